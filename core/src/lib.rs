@@ -1,0 +1,11 @@
+//! Reads, decodes and keeps bulk binary data at native speed, for any host language.
+//!
+//! Data travels one road: bytes come in through [`io`], decoders without I/O turn them into rows
+//! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
+//! drives whole files. The layers are drawn in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
+
+pub mod error;
+pub mod io;
+pub mod wire;
+
+pub use error::{Error, ErrorKind, Result};
