@@ -6,6 +6,7 @@
 
 pub mod error;
 pub mod io;
+pub mod packet;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};

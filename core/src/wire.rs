@@ -36,6 +36,20 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.position..).unwrap_or_default()
     }
 
+    /// How many bytes are not read yet.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.bytes.len().saturating_sub(self.position)
+    }
+
+    /// Keeps at most `count` of the bytes not read yet, so that what an enclosing header calls
+    /// padding is not read as content.
+    #[inline]
+    pub fn limit(&mut self, count: usize) {
+        let end = self.position.saturating_add(count);
+        self.bytes = self.bytes.get(..end).unwrap_or(self.bytes);
+    }
+
     /// The next `count` bytes.
     #[inline]
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {

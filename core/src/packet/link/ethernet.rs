@@ -1,0 +1,63 @@
+//! Ethernet II and 802.3 frames, VLAN tags (IEEE 802.1Q, 802.1ad), and what an EtherType leads to.
+
+use super::ethertype;
+use crate::packet::{Field, Walk};
+use crate::wire::{Endian::Big, Reader};
+
+/// Below this the type field of an Ethernet header is a length (IEEE 802.3, clause 3.2.6).
+const ETHERTYPE_MIN: u16 = 0x0600;
+
+impl Walk<'_> {
+    /// Destination, source, type: 14 bytes.
+    #[inline]
+    pub(in crate::packet) fn ethernet(&mut self, mut bytes: Reader<'_>) {
+        let Some(header) = bytes.array::<14>() else { return self.truncated() };
+        let kind = u16::from_be_bytes([header[12], header[13]]);
+        self.ethertype(kind, bytes);
+    }
+
+    /// What stands behind an EtherType: tags are stepped over, the first one gives the VLAN id.
+    #[inline]
+    pub(in crate::packet) fn ethertype(&mut self, mut kind: u16, mut bytes: Reader<'_>) {
+        while matches!(kind, ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD) {
+            let Some(tag) = bytes.array::<4>() else { return self.truncated() };
+            if self.depth == 0 && !self.packet.has(Field::Vlan) {
+                self.packet.vlan = u16::from_be_bytes([tag[0], tag[1]]) & 0x0fff;
+                self.packet.present.insert(Field::Vlan);
+            }
+            kind = u16::from_be_bytes([tag[2], tag[3]]);
+        }
+        if kind < ETHERTYPE_MIN {
+            bytes.limit(kind.into());
+            return self.llc(bytes);
+        }
+        if self.depth == 0 {
+            self.packet.ethertype = kind;
+            self.packet.present.insert(Field::Ethertype);
+        }
+        match kind {
+            ethertype::IPV4 | ethertype::IPV6 => self.ip(bytes),
+            ethertype::ARP => self.arp(bytes),
+            ethertype::MPLS | ethertype::MPLS_MULTICAST => self.mpls(bytes),
+            ethertype::PPPOE_SESSION => self.pppoe(bytes),
+            _ => {}
+        }
+    }
+
+    /// Logical link control: IP, or the SNAP header that carries an EtherType (RFC 1042).
+    pub(in crate::packet) fn llc(&mut self, mut bytes: Reader<'_>) {
+        const SNAP: [u8; 3] = [0xaa, 0xaa, 0x03];
+        const IP: [u8; 3] = [0x06, 0x06, 0x03];
+        match bytes.array::<3>() {
+            Some(SNAP) => {
+                let organisation = bytes.array::<3>();
+                let Some(kind) = bytes.u16(Big) else { return self.truncated() };
+                if organisation == Some([0, 0, 0]) && kind >= ETHERTYPE_MIN {
+                    self.ethertype(kind, bytes);
+                }
+            }
+            Some(IP) => self.ip(bytes),
+            _ => {}
+        }
+    }
+}

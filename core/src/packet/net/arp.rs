@@ -1,0 +1,33 @@
+//! Address resolution (RFC 826).
+
+use super::super::link::ethertype;
+use crate::packet::{Field, Walk};
+use crate::wire::{Endian::Big, Reader};
+
+impl Walk<'_> {
+    /// Hardware and protocol types and address lengths, operation, then the two address pairs.
+    /// Addresses are told where the protocol is IPv4.
+    pub(in crate::packet) fn arp(&mut self, mut bytes: Reader<'_>) {
+        if self.depth > 0 {
+            return;
+        }
+        let Some(header) = bytes.array::<6>() else { return self.truncated() };
+        let Some(operation) = bytes.u16(Big) else { return self.truncated() };
+        self.packet.arp_op = operation;
+        self.packet.present.insert(Field::ArpOp);
+        let protocol = u16::from_be_bytes([header[2], header[3]]);
+        let (hardware_len, protocol_len) = (usize::from(header[4]), header[5]);
+        if protocol != ethertype::IPV4 || protocol_len != 4 {
+            return;
+        }
+        for field in [Field::ArpSrcIp, Field::ArpDstIp] {
+            bytes.take(hardware_len);
+            let Some(address) = bytes.array::<4>() else { return self.truncated() };
+            match field {
+                Field::ArpSrcIp => self.packet.arp_src_ip = address,
+                _ => self.packet.arp_dst_ip = address,
+            }
+            self.packet.present.insert(field);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! IPv4 (RFC 791).
+
+use super::IpPayload;
+use crate::packet::{Field, Status, Walk};
+use crate::wire::Reader;
+
+const HEADER_LEN_MIN: usize = 20;
+const MORE_FRAGMENTS: u16 = 0x2000;
+const FRAGMENT_OFFSET: u16 = 0x1fff;
+
+impl Walk<'_> {
+    #[inline]
+    pub(super) fn ipv4(&mut self, mut bytes: Reader<'_>) {
+        let on_wire = self.on_wire(&bytes);
+        let Some(header) = bytes.array::<HEADER_LEN_MIN>() else { return self.truncated() };
+        let header_len = usize::from(header[0] & 0x0f) * 4;
+        let total_len = match u16::from_be_bytes([header[2], header[3]]) {
+            // Segmentation offload leaves the length for the network card to fill in.
+            0 => on_wire,
+            stated => stated.into(),
+        };
+        if header_len < HEADER_LEN_MIN || (total_len as usize) < header_len {
+            return self.bad_header();
+        }
+        self.replace_outer_ip();
+        self.packet.src_ip = mapped([header[12], header[13], header[14], header[15]]);
+        self.packet.dst_ip = mapped([header[16], header[17], header[18], header[19]]);
+        self.packet.ip_version = 4;
+        self.packet.ttl = header[8];
+        self.packet.ip_len = total_len;
+        for field in [Field::SrcIp, Field::DstIp, Field::IpVersion, Field::Ttl, Field::IpLen] {
+            self.packet.present.insert(field);
+        }
+
+        let stated = total_len.min(on_wire).saturating_sub(header_len as u32);
+        bytes.limit(total_len as usize - HEADER_LEN_MIN);
+        if bytes.take(header_len - HEADER_LEN_MIN).is_none() {
+            self.packet.proto = header[9];
+            self.packet.present.insert(Field::Proto);
+            return self.truncated();
+        }
+        let fragment = u16::from_be_bytes([header[6], header[7]]);
+        let is_fragment = fragment & (MORE_FRAGMENTS | FRAGMENT_OFFSET) != 0;
+        if is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8) {
+            self.packet.proto = header[9];
+            self.packet.present.insert(Field::Proto);
+            return;
+        }
+        self.ip_payload(header[9], IpPayload { bytes, stated, fragment: is_fragment });
+    }
+
+    /// Notes a fragment; says whether it is a later one, which has no transport header.
+    #[cold]
+    pub(super) fn fragment(&mut self, offset: u16) -> bool {
+        self.packet.status.set(Status::FRAGMENT);
+        self.packet.frag_offset = offset;
+        self.packet.present.insert(Field::FragOffset);
+        offset > 0
+    }
+}
+
+/// The IPv4-mapped IPv6 address, so that both versions share a column.
+fn mapped(address: [u8; 4]) -> [u8; 16] {
+    let mut bytes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0];
+    bytes[12..].copy_from_slice(&address);
+    bytes
+}

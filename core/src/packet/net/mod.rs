@@ -1,0 +1,75 @@
+//! The network layer: ARP, IPv4, IPv6 and its extension headers.
+
+mod arp;
+mod ipv4;
+mod ipv6;
+
+use super::{Field, FieldSet, Walk};
+use crate::wire::Reader;
+
+/// Protocol numbers of the IP header (IANA, "Assigned Internet Protocol Numbers").
+pub(super) mod proto {
+    pub(in crate::packet) const ICMP: u8 = 1;
+    pub(in crate::packet) const IPV4: u8 = 4;
+    pub(in crate::packet) const TCP: u8 = 6;
+    pub(in crate::packet) const UDP: u8 = 17;
+    pub(in crate::packet) const IPV6: u8 = 41;
+    pub(in crate::packet) const GRE: u8 = 47;
+    pub(in crate::packet) const ICMPV6: u8 = 58;
+    pub(in crate::packet) const SCTP: u8 = 132;
+}
+
+/// The part of an IP packet that a transport protocol gets.
+#[derive(Clone, Copy)]
+pub(super) struct IpPayload<'a> {
+    /// The captured part of it.
+    pub(super) bytes: Reader<'a>,
+    /// Its length as the IP header states it, never more than was on the wire.
+    pub(super) stated: u32,
+    /// Whether it is the first fragment of several, so that inner lengths may exceed it.
+    pub(super) fragment: bool,
+}
+
+impl Walk<'_> {
+    /// An IP packet of either version: the first four bits tell, whatever led here.
+    #[inline]
+    pub(super) fn ip(&mut self, bytes: Reader<'_>) {
+        match bytes.rest().first() {
+            Some(first) if first >> 4 == 4 => self.ipv4(bytes),
+            Some(first) if first >> 4 == 6 => self.ipv6(bytes),
+            Some(_) => self.bad_header(),
+            None => self.truncated(),
+        }
+    }
+
+    /// Forgets what an outer IP header said, before an inner one is told.
+    #[inline]
+    fn replace_outer_ip(&mut self) {
+        if self.depth > 0 {
+            self.packet.present.remove(FieldSet::IP_AND_ABOVE);
+        }
+    }
+
+    /// Bytes that were on the wire from the cursor on, captured or not.
+    #[inline]
+    fn on_wire(&self, bytes: &Reader<'_>) -> u32 {
+        let position = u32::try_from(bytes.position()).unwrap_or(u32::MAX);
+        self.packet.length.max(self.packet.caplen).saturating_sub(position)
+    }
+
+    /// Hands the payload of an IP packet to the transport protocol or tunnel it carries.
+    #[inline]
+    fn ip_payload(&mut self, protocol: u8, payload: IpPayload<'_>) {
+        self.packet.proto = protocol;
+        self.packet.present.insert(Field::Proto);
+        match protocol {
+            proto::TCP => self.tcp(payload),
+            proto::UDP => self.udp(payload),
+            proto::ICMP | proto::ICMPV6 => self.icmp(payload),
+            proto::SCTP => self.sctp(payload),
+            proto::IPV4 | proto::IPV6 => self.ip_in_ip(payload.bytes),
+            proto::GRE => self.gre(payload.bytes),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! SCTP (RFC 9260), its common header only.
+
+use crate::packet::Walk;
+use crate::packet::net::IpPayload;
+
+const HEADER_LEN: u32 = 12;
+
+impl Walk<'_> {
+    pub(in crate::packet) fn sctp(&mut self, mut payload: IpPayload<'_>) {
+        let at = payload.bytes.position();
+        if !self.ports(&mut payload) {
+            return;
+        }
+        self.payload(at, HEADER_LEN, payload.stated);
+        if payload.bytes.take(8).is_none() {
+            self.truncated();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! UDP (RFC 768).
+
+use crate::packet::Walk;
+use crate::packet::net::IpPayload;
+use crate::wire::Endian::Big;
+
+const HEADER_LEN: u32 = 8;
+
+impl Walk<'_> {
+    #[inline]
+    pub(in crate::packet) fn udp(&mut self, mut payload: IpPayload<'_>) {
+        let at = payload.bytes.position();
+        if !self.ports(&mut payload) {
+            return;
+        }
+        let Some(len) = payload.bytes.u16(Big) else { return self.truncated() };
+        let stated = match u32::from(len) {
+            // A jumbogram leaves the length to IP (RFC 2675, section 4).
+            0 => payload.stated,
+            // The first fragment states the length of the whole datagram.
+            len if len > payload.stated && payload.fragment => payload.stated,
+            len if len > payload.stated => return self.bad_header(),
+            len => len,
+        };
+        self.payload(at, HEADER_LEN, stated);
+        if payload.bytes.take(2).is_none() {
+            return self.truncated();
+        }
+        payload.bytes.limit(stated.saturating_sub(HEADER_LEN) as usize);
+        self.udp_tunnel(payload.bytes);
+    }
+}

@@ -1,0 +1,110 @@
+//! Packets inside packets: IP in IP (RFC 2003), 6in4 (RFC 4213), GRE (RFC 2784, 2890, 2637), VXLAN
+//! (RFC 7348), GENEVE (RFC 8926) and GTP-U (3GPP TS 29.281). A tunnel is always noted; it is
+//! followed only when the caller asked for inner headers.
+
+use super::Walk;
+use super::link::ethertype;
+use crate::wire::{Endian::Big, Reader};
+
+/// UDP destination ports (IANA).
+const VXLAN_PORT: u16 = 4789;
+const GENEVE_PORT: u16 = 6081;
+const GTP_U_PORT: u16 = 2152;
+
+impl Walk<'_> {
+    pub(super) fn ip_in_ip(&mut self, bytes: Reader<'_>) {
+        if self.enter_tunnel() {
+            self.ip(bytes);
+        }
+    }
+
+    /// Flags and version, protocol, then the optional words that the flags announce.
+    pub(super) fn gre(&mut self, mut bytes: Reader<'_>) {
+        const CHECKSUM: u16 = 0x8000;
+        const ROUTING: u16 = 0x4000;
+        const KEY: u16 = 0x2000;
+        const SEQUENCE: u16 = 0x1000;
+        const ACKNOWLEDGEMENT: u16 = 0x0080;
+        const VERSION: u16 = 0x0007;
+        let (Some(flags), Some(protocol)) = (bytes.u16(Big), bytes.u16(Big)) else {
+            return self.truncated();
+        };
+        // Source routes (RFC 1701) have no length in the header, and are long dead.
+        let is_routed = flags & ROUTING != 0;
+        if !self.enter_tunnel() || is_routed {
+            return;
+        }
+        let is_acknowledged = flags & VERSION == 1 && flags & ACKNOWLEDGEMENT != 0;
+        let words = [CHECKSUM, KEY, SEQUENCE].into_iter().filter(|flag| flags & flag != 0).count()
+            + usize::from(is_acknowledged);
+        if bytes.take(words * 4).is_none() {
+            return self.truncated();
+        }
+        match protocol {
+            ethertype::TRANSPARENT_ETHERNET => self.ethernet(bytes),
+            ethertype::PPP => self.ppp_hdlc(bytes),
+            kind => self.ethertype(kind, bytes),
+        }
+    }
+
+    /// The tunnels that are known by their UDP destination port.
+    #[inline]
+    pub(super) fn udp_tunnel(&mut self, bytes: Reader<'_>) {
+        match self.packet.dst_port {
+            VXLAN_PORT => self.vxlan(bytes),
+            GENEVE_PORT => self.geneve(bytes),
+            GTP_U_PORT => self.gtp_u(bytes),
+            _ => {}
+        }
+    }
+
+    fn vxlan(&mut self, mut bytes: Reader<'_>) {
+        const NETWORK_ID_IS_VALID: u8 = 0x08;
+        if let Some(header) = bytes.array::<8>()
+            && header[0] & NETWORK_ID_IS_VALID != 0
+            && self.enter_tunnel()
+        {
+            self.ethernet(bytes);
+        }
+    }
+
+    fn geneve(&mut self, mut bytes: Reader<'_>) {
+        let Some(header) = bytes.array::<8>() else { return };
+        let (version, options_words) = (header[0] >> 6, usize::from(header[0] & 0x3f));
+        if version != 0 || !self.enter_tunnel() {
+            return;
+        }
+        if bytes.take(options_words * 4).is_none() {
+            return self.truncated();
+        }
+        match u16::from_be_bytes([header[2], header[3]]) {
+            ethertype::TRANSPARENT_ETHERNET => self.ethernet(bytes),
+            kind => self.ethertype(kind, bytes),
+        }
+    }
+
+    /// A G-PDU carries an IP packet behind the header, its optional word and extension headers.
+    fn gtp_u(&mut self, mut bytes: Reader<'_>) {
+        const VERSION_1: u8 = 0x30;
+        const OPTIONAL_WORD: u8 = 0x07;
+        const EXTENSION: u8 = 0x04;
+        const USER_DATA: u8 = 0xff;
+        let Some(header) = bytes.array::<8>() else { return };
+        if header[0] & 0xf0 != VERSION_1 || header[1] != USER_DATA || !self.enter_tunnel() {
+            return;
+        }
+        if header[0] & OPTIONAL_WORD != 0 {
+            let Some(optional) = bytes.array::<4>() else { return self.truncated() };
+            let mut next = if header[0] & EXTENSION != 0 { optional[3] } else { 0 };
+            while next != 0 {
+                let Some(words) = bytes.rest().first().copied() else { return self.truncated() };
+                match bytes.take(usize::from(words) * 4) {
+                    Some([.., following]) => next = *following,
+                    Some([]) => return self.bad_header(),
+                    None => return self.truncated(),
+                }
+            }
+        }
+        self.ip(bytes);
+    }
+}
