@@ -4,6 +4,7 @@
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
 //! drives whole files. The layers are drawn in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
+pub mod capture;
 pub mod error;
 pub mod io;
 pub mod packet;

@@ -1,0 +1,315 @@
+//! Capture files, pcap and pcapng, taken apart into records without any I/O: the caller shows the
+//! bytes it has, the [`Decoder`] says what they hold or how many it needs.
+//!
+//! It is not a protocol decoder: what is inside a record is for [`packet`](crate::packet).
+
+mod pcap;
+mod pcapng;
+
+use crate::wire::Endian;
+use crate::{Error, ErrorKind, Result};
+
+/// The longest record that is taken for one: what tcpdump and Wireshark allow. A longer claim is
+/// damage, not data.
+pub const CAPLEN_MAX: u32 = 262_144;
+
+/// The same for USB and D-Bus, whose messages are longer than any network frame.
+pub const CAPLEN_MAX_BUS: u32 = 16 << 20;
+
+/// Link types with [`CAPLEN_MAX_BUS`]: Linux USB, D-Bus, USBPcap.
+const BUS_LINK_TYPES: [u16; 4] = [189, 220, 231, 249];
+
+/// One captured frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Time of capture in nanoseconds since the epoch, where the file keeps one that fits.
+    pub ts: Option<i64>,
+    /// Whether the time in the file cannot be right.
+    pub bad_time: bool,
+    /// Bytes on the wire.
+    pub length: u32,
+    /// Link-layer type, without the bits for the frame check sequence.
+    pub link_type: u16,
+    /// The bytes that were captured.
+    pub captured: &'a [u8],
+}
+
+/// What the decoder makes of the bytes it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A frame; go on `consumed` bytes later.
+    Record {
+        /// The frame.
+        record: Record<'a>,
+        /// Bytes that it took.
+        consumed: usize,
+    },
+    /// Nothing for the caller; go on that many bytes later, whether they are in view yet or not.
+    Skip(u64),
+    /// Too few bytes in view: show at least that many, from the same place.
+    Need(usize),
+    /// The capture ends here, whole.
+    End,
+}
+
+/// Which of the two formats a capture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The classic format of libpcap (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-03.html>).
+    Pcap,
+    /// Blocks and sections (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html>).
+    Pcapng,
+}
+
+impl Format {
+    /// Its name, in small letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Pcap => "pcap",
+            Format::Pcapng => "pcapng",
+        }
+    }
+}
+
+/// Where frames were captured: pcapng names several, pcap has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interface {
+    /// Link-layer type of its frames.
+    pub link_type: u16,
+    /// Bytes at which its frames are cut, 0 for no cut.
+    pub snaplen: u32,
+    /// The unit of its timestamps.
+    pub clock: Clock,
+}
+
+impl Interface {
+    /// The longest frame that is believed.
+    fn caplen_max(&self) -> u32 {
+        if BUS_LINK_TYPES.contains(&self.link_type) { CAPLEN_MAX_BUS } else { CAPLEN_MAX }
+    }
+
+    /// Refuses a captured length above what any frame has.
+    fn check_caplen(&self, caplen: u32) -> Result<()> {
+        if caplen > self.caplen_max() {
+            let limit = self.caplen_max().into();
+            return Err(Error::limit("a captured length", limit, caplen.into()));
+        }
+        Ok(())
+    }
+}
+
+/// How timestamps count: units per second and the second they count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Units in a second.
+    pub unit: ClockUnit,
+    /// Seconds to add.
+    pub offset: i64,
+}
+
+/// Length of one unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockUnit {
+    /// 10 to the power of minus this many seconds.
+    Decimal(u8),
+    /// 2 to the power of minus this many seconds.
+    Binary(u8),
+}
+
+impl Clock {
+    /// Microseconds since the epoch, the default of both formats.
+    pub const MICROSECONDS: Clock = Clock { unit: ClockUnit::Decimal(6), offset: 0 };
+    /// Nanoseconds since the epoch.
+    pub const NANOSECONDS: Clock = Clock { unit: ClockUnit::Decimal(9), offset: 0 };
+
+    /// `units` of this clock as nanoseconds since the epoch, `None` where that leaves 64 bits.
+    #[inline]
+    fn nanoseconds(self, units: u64) -> Option<i64> {
+        const PER_SECOND: u128 = 1_000_000_000;
+        let since_offset: i64 = match self.unit {
+            ClockUnit::Decimal(6) => i64::try_from(units).ok()?.checked_mul(1000)?,
+            ClockUnit::Decimal(9) => i64::try_from(units).ok()?,
+            ClockUnit::Decimal(digits) => {
+                let per_second = 10u128.checked_pow(digits.into());
+                let scaled = u128::from(units) * PER_SECOND;
+                per_second.map_or(Ok(0), |unit| i64::try_from(scaled / unit)).ok()?
+            }
+            ClockUnit::Binary(bits) => {
+                let scaled = u128::from(units) * PER_SECOND;
+                i64::try_from(scaled.checked_shr(bits.into()).unwrap_or(0)).ok()?
+            }
+        };
+        self.offset.checked_mul(1_000_000_000)?.checked_add(since_offset)
+    }
+}
+
+/// Takes a capture apart, one step at a time.
+///
+/// ```
+/// use bytewright::capture::{Decoder, Step};
+/// let mut file: &[u8] = &[
+///     0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
+///     10, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 60, 0, 0, 0, b'a', b'b', b'c',
+/// ];
+/// let mut decoder = Decoder::new();
+/// loop {
+///     match decoder.step(file, true)? {
+///         Step::Record { record, consumed } => {
+///             assert_eq!(record.ts, Some(10_000_005_000));
+///             assert_eq!((record.captured, record.length), (&b"abc"[..], 60));
+///             file = &file[consumed..];
+///         }
+///         Step::Skip(count) => file = &file[count as usize..],
+///         Step::Need(_) => unreachable!("the whole file is in view"),
+///         Step::End => break,
+///     }
+/// }
+/// # Ok::<(), bytewright::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Decoder {
+    /// Bytes from the start of the capture to the place of the next step.
+    offset: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone, Default)]
+enum State {
+    #[default]
+    Start,
+    Pcap(pcap::Pcap),
+    Pcapng(pcapng::Pcapng),
+}
+
+impl Decoder {
+    /// A decoder at the first byte of a capture of either format.
+    pub fn new() -> Self {
+        Decoder::default()
+    }
+
+    /// What the bytes at the present place hold. `at_end` says that no more bytes follow `input`.
+    ///
+    /// # Errors
+    /// `Format`, `Truncated` or `Limit` with the offset, where the bytes are no capture or break
+    /// off. Every record before that place was given; the same error follows on later calls.
+    #[inline]
+    pub fn step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
+        let step = match &mut self.state {
+            State::Pcap(pcap) => pcap.step(input),
+            State::Pcapng(pcapng) => pcapng.step(input),
+            State::Start => self.start(input),
+        };
+        match step {
+            Ok(Step::Need(needed)) if at_end => self.end(input.len(), needed),
+            Ok(step) => {
+                self.offset += match step {
+                    Step::Record { consumed, .. } => consumed as u64,
+                    Step::Skip(count) => count,
+                    Step::Need(_) | Step::End => 0,
+                };
+                Ok(step)
+            }
+            Err(error) => Err(error.at(self.offset)),
+        }
+    }
+
+    /// The format, once its first bytes were seen.
+    pub fn format(&self) -> Option<Format> {
+        match self.state {
+            State::Start => None,
+            State::Pcap(_) => Some(Format::Pcap),
+            State::Pcapng(_) => Some(Format::Pcapng),
+        }
+    }
+
+    /// Version of the format, major and minor, as the file states it.
+    pub fn version(&self) -> Option<(u16, u16)> {
+        match &self.state {
+            State::Start => None,
+            State::Pcap(pcap) => Some(pcap.version),
+            State::Pcapng(pcapng) => Some(pcapng.version),
+        }
+    }
+
+    /// Byte order of the file, or of the section that is being read.
+    pub fn endian(&self) -> Option<Endian> {
+        match &self.state {
+            State::Start => None,
+            State::Pcap(pcap) => Some(pcap.endian),
+            State::Pcapng(pcapng) => Some(pcapng.endian),
+        }
+    }
+
+    /// The interfaces of the file, or those seen so far in the section that is being read.
+    pub fn interfaces(&self) -> &[Interface] {
+        match &self.state {
+            State::Start => &[],
+            State::Pcap(pcap) => std::slice::from_ref(&pcap.interface),
+            State::Pcapng(pcapng) => &pcapng.interfaces,
+        }
+    }
+
+    /// Sections begun so far; a pcap file is one.
+    pub fn sections(&self) -> u64 {
+        match &self.state {
+            State::Start => 0,
+            State::Pcap(_) => 1,
+            State::Pcapng(pcapng) => pcapng.sections,
+        }
+    }
+
+    /// Reads the header of a pcap file, or sees the first block of a pcapng file.
+    fn start<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
+        let Some(magic) = input.first_chunk::<4>() else { return Ok(Step::Need(4)) };
+        if pcapng::is_section_header(*magic) {
+            self.state = State::Pcapng(pcapng::Pcapng::default());
+            return Ok(Step::Skip(0));
+        }
+        let Some(layout) = pcap::Layout::of(*magic) else {
+            return Err(Error::format("a pcap or pcapng capture", described(input)));
+        };
+        let Some(header) = input.first_chunk::<{ pcap::FILE_HEADER_LEN }>() else {
+            return Ok(Step::Need(pcap::FILE_HEADER_LEN));
+        };
+        self.state = State::Pcap(pcap::Pcap::new(layout, *header)?);
+        Ok(Step::Skip(pcap::FILE_HEADER_LEN as u64))
+    }
+
+    /// The input ends where `needed` bytes are wanted: whole if nothing is left over.
+    fn end(&self, available: usize, needed: usize) -> Result<Step<'static>> {
+        let what = match &self.state {
+            State::Start => "a capture file header",
+            State::Pcap(_) if available == 0 => return Ok(Step::End),
+            State::Pcap(_) if needed == pcap::RECORD_HEADER_LEN => "a packet record header",
+            State::Pcap(_) => "a packet record",
+            State::Pcapng(pcapng) if available == 0 && pcapng.is_between_blocks() => {
+                return Ok(Step::End);
+            }
+            State::Pcapng(pcapng) if pcapng.is_between_blocks() => "a block",
+            State::Pcapng(_) => "the length at the end of a block",
+        };
+        Err(Error::truncated(what, needed as u64, available as u64).at(self.offset))
+    }
+}
+
+/// What unknown first bytes look like, for the error that refuses them.
+fn described(input: &[u8]) -> String {
+    const KNOWN: [(&[u8], &str); 5] = [
+        (b"snoop\0\0\0", "a snoop capture"),
+        (b"\x52\x54\x53\x53", "a Microsoft Network Monitor 1 capture"),
+        (b"GMBU", "a Microsoft Network Monitor 2 capture"),
+        (b"TRSNIFF data", "a Sniffer capture"),
+        (b"\x1f\x8b", "gzip data inside the compressed file"),
+    ];
+    let name = KNOWN.iter().find(|(magic, _)| input.starts_with(magic));
+    let bytes: Vec<String> = input.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    match name {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("bytes {}", bytes.join(" ")),
+    }
+}
+
+/// An error for a field whose value the format does not allow.
+fn unexpected(expected: impl std::fmt::Display, found: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Format, format!("expected {expected}, found {found}"))
+}

@@ -1,0 +1,119 @@
+//! The classic pcap format: a file header of 24 bytes, then records of a 16-byte header and data.
+//!
+//! ```text
+//! file    magic u32 | major u16 | minor u16 | zone i32 | digits u32 | snaplen u32 | link type u32
+//! record  seconds u32 | fraction u32 | captured length u32 | length on the wire u32 | bytes
+//! ```
+
+use super::{Clock, Interface, Record, Step, unexpected};
+use crate::Result;
+use crate::wire::{Endian, Reader};
+
+pub(super) const FILE_HEADER_LEN: usize = 24;
+pub(super) const RECORD_HEADER_LEN: usize = 16;
+
+/// Kuznetsov's patched libpcap adds interface, protocol and packet type to each record header.
+const MODIFIED_RECORD_HEADER_LEN: usize = 24;
+
+/// The minor version since which the captured length comes before the length on the wire.
+const LENGTHS_IN_ORDER_SINCE: (u16, u16) = (2, 3);
+
+/// What the magic number of a file says about the rest of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    endian: Endian,
+    fraction: Fraction,
+    record_header_len: usize,
+}
+
+/// What the second word of a timestamp counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fraction {
+    Microseconds,
+    Nanoseconds,
+}
+
+impl Layout {
+    /// The layout that `magic` stands for, in the order the bytes have in the file.
+    pub(super) fn of(magic: [u8; 4]) -> Option<Layout> {
+        let (endian, number) = match magic[0] {
+            0xa1 => (Endian::Big, u32::from_be_bytes(magic)),
+            _ => (Endian::Little, u32::from_le_bytes(magic)),
+        };
+        let (fraction, record_header_len) = match number {
+            0xa1b2_c3d4 => (Fraction::Microseconds, RECORD_HEADER_LEN),
+            0xa1b2_3c4d => (Fraction::Nanoseconds, RECORD_HEADER_LEN),
+            0xa1b2_cd34 => (Fraction::Microseconds, MODIFIED_RECORD_HEADER_LEN),
+            _ => return None,
+        };
+        Some(Layout { endian, fraction, record_header_len })
+    }
+}
+
+/// A pcap file whose header was read.
+#[derive(Debug, Clone)]
+pub(super) struct Pcap {
+    pub(super) endian: Endian,
+    pub(super) version: (u16, u16),
+    pub(super) interface: Interface,
+    layout: Layout,
+    swapped_lengths: bool,
+}
+
+impl Pcap {
+    pub(super) fn new(layout: Layout, header: [u8; FILE_HEADER_LEN]) -> Result<Pcap> {
+        let mut fields = Reader::new(&header);
+        fields.take(4);
+        let endian = layout.endian;
+        let version =
+            (fields.u16(endian).unwrap_or_default(), fields.u16(endian).unwrap_or_default());
+        fields.take(8);
+        let snaplen = fields.u32(endian).unwrap_or_default();
+        // The upper half holds the length of the frame check sequence.
+        let link_type = (fields.u32(endian).unwrap_or_default() & 0xffff) as u16;
+        if version.0 != 2 {
+            let found = format!("version {}.{}", version.0, version.1);
+            return Err(unexpected("a pcap file of version 2", found));
+        }
+        let clock = match layout.fraction {
+            Fraction::Microseconds => Clock::MICROSECONDS,
+            Fraction::Nanoseconds => Clock::NANOSECONDS,
+        };
+        Ok(Pcap {
+            endian,
+            version,
+            interface: Interface { link_type, snaplen, clock },
+            layout,
+            swapped_lengths: version < LENGTHS_IN_ORDER_SINCE,
+        })
+    }
+
+    #[inline]
+    pub(super) fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
+        let header_len = self.layout.record_header_len;
+        if input.len() < header_len {
+            return Ok(Step::Need(header_len));
+        }
+        let mut bytes = Reader::new(input);
+        let mut word = || bytes.u32(self.endian).unwrap_or_default();
+        let (seconds, fraction, mut caplen, mut length) = (word(), word(), word(), word());
+        if self.swapped_lengths {
+            std::mem::swap(&mut caplen, &mut length);
+        }
+        self.interface.check_caplen(caplen)?;
+        let end = header_len + caplen as usize;
+        let Some(captured) = input.get(header_len..end) else { return Ok(Step::Need(end)) };
+        let (nanoseconds, bad_time) = match self.layout.fraction {
+            Fraction::Microseconds => (i64::from(fraction) * 1000, fraction >= 1_000_000),
+            Fraction::Nanoseconds => (i64::from(fraction), fraction >= 1_000_000_000),
+        };
+        let record = Record {
+            ts: Some(i64::from(seconds) * 1_000_000_000 + nanoseconds),
+            bad_time,
+            length,
+            link_type: self.interface.link_type,
+            captured,
+        };
+        Ok(Step::Record { record, consumed: end })
+    }
+}
