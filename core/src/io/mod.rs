@@ -1,1 +1,28 @@
 //! Bytes from the outside world: files, pipes and host objects in, decompressed pieces out.
+//!
+//! A [`Source`] is where raw bytes come from; [`FileSource`] is the one for files, FIFOs and standard
+//! input, and a face can bring its own. A [`ByteStream`] reads a source in pieces, tells by the first
+//! bytes whether they are gzip, zstd or neither, and hands out the decompressed bytes from one buffer
+//! that does not grow with the input. It says nothing about what the bytes mean: that is for the
+//! decoders, which never see this module.
+//!
+//! Damage costs only what it damaged: every byte that was decompressed before it is delivered first,
+//! and only the call that needs more gets the error.
+
+mod compression;
+mod gzip;
+mod inflate;
+mod input;
+mod isal;
+mod source;
+mod stream;
+mod zstd;
+
+pub use compression::Compression;
+pub use inflate::InflateBackend;
+pub use inflate::InflateChoice;
+pub use source::Cancel;
+pub use source::FileSource;
+pub use source::Source;
+pub use stream::ByteStream;
+pub use stream::StreamOptions;

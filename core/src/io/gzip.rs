@@ -1,0 +1,281 @@
+//! gzip's members (RFC 1952) around raw deflate data: headers, checksums, and what may follow.
+//!
+//! Written here and not left to a backend, so that both backends say the same about damage, and so
+//! that checksums are always compared.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::wire::{Endian, Reader};
+
+use super::inflate::{InflateBackend, InflateChoice, Inflated, Inflater, Outcome};
+use super::input::{Input, Supply};
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+const DEFLATE: u8 = 8;
+const TRAILER_SIZE: usize = 8;
+/// The longest file name or comment in a header. RFC 1952 knows no limit; nobody needs more.
+const TEXT_MAX: usize = 64 << 10;
+
+const FLAG_HEADER_CRC: u8 = 1 << 1;
+const FLAG_EXTRA: u8 = 1 << 2;
+const FLAG_NAME: u8 = 1 << 3;
+const FLAG_COMMENT: u8 = 1 << 4;
+const FLAGS_RESERVED: u8 = 0b1110_0000;
+
+/// What is next in the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Header,
+    Deflate,
+    Trailer,
+    /// Another header, zeros, or the end.
+    AfterMember,
+}
+
+/// Takes gzip apart, member by member.
+pub(super) struct GzipDecoder {
+    inflater: Inflater,
+    next: Next,
+    /// The room ran out in the last call, so the inflater may hold bytes back.
+    holds_back: bool,
+    /// The checksum and length of what the current member has inflated to.
+    crc: crc32fast::Hasher,
+    size: u32,
+}
+
+impl GzipDecoder {
+    pub(super) fn new(choice: InflateChoice) -> Result<Self> {
+        Ok(GzipDecoder {
+            inflater: Inflater::new(choice)?,
+            next: Next::Header,
+            holds_back: false,
+            crc: crc32fast::Hasher::new(),
+            size: 0,
+        })
+    }
+
+    pub(super) fn backend(&self) -> InflateBackend {
+        self.inflater.backend()
+    }
+
+    /// Appends to the spare capacity of `output`, at least a byte; `false` is the end. It goes on
+    /// until there is no more room, or until it would have to wait. After an error, `output` has all
+    /// that comes before it.
+    pub(super) fn decode(&mut self, input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
+        let before = output.len();
+        while output.len() < output.capacity() {
+            let supply = match self.next {
+                Next::Header => self.header(input, output.len() == before)?,
+                Next::Deflate => self.deflate(input, output, before)?,
+                Next::Trailer => self.trailer(input, output.len() == before)?,
+                Next::AfterMember => self.after_member(input, output.len() == before)?,
+            };
+            match supply {
+                Supply::Ready => {}
+                Supply::Later => break,
+                Supply::Ended => return Ok(output.len() > before),
+            }
+        }
+        Ok(true)
+    }
+
+    fn header(&mut self, input: &mut Input, may_wait: bool) -> Result<Supply> {
+        loop {
+            let needed = match parse_header(input.bytes()) {
+                Ok(Header::Whole(length)) => {
+                    input.advance(length);
+                    self.inflater.reset();
+                    self.crc = crc32fast::Hasher::new();
+                    self.size = 0;
+                    self.holds_back = false;
+                    self.next = Next::Deflate;
+                    return Ok(Supply::Ready);
+                }
+                Ok(Header::Short(needed)) => needed,
+                Err(error) => {
+                    let offset = input.offset() + error.offset().unwrap_or(0);
+                    return Err(input.error_at(offset, &error));
+                }
+            };
+            match input.supply(needed, may_wait)? {
+                Supply::Ready => {}
+                Supply::Later => return Ok(Supply::Later),
+                Supply::Ended => return Err(truncated(input, "a gzip header", needed)),
+            }
+        }
+    }
+
+    fn deflate(&mut self, input: &mut Input, output: &mut Vec<u8>, start: usize) -> Result<Supply> {
+        if !self.holds_back && input.supply(1, output.len() == start)? == Supply::Later {
+            return Ok(Supply::Later);
+        }
+        let before = output.len();
+        let Inflated { taken, returned, outcome } = self.inflater.inflate(input.bytes(), output);
+        let inflated = output.get(before..).unwrap_or_default();
+        self.crc.update(inflated);
+        // The trailer has the length modulo 2^32.
+        self.size = self.size.wrapping_add(inflated.len() as u32);
+        let made = !inflated.is_empty();
+        let held_back = self.holds_back;
+        self.holds_back = output.len() == output.capacity();
+        input.advance(taken);
+        if !input.give_back(returned) {
+            return Err(Error::new(ErrorKind::Internal, "more bytes given back than were taken"));
+        }
+        match outcome {
+            Outcome::Finished => self.next = Next::Trailer,
+            Outcome::Broken(found) => {
+                let error = Error::format("deflate data of a gzip member", found);
+                return Err(input.error_at(input.offset(), &error));
+            }
+            Outcome::More if made || taken > 0 || held_back => {}
+            Outcome::More if input.bytes().is_empty() => {
+                let kind = ErrorKind::Truncated { needed: 1, available: 0 };
+                let message =
+                    "expected more deflate data of a gzip member, found the end of the input";
+                return Err(input.error_at(input.offset(), &Error::new(kind, message)));
+            }
+            Outcome::More => {
+                let message = format!("{} makes no progress", self.backend());
+                return Err(
+                    input.error_at(input.offset(), &Error::new(ErrorKind::Internal, message))
+                );
+            }
+        }
+        Ok(Supply::Ready)
+    }
+
+    fn trailer(&mut self, input: &mut Input, may_wait: bool) -> Result<Supply> {
+        let supply = input.supply(TRAILER_SIZE, may_wait)?;
+        if supply == Supply::Later {
+            return Ok(supply);
+        }
+        let mut reader = Reader::new(input.bytes());
+        let (Some(crc), Some(size)) = (reader.u32(Endian::Little), reader.u32(Endian::Little))
+        else {
+            return Err(truncated(input, "a gzip trailer", TRAILER_SIZE));
+        };
+        let crc_found = self.crc.clone().finalize();
+        if crc != crc_found {
+            let error = Error::format(
+                format_args!("a gzip member's CRC-32 {crc:#010x}"),
+                format_args!("{crc_found:#010x} over its bytes"),
+            );
+            return Err(input.error_at(input.offset(), &error));
+        }
+        if size != self.size {
+            let error = Error::format(
+                format_args!("a gzip member of {size} bytes modulo 2^32"),
+                format_args!("{}", self.size),
+            );
+            return Err(input.error_at(input.offset() + 4, &error));
+        }
+        input.advance(TRAILER_SIZE);
+        self.next = Next::AfterMember;
+        Ok(Supply::Ready)
+    }
+
+    fn after_member(&mut self, input: &mut Input, may_wait: bool) -> Result<Supply> {
+        let supply = input.supply(1, may_wait)?;
+        if supply != Supply::Ready {
+            return Ok(supply);
+        }
+        let bytes = input.bytes();
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        if zeros > 0 {
+            // Padding, as a tape leaves it.
+            input.advance(zeros);
+            return Ok(Supply::Ready);
+        }
+        if !bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == magic) {
+            let found = bytes.get(..bytes.len().min(4)).unwrap_or_default();
+            let error = Error::format(
+                "another gzip member, zeros or the end after a gzip member",
+                format_args!("{found:02x?}"),
+            );
+            return Err(input.error_at(input.offset(), &error));
+        }
+        self.next = Next::Header;
+        Ok(Supply::Ready)
+    }
+}
+
+fn truncated(input: &Input, what: &str, needed: usize) -> Error {
+    let available = input.bytes().len() as u64;
+    input.error_at(input.offset(), &Error::truncated(what, needed as u64, available))
+}
+
+/// A header as far as it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Header {
+    /// All of it: its length.
+    Whole(usize),
+    /// At least this many bytes are needed to go on.
+    Short(usize),
+}
+
+/// Measures the header that `bytes` begins with. Offsets of errors count from its start.
+fn parse_header(bytes: &[u8]) -> Result<Header> {
+    let mut reader = Reader::new(bytes);
+    let Some([magic_0, magic_1, method, flags]) = reader.array() else {
+        return Ok(Header::Short(10));
+    };
+    if [magic_0, magic_1] != MAGIC {
+        let found = [magic_0, magic_1];
+        return Err(Error::format("a gzip header [1f, 8b]", format_args!("{found:02x?}")).at(0));
+    }
+    if method != DEFLATE {
+        return Err(Error::format("gzip's compression method 8 (deflate)", method).at(2));
+    }
+    if flags & FLAGS_RESERVED != 0 {
+        let found = format_args!("{flags:#010b}");
+        return Err(Error::format("gzip header flags without the reserved bits", found).at(3));
+    }
+    // Time, extra flags and operating system.
+    if reader.take(6).is_none() {
+        return Ok(Header::Short(10));
+    }
+    if flags & FLAG_EXTRA != 0 {
+        let Some(length) = reader.u16(Endian::Little) else {
+            return Ok(Header::Short(reader.position() + 2));
+        };
+        if reader.take(usize::from(length)).is_none() {
+            return Ok(Header::Short(reader.position() + usize::from(length)));
+        }
+    }
+    for (flag, what) in [(FLAG_NAME, "a gzip file name"), (FLAG_COMMENT, "a gzip comment")] {
+        if flags & flag != 0 && !skip_text(&mut reader, what)? {
+            return Ok(Header::Short(bytes.len() + 1));
+        }
+    }
+    if flags & FLAG_HEADER_CRC != 0 {
+        let covered = bytes.get(..reader.position()).unwrap_or_default();
+        let offset = reader.position();
+        let Some(crc) = reader.u16(Endian::Little) else {
+            return Ok(Header::Short(offset + 2));
+        };
+        let [low, high, ..] = crc32fast::hash(covered).to_le_bytes();
+        let crc_found = u16::from_le_bytes([low, high]);
+        if crc != crc_found {
+            let error = Error::format(
+                format_args!("a gzip header's CRC-16 {crc:#06x}"),
+                format_args!("{crc_found:#06x} over its bytes"),
+            );
+            return Err(error.at(offset as u64));
+        }
+    }
+    Ok(Header::Whole(reader.position()))
+}
+
+/// Passes a text that ends with a zero; `false` where the zero is not there yet.
+fn skip_text(reader: &mut Reader<'_>, what: &str) -> Result<bool> {
+    let text = reader.rest();
+    let bounded = text.get(..text.len().min(TEXT_MAX)).unwrap_or_default();
+    match bounded.iter().position(|byte| *byte == 0) {
+        Some(length) => Ok(reader.take(length + 1).is_some()),
+        None if bounded.len() < TEXT_MAX => Ok(false),
+        None => {
+            let start = reader.position() as u64;
+            Err(Error::limit(what, TEXT_MAX as u64, text.len() as u64 + 1).at(start))
+        }
+    }
+}

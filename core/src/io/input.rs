@@ -1,0 +1,171 @@
+//! The raw side of a stream: what was read from the source and not yet taken by a decompressor.
+
+use crate::error::{Error, ErrorKind, Result};
+
+use super::source::{Cancel, Source};
+
+/// Raw bytes read at once.
+const PIECE: usize = 128 << 10;
+/// Raw bytes read at once until it is known what they are.
+const FIRST_PIECE: usize = 4 << 10;
+/// Consumed bytes that stay: an inflater that took whole words gives back at most 8 bytes.
+const LOOKBACK: usize = 8;
+
+/// Whether as many bytes as asked for are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Supply {
+    /// They are.
+    Ready,
+    /// They are not, and getting them might take waiting, which was not wanted.
+    Later,
+    /// They are not, and nothing more will come.
+    Ended,
+}
+
+/// A buffered source that knows the offset of each byte.
+pub(super) struct Input {
+    source: Box<dyn Source>,
+    cancel: Cancel,
+    buffer: Vec<u8>,
+    /// The first byte of `buffer` that is not consumed.
+    position: usize,
+    /// The offset in the source of the first byte of `buffer`.
+    base: u64,
+    ended: bool,
+}
+
+impl Input {
+    pub(super) fn new(source: Box<dyn Source>, cancel: Cancel) -> Self {
+        let buffer = Vec::with_capacity(FIRST_PIECE);
+        Input { source, cancel, buffer, position: 0, base: 0, ended: false }
+    }
+
+    /// The bytes that are there.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.position..).unwrap_or_default()
+    }
+
+    /// The offset in the source of the first of [`Input::bytes`].
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.position as u64
+    }
+
+    /// Bytes read from the source so far.
+    pub(super) fn read_count(&self) -> u64 {
+        self.base + self.buffer.len() as u64
+    }
+
+    /// Bytes the source has in all, where that is known.
+    pub(super) fn len(&self) -> Option<u64> {
+        self.source.len()
+    }
+
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Whether waiting is never needed to get more.
+    pub(super) fn never_waits(&self) -> bool {
+        self.source.never_waits()
+    }
+
+    /// Takes `count` of [`Input::bytes`].
+    pub(super) fn advance(&mut self, count: usize) {
+        self.position = (self.position + count).min(self.buffer.len());
+    }
+
+    /// Returns the last `count` bytes taken; `false` when that many are not kept.
+    pub(super) fn give_back(&mut self, count: usize) -> bool {
+        let kept = count <= LOOKBACK && count <= self.position;
+        if kept {
+            self.position -= count;
+        }
+        kept
+    }
+
+    /// Reads until at least `count` bytes are there, or, where `may_wait` is false, until that might
+    /// take waiting.
+    pub(super) fn supply(&mut self, count: usize, may_wait: bool) -> Result<Supply> {
+        while self.bytes().len() < count {
+            if self.ended {
+                return Ok(Supply::Ended);
+            }
+            if !may_wait && !self.source.never_waits() {
+                return Ok(Supply::Later);
+            }
+            self.read_piece()?;
+        }
+        Ok(Supply::Ready)
+    }
+
+    /// Reads on, straight into the spare capacity of `into`, past this buffer, which must be empty.
+    /// 0 is the end.
+    pub(super) fn read_into(&mut self, into: &mut Vec<u8>) -> Result<usize> {
+        debug_assert!(self.bytes().is_empty());
+        if self.ended {
+            return Ok(0);
+        }
+        let count = read(self.source.as_mut(), &self.cancel, into)?;
+        self.ended = count == 0;
+        self.pass(count as u64);
+        Ok(count)
+    }
+
+    /// Passes over at most `count` bytes of the source, past this buffer, which must be empty.
+    pub(super) fn skip(&mut self, count: u64) -> Result<u64> {
+        debug_assert!(self.bytes().is_empty());
+        if self.ended {
+            return Ok(0);
+        }
+        self.cancel.check()?;
+        let count = self.source.skip(count)?.min(count);
+        self.pass(count);
+        Ok(count)
+    }
+
+    /// An error about the raw bytes: its offset counts them, and it says so.
+    pub(super) fn error_at(&self, offset: u64, error: &Error) -> Error {
+        let message = format!("{} (offset in the compressed input)", error.message());
+        Error::new(error.kind(), message).at(offset)
+    }
+
+    /// Counts bytes that did not come through the buffer.
+    fn pass(&mut self, count: u64) {
+        self.base = self.base + self.buffer.len() as u64 + count;
+        self.buffer.clear();
+        self.position = 0;
+    }
+
+    fn read_piece(&mut self) -> Result<()> {
+        if self.buffer.capacity() - self.buffer.len() < PIECE / 2 {
+            self.make_room();
+        }
+        let count = read(self.source.as_mut(), &self.cancel, &mut self.buffer)?;
+        self.ended = count == 0;
+        Ok(())
+    }
+
+    /// Moves what is not consumed to the front; makes the buffer larger only when that does not help.
+    fn make_room(&mut self) {
+        let gone = self.position.saturating_sub(LOOKBACK);
+        self.buffer.copy_within(gone.., 0);
+        self.buffer.truncate(self.buffer.len() - gone);
+        self.position -= gone;
+        self.base += gone as u64;
+        let first = self.base == 0 && self.buffer.is_empty();
+        let room = if first { FIRST_PIECE } else { PIECE };
+        if self.buffer.capacity() - self.buffer.len() < room / 2 {
+            self.buffer.reserve_exact(room);
+        }
+    }
+}
+
+/// Reads once into the spare capacity, and believes the `Vec` and not the answer about how much.
+fn read(source: &mut dyn Source, cancel: &Cancel, into: &mut Vec<u8>) -> Result<usize> {
+    cancel.check()?;
+    let before = into.len();
+    source.read(into, into.capacity() - before)?;
+    into.len().checked_sub(before).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, "a source took bytes away instead of appending them")
+    })
+}

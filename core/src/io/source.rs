@@ -1,0 +1,281 @@
+//! Where raw bytes come from, and how a read that waits for them is called off.
+
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A door through which raw (perhaps compressed) bytes come in.
+///
+/// The methods with a default are hints that make a source faster or stoppable; leaving them out is
+/// always right.
+// A length that may be unknown has no `is_empty` to go with it.
+#[allow(clippy::len_without_is_empty)]
+pub trait Source: Send {
+    /// Appends at most `limit` bytes to `into`, which has that much spare capacity, and answers how
+    /// many; 0 is the end. It waits only while there is no byte at all.
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize>;
+
+    /// The number of raw bytes there are in all, where that is known: for progress bars.
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether a read never has to wait for somebody else to write. Then pieces are filled up;
+    /// otherwise what is there is handed on at once.
+    fn never_waits(&self) -> bool {
+        false
+    }
+
+    /// Passes over at most `count` bytes without reading them, and answers how many; 0 where that
+    /// cannot be done.
+    fn skip(&mut self, count: u64) -> Result<u64> {
+        let _ = count;
+        Ok(0)
+    }
+
+    /// The handle that ends a read of this source that waits.
+    fn cancel(&self) -> Option<Cancel> {
+        None
+    }
+}
+
+/// Calls off reads from another thread.
+///
+/// Clones are one handle. After [`Cancel::cancel`] every read fails with `ECANCELED`, the one that
+/// waits at the moment included, until [`Cancel::reset`]; nothing is lost, so reading can go on then.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<CancelState>);
+
+#[derive(Debug, Default)]
+struct CancelState {
+    cancelled: AtomicBool,
+    /// Made by the first read that has to wait: most files never need one.
+    bell: Mutex<Option<Bell>>,
+}
+
+#[derive(Debug)]
+struct Bell {
+    reader: Arc<PipeReader>,
+    writer: PipeWriter,
+    rung: bool,
+}
+
+impl Cancel {
+    /// A handle that nothing is attached to yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the read that waits, if one does, and refuses later ones.
+    pub fn cancel(&self) {
+        let mut bell = self.bell();
+        self.0.cancelled.store(true, Ordering::Release);
+        if let Some(bell) = bell.as_mut().filter(|bell| !bell.rung) {
+            // One byte into an empty pipe neither blocks nor fails while we hold its reader.
+            bell.rung = bell.writer.write(&[1]).is_ok();
+        }
+    }
+
+    /// Allows reading again.
+    pub fn reset(&self) {
+        let mut bell = self.bell();
+        self.0.cancelled.store(false, Ordering::Release);
+        if let Some(bell) = bell.as_mut().filter(|bell| bell.rung) {
+            let mut rung = [0];
+            bell.rung = (&*bell.reader).read(&mut rung).is_err();
+        }
+    }
+
+    /// Whether reads are refused at the moment.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Acquire)
+    }
+
+    /// The error of a read that was called off.
+    pub(super) fn error() -> Error {
+        let number = Errno::CANCELED.raw_os_error();
+        Error::new(ErrorKind::Io(Some(number)), "cannot read: the read was cancelled")
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Self::error()) } else { Ok(()) }
+    }
+
+    fn bell(&self) -> MutexGuard<'_, Option<Bell>> {
+        self.0.bell.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What to wait for next to the data: readable once cancelled.
+    fn listen(&self) -> Result<Arc<PipeReader>> {
+        let mut bell = self.bell();
+        // Under the lock: a cancel is either seen here, or finds the bell and rings it.
+        self.check()?;
+        if let Some(bell) = bell.as_ref() {
+            return Ok(Arc::clone(&bell.reader));
+        }
+        let (reader, writer) =
+            std::io::pipe().map_err(|error| Error::io("make a pipe to cancel with", &error))?;
+        let reader = Arc::new(reader);
+        *bell = Some(Bell { reader: Arc::clone(&reader), writer, rung: false });
+        Ok(reader)
+    }
+}
+
+/// A file, a FIFO, a device, a socket or standard input.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    regular: bool,
+    /// Where a regular file was when we got it, and its size then.
+    start: u64,
+    size: u64,
+    cancel: Cancel,
+    /// Takes a read that must be shorter than the spare capacity it goes into.
+    short: Vec<u8>,
+}
+
+impl FileSource {
+    /// Opens the file at `path` for reading. A FIFO opens at once; reading it waits for a writer.
+    pub fn open(path: &Path) -> Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let fd = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))
+            .map_err(|errno| io_error("open", errno).in_file(&path.display().to_string()))?;
+        Self::from_fd(fd).map_err(|error| error.in_file(&path.display().to_string()))
+    }
+
+    /// Reads standard input from where it is.
+    pub fn stdin() -> Result<Self> {
+        let fd = std::io::stdin().as_fd().try_clone_to_owned();
+        Self::from_fd(fd.map_err(|error| Error::io("open standard input", &error))?)
+    }
+
+    /// Reads `fd` from where it is.
+    pub fn from_fd(fd: OwnedFd) -> Result<Self> {
+        let status = rustix::fs::fstat(&fd).map_err(|errno| io_error("stat", errno))?;
+        let kind = FileType::from_raw_mode(status.st_mode);
+        if kind == FileType::Directory {
+            let number = Errno::ISDIR.raw_os_error();
+            let message = "expected a file or a pipe, found a directory";
+            return Err(Error::new(ErrorKind::Io(Some(number)), message));
+        }
+        let regular = kind == FileType::RegularFile;
+        let start = if regular { position(&fd)? } else { 0 };
+        Ok(FileSource {
+            file: File::from(fd),
+            regular,
+            start,
+            size: u64::try_from(status.st_size).unwrap_or(0),
+            cancel: Cancel::new(),
+            short: Vec::new(),
+        })
+    }
+
+    /// The same source, called off by `cancel` instead of a handle of its own.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Waits until there is something to read, the end included.
+    fn wait(&self) -> Result<()> {
+        let bell = self.cancel.listen()?;
+        loop {
+            let mut waited =
+                [PollFd::new(&self.file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
+            match poll(&mut waited, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(io_error("wait for input", errno)),
+            }
+            let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
+            if bell {
+                return Err(Cancel::error());
+            }
+            if file {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads once into the whole spare capacity of `into`.
+    fn read_spare(&self, into: &mut Vec<u8>) -> Result<usize> {
+        loop {
+            self.cancel.check()?;
+            if !self.regular {
+                self.wait()?;
+            }
+            match rustix::io::read(&self.file, spare_capacity(into)) {
+                Ok(count) => return Ok(count),
+                Err(Errno::INTR) => {}
+                // Somebody else was faster; wait again.
+                Err(Errno::AGAIN) if !self.regular => {}
+                Err(errno) => return Err(io_error("read", errno)),
+            }
+        }
+    }
+}
+
+impl Source for FileSource {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        let spare = into.capacity() - into.len();
+        if limit == 0 || spare == 0 {
+            let message = format!("a read of {limit} bytes into room for {spare}");
+            return Err(Error::new(ErrorKind::Internal, message));
+        }
+        if spare <= limit {
+            return self.read_spare(into);
+        }
+        let mut short = std::mem::take(&mut self.short);
+        short.clear();
+        short.shrink_to(limit);
+        short.reserve_exact(limit);
+        let read = self.read_spare(&mut short);
+        into.extend_from_slice(&short);
+        self.short = short;
+        read
+    }
+
+    fn len(&self) -> Option<u64> {
+        // Files of /proc and /sys call themselves regular and empty.
+        let known = self.regular && self.size > 0;
+        known.then(|| self.size.saturating_sub(self.start))
+    }
+
+    fn never_waits(&self) -> bool {
+        self.regular
+    }
+
+    fn skip(&mut self, count: u64) -> Result<u64> {
+        if !self.regular || self.size == 0 {
+            return Ok(0);
+        }
+        let here = position(&self.file)?;
+        // Not to the very end: what a growing file got meanwhile is found by reading.
+        let count = count.min(self.size.saturating_sub(here));
+        rustix::fs::seek(&self.file, SeekFrom::Start(here.saturating_add(count)))
+            .map_err(|errno| io_error("seek", errno))?;
+        Ok(count)
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        Some(self.cancel.clone())
+    }
+}
+
+fn position(fd: impl AsFd) -> Result<u64> {
+    rustix::fs::seek(fd, SeekFrom::Current(0)).map_err(|errno| io_error("seek", errno))
+}
+
+fn io_error(action: &str, errno: Errno) -> Error {
+    Error::io(action, &errno.into())
+}
