@@ -8,6 +8,7 @@ pub mod capture;
 pub mod error;
 pub mod io;
 pub mod packet;
+pub mod scan;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};

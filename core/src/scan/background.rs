@@ -1,0 +1,249 @@
+//! Work on a thread of its own, with its results handed over in batches: the core prepares the next
+//! batch while the face works on this one.
+//!
+//! The thread never touches a host language. Where the bytes come from a host object, the thread
+//! asks for them through a [`HostSource`], and the face answers between two batches, on its own
+//! thread and under its own lock.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::io::{Cancel, Source};
+use crate::{Error, ErrorKind, Result};
+
+/// Results that may wait to be taken.
+const QUEUE_MAX: usize = 2;
+
+/// What [`Background::next`] has to say.
+#[derive(Debug)]
+pub enum Event<T> {
+    /// A result.
+    Item(T),
+    /// The work is done.
+    End,
+    /// [`Background::interrupt`] was called while nothing was there.
+    Interrupted,
+    /// The work needs up to that many more bytes of its [`HostSource`]: answer with
+    /// [`Background::supply`].
+    InputWanted(usize),
+}
+
+/// A piece of work on a thread of its own.
+pub struct Background<T> {
+    shared: Arc<Shared<T>>,
+    cancel: Cancel,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The process that owns the thread; a forked child has the memory but not the thread.
+    process: u32,
+}
+
+/// Where the work puts its results.
+pub struct Outlet<T>(Arc<Shared<T>>);
+
+/// Bytes that the face supplies from a host object.
+pub struct HostSource<T>(Arc<Shared<T>>);
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    spares: Vec<T>,
+    outcome: Option<Result<()>>,
+    wanted: Option<usize>,
+    supplied: Option<Result<Vec<u8>>>,
+    is_interrupted: bool,
+    is_closed: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Send + 'static> Background<T> {
+    /// Starts `work`, which is given its outlet and the source of host bytes. `cancel` ends a read
+    /// that blocks when the work is dropped.
+    ///
+    /// # Errors
+    /// `Io` where the system gives no thread.
+    pub fn start(
+        cancel: Cancel,
+        work: impl FnOnce(&Outlet<T>, HostSource<T>) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                items: VecDeque::new(),
+                spares: Vec::new(),
+                outcome: None,
+                wanted: None,
+                supplied: None,
+                is_interrupted: false,
+                is_closed: false,
+            }),
+            changed: Condvar::new(),
+        });
+        let outlet = Outlet(Arc::clone(&shared));
+        let source = HostSource(Arc::clone(&shared));
+        let body = move || {
+            let work = std::panic::AssertUnwindSafe(|| work(&outlet, source));
+            let outcome = std::panic::catch_unwind(work).unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::Internal, "the reading thread panicked"))
+            });
+            outlet.0.lock().outcome = Some(outcome);
+            outlet.0.changed.notify_all();
+        };
+        let thread = std::thread::Builder::new()
+            .name("bytewright".to_owned())
+            .spawn(body)
+            .map_err(|error| Error::io("start a thread", &error))?;
+        Ok(Background {
+            shared,
+            cancel,
+            thread: Mutex::new(Some(thread)),
+            process: std::process::id(),
+        })
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    /// The error that ended the work, after all its results; `Closed` in a forked child.
+    pub fn next(&self) -> Result<Event<T>> {
+        if self.process != std::process::id() {
+            let message = "opened by another process; open it again after fork";
+            return Err(Error::new(ErrorKind::Closed, message));
+        }
+        let mut state = self.shared.lock();
+        loop {
+            if state.is_closed {
+                return Err(closed());
+            }
+            if let Some(item) = state.items.pop_front() {
+                self.shared.changed.notify_all();
+                return Ok(Event::Item(item));
+            }
+            if let Some(outcome) = &state.outcome {
+                return outcome.clone().map(|()| Event::End);
+            }
+            if std::mem::take(&mut state.is_interrupted) {
+                return Ok(Event::Interrupted);
+            }
+            if state.supplied.is_none()
+                && let Some(count) = state.wanted
+            {
+                return Ok(Event::InputWanted(count));
+            }
+            state = self.shared.wait(state);
+        }
+    }
+
+    /// Makes a [`Background::next`] that waits, or the next one that would, return
+    /// [`Event::Interrupted`].
+    pub fn interrupt(&self) {
+        self.shared.lock().is_interrupted = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Answers [`Event::InputWanted`]: bytes, no bytes for the end, or why there are none.
+    pub fn supply(&self, bytes: Result<Vec<u8>>) {
+        self.shared.lock().supplied = Some(bytes);
+        self.shared.changed.notify_all();
+    }
+
+    /// Gives a used-up result back, so that its memory serves again.
+    pub fn recycle(&self, item: T) {
+        let mut state = self.shared.lock();
+        if state.spares.len() < QUEUE_MAX {
+            state.spares.push(item);
+        }
+    }
+
+    /// Ends the work and waits until its thread is gone. Whoever waits in [`Background::next`] is
+    /// told `Closed`.
+    pub fn close(&self) {
+        self.stop();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && self.process == std::process::id()
+        {
+            // The thread catches its own panics; there is nothing to learn from joining.
+            drop(thread.join());
+        }
+    }
+}
+
+impl<T> Background<T> {
+    fn stop(&self) {
+        self.shared.lock().is_closed = true;
+        self.shared.changed.notify_all();
+        self.cancel.cancel();
+    }
+}
+
+impl<T> Drop for Background<T> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What the work is told when nobody wants its results any more.
+fn closed() -> Error {
+    Error::new(ErrorKind::Closed, "closed while it was read")
+}
+
+impl<T> Outlet<T> {
+    /// Hands `item` over, waiting while enough results are waiting.
+    ///
+    /// # Errors
+    /// `Closed` when nobody wants results any more; the work should end.
+    pub fn send(&self, item: T) -> Result<()> {
+        let mut state = self.0.lock();
+        while state.items.len() >= QUEUE_MAX && !state.is_closed {
+            state = self.0.wait(state);
+        }
+        if state.is_closed {
+            return Err(closed());
+        }
+        state.items.push_back(item);
+        self.0.changed.notify_all();
+        Ok(())
+    }
+
+    /// A result whose memory may be used again.
+    pub fn spare(&self) -> Option<T> {
+        self.0.lock().spares.pop()
+    }
+}
+
+impl<T: Send> Source for HostSource<T> {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        let mut state = self.0.lock();
+        state.wanted = Some(limit);
+        self.0.changed.notify_all();
+        loop {
+            if state.is_closed {
+                return Err(closed());
+            }
+            if let Some(supplied) = state.supplied.take() {
+                state.wanted = None;
+                let bytes = supplied?;
+                if bytes.len() > limit {
+                    let (limit, found) = (limit as u64, bytes.len() as u64);
+                    return Err(Error::limit("a number of bytes from read", limit, found));
+                }
+                into.extend_from_slice(&bytes);
+                return Ok(bytes.len());
+            }
+            state = self.0.wait(state);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Packets together with their bytes, for callers that look at them one by one.
+
+use crate::packet::Packet;
+
+/// The packets of one piece of a capture. The bytes are the piece itself, as it was read: nothing
+/// is copied for packets that nobody looks into.
+#[derive(Debug, Default)]
+pub struct FrameBatch {
+    packets: Vec<Packet>,
+    /// Where each packet's bytes begin, from `base` on.
+    starts: Vec<u32>,
+    base: usize,
+    bytes: Vec<u8>,
+}
+
+impl FrameBatch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        FrameBatch::default()
+    }
+
+    /// Number of packets.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether it holds no packet.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// The fields of the packet at `index`.
+    #[inline]
+    pub fn packet(&self, index: usize) -> Option<&Packet> {
+        self.packets.get(index)
+    }
+
+    /// The captured bytes of the packet at `index`.
+    pub fn captured(&self, index: usize) -> Option<&[u8]> {
+        let start = self.base + *self.starts.get(index)? as usize;
+        self.bytes.get(start..)?.get(..self.packets.get(index)?.caplen() as usize)
+    }
+
+    /// The captured bytes behind the transport header of the packet at `index`.
+    pub fn payload(&self, index: usize) -> Option<&[u8]> {
+        self.captured(index)?.get(self.packets.get(index)?.payload_range()?)
+    }
+
+    /// Forgets the packets and gives up the memory of their bytes.
+    pub(super) fn clear(&mut self) -> Vec<u8> {
+        self.packets.clear();
+        self.starts.clear();
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes a packet whose bytes begin `start` bytes into the view of the stream.
+    #[inline]
+    pub(super) fn push(&mut self, packet: &Packet, start: usize) {
+        self.packets.push(*packet);
+        self.starts.push(start as u32);
+    }
+
+    /// Takes the bytes that the packets were found in; the view began `base` bytes into them.
+    pub(super) fn keep(&mut self, bytes: Vec<u8>, base: usize) {
+        self.bytes = bytes;
+        self.base = base;
+    }
+}

@@ -1,0 +1,96 @@
+//! What a capture is, without looking at its flows.
+
+use std::collections::BTreeMap;
+
+use super::CaptureReader;
+use crate::capture::{Format, Interface};
+use crate::io::Compression;
+use crate::packet::{Field, LinkType, Value};
+use crate::wire::Endian;
+use crate::{Error, Result};
+
+/// What is known of a capture after reading all of it.
+#[derive(Debug, Clone)]
+pub struct CaptureInfo {
+    /// The file, or what stands for it.
+    pub name: String,
+    /// pcap or pcapng.
+    pub format: Format,
+    /// Version of the format, major and minor.
+    pub version: (u16, u16),
+    /// Byte order of the file, or of its last section.
+    pub endian: Endian,
+    /// What the file is compressed with.
+    pub compression: Compression,
+    /// Bytes of the file as it lies there, and once decompressed.
+    pub file_bytes: u64,
+    /// Bytes of the capture once decompressed.
+    pub content_bytes: u64,
+    /// Sections of a pcapng file; 1 for pcap.
+    pub sections: u64,
+    /// Interfaces, of the last section.
+    pub interfaces: Vec<Interface>,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of the packets on the wire, and as captured.
+    pub wire_bytes: u64,
+    /// Bytes of the packets in the capture.
+    pub captured_bytes: u64,
+    /// Packets of each link type.
+    pub link_types: Vec<(LinkType, u64)>,
+    /// Earliest time, in nanoseconds since the epoch.
+    pub first: Option<i64>,
+    /// Latest time, in nanoseconds since the epoch.
+    pub last: Option<i64>,
+    /// Why reading ended before the end of the file.
+    pub damage: Option<Error>,
+}
+
+/// Reads a capture to its end, or to its damage, and says what it is.
+///
+/// # Errors
+/// Those of the first bytes: what is no capture at all has no info.
+pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
+    let (mut packets, mut wire_bytes, mut captured_bytes) = (0, 0, 0);
+    let (mut first, mut last) = (None, None);
+    let mut link_types = BTreeMap::new();
+    let result = reader.each(|packet, captured| {
+        packets += 1;
+        wire_bytes += u64::from(packet.length());
+        captured_bytes += captured.len() as u64;
+        if let Some(ts) = packet.ts() {
+            first = Some(first.map_or(ts, |first: i64| first.min(ts)));
+            last = Some(last.map_or(ts, |last: i64| last.max(ts)));
+        }
+        if let Value::Unsigned(number) = packet.value(Field::LinkType) {
+            *link_types.entry(LinkType(number as u16)).or_default() += 1;
+        }
+    });
+    let (stream, decoder) = (reader.stream(), reader.decoder());
+    let (Some(format), Some(version), Some(endian)) =
+        (decoder.format(), decoder.version(), decoder.endian())
+    else {
+        return Err(match result {
+            Err(error) => error,
+            Ok(()) => Error::format("a pcap or pcapng capture", "nothing").in_file(stream.name()),
+        });
+    };
+    Ok(CaptureInfo {
+        name: stream.name().to_owned(),
+        format,
+        version,
+        endian,
+        compression: stream.compression(),
+        file_bytes: stream.input_read(),
+        content_bytes: stream.position(),
+        sections: decoder.sections(),
+        interfaces: decoder.interfaces().to_vec(),
+        packets,
+        wire_bytes,
+        captured_bytes,
+        link_types: link_types.into_iter().collect(),
+        first,
+        last,
+        damage: result.err(),
+    })
+}

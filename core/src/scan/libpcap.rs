@@ -1,0 +1,159 @@
+//! libpcap's filter compiler, loaded at run time where the system has it, so that nothing depends
+//! on it being there. One of the two files that may use `unsafe` to call a C library.
+//!
+//! Only functions whose signatures have stood since libpcap 1.0 are used:
+//! <https://www.tcpdump.org/manpages/pcap_compile.3pcap.html>.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};
+use std::sync::OnceLock;
+
+use crate::{Error, ErrorKind, Result};
+
+/// Names under which systems keep the library.
+const LIBRARY_NAMES: [&str; 4] =
+    ["libpcap.so.1", "libpcap.so.0.8", "libpcap.so", "libpcap.A.dylib"];
+
+/// Filters are told that frames are never cut short of this, like tcpdump's.
+const SNAPLEN: c_int = 262_144;
+
+/// `PCAP_NETMASK_UNKNOWN`.
+const NETMASK_UNKNOWN: c_uint = 0xffff_ffff;
+
+type Handle = *mut c_void;
+
+/// `struct bpf_program`.
+#[repr(C)]
+struct BpfProgram {
+    len: c_uint,
+    instructions: *mut c_void,
+}
+
+/// `struct pcap_pkthdr`.
+#[repr(C)]
+struct PacketHeader {
+    seconds: c_long,
+    microseconds: c_long,
+    caplen: u32,
+    length: u32,
+}
+
+/// The functions that are called, each with its C signature.
+struct Library {
+    open_dead: unsafe extern "C" fn(c_int, c_int) -> Handle,
+    close: unsafe extern "C" fn(Handle),
+    compile: unsafe extern "C" fn(Handle, *mut BpfProgram, *const c_char, c_int, c_uint) -> c_int,
+    free_code: unsafe extern "C" fn(*mut BpfProgram),
+    get_error: unsafe extern "C" fn(Handle) -> *const c_char,
+    offline_filter:
+        unsafe extern "C" fn(*const BpfProgram, *const PacketHeader, *const c_uchar) -> c_int,
+    lib_version: unsafe extern "C" fn() -> *const c_char,
+    /// Keeps the functions above loaded.
+    _handle: libloading::Library,
+}
+
+impl Library {
+    fn load() -> Option<Library> {
+        LIBRARY_NAMES.iter().find_map(|name| {
+            // SAFETY: libpcap's initialisation has no preconditions.
+            let library = unsafe { libloading::Library::new(*name) }.ok()?;
+            // SAFETY: each symbol is libpcap's function of that name, and the type it is given here
+            // is its prototype in pcap/pcap.h, unchanged since 1.0; `_handle` outlives them.
+            unsafe {
+                Some(Library {
+                    open_dead: *library.get(b"pcap_open_dead\0").ok()?,
+                    close: *library.get(b"pcap_close\0").ok()?,
+                    compile: *library.get(b"pcap_compile\0").ok()?,
+                    free_code: *library.get(b"pcap_freecode\0").ok()?,
+                    get_error: *library.get(b"pcap_geterr\0").ok()?,
+                    offline_filter: *library.get(b"pcap_offline_filter\0").ok()?,
+                    lib_version: *library.get(b"pcap_lib_version\0").ok()?,
+                    _handle: library,
+                })
+            }
+        })
+    }
+
+    /// The library, loaded once.
+    fn get() -> Result<&'static Library> {
+        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::MissingLibrary,
+                "filters need libpcap, which was not found; install it \
+                 (Debian and Ubuntu: apt-get install libpcap0.8)",
+            )
+        })
+    }
+}
+
+/// libpcap's own description of its version, where the system has it.
+pub fn version() -> Option<String> {
+    let library = Library::get().ok()?;
+    // SAFETY: pcap_lib_version returns a NUL-terminated string that lives as long as the library.
+    let text = unsafe { CStr::from_ptr((library.lib_version)()) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// A filter program for frames of one link type.
+pub(super) struct Program {
+    library: &'static Library,
+    code: BpfProgram,
+}
+
+// SAFETY: the program is plain memory that libpcap allocated and that only this value points to;
+// running it reads it, and libpcap ties neither running nor freeing to a thread.
+unsafe impl Send for Program {}
+
+impl Program {
+    /// Compiles `expression` for frames of the given link type (as libpcap numbers it, `DLT_`).
+    pub(super) fn compile(expression: &str, link_type: u16) -> Result<Program> {
+        let library = Library::get()?;
+        let bad = |message: String| {
+            Error::new(ErrorKind::Argument, format!("filter \"{expression}\": {message}"))
+        };
+        let text = CString::new(expression).map_err(|_| bad("contains a NUL byte".to_owned()))?;
+        let mut code = BpfProgram { len: 0, instructions: std::ptr::null_mut() };
+        // SAFETY: pcap_open_dead takes any numbers; the handle is checked, used only here and
+        // closed once. `code` and `text` outlive the call that is given their addresses; the error
+        // text belongs to the handle and is copied before it is closed.
+        unsafe {
+            let handle = (library.open_dead)(link_type.into(), SNAPLEN);
+            if handle.is_null() {
+                return Err(bad("libpcap is out of memory".to_owned()));
+            }
+            let status =
+                (library.compile)(handle, &raw mut code, text.as_ptr(), 1, NETMASK_UNKNOWN);
+            let message =
+                CStr::from_ptr((library.get_error)(handle)).to_string_lossy().into_owned();
+            (library.close)(handle);
+            if status != 0 {
+                return Err(bad(message));
+            }
+        }
+        Ok(Program { library, code })
+    }
+
+    /// Whether a frame of `length` bytes on the wire, of which `captured` are there, matches.
+    #[inline]
+    pub(super) fn matches(&self, captured: &[u8], length: u32) -> bool {
+        let caplen = captured.len().min(u32::MAX as usize) as u32;
+        let header = PacketHeader { seconds: 0, microseconds: 0, caplen, length };
+        // SAFETY: `code` was filled by a successful pcap_compile and not freed; the header says how
+        // many bytes of `captured` may be read, and the program is checked against it.
+        unsafe {
+            (self.library.offline_filter)(
+                &raw const self.code,
+                &raw const header,
+                captured.as_ptr(),
+            ) != 0
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: `code` was filled by pcap_compile and is freed nowhere else.
+        unsafe { (self.library.free_code)(&raw mut self.code) }
+    }
+}

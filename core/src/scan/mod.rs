@@ -1,0 +1,18 @@
+//! Whole captures: one call in, batches, counts or flows out. Here the decoders meet the bytes; a
+//! face needs nothing below this module to read a capture.
+
+mod background;
+mod batch;
+mod count;
+mod filter;
+mod info;
+mod libpcap;
+mod reader;
+
+pub use background::{Background, Event, HostSource, Outlet};
+pub use batch::FrameBatch;
+pub use count::{Counts, count_by};
+pub use filter::Filter;
+pub use info::{CaptureInfo, info};
+pub use libpcap::version as libpcap_version;
+pub use reader::{CaptureOptions, CaptureReader};

@@ -1,0 +1,222 @@
+//! A capture file read front to back: bytes from the stream, records from the decoder, fields from
+//! the headers.
+
+use std::path::Path;
+
+use super::{Filter, FrameBatch};
+use crate::capture::{Decoder, Record, Step};
+use crate::io::{ByteStream, StreamOptions};
+use crate::packet::{Columns, DecodeOptions, FrameMeta, LinkType, Packet, Status};
+use crate::{Error, Result};
+
+/// Packets decoded before they are spread over columns: few enough to stay in the cache.
+const BLOCK_PACKETS: usize = 512;
+
+/// How a capture is read.
+#[derive(Debug, Clone, Default)]
+pub struct CaptureOptions {
+    /// How headers are followed.
+    pub decode: DecodeOptions,
+    /// A libpcap expression; frames that it does not match are left out.
+    pub filter: Option<String>,
+    /// How bytes are read.
+    pub stream: StreamOptions,
+}
+
+/// Reads one capture, plain or compressed, in one pass and in bounded memory.
+///
+/// Damage ends the capture: every packet before it is given first, then each further call answers
+/// the same error, with file and offset.
+pub struct CaptureReader {
+    stream: ByteStream,
+    decoder: Decoder,
+    decode: DecodeOptions,
+    filter: Option<Filter>,
+    number: u64,
+}
+
+/// Why a pass over the bytes in view ended.
+enum Pass {
+    /// The caller has enough.
+    Enough,
+    /// More bytes than are in view are needed.
+    Need(usize),
+    /// What follows is to be stepped over, in view or not.
+    Skip(u64),
+    /// The capture ends.
+    End,
+}
+
+impl CaptureReader {
+    /// Opens the capture at `path`.
+    ///
+    /// # Errors
+    /// `Io` where it cannot be opened, `Format` where its compression is not supported, and those
+    /// of [`Filter::new`].
+    pub fn open(path: &Path, options: &CaptureOptions) -> Result<Self> {
+        Self::new(ByteStream::open(path, &options.stream)?, options)
+    }
+
+    /// Reads a capture from a stream that was opened before.
+    ///
+    /// # Errors
+    /// Those of [`Filter::new`].
+    pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
+        let filter = options.filter.as_deref().map(Filter::new).transpose()?;
+        Ok(CaptureReader {
+            stream,
+            decoder: Decoder::new(),
+            decode: options.decode,
+            filter,
+            number: 0,
+        })
+    }
+
+    /// The bytes under it, for their name, compression and progress.
+    pub fn stream(&self) -> &ByteStream {
+        &self.stream
+    }
+
+    /// The decoder under it, for format and interfaces.
+    pub fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// Calls `each` with every packet and its captured bytes, until the capture ends.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, after the packets before the damage.
+    pub fn each(&mut self, mut each: impl FnMut(&Packet, &[u8])) -> Result<()> {
+        while self.read(|packet, record, _| {
+            each(packet, record.captured);
+            true
+        })? {}
+        Ok(())
+    }
+
+    /// Fills `columns` with up to `rows_max` packets; no rows mean that the capture has ended.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, once all rows before the damage were given.
+    pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        columns.clear();
+        let mut block = Vec::with_capacity(BLOCK_PACKETS);
+        loop {
+            let room = BLOCK_PACKETS.min(rows_max - columns.len());
+            let read = self.read(|packet, _, _| {
+                block.push(*packet);
+                block.len() < room
+            });
+            let is_last = !matches!(read, Ok(true));
+            if block.len() == room || is_last {
+                columns.extend(&block);
+                block.clear();
+            }
+            match read {
+                Err(error) if columns.is_empty() => return Err(error),
+                _ if is_last || columns.len() == rows_max => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch
+    /// means that the capture has ended.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, once all packets before the damage were given.
+    pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        let spare = batch.clear();
+        loop {
+            let view_start = self.stream.position();
+            let pass = self.pass(&mut |packet, _, at| {
+                batch.push(packet, at);
+                true
+            });
+            if !batch.is_empty() {
+                // An error, if there was one, comes again on the next call.
+                let consumed = (self.stream.position() - view_start) as usize;
+                let (bytes, unread) = self.stream.swap_buffer(spare);
+                batch.keep(bytes, unread - consumed);
+                return Ok(());
+            }
+            if !self.go_on(pass?)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Calls `each` with the packets in view, then fetches more; says whether the capture goes on.
+    /// `each` answers whether it takes another packet.
+    fn read(&mut self, mut each: impl FnMut(&Packet, &Record<'_>, usize) -> bool) -> Result<bool> {
+        let pass = self.pass(&mut each)?;
+        self.go_on(pass)
+    }
+
+    /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
+    fn go_on(&mut self, pass: Pass) -> Result<bool> {
+        match pass {
+            Pass::Enough => {}
+            Pass::End => return Ok(false),
+            Pass::Need(count) => {
+                self.stream.fill(count)?;
+            }
+            Pass::Skip(count) => {
+                let skipped = self.stream.skip(count)?;
+                if skipped < count {
+                    let start = self.stream.position() - skipped;
+                    return Err(Error::truncated("the rest of a block", count, skipped)
+                        .at(start)
+                        .in_file(self.stream.name()));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Calls `each` with the packets whose bytes are in view, their record, and where in the view
+    /// its bytes begin.
+    fn pass(&mut self, each: &mut impl FnMut(&Packet, &Record<'_>, usize) -> bool) -> Result<Pass> {
+        let view = self.stream.buffered();
+        let at_end = self.stream.at_end();
+        let mut at = 0;
+        let result = loop {
+            let rest = view.get(at..).unwrap_or_default();
+            match self.decoder.step(rest, at_end) {
+                Ok(Step::Record { record, consumed }) => {
+                    at += consumed;
+                    self.number += 1;
+                    match self.filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record)) {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(error) => break Err(error),
+                    }
+                    let packet = decode(&record, self.number, self.decode);
+                    let captured_at = record.captured.as_ptr() as usize - view.as_ptr() as usize;
+                    if !each(&packet, &record, captured_at) {
+                        break Ok(Pass::Enough);
+                    }
+                }
+                Ok(Step::Skip(count)) if count <= rest.len() as u64 => at += count as usize,
+                Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
+                Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
+                Ok(Step::End) => break Ok(Pass::End),
+                Err(error) => break Err(error),
+            }
+        };
+        self.stream.consume(at);
+        result.map_err(|error| error.in_file(self.stream.name()))
+    }
+}
+
+/// The packet that a record holds.
+#[inline]
+fn decode(record: &Record<'_>, number: u64, options: DecodeOptions) -> Packet {
+    let link_type = LinkType(record.link_type);
+    let meta = FrameMeta { number, ts: record.ts, length: record.length, link_type };
+    let mut packet = Packet::decode(meta, record.captured, options);
+    if record.bad_time {
+        packet.mark(Status::BAD_TIME);
+    }
+    packet
+}
