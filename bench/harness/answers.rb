@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require_relative "agreement"
+
+module Bench
+  # How two answers differ, and whether that is what the peer is known for.
+  Difference = Struct.new(:text, :known)
+
+  # What the sides answer, each asked once per input.
+  class Answers
+    def initialize(inputs)
+      @inputs = inputs
+      @answers = {}
+    end
+
+    def of(side, input)
+      @answers[[side.name, input]] ||= side.answer(@inputs.path(input))
+    end
+
+    # nil when both say the same about everything that both speak of.
+    def difference(agreement)
+      first = of(agreement.first, agreement.input)
+      second = of(agreement.second, agreement.second_input)
+      shared = first.keys & second.keys
+      return Difference.new("no value in common to compare", false) if shared.empty?
+
+      differing = shared.reject { |key| first[key] == second[key] }
+      return if differing.empty?
+
+      known = agreement.known_difference
+      if known && (differing - known.keys).empty?
+        return Difference.new("answer differs (known: #{known.reason})", true)
+      end
+
+      values = differing.map { |key| "#{key} #{first[key]} and #{second[key]}" }
+      Difference.new("answers differ: #{values.join(', ')}", false)
+    end
+  end
+end

@@ -1,0 +1,209 @@
+# frozen_string_literal: true
+
+require_relative "../agreement"
+require_relative "../measure"
+require_relative "../side"
+
+module Bench
+  module Suites
+    # Captures to columns, Ruby values and flows. bench/README.md says what each row means.
+    class Flows
+      PACKETFU_LIMIT =
+        KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
+
+      def initialize(only: nil)
+        @only = only
+      end
+
+      def name
+        "flows"
+      end
+
+      def measures
+        all = core_measures + ruby_measures + library_measures + flow_measures + memory_measures
+        @only ? all.select { |measure| measure.title.downcase.include?(@only.downcase) } : all
+      end
+
+      # What check mode compares: the peers among each other, each row's sides, and the containers.
+      def agreements
+        return row_agreements if @only
+
+        peer_agreements + row_agreements + container_agreements
+      end
+
+      private
+
+      def core_measures
+        [
+          Measure.new(title: "plain file to columns / read(2) and discard", kind: Kind::TimeShare,
+                      ours: columns("columns"), peer: read_discard, input: :mixed, bar: Bar.at_most(1.3)),
+          *%w[built-in isa-l].flat_map { |gzip| decompression_measures(gzip) },
+          gzip_measure("built-in", 0.65),
+          gzip_measure("isa-l", 0.45),
+          Measure.new(title: ".zst to columns / decompress only", kind: Kind::TimeShare,
+                      ours: columns("columns"), peer: columns("decompress"), input: :mixed_zst,
+                      bar: Bar.at_most(1.15))
+        ]
+      end
+
+      def decompression_measures(gzip)
+        { "mixed" => 1.08, "patterned" => 1.3 }.map do |profile, bar|
+          Measure.new(title: ".gz to columns / decompress only, #{profile}, #{gzip}",
+                      kind: Kind::TimeShare, ours: columns("columns", gzip),
+                      peer: columns("decompress", gzip), input: :"#{profile}_gz", bar: Bar.at_most(bar))
+        end
+      end
+
+      def gzip_measure(gzip, bar)
+        Measure.new(title: ".gz to columns, #{gzip} / gzip -dc", kind: Kind::TimeShare,
+                    ours: columns("columns", gzip), peer: gzip_command, input: :mixed_gz,
+                    bar: Bar.at_most(bar))
+      end
+
+      def ruby_measures
+        [
+          ruby_measure("Ruby: count by dst_port / pcaprub + unpack", ours_ruby("count_by_dst_port"),
+                       pcaprub("count_by_dst_port"), Bar.at_least(15)),
+          ruby_measure("Ruby: count by dst_port / pcaprub, leanest loop", ours_ruby("count_by_dst_port"),
+                       pcaprub("count_by_dst_port_lean"), Bar.none),
+          ruby_measure("Ruby: each, two getters / pcaprub + unpack", ours_ruby("each_getters"),
+                       pcaprub("getters"), Bar.at_least(20)),
+          ruby_measure("Ruby: each, two getters / pcaprub, leanest loop", ours_ruby("each_getters"),
+                       pcaprub("getters_lean"), Bar.none),
+          ruby_measure("Ruby: rows with text addresses / C extension", ours_ruby("rows"),
+                       c_extension("rows"), Bar.at_least(1.2))
+        ]
+      end
+
+      def ruby_measure(title, ours, peer, bar)
+        Measure.new(title: title, kind: Kind::Speedup, ours: ours, peer: peer, input: :mixed, bar: bar)
+      end
+
+      def library_measures
+        [
+          library_measure("packetfu", packetfu, 300, PACKETFU_LIMIT),
+          library_measure("dpkt", dpkt, 40),
+          library_measure("tshark -T fields", tshark, 100)
+        ]
+      end
+
+      def library_measure(name, peer, bar, known_difference = nil)
+        Measure.new(title: "Ruby: count by dst_port / #{name} (rate)", kind: Kind::Rate,
+                    ours: ours_ruby("count_by_dst_port"), input: :mixed, peer: peer, peer_input: :cut,
+                    bar: Bar.at_least(bar), known_difference: known_difference)
+      end
+
+      def flow_measures
+        [
+          Measure.new(title: "flows of the .gz / columns of it", kind: Kind::TimeShare,
+                      ours: columns("flows"), peer: columns("columns"), input: :mixed_gz,
+                      bar: Bar.at_most(1.15))
+        ]
+      end
+
+      def memory_measures
+        tasks = { "count_by_dst_port" => %i[mixed mixed_gz mixed_zst], "each_getters" => %i[mixed_gz] }
+        tasks.flat_map do |script, inputs|
+          peer_task = script == "each_getters" ? "getters" : script
+          inputs.map { |input| memory_measure(script, peer_task, input) }
+        end
+      end
+
+      def memory_measure(script, peer_task, input)
+        Measure.new(title: "peak memory above Ruby's own: #{script}, #{input}", kind: Kind::MemoryAbove,
+                    ours: ours_ruby(script), peer: bare_ruby, input: input, bar: Bar.at_most(32),
+                    agreement: Agreement.new(first: ours_ruby(script), second: pcaprub(peer_task),
+                                             input: input, second_input: :mixed))
+      end
+
+      def peer_agreements
+        reference = pcaprub("count_by_dst_port")
+        [
+          peers_agree(reference, pcaprub("count_by_dst_port_lean"), :mixed),
+          peers_agree(reference, c_extension("count_by_dst_port"), :mixed),
+          peers_agree(reference, dpkt, :mixed),
+          peers_agree(reference, tshark, :mixed),
+          peers_agree(reference, packetfu, :cut, PACKETFU_LIMIT),
+          peers_agree(pcaprub("getters"), pcaprub("getters_lean"), :mixed),
+          peers_agree(pcaprub("getters"), c_extension("getters"), :mixed),
+          peers_agree(pcaprub("rows"), c_extension("rows"), :mixed)
+        ]
+      end
+
+      def peers_agree(first, second, input, known_difference = nil)
+        Agreement.new(first: first, second: second, input: input, known_difference: known_difference)
+      end
+
+      def row_agreements
+        measures.map(&:agreement)
+      end
+
+      # The same traffic in the other containers, with timestamps to the nanosecond.
+      def container_agreements
+        %i[nanosecond pcapng pcapng_nanosecond].flat_map do |input|
+          [
+            peers_agree(c_extension("count_by_dst_port"), dpkt, input),
+            Agreement.new(first: ours_ruby("rows"), second: c_extension("rows"), input: input)
+          ]
+        end
+      end
+
+      def columns(mode, gzip = nil)
+        options = gzip ? ["--gzip", gzip] : []
+        Side.new(name: ["columns", mode, gzip].compact.join(" "),
+                 needs: gzip == "isa-l" ? :isa_l : :columns,
+                 command: ->(path) { [Paths.executable("columns"), mode, path, *options] })
+      end
+
+      def ours_ruby(script)
+        gems = ENV.fetch("BYTEWRIGHT_GEM_HOME", Paths::GEMS)
+        Side.new(name: "ours #{script}", needs: :gem,
+                 environment: { "GEM_HOME" => gems, "GEM_PATH" => gems },
+                 command: ->(path) { [Paths::RUBY, Paths.ours("#{script}.rb"), path] })
+      end
+
+      def read_discard
+        Side.new(name: "read-discard", command: ->(path) { [Paths.executable("read-discard"), path] })
+      end
+
+      # gzip prints what it unpacks, so its answer, the number of bytes, is counted outside the timing.
+      def gzip_command
+        count = "gzip -dc \"$0\" | \"$1\" -"
+        Side.new(name: "gzip -dc", needs: :gzip, command: ->(path) { ["gzip", "-dc", path] },
+                 answer_command: ->(path) { ["sh", "-c", count, path, Paths.executable("read-discard")] })
+      end
+
+      def bare_ruby
+        Side.new(name: "ruby -e ''", command: ->(_path) { [Paths::RUBY, "-e", ""] })
+      end
+
+      def pcaprub(task)
+        ruby_peer("pcaprub #{task}", :pcaprub, ["pcaprub_unpack.rb", task])
+      end
+
+      def packetfu
+        ruby_peer("packetfu", :packetfu, ["packetfu.rb", "count_by_dst_port"])
+      end
+
+      def c_extension(task)
+        ruby_peer("C extension #{task}", :c_ext, ["c_ext/rows.rb", task], "-I", Paths::C_EXTENSION)
+      end
+
+      def ruby_peer(name, needs, (script, task), *options)
+        Side.new(name: name, needs: needs,
+                 command: ->(path) { [Paths::RUBY, *options, Paths.peer(script), task, path] })
+      end
+
+      def dpkt
+        python = File.join(Paths::VENV, "bin", "python")
+        Side.new(name: "dpkt", needs: :dpkt,
+                 command: ->(path) { [python, Paths.peer("dpkt.py"), "count_by_dst_port", path] })
+      end
+
+      def tshark
+        Side.new(name: "tshark", needs: :tshark,
+                 command: ->(path) { [Paths.peer("tshark.sh"), "count_by_dst_port", path] })
+      end
+    end
+  end
+end
