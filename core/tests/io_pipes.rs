@@ -56,6 +56,7 @@ fn a_read_that_waits_is_called_off_and_goes_on_after_a_reset() {
             let error = stream.fill(20_000).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Io(Some(ECANCELED)), "{error}");
             assert_eq!(error.file(), Some("pipe"));
+            assert!(Cancel::caused(&error));
             canceller.join().unwrap();
             assert_eq!(stream.fill(20_000).unwrap_err().kind(), error.kind());
             cancel.reset();
