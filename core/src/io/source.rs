@@ -101,10 +101,16 @@ impl Cancel {
         self.0.cancelled.load(Ordering::Acquire)
     }
 
+    /// Whether `error` is that of a read that was called off: one that may be tried again.
+    pub fn caused(error: &Error) -> bool {
+        error.kind() == Self::KIND
+    }
+
+    const KIND: ErrorKind = ErrorKind::Io(Some(Errno::CANCELED.raw_os_error()));
+
     /// The error of a read that was called off.
-    pub(super) fn error() -> Error {
-        let number = Errno::CANCELED.raw_os_error();
-        Error::new(ErrorKind::Io(Some(number)), "cannot read: the read was cancelled")
+    fn error() -> Error {
+        Error::new(Self::KIND, "cannot read: the read was cancelled")
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -260,7 +266,7 @@ impl Source for FileSource {
             return Ok(0);
         }
         let here = position(&self.file)?;
-        // Not to the very end: what a growing file got meanwhile is found by reading.
+        // Not past the size it had at first: what a growing file got since is found by reading.
         let count = count.min(self.size.saturating_sub(here));
         rustix::fs::seek(&self.file, SeekFrom::Start(here.saturating_add(count)))
             .map_err(|errno| io_error("seek", errno))?;

@@ -176,7 +176,6 @@ impl ByteStream {
     /// Takes `count` of the buffered bytes, or all where there are fewer.
     #[inline]
     pub fn consume(&mut self, count: usize) {
-        debug_assert!(count <= self.buffered().len());
         self.start = self.start.saturating_add(count).min(self.buffer.len());
     }
 
@@ -248,7 +247,7 @@ impl ByteStream {
             self.make_room(at_least);
             if let Err(error) = self.read_piece() {
                 let error = self.place(error);
-                if self.input.cancel().is_cancelled() {
+                if Cancel::caused(&error) {
                     return Err(error);
                 }
                 self.failed = Some(error);

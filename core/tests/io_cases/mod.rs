@@ -1,0 +1,145 @@
+//! Inputs and sources that the tests of `io` share: bytes from a seed, compressed by the libraries'
+//! own encoders, and a source that hands them out in pieces.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::io::Write;
+
+use bytewright::Error;
+use bytewright::Result;
+use bytewright::io::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
+
+/// Marsaglia's xorshift: enough for tests, and the seed says it all.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from((self.next() >> 11) % u64::try_from(bound).unwrap()).unwrap()
+    }
+
+    /// Noise, runs and repeats from near and far: all kinds of deflate blocks come of it.
+    pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(length + 4096);
+        while bytes.len() < length {
+            let count = 1 + self.below(4096);
+            match self.below(4) {
+                0 => bytes.extend((0..count).map(|_| self.next().to_le_bytes()[1])),
+                1 => bytes.extend(std::iter::repeat_n(self.next().to_le_bytes()[0], count)),
+                2 => bytes.extend((0..count / 8).flat_map(|n| format!("{n:05} ").into_bytes())),
+                _ if bytes.is_empty() => {}
+                _ => {
+                    let start = self.below(bytes.len());
+                    let end = (start + count).min(bytes.len());
+                    bytes.extend_from_within(start..end);
+                }
+            }
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+/// `bytes` as one gzip member.
+pub(crate) fn gzip(bytes: &[u8], level: u32) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// `bytes` as one zstd frame with a checksum.
+pub(crate) fn zstd(bytes: &[u8], level: i32) -> Vec<u8> {
+    let mut context = zstd_safe::CCtx::create();
+    context.set_parameter(zstd_safe::CParameter::CompressionLevel(level)).unwrap();
+    context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+    context.compress2(&mut frame, bytes).unwrap();
+    frame
+}
+
+/// Hands out bytes, as many at a time as the sizes say in turn.
+pub(crate) struct Pieces {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) never_waits: bool,
+    position: usize,
+    turn: usize,
+}
+
+impl Pieces {
+    pub(crate) fn new(bytes: &[u8], sizes: &[usize]) -> Self {
+        let (bytes, sizes) = (bytes.to_vec(), sizes.to_vec());
+        Pieces { bytes, sizes, never_waits: false, position: 0, turn: 0 }
+    }
+}
+
+impl Source for Pieces {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        assert!(limit > 0 && into.capacity() - into.len() >= limit);
+        let size = self.sizes[self.turn % self.sizes.len()];
+        self.turn += 1;
+        let count = size.min(limit).min(self.bytes.len() - self.position);
+        into.extend_from_slice(&self.bytes[self.position..self.position + count]);
+        self.position += count;
+        Ok(count)
+    }
+
+    fn never_waits(&self) -> bool {
+        self.never_waits
+    }
+}
+
+/// The choices that work on this machine.
+pub(crate) fn choices() -> Vec<InflateChoice> {
+    let choice = |backend: &InflateBackend| match backend {
+        InflateBackend::Isal => InflateChoice::Isal,
+        _ => InflateChoice::ZlibRs,
+    };
+    InflateBackend::available().iter().map(choice).collect()
+}
+
+pub(crate) fn options(piece: usize, inflate: InflateChoice) -> StreamOptions {
+    let mut options = StreamOptions::default();
+    options.piece = piece;
+    options.inflate = inflate;
+    options
+}
+
+/// Everything that comes out, and the error it ends with, if it does.
+pub(crate) fn drain(stream: &mut ByteStream) -> (Vec<u8>, Option<Error>) {
+    let mut bytes = Vec::new();
+    loop {
+        match stream.fill(1) {
+            Ok([]) => return (bytes, None),
+            Ok(piece) => bytes.extend_from_slice(piece),
+            Err(error) => {
+                let again = stream.fill(1).map(<[u8]>::to_vec);
+                assert_eq!(again.unwrap_err().to_string(), error.to_string(), "another error");
+                return (bytes, Some(error));
+            }
+        }
+        stream.consume(stream.buffered().len());
+    }
+}
+
+/// Opens a source and drains it.
+pub(crate) fn read(source: Pieces, options: &StreamOptions) -> (Vec<u8>, Option<Error>) {
+    match ByteStream::new(Box::new(source), "test", options) {
+        Ok(mut stream) => drain(&mut stream),
+        Err(error) => (Vec::new(), Some(error)),
+    }
+}
+
+/// Reads `bytes` in one piece.
+pub(crate) fn read_whole(bytes: &[u8], inflate: InflateChoice) -> (Vec<u8>, Option<Error>) {
+    read(Pieces::new(bytes, &[usize::MAX]), &options(256 << 10, inflate))
+}
