@@ -21,6 +21,18 @@ pub enum FieldType {
 }
 
 impl FieldType {
+    /// Its name, in small letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FieldType::U8 => "u8",
+            FieldType::U16 => "u16",
+            FieldType::U32 => "u32",
+            FieldType::U64 => "u64",
+            FieldType::I64 => "i64",
+            FieldType::Address => "address",
+        }
+    }
+
     /// Bytes that one value takes in a column.
     pub const fn width(self) -> usize {
         match self {

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Built from the root of the repository (`gem build ruby/bytewright.gemspec`), so that core, cli and
+# ruby are packed where they stand and Cargo finds them as it does in the repository.
+Gem::Specification.new do |spec|
+  spec.name = "bytewright"
+  # The version has one home, the workspace's Cargo.toml.
+  spec.version = File.read("Cargo.toml")[/^version = "(.+)"/, 1]
+  spec.summary = "Reads, decodes and keeps bulk binary data at native speed"
+  spec.description = "Packet captures (pcap and pcapng, plain, gzip or zstd) to header fields, columns and " \
+                     "flows in one pass, at about the speed of decompression."
+  spec.authors = ["The Bytewright authors"]
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.1"
+
+  spec.files = Dir[
+    "Cargo.{toml,lock}", "LICENSE", "README.md", "CHANGELOG.md",
+    "core/Cargo.toml", "core/src/**/*.rs",
+    "cli/Cargo.toml", "cli/src/**/*.rs",
+    "ruby/ext/**/*.{rb,rs,toml}", "ruby/lib/**/*.rb", "ruby/sig/**/*.rbs", "ruby/exe/*"
+  ]
+  spec.require_paths = ["ruby/lib"]
+  spec.bindir = "ruby/exe"
+  spec.executables = ["bytewright"]
+  spec.extensions = ["ruby/ext/bytewright/extconf.rb"]
+  spec.metadata["rubygems_mfa_required"] = "true"
+end

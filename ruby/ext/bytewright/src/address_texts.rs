@@ -1,0 +1,68 @@
+//! Addresses as text, made once: a capture has few addresses and many packets.
+
+use std::cell::RefCell;
+use std::net::IpAddr;
+
+use magnus::{Error, RArray, RString, Ruby, Value, prelude::*, value::Opaque};
+
+/// Slots; an address whose slot another one took is written out again.
+const SLOTS: usize = 4096;
+
+/// A direct-mapped cache of frozen Strings.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::AddressTexts", free_immediately, mark, size)]
+pub(crate) struct AddressTexts {
+    keys: RefCell<Vec<Option<IpAddr>>>,
+    /// The Strings live in a Ruby Array, so that writes go through Ruby's write barrier.
+    texts: Opaque<RArray>,
+}
+
+impl magnus::DataTypeFunctions for AddressTexts {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        marker.mark(self.texts);
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + SLOTS * size_of::<Option<IpAddr>>()
+    }
+}
+
+impl AddressTexts {
+    /// An empty cache.
+    pub(crate) fn new(ruby: &Ruby) -> Self {
+        let texts = ruby.ary_new_capa(SLOTS);
+        AddressTexts { keys: RefCell::new(vec![None; SLOTS]), texts: texts.into() }
+    }
+
+    /// The text of `address`, frozen.
+    pub(crate) fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error> {
+        let slot = slot_of(address);
+        let texts = ruby.get_inner(self.texts);
+        let mut keys = self.keys.borrow_mut();
+        let Some(key) = keys.get_mut(slot) else { return Ok(text_of(ruby, address).as_value()) };
+        if *key == Some(address) {
+            return texts.entry(slot as isize);
+        }
+        let text = text_of(ruby, address).as_value();
+        texts.store(slot as isize, text)?;
+        *key = Some(address);
+        Ok(text)
+    }
+}
+
+fn text_of(ruby: &Ruby, address: IpAddr) -> RString {
+    let text = ruby.str_new(&address.to_string());
+    text.freeze();
+    text
+}
+
+fn slot_of(address: IpAddr) -> usize {
+    let number = match address {
+        IpAddr::V4(v4) => u64::from(u32::from(v4)),
+        IpAddr::V6(v6) => {
+            let bits = v6.to_bits();
+            (bits >> 64) as u64 ^ bits as u64
+        }
+    };
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS
+}

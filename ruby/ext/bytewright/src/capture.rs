@@ -1,0 +1,271 @@
+//! `Bytewright::Capture`: where a capture comes from and how it is read. Each pass over it is a
+//! [`Reading`] of its own.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytewright::io::{ByteStream, Cancel, InflateChoice};
+use bytewright::packet::{Columns, Field};
+use bytewright::scan::{self, Background, CaptureOptions, CaptureReader, FrameBatch, Outlet};
+use magnus::{
+    Error, RArray, RClass, RString, Ruby, Symbol, TryConvert, Value, prelude::*, value::Opaque,
+};
+
+use crate::border::{ROW_FIELDS_MAX, without_lock};
+use crate::error::{closed, guarded, raised, to_ruby};
+use crate::reading::{Item, Reading};
+
+/// A capture file, or an object to read one from.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Capture", free_immediately, mark, size)]
+pub(crate) struct Capture {
+    name: String,
+    origin: Origin,
+    options: CaptureOptions,
+    /// The reader that opening made, for the first pass.
+    opened: RefCell<Option<CaptureReader>>,
+    is_closed: Arc<AtomicBool>,
+}
+
+enum Origin {
+    Path(PathBuf),
+    /// Anything with `readpartial` or `read`; it can be read once.
+    Object {
+        object: Opaque<Value>,
+        is_used: Cell<bool>,
+    },
+}
+
+impl magnus::DataTypeFunctions for Capture {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        if let Origin::Object { object, .. } = &self.origin {
+            marker.mark(*object);
+        }
+    }
+}
+
+impl Capture {
+    /// `Capture.open_path(path, filter, inner, inflate)`.
+    pub(crate) fn open_path(
+        ruby: &Ruby,
+        path: RString,
+        filter: Option<String>,
+        inner: bool,
+        inflate: Symbol,
+    ) -> Result<Self, Error> {
+        let path = path_of(path);
+        let name = path.display().to_string();
+        let cancel = Cancel::new();
+        let mut options = options(ruby, filter, inner, inflate)?;
+        options.stream.cancel = Some(cancel.clone());
+        let opened = loop {
+            let opened =
+                without_lock(&|| CaptureReader::open(&path, &options), &|| cancel.cancel());
+            ruby.thread_check_ints()?;
+            match opened {
+                Some(opened) if !cancel.is_cancelled() => break opened,
+                _ => cancel.reset(),
+            }
+        };
+        let opened = RefCell::new(Some(raised(ruby, opened)?));
+        let is_closed = Arc::new(AtomicBool::new(false));
+        Ok(Capture { name, origin: Origin::Path(path), options, opened, is_closed })
+    }
+
+    /// `Capture.open_object(object, filter, inner, inflate)`.
+    pub(crate) fn open_object(
+        ruby: &Ruby,
+        object: Value,
+        filter: Option<String>,
+        inner: bool,
+        inflate: Symbol,
+    ) -> Result<Self, Error> {
+        let options = options(ruby, filter, inner, inflate)?;
+        if let Some(expression) = &options.filter {
+            raised(ruby, scan::Filter::new(expression))?;
+        }
+        let name = format!("{}", object.class());
+        let origin = Origin::Object { object: object.into(), is_used: Cell::new(false) };
+        let is_closed = Arc::new(AtomicBool::new(false));
+        Ok(Capture { name, origin, options, opened: RefCell::new(None), is_closed })
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.opened.borrow_mut().take();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// A pass that gives packets one by one; `fields` are those of `each_row`.
+    pub(crate) fn read_frames(ruby: &Ruby, this: &Self, fields: RArray) -> Result<Reading, Error> {
+        let fields = fields_named(ruby, fields)?;
+        this.start(ruby, fields, |mut reader, outlet| {
+            loop {
+                let mut batch = match outlet.spare() {
+                    Some(Item::Frames(batch)) => batch,
+                    _ => FrameBatch::new(),
+                };
+                reader.read_frames(&mut batch)?;
+                if batch.is_empty() {
+                    return Ok(());
+                }
+                outlet.send(Item::Frames(batch))?;
+            }
+        })
+    }
+
+    /// A pass that gives batches of up to `rows` packets as columns of `fields`.
+    pub(crate) fn read_columns(
+        ruby: &Ruby,
+        this: &Self,
+        fields: RArray,
+        rows: usize,
+    ) -> Result<Reading, Error> {
+        let fields = fields_named(ruby, fields)?;
+        if rows == 0 {
+            return Err(Error::new(ruby.exception_arg_error(), "expected rows above 0, found 0"));
+        }
+        this.start(ruby, fields.clone(), move |mut reader, outlet| {
+            loop {
+                let mut columns = Columns::new(&fields);
+                reader.read_columns(&mut columns, rows)?;
+                if columns.is_empty() {
+                    return Ok(());
+                }
+                outlet.send(Item::Columns(columns))?;
+            }
+        })
+    }
+
+    /// A pass that counts packets by the value of one field.
+    pub(crate) fn read_counts(ruby: &Ruby, this: &Self, field: Symbol) -> Result<Reading, Error> {
+        let field = field_named(ruby, field)?;
+        this.start(ruby, vec![field], move |mut reader, outlet| {
+            let (counts, result) = scan::count_by(&mut reader, field);
+            result?;
+            outlet.send(Item::Counts(counts.into_sorted()))
+        })
+    }
+
+    /// A pass that says what the capture is.
+    pub(crate) fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), |reader, outlet| {
+            outlet.send(Item::Info(Box::new(scan::info(reader)?)))
+        })
+    }
+
+    /// Starts `work` on a thread of its own, over this capture from its beginning.
+    fn start(
+        &self,
+        ruby: &Ruby,
+        fields: Vec<Field>,
+        work: impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static,
+    ) -> Result<Reading, Error> {
+        guarded(ruby, || {
+            if self.is_closed() {
+                return Err(closed(ruby, "the capture is closed"));
+            }
+            let opened = self.opened.borrow_mut().take();
+            let mut options = self.options.clone();
+            let cancel =
+                opened.as_ref().map_or_else(Cancel::new, |reader| reader.stream().cancel());
+            options.stream.cancel = Some(cancel.clone());
+            let (path, object) = match &self.origin {
+                Origin::Path(path) => (Some(path.clone()), None),
+                Origin::Object { is_used, .. } if is_used.get() => {
+                    let message = "an IO can be read once; open the capture again";
+                    return Err(closed(ruby, message));
+                }
+                Origin::Object { object, is_used } => {
+                    is_used.set(true);
+                    (None, Some(*object))
+                }
+            };
+            let name = self.name.clone();
+            let background = Background::start(cancel, move |outlet, host| {
+                let reader = match (opened, path) {
+                    (Some(reader), _) => reader,
+                    (None, Some(path)) => CaptureReader::open(&path, &options)?,
+                    (None, None) => {
+                        let stream = ByteStream::new(Box::new(host), &name, &options.stream)?;
+                        CaptureReader::new(stream, &options)?
+                    }
+                };
+                work(reader, outlet)
+            });
+            let background = background.map_err(|error| to_ruby(ruby, &error))?;
+            Ok(Reading::new(ruby, background, object, fields, Arc::clone(&self.is_closed)))
+        })
+    }
+}
+
+/// The path in a String, whatever its encoding: paths are bytes.
+fn path_of(path: RString) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    PathBuf::from(std::ffi::OsString::from_vec(crate::border::bytes_of(path)))
+}
+
+fn options(
+    ruby: &Ruby,
+    filter: Option<String>,
+    inner: bool,
+    inflate: Symbol,
+) -> Result<CaptureOptions, Error> {
+    let mut options = CaptureOptions { filter, ..CaptureOptions::default() };
+    options.decode.inner = inner;
+    let inflate = inflate.name()?;
+    options.stream.inflate = match inflate.as_ref() {
+        "auto" => InflateChoice::Auto,
+        "zlib_rs" => InflateChoice::ZlibRs,
+        "isal" => InflateChoice::Isal,
+        other => {
+            let message = format!("expected inflate: :auto, :zlib_rs or :isal, found :{other}");
+            return Err(Error::new(ruby.exception_arg_error(), message));
+        }
+    };
+    Ok(options)
+}
+
+/// Defines `FIELDS`, `DEFAULT_FIELDS` and `FIELD_TYPES`.
+pub(crate) fn define_fields(ruby: &Ruby, class: RClass) -> Result<(), Error> {
+    let names = |fields: &[Field]| {
+        let names = ruby.ary_from_iter(fields.iter().map(|field| ruby.to_symbol(field.name())));
+        names.freeze();
+        names
+    };
+    let types = ruby.hash_new();
+    for field in Field::ALL {
+        types.aset(ruby.to_symbol(field.name()), ruby.to_symbol(field.field_type().name()))?;
+    }
+    types.freeze();
+    class.const_set("FIELDS", names(Field::ALL))?;
+    class.const_set("DEFAULT_FIELDS", names(Field::DEFAULT))?;
+    class.const_set("FIELD_TYPES", types)
+}
+
+/// The field that a Symbol names.
+pub(crate) fn field_named(ruby: &Ruby, name: Symbol) -> Result<Field, Error> {
+    let name = name.name()?;
+    Field::named(&name).ok_or_else(|| {
+        let known: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
+        let message = format!("expected a field ({}), found :{name}", known.join(", "));
+        Error::new(ruby.exception_arg_error(), message)
+    })
+}
+
+fn fields_named(ruby: &Ruby, names: RArray) -> Result<Vec<Field>, Error> {
+    if names.len() > ROW_FIELDS_MAX {
+        let message = format!("expected at most {ROW_FIELDS_MAX} fields, found {}", names.len());
+        return Err(Error::new(ruby.exception_arg_error(), message));
+    }
+    names.into_iter().map(|name| field_named(ruby, Symbol::try_convert(name)?)).collect()
+}

@@ -1,0 +1,81 @@
+//! The core's errors as Ruby exceptions: one class per kind, made in this one place.
+
+use bytewright::ErrorKind;
+use magnus::value::{InnerValue, Lazy};
+use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs, prelude::*};
+
+/// The module that everything of ours lives in.
+static BYTEWRIGHT: Lazy<RModule> =
+    Lazy::new(|ruby| ruby.define_module("Bytewright").unwrap_or_else(|_| ruby.module_kernel()));
+
+/// `Bytewright`.
+pub(crate) fn module(ruby: &Ruby) -> RModule {
+    BYTEWRIGHT.get_inner_with(ruby)
+}
+
+/// The exception for an error of the core. What the system refused becomes the `Errno` class that
+/// Ruby itself would raise.
+pub(crate) fn to_ruby(ruby: &Ruby, error: &bytewright::Error) -> Error {
+    build(ruby, error).unwrap_or_else(|failure| failure)
+}
+
+fn build(ruby: &Ruby, error: &bytewright::Error) -> Result<Error, Error> {
+    let message = error.to_string();
+    let name = match error.kind() {
+        ErrorKind::Io(Some(errno)) => {
+            let class: ExceptionClass = ruby.class_object().const_get("SystemCallError")?;
+            let exception: Exception = class.funcall("new", (message, errno))?;
+            return Ok(exception.into());
+        }
+        ErrorKind::Io(None) => return Ok(Error::new(ruby.exception_io_error(), message)),
+        ErrorKind::Argument => return Ok(Error::new(ruby.exception_arg_error(), message)),
+        ErrorKind::Format => "FormatError",
+        ErrorKind::Truncated { .. } => "TruncatedError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Lock => "LockError",
+        ErrorKind::Closed => "ClosedError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::MissingLibrary => "MissingLibraryError",
+        _ => "InternalError",
+    };
+    let class: ExceptionClass = module(ruby).const_get(name)?;
+    let place = kwargs!(ruby, "offset" => error.offset(), "file" => error.file());
+    let exception: Exception = match error.kind() {
+        ErrorKind::Truncated { needed, available } => {
+            let place = kwargs!(
+                ruby,
+                "offset" => error.offset(),
+                "file" => error.file(),
+                "needed" => needed,
+                "available" => available
+            );
+            class.funcall("new", (message, place))?
+        }
+        _ => class.funcall("new", (message, place))?,
+    };
+    Ok(exception.into())
+}
+
+/// A `Bytewright::ClosedError` of our own.
+pub(crate) fn closed(ruby: &Ruby, message: &str) -> Error {
+    to_ruby(ruby, &bytewright::Error::new(ErrorKind::Closed, message))
+}
+
+/// Turns the core's result into Ruby's.
+pub(crate) fn raised<T>(ruby: &Ruby, result: bytewright::Result<T>) -> Result<T, Error> {
+    result.map_err(|error| to_ruby(ruby, &error))
+}
+
+/// Runs `body` and turns a panic in it into `Bytewright::InternalError`, which a program can rescue;
+/// Ruby would otherwise see a `fatal` that nothing rescues.
+pub(crate) fn guarded<T>(ruby: &Ruby, body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        let message = format!("a defect in Bytewright, please report it: {text}");
+        Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Internal, message)))
+    })
+}

@@ -1,0 +1,55 @@
+//! The Ruby face: Ruby objects around the core's whole-file operations. It holds no logic that
+//! another face would need; what is Ruby's way of saying things is in `ruby/lib`.
+//!
+//! `border` is the only file with `unsafe`; `error` the only one that knows exception classes.
+
+// The macro that exports the initialiser gives it no documentation.
+#![allow(missing_docs)]
+
+mod address_texts;
+mod border;
+mod capture;
+mod columns;
+mod error;
+mod info;
+mod packet;
+mod reading;
+
+use magnus::{Error, Ruby, function, method, prelude::*};
+
+use capture::Capture;
+use reading::Reading;
+
+/// Called by `require "bytewright/bytewright"`.
+#[magnus::init(name = "bytewright")]
+fn init(ruby: &Ruby) -> Result<(), Error> {
+    border::declare_ractor_safe();
+    let module = error::module(ruby);
+    module.const_set("VERSION", ruby.str_new(env!("CARGO_PKG_VERSION")))?;
+    packet::init(ruby)?;
+    columns::init(ruby)?;
+
+    let texts = module.define_class("AddressTexts", ruby.class_object())?;
+    texts.undef_default_alloc_func();
+
+    let capture = module.define_class("Capture", ruby.class_object())?;
+    capture.undef_default_alloc_func();
+    capture::define_fields(ruby, capture)?;
+    capture.define_singleton_method("open_path", function!(Capture::open_path, 4))?;
+    capture.define_singleton_method("open_object", function!(Capture::open_object, 4))?;
+    capture.define_method("name", method!(Capture::name, 0))?;
+    capture.define_method("close", method!(Capture::close, 0))?;
+    capture.define_method("closed?", method!(Capture::is_closed, 0))?;
+    capture.define_method("read_frames", method!(Capture::read_frames, 1))?;
+    capture.define_method("read_columns", method!(Capture::read_columns, 2))?;
+    capture.define_method("read_counts", method!(Capture::read_counts, 1))?;
+    capture.define_method("read_info", method!(Capture::read_info, 0))?;
+
+    let reading = module.define_class("Reading", ruby.class_object())?;
+    reading.undef_default_alloc_func();
+    reading.define_method("cursor", method!(Reading::cursor, 0))?;
+    reading.define_method("take", method!(Reading::take, 0))?;
+    reading.define_method("close", method!(Reading::close, 0))?;
+    border::define_loops(reading);
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `Bytewright::Packet`: one packet's fields, made into Ruby objects only when they are asked for.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use bytewright::packet::{Field, Packet, Status, Value as FieldValue};
+use bytewright::scan::FrameBatch;
+use magnus::typed_data::Obj;
+use magnus::value::Opaque;
+use magnus::{Error, RHash, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+
+use crate::address_texts::AddressTexts;
+use crate::capture::field_named;
+
+/// A packet. While a capture is iterated it is a cursor that moves on; a copy stays.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Packet", free_immediately, mark, size)]
+pub(crate) struct PacketCursor {
+    packet: Cell<Packet>,
+    frame: RefCell<Frame>,
+    texts: Opaque<Obj<AddressTexts>>,
+}
+
+/// Where a packet's bytes are.
+enum Frame {
+    None,
+    /// In the batch that is being iterated.
+    Batch(Arc<FrameBatch>, usize),
+    /// In a copy of their own: what was captured, and where in it the payload is.
+    Own(Arc<[u8]>),
+}
+
+impl magnus::DataTypeFunctions for PacketCursor {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        marker.mark(self.texts);
+    }
+
+    fn size(&self) -> usize {
+        let own = match &*self.frame.borrow() {
+            Frame::Own(bytes) => bytes.len(),
+            _ => 0,
+        };
+        size_of::<Self>() + own
+    }
+}
+
+impl PacketCursor {
+    pub(crate) fn new(texts: Obj<AddressTexts>) -> Self {
+        PacketCursor {
+            packet: Cell::default(),
+            frame: RefCell::new(Frame::None),
+            texts: texts.into(),
+        }
+    }
+
+    /// Gives up the batch it moves over, if nobody else looks into it.
+    pub(crate) fn take_batch(&self) -> Option<FrameBatch> {
+        match self.frame.replace(Frame::None) {
+            Frame::Batch(batch, _) => Arc::try_unwrap(batch).ok(),
+            _ => None,
+        }
+    }
+
+    /// Moves to `batch`; says how many packets it holds.
+    pub(crate) fn enter_batch(&self, batch: FrameBatch) -> usize {
+        let len = batch.len();
+        self.frame.replace(Frame::Batch(Arc::new(batch), 0));
+        len
+    }
+
+    /// Moves to the packet at `index` of its batch.
+    #[inline]
+    pub(crate) fn point(&self, index: usize) {
+        if let Frame::Batch(batch, at) = &mut *self.frame.borrow_mut()
+            && let Some(packet) = batch.packet(index)
+        {
+            self.packet.set(*packet);
+            *at = index;
+        }
+    }
+
+    pub(crate) fn packet(&self) -> Packet {
+        self.packet.get()
+    }
+
+    /// A copy that stays as it is, with its own copy of the bytes.
+    fn copy(ruby: &Ruby, this: &Self) -> Obj<PacketCursor> {
+        let bytes = this.with_captured(|bytes| Arc::from(bytes));
+        ruby.obj_wrap(PacketCursor {
+            packet: this.packet.clone(),
+            frame: RefCell::new(Frame::Own(bytes)),
+            texts: this.texts,
+        })
+    }
+
+    fn with_captured<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
+        match &*self.frame.borrow() {
+            Frame::None => look(&[]),
+            Frame::Batch(batch, index) => look(batch.captured(*index).unwrap_or_default()),
+            Frame::Own(bytes) => look(bytes),
+        }
+    }
+
+    fn data(ruby: &Ruby, this: &Self) -> Value {
+        this.with_captured(|bytes| ruby.str_from_slice(bytes)).as_value()
+    }
+
+    fn payload(ruby: &Ruby, this: &Self) -> Option<Value> {
+        let range = this.packet.get().payload_range()?;
+        let string =
+            this.with_captured(|bytes| bytes.get(range).map(|part| ruby.str_from_slice(part)))?;
+        Some(string.as_value())
+    }
+
+    fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
+        field_value(ruby, this.packet.get().value(field), &ruby.get_inner(this.texts))
+    }
+
+    fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        Self::value(ruby, this, field_named(ruby, name)?)
+    }
+
+    fn values_at(ruby: &Ruby, this: &Self, names: &[Value]) -> Result<Value, Error> {
+        let values = ruby.ary_new_capa(names.len());
+        for name in names {
+            let name = Symbol::from_value(*name).ok_or_else(|| {
+                Error::new(ruby.exception_type_error(), "expected field names as Symbols")
+            })?;
+            values.push(Self::fetch(ruby, this, name)?)?;
+        }
+        Ok(values.as_value())
+    }
+
+    fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let hash = ruby.hash_new();
+        for field in Field::DEFAULT {
+            hash.aset(ruby.to_symbol(field.name()), Self::value(ruby, this, *field)?)?;
+        }
+        Ok(hash)
+    }
+
+    fn is_equal(&self, other: Value) -> bool {
+        let Ok(other) = <&PacketCursor>::try_convert(other) else { return false };
+        let bytes = self.with_captured(<[u8]>::to_vec);
+        self.packet == other.packet && other.with_captured(|other| bytes == other)
+    }
+
+    fn has_status(&self, status: Status) -> bool {
+        self.packet.get().status().has(status)
+    }
+}
+
+/// A field's value as a Ruby object; addresses come from `texts`.
+#[inline]
+pub(crate) fn field_value(
+    ruby: &Ruby,
+    value: FieldValue,
+    texts: &AddressTexts,
+) -> Result<Value, Error> {
+    match value {
+        FieldValue::Null => Ok(ruby.qnil().as_value()),
+        FieldValue::Unsigned(number) => Ok(ruby.integer_from_u64(number).as_value()),
+        FieldValue::Signed(number) => Ok(ruby.integer_from_i64(number).as_value()),
+        FieldValue::Address(address) => texts.text(ruby, address),
+    }
+}
+
+/// Declares the getters that are fields: `name Field` becomes a method `name`.
+macro_rules! define_getters {
+    ($class:ident: $($name:ident $field:ident,)*) => {
+        $({
+            fn $name(ruby: &Ruby, this: &PacketCursor) -> Result<Value, Error> {
+                PacketCursor::value(ruby, this, Field::$field)
+            }
+            $class.define_method(stringify!($name), method!($name, 0))?;
+        })*
+    };
+}
+
+/// Declares the questions about the status bits: `name STATUS` becomes a method `name?`.
+macro_rules! define_status {
+    ($class:ident: $($name:ident $status:ident,)*) => {
+        $({
+            fn $name(this: &PacketCursor) -> bool {
+                this.has_status(Status::$status)
+            }
+            $class.define_method(concat!(stringify!($name), "?"), method!($name, 0))?;
+        })*
+    };
+}
+
+pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
+    let class = crate::error::module(ruby).define_class("Packet", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    define_getters! { class:
+        ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
+        length Length, caplen Caplen, vlan Vlan, ttl Ttl, tcp_flags TcpFlags,
+        payload_len PayloadLen, number Number, status Status, link_type LinkType,
+        ethertype Ethertype, ip_version IpVersion, ip_len IpLen, frag_offset FragOffset, seq Seq,
+        ack Ack, icmp_type IcmpType, icmp_code IcmpCode, arp_op ArpOp, arp_src_ip ArpSrcIp,
+        arp_dst_ip ArpDstIp,
+    }
+    define_status! { class:
+        truncated TRUNCATED, bad_header BAD_HEADER, fragment FRAGMENT, tunnel TUNNEL,
+        bad_time BAD_TIME, unknown_link UNKNOWN_LINK,
+    }
+    class.define_method("data", method!(PacketCursor::data, 0))?;
+    class.define_method("payload", method!(PacketCursor::payload, 0))?;
+    class.define_method("[]", method!(PacketCursor::fetch, 1))?;
+    class.define_method("values_at", method!(PacketCursor::values_at, -1))?;
+    class.define_method("to_h", method!(PacketCursor::to_hash, 0))?;
+    class.define_method("dup", method!(PacketCursor::copy, 0))?;
+    class.define_method("clone", method!(PacketCursor::copy, 0))?;
+    class.define_method("==", method!(PacketCursor::is_equal, 1))?;
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! One pass over a capture: the thread that reads, and the waiting for what it has read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytewright::packet::{self, Columns, Field};
+use bytewright::scan::{Background, CaptureInfo, Event, FrameBatch};
+use magnus::typed_data::Obj;
+use magnus::value::Opaque;
+use magnus::{Error, RString, Ruby, TryConvert, Value, prelude::*};
+
+use crate::address_texts::AddressTexts;
+use crate::border::{bytes_of, without_lock};
+use crate::columns::ColumnBatch;
+use crate::error::{closed, raised};
+use crate::packet::{PacketCursor, field_value};
+
+/// What a pass may give.
+pub(crate) enum Item {
+    Frames(FrameBatch),
+    Columns(Columns),
+    Counts(Vec<(packet::Value, u64)>),
+    Info(Box<CaptureInfo>),
+}
+
+/// A pass that is under way.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Reading", free_immediately, mark, size)]
+pub(crate) struct Reading {
+    background: Background<Item>,
+    /// Where bytes come from, when that is a Ruby object.
+    object: Option<Opaque<Value>>,
+    fields: Vec<Field>,
+    texts: Opaque<Obj<AddressTexts>>,
+    capture_is_closed: Arc<AtomicBool>,
+}
+
+impl magnus::DataTypeFunctions for Reading {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        marker.mark(self.texts);
+        if let Some(object) = self.object {
+            marker.mark(object);
+        }
+    }
+}
+
+impl Reading {
+    pub(crate) fn new(
+        ruby: &Ruby,
+        background: Background<Item>,
+        object: Option<Opaque<Value>>,
+        fields: Vec<Field>,
+        capture_is_closed: Arc<AtomicBool>,
+    ) -> Self {
+        let texts = ruby.obj_wrap(AddressTexts::new(ruby)).into();
+        Reading { background, object, fields, texts, capture_is_closed }
+    }
+
+    pub(crate) fn close(&self) {
+        self.background.close();
+    }
+
+    /// A packet to be moved over this pass.
+    pub(crate) fn cursor(ruby: &Ruby, this: &Self) -> PacketCursor {
+        PacketCursor::new(ruby.get_inner(this.texts))
+    }
+
+    /// The next item, or nil at the end.
+    pub(crate) fn take(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
+        crate::error::guarded(ruby, || match this.next(ruby)? {
+            None | Some(Item::Frames(_)) => Ok(None),
+            Some(Item::Columns(columns)) => {
+                let texts = ruby.get_inner(this.texts);
+                Ok(Some(ruby.obj_wrap(ColumnBatch::new(columns, texts)).as_value()))
+            }
+            Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
+            Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
+        })
+    }
+
+    fn counts(&self, ruby: &Ruby, counts: &[(packet::Value, u64)]) -> Result<Value, Error> {
+        let texts = ruby.get_inner(self.texts);
+        let hash = ruby.hash_new();
+        for (value, count) in counts {
+            hash.aset(field_value(ruby, *value, &texts)?, *count)?;
+        }
+        Ok(hash.as_value())
+    }
+
+    /// Waits for the next item without Ruby's lock, and serves the thread with the bytes of a Ruby
+    /// object where it asks for them.
+    fn next(&self, ruby: &Ruby) -> Result<Option<Item>, Error> {
+        loop {
+            if self.capture_is_closed.load(Ordering::Relaxed) {
+                self.background.close();
+                return Err(closed(ruby, "the capture was closed while it was read"));
+            }
+            let event = without_lock(&|| self.background.next(), &|| self.background.interrupt());
+            match event.map_or(Ok(Event::Interrupted), |event| raised(ruby, event))? {
+                Event::Item(item) => return Ok(Some(item)),
+                Event::End => return Ok(None),
+                Event::Interrupted => ruby.thread_check_ints()?,
+                Event::InputWanted(count) => {
+                    let bytes = self.read_object(ruby, count)?;
+                    self.background.supply(Ok(bytes));
+                }
+            }
+        }
+    }
+
+    /// Up to `count` bytes from the Ruby object, none at its end.
+    fn read_object(&self, ruby: &Ruby, count: usize) -> Result<Vec<u8>, Error> {
+        let Some(object) = self.object else { return Ok(Vec::new()) };
+        let object = ruby.get_inner(object);
+        let method = if object.respond_to("readpartial", false)? { "readpartial" } else { "read" };
+        match object.funcall::<_, _, Option<RString>>(method, (count,)) {
+            Ok(bytes) => Ok(bytes.map(bytes_of).unwrap_or_default()),
+            Err(error) if error.is_kind_of(ruby.exception_eof_error()) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Moves `cursor` to the next batch of packets; says how many there are, 0 at the end.
+pub(crate) fn next_frames(ruby: &Ruby, this: Value, cursor: Value) -> Result<usize, Error> {
+    let reading = <&Reading>::try_convert(this)?;
+    let cursor = <&PacketCursor>::try_convert(cursor)?;
+    if let Some(used) = cursor.take_batch() {
+        reading.background.recycle(Item::Frames(used));
+    }
+    match reading.next(ruby)? {
+        Some(Item::Frames(batch)) => Ok(cursor.enter_batch(batch)),
+        _ => Ok(0),
+    }
+}
+
+/// Points `cursor` at a packet of its batch.
+pub(crate) fn point(cursor: Value, index: usize) -> Result<(), Error> {
+    <&PacketCursor>::try_convert(cursor)?.point(index);
+    Ok(())
+}
+
+/// Puts the values of the pass's fields, of the packet that `cursor` points at, with their
+/// position; says how many there are.
+pub(crate) fn row(
+    ruby: &Ruby,
+    this: Value,
+    cursor: Value,
+    put: &mut dyn FnMut(usize, Value),
+) -> Result<usize, Error> {
+    let reading = <&Reading>::try_convert(this)?;
+    let packet = <&PacketCursor>::try_convert(cursor)?.packet();
+    let texts = ruby.get_inner(reading.texts);
+    for (at, field) in reading.fields.iter().enumerate() {
+        put(at, field_value(ruby, packet.value(*field), &texts)?);
+    }
+    Ok(reading.fields.len())
+}

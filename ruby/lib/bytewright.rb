@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+# Reads, decodes and keeps bulk binary data at native speed, behind the interfaces Ruby programs
+# already use.
+module Bytewright
+end
+
+require_relative "bytewright/errors"
+require_relative "bytewright/bytewright.so"
+require_relative "bytewright/packet"
+require_relative "bytewright/columns"
+require_relative "bytewright/capture"

@@ -1,0 +1,187 @@
+# frozen_string_literal: true
+
+module Bytewright
+  # A capture file (pcap or pcapng, plain or compressed with gzip or zstd), read in one pass.
+  #
+  #   Bytewright::Capture.open("trace.pcap.gz") do |capture|
+  #     capture.each { |packet| puts packet.src_ip if packet.dst_port == 53 }
+  #   end
+  #
+  # Each iteration over a path reads the file from its beginning. An IO is read once.
+  #
+  # A damaged file gives every packet before the damage and then raises FormatError, TruncatedError
+  # or LimitError, which say where.
+  class Capture
+    include Enumerable
+
+    class << self
+      # Opens a capture.
+      #
+      # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
+      # @param filter [String, nil] a libpcap expression such as "tcp port 443"; needs libpcap
+      # @param inner [Boolean] whether to follow tunnels and report the innermost IP header
+      # @param inflate [Symbol] what decompresses gzip: :auto, :zlib_rs or :isal
+      # @yieldparam capture [Capture] closed when the block ends
+      # @return [Capture, Object] the capture, or what the block returns
+      # @raise [Errno::ENOENT] and its like where the file cannot be opened
+      # @raise [ArgumentError] where the filter is none
+      # @raise [MissingLibraryError] where a filter is given and libpcap is not there
+      def open(source, filter: nil, inner: false, inflate: :auto)
+        capture = from(source, filter, inner ? true : false, inflate)
+        return capture unless block_given?
+
+        begin
+          yield capture
+        ensure
+          capture.close
+        end
+      end
+
+      private :open_path, :open_object
+
+      private
+
+      def from(source, *options)
+        return open_path(source, *options) if source.is_a?(String)
+        return open_object(source, *options) if source.respond_to?(:readpartial)
+        return open_path(source.to_path, *options) if source.respond_to?(:to_path)
+        return open_object(source, *options) if source.respond_to?(:read)
+
+        raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
+      end
+    end
+
+    # Yields every packet.
+    #
+    # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one.
+    # Without a block, and in the methods of Enumerable that keep elements (first, to_a, lazy,
+    # sort_by, ...), every packet is a Packet of its own.
+    #
+    # @yieldparam packet [Packet]
+    # @return [Capture, Enumerator] self, or an enumerator of copies
+    def each(&block)
+      return to_enum(:each_copy) unless block
+
+      pass(read_frames([])) { |reading| reading.each_packet(reading.cursor, &block) }
+    end
+
+    # Yields an Array of field values per packet.
+    #
+    # @param fields [Array<Symbol>] which fields, in which order; DEFAULT_FIELDS where none is named
+    # @yieldparam row [Array<Integer, String, nil>]
+    # @return [Capture, Enumerator] self, or an enumerator of the rows
+    def each_row(*fields, &block)
+      return to_enum(:each_row, *fields) unless block
+
+      fields = DEFAULT_FIELDS if fields.empty?
+      pass(read_frames(fields)) { |reading| reading.each_row(reading.cursor, &block) }
+    end
+
+    # Yields packets in batches of columns, the fastest way to hand many packets to Ruby.
+    #
+    # @param fields [Array<Symbol>] which columns; DEFAULT_FIELDS where none is named
+    # @param rows [Integer] the most packets in a batch
+    # @yieldparam columns [Columns]
+    # @return [Capture, Enumerator] self, or an enumerator of the batches
+    def each_batch(*fields, rows: 65_536)
+      return to_enum(:each_batch, *fields, rows: rows) unless block_given?
+
+      fields = DEFAULT_FIELDS if fields.empty?
+      pass(read_columns(fields, rows)) do |reading|
+        while (columns = reading.take)
+          yield columns
+        end
+      end
+    end
+
+    # Counts packets by the value of a field, without an object per packet.
+    #
+    # @param field [Symbol]
+    # @return [Hash{Integer, String, nil => Integer}] packets per value, in order of the values; those
+    #   that have no such field are counted under nil
+    def count_by(field)
+      result_of(read_counts(field))
+    end
+
+    # Reads all of the capture and says what it is.
+    #
+    # @return [Hash{Symbol => Object}] name, format, version, endian, compression, file_bytes,
+    #   content_bytes, sections, interfaces, packets, wire_bytes, captured_bytes, link_types (packets
+    #   by number), first and last (nanoseconds since the epoch), and damage (an Error, or nil)
+    def info
+      result_of(read_info)
+    end
+
+    # Methods of Enumerable that keep elements: they get copies, for the one Packet of {#each} moves.
+    KEEPING = %i[
+      chunk chunk_while cycle drop drop_while each_cons each_entry each_slice entries first group_by
+      include? inject lazy max max_by member? min min_by minmax minmax_by partition reduce reverse_each
+      slice_after slice_before slice_when sort sort_by take take_while tally to_a to_set uniq zip
+    ].freeze
+    private_constant :KEEPING
+
+    KEEPING.each do |name|
+      define_method(name) do |*arguments, **options, &block|
+        each.public_send(name, *arguments, **options, &block)
+      end
+    end
+
+    # @yieldparam packet [Packet]
+    # @return [Packet, nil] the first packet for which the block is true
+    def find(if_none = nil)
+      return to_enum(:find, if_none) unless block_given?
+
+      each { |packet| return packet.dup if yield packet }
+      if_none&.call
+    end
+    alias detect find
+
+    # @yieldparam packet [Packet]
+    # @return [Array<Packet>] the packets for which the block is true
+    def select
+      return to_enum(:select) unless block_given?
+
+      filter_map { |packet| packet.dup if yield packet }
+    end
+    alias filter select
+    alias find_all select
+
+    # @yieldparam packet [Packet]
+    # @return [Array<Packet>] the packets for which the block is false
+    def reject
+      return to_enum(:reject) unless block_given?
+
+      filter_map { |packet| packet.dup unless yield packet }
+    end
+
+    # @return [String] its name, and whether it is closed
+    def inspect
+      "#<#{self.class} #{name}#{" (closed)" if closed?}>"
+    end
+
+    private :read_frames, :read_columns, :read_counts, :read_info
+
+    private
+
+    def each_copy
+      each { |packet| yield packet.dup }
+    end
+
+    # Runs the block over a pass and ends the pass, however the block ends.
+    def pass(reading)
+      yield reading
+      self
+    ensure
+      reading.close
+    end
+
+    # The one result of a pass.
+    def result_of(reading)
+      reading.take
+    ensure
+      reading.close
+    end
+  end
+
+  private_constant :Reading, :AddressTexts
+end
