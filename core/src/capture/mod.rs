@@ -89,6 +89,7 @@ impl Interface {
     }
 
     /// Refuses a captured length above what any frame has.
+    #[inline]
     fn check_caplen(&self, caplen: u32) -> Result<()> {
         if caplen > self.caplen_max() {
             let limit = self.caplen_max().into();
@@ -192,10 +193,23 @@ impl Decoder {
     /// # Errors
     /// `Format`, `Truncated` or `Limit` with the offset, where the bytes are no capture or break
     /// off. Every record before that place was given; the same error follows on later calls.
-    #[inline]
+    #[inline(always)]
     pub fn step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
+        // A pcap record in view is by far the most frequent case, and must not pay for the others.
+        if let State::Pcap(pcap) = &self.state
+            && let Some(record) = pcap.record_in_view(input)
+        {
+            let consumed = pcap.record_header_len() + record.captured.len();
+            self.offset += consumed as u64;
+            return Ok(Step::Record { record, consumed });
+        }
+        self.any_step(input, at_end)
+    }
+
+    /// [`Decoder::step`] for everything else.
+    fn any_step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         let step = match &mut self.state {
-            State::Pcap(pcap) => pcap.step(input),
+            State::Pcap(pcap) => pcap.no_record_in_view(input),
             State::Pcapng(pcapng) => pcapng.step(input),
             State::Start => self.start(input),
         };

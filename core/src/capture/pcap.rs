@@ -58,6 +58,10 @@ pub(super) struct Pcap {
     pub(super) interface: Interface,
     layout: Layout,
     swapped_lengths: bool,
+    caplen_max: u32,
+    /// What the second word of a timestamp counts: how many make a second, and how long each is.
+    units_per_second: u32,
+    unit_ns: i64,
 }
 
 impl Pcap {
@@ -75,45 +79,67 @@ impl Pcap {
             let found = format!("version {}.{}", version.0, version.1);
             return Err(unexpected("a pcap file of version 2", found));
         }
-        let clock = match layout.fraction {
-            Fraction::Microseconds => Clock::MICROSECONDS,
-            Fraction::Nanoseconds => Clock::NANOSECONDS,
+        let (clock, units_per_second, unit_ns) = match layout.fraction {
+            Fraction::Microseconds => (Clock::MICROSECONDS, 1_000_000, 1000),
+            Fraction::Nanoseconds => (Clock::NANOSECONDS, 1_000_000_000, 1),
         };
+        let interface = Interface { link_type, snaplen, clock };
         Ok(Pcap {
             endian,
             version,
-            interface: Interface { link_type, snaplen, clock },
+            interface,
             layout,
             swapped_lengths: version < LENGTHS_IN_ORDER_SINCE,
+            caplen_max: interface.caplen_max(),
+            units_per_second,
+            unit_ns,
         })
     }
 
-    #[inline]
-    pub(super) fn step<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
-        let header_len = self.layout.record_header_len;
-        if input.len() < header_len {
-            return Ok(Step::Need(header_len));
+    /// Bytes of the header of each record.
+    #[inline(always)]
+    pub(super) fn record_header_len(&self) -> usize {
+        self.layout.record_header_len
+    }
+
+    /// The record at the start of `input`, where it is whole and its length is credible.
+    #[inline(always)]
+    pub(super) fn record_in_view<'a>(&self, input: &'a [u8]) -> Option<Record<'a>> {
+        let [seconds, fraction, caplen, length] = self.record_header(input)?;
+        if caplen > self.caplen_max {
+            return None;
         }
-        let mut bytes = Reader::new(input);
-        let mut word = || bytes.u32(self.endian).unwrap_or_default();
-        let (seconds, fraction, mut caplen, mut length) = (word(), word(), word(), word());
-        if self.swapped_lengths {
-            std::mem::swap(&mut caplen, &mut length);
-        }
-        self.interface.check_caplen(caplen)?;
-        let end = header_len + caplen as usize;
-        let Some(captured) = input.get(header_len..end) else { return Ok(Step::Need(end)) };
-        let (nanoseconds, bad_time) = match self.layout.fraction {
-            Fraction::Microseconds => (i64::from(fraction) * 1000, fraction >= 1_000_000),
-            Fraction::Nanoseconds => (i64::from(fraction), fraction >= 1_000_000_000),
-        };
-        let record = Record {
-            ts: Some(i64::from(seconds) * 1_000_000_000 + nanoseconds),
-            bad_time,
+        let captured = input.get(self.record_header_len()..)?.get(..caplen as usize)?;
+        Some(Record {
+            ts: Some(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.unit_ns),
+            bad_time: fraction >= self.units_per_second,
             length,
             link_type: self.interface.link_type,
             captured,
+        })
+    }
+
+    /// Why there is no record at the start of `input`: too few bytes, or a length that is damage.
+    pub(super) fn no_record_in_view<'a>(&self, input: &'a [u8]) -> Result<Step<'a>> {
+        let Some([_, _, caplen, _]) = self.record_header(input) else {
+            return Ok(Step::Need(self.record_header_len()));
         };
-        Ok(Step::Record { record, consumed: end })
+        self.interface.check_caplen(caplen)?;
+        Ok(Step::Need(self.record_header_len() + caplen as usize))
+    }
+
+    /// Seconds, fraction, captured length, length on the wire.
+    #[inline(always)]
+    fn record_header(&self, input: &[u8]) -> Option<[u32; 4]> {
+        let (words, _) = input.first_chunk::<16>()?.as_chunks::<4>();
+        let words = [*words.first()?, *words.get(1)?, *words.get(2)?, *words.get(3)?];
+        let [seconds, fraction, first, second] = match self.endian {
+            Endian::Little => words.map(u32::from_le_bytes),
+            Endian::Big => words.map(u32::from_be_bytes),
+        };
+        if self.swapped_lengths {
+            return Some([seconds, fraction, second, first]);
+        }
+        Some([seconds, fraction, first, second])
     }
 }

@@ -2,8 +2,13 @@
 //! the value is there. The layout is Arrow's: little-endian values, validity bits from the least
 //! significant, 1 for a value, 0 for null (<https://arrow.apache.org/docs/format/Columnar.html>).
 
-use super::{Field, FieldType, Packet, Value};
 use std::net::{IpAddr, Ipv6Addr};
+
+use super::{Field, FieldSet, FieldType, Packet, Value};
+
+/// Packets that are spread over the columns at once: few enough to stay in the first-level cache
+/// while one column after another is taken from them.
+const BLOCK_ROWS: usize = 128;
 
 /// A batch of packets, one column per field, all of the same number of rows.
 #[derive(Debug, Clone, Default)]
@@ -18,12 +23,43 @@ impl Columns {
         Columns { rows: 0, columns: fields.iter().map(|field| Column::new(*field)).collect() }
     }
 
+    /// Makes room for that many rows in all.
+    pub fn reserve(&mut self, rows: usize) {
+        let more = rows.saturating_sub(self.rows);
+        for column in &mut self.columns {
+            column.values.reserve(more * column.field.field_type().width());
+            column.validity.reserve(more.div_ceil(8));
+        }
+    }
+
     /// Appends one row per packet.
     pub fn extend(&mut self, packets: &[Packet]) {
-        for column in &mut self.columns {
-            column.extend(self.rows, packets);
+        for block in packets.chunks(BLOCK_ROWS) {
+            self.extend_block(block);
         }
-        self.rows += packets.len();
+    }
+
+    /// Appends one row for each of at most [`BLOCK_ROWS`] packets.
+    fn extend_block(&mut self, block: &[Packet]) {
+        let mut present = [0; BLOCK_ROWS];
+        for (bits, packet) in present.iter_mut().zip(block) {
+            *bits = packet.present.0;
+        }
+        let present = present.get(..block.len()).unwrap_or_default();
+        let anywhere = FieldSet(present.iter().fold(0, |all, bits| all | bits));
+        let everywhere = FieldSet(present.iter().fold(u32::MAX, |all, bits| all & bits));
+        for column in &mut self.columns {
+            let field = column.field;
+            if self.rows.is_multiple_of(8) && everywhere.contains(field) {
+                column.extend_validity_with(0xff, block.len());
+            } else if self.rows.is_multiple_of(8) && !anywhere.contains(field) {
+                column.extend_validity_with(0, block.len());
+            } else {
+                column.extend_validity(self.rows, present);
+            }
+            column.extend(block);
+        }
+        self.rows += block.len();
     }
 
     /// Forgets the rows and keeps the memory.
@@ -103,8 +139,7 @@ impl Column {
         }
     }
 
-    fn extend(&mut self, rows: usize, packets: &[Packet]) {
-        self.extend_validity(rows, packets);
+    fn extend(&mut self, packets: &[Packet]) {
         match self.field {
             Field::Ts => self.pack(packets, |p| p.ts.to_le_bytes()),
             Field::SrcIp => self.pack(packets, |p| p.src_ip),
@@ -146,20 +181,36 @@ impl Column {
         }
     }
 
-    fn extend_validity(&mut self, rows: usize, packets: &[Packet]) {
-        let valid = |packet: &Packet| u8::from(packet.has(self.field));
-        let (head, aligned) = packets.split_at(packets.len().min(rows.wrapping_neg() % 8));
-        for (at, packet) in (rows..).zip(head) {
+    /// Appends a validity bit per packet to `rows` of them; `present` holds the packets' fields.
+    fn extend_validity(&mut self, rows: usize, present: &[u32]) {
+        let bit = self.field as u32;
+        let valid = |fields: &u32| (fields >> bit & 1) as u8;
+        let (head, aligned) = present.split_at(present.len().min(rows.wrapping_neg() % 8));
+        for (at, fields) in (rows..).zip(head) {
             if let Some(last) = self.validity.last_mut() {
-                *last |= valid(packet) << (at % 8);
+                *last |= valid(fields) << (at % 8);
             }
         }
-        for eight in aligned.chunks(8) {
-            let bits =
-                eight.iter().enumerate().fold(0, |bits, (i, packet)| bits | valid(packet) << i);
-            self.validity.push(bits);
+        let (eights, tail) = aligned.as_chunks::<8>();
+        let gathered =
+            |fields: &[u32]| fields.iter().rev().fold(0, |bits, fields| bits << 1 | valid(fields));
+        self.validity.extend(eights.iter().map(|eight| gathered(eight)));
+        if !tail.is_empty() {
+            self.validity.push(gathered(tail));
         }
-        self.null_count += packets.iter().filter(|packet| !packet.has(self.field)).count();
+        let valid_count = present.iter().fold(0, |count, fields| count + (fields >> bit & 1));
+        self.null_count += present.len() - valid_count as usize;
+    }
+
+    /// Appends the same validity for `rows` packets, at a whole byte: all bits set, or none.
+    fn extend_validity_with(&mut self, bits: u8, rows: usize) {
+        self.validity.resize(self.validity.len() + rows.div_ceil(8), bits);
+        if let Some(last) = self.validity.last_mut()
+            && !rows.is_multiple_of(8)
+        {
+            *last &= (1 << (rows % 8)) - 1;
+        }
+        self.null_count += if bits == 0 { rows } else { 0 };
     }
 }
 

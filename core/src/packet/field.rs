@@ -193,10 +193,28 @@ impl FieldSet {
         self.0 & field.bit() != 0
     }
 
+    /// What every whole IP header gives.
+    pub(crate) const IP_HEADER: FieldSet = FieldSet(
+        Field::SrcIp.bit()
+            | Field::DstIp.bit()
+            | Field::IpVersion.bit()
+            | Field::Ttl.bit()
+            | Field::IpLen.bit(),
+    );
+
+    /// What TCP, UDP and SCTP begin with.
+    pub(crate) const PORTS: FieldSet = FieldSet(Field::SrcPort.bit() | Field::DstPort.bit());
+
     /// Puts `field` in the set.
     #[inline]
     pub(crate) fn insert(&mut self, field: Field) {
         self.0 |= field.bit();
+    }
+
+    /// Puts the fields of `other` in the set.
+    #[inline]
+    pub(crate) fn insert_all(&mut self, other: FieldSet) {
+        self.0 |= other.0;
     }
 
     /// Takes the fields of `other` out of the set.

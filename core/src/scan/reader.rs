@@ -10,7 +10,10 @@ use crate::packet::{Columns, DecodeOptions, FrameMeta, LinkType, Packet, Status}
 use crate::{Error, Result};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
-const BLOCK_PACKETS: usize = 512;
+const BLOCK_PACKETS: usize = 128;
+
+/// Rows that columns get room for before any is read.
+const ROWS_RESERVED_MAX: usize = 1 << 16;
 
 /// How a capture is read.
 #[derive(Debug, Clone, Default)]
@@ -100,6 +103,7 @@ impl CaptureReader {
     /// Those of the stream and the decoder, once all rows before the damage were given.
     pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
         columns.clear();
+        columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
         let mut block = Vec::with_capacity(BLOCK_PACKETS);
         loop {
             let room = BLOCK_PACKETS.min(rows_max - columns.len());

@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791).
 
 use super::IpPayload;
-use crate::packet::{Field, Status, Walk};
+use crate::packet::{Field, FieldSet, Status, Walk};
 use crate::wire::Reader;
 
 const HEADER_LEN_MIN: usize = 20;
@@ -28,9 +28,7 @@ impl Walk<'_> {
         self.packet.ip_version = 4;
         self.packet.ttl = header[8];
         self.packet.ip_len = total_len;
-        for field in [Field::SrcIp, Field::DstIp, Field::IpVersion, Field::Ttl, Field::IpLen] {
-            self.packet.present.insert(field);
-        }
+        self.packet.present.insert_all(FieldSet::IP_HEADER);
 
         let stated = total_len.min(on_wire).saturating_sub(header_len as u32);
         bytes.limit(total_len as usize - HEADER_LEN_MIN);

@@ -1,7 +1,7 @@
 //! IPv6 and its extension headers (RFC 8200).
 
 use super::IpPayload;
-use crate::packet::{Field, Walk};
+use crate::packet::{Field, FieldSet, Walk};
 use crate::wire::Reader;
 
 /// Extension headers that a packet's protocol number may hide behind.
@@ -30,9 +30,7 @@ impl Walk<'_> {
         self.packet.ip_version = 6;
         self.packet.ttl = header[7];
         self.packet.ip_len = payload_len + 40;
-        for field in [Field::SrcIp, Field::DstIp, Field::IpVersion, Field::Ttl, Field::IpLen] {
-            self.packet.present.insert(field);
-        }
+        self.packet.present.insert_all(FieldSet::IP_HEADER);
         bytes.limit(payload_len as usize);
         let stated = payload_len.min(on_wire.saturating_sub(40));
         self.ipv6_extensions(header[6], IpPayload { bytes, stated, fragment: false });

@@ -6,7 +6,7 @@ mod tcp;
 mod udp;
 
 use super::net::IpPayload;
-use super::{Field, Walk};
+use super::{Field, FieldSet, Walk};
 
 impl Walk<'_> {
     /// Source and destination port, the first four bytes of TCP, UDP and SCTP alike.
@@ -18,8 +18,7 @@ impl Walk<'_> {
         };
         self.packet.src_port = u16::from_be_bytes([src_high, src_low]);
         self.packet.dst_port = u16::from_be_bytes([dst_high, dst_low]);
-        self.packet.present.insert(Field::SrcPort);
-        self.packet.present.insert(Field::DstPort);
+        self.packet.present.insert_all(FieldSet::PORTS);
         true
     }
 
