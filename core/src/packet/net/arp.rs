@@ -4,6 +4,9 @@ use super::super::link::ethertype;
 use crate::packet::{Field, Walk};
 use crate::wire::{Endian::Big, Reader};
 
+/// Hardware type of ATM, whose messages have a layout of their own (RFC 2225).
+const ATM: u16 = 19;
+
 impl Walk<'_> {
     /// Hardware and protocol types and address lengths, operation, then the two address pairs.
     /// Addresses are told where the protocol is IPv4.
@@ -15,14 +18,17 @@ impl Walk<'_> {
         let Some(operation) = bytes.u16(Big) else { return self.truncated() };
         self.packet.arp_op = operation;
         self.packet.present.insert(Field::ArpOp);
+        let hardware = u16::from_be_bytes([header[0], header[1]]);
         let protocol = u16::from_be_bytes([header[2], header[3]]);
         let (hardware_len, protocol_len) = (usize::from(header[4]), header[5]);
-        if protocol != ethertype::IPV4 || protocol_len != 4 {
+        if hardware == ATM || protocol != ethertype::IPV4 || protocol_len != 4 {
             return;
         }
         for field in [Field::ArpSrcIp, Field::ArpDstIp] {
-            bytes.take(hardware_len);
-            let Some(address) = bytes.array::<4>() else { return self.truncated() };
+            let hardware_address = bytes.take(hardware_len);
+            let (Some(_), Some(address)) = (hardware_address, bytes.array::<4>()) else {
+                return self.truncated();
+            };
             match field {
                 Field::ArpSrcIp => self.packet.arp_src_ip = address,
                 _ => self.packet.arp_dst_ip = address,
