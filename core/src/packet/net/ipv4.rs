@@ -32,14 +32,14 @@ impl Walk<'_> {
 
         let stated = total_len.min(on_wire).saturating_sub(header_len as u32);
         bytes.limit(total_len as usize - HEADER_LEN_MIN);
-        if bytes.take(header_len - HEADER_LEN_MIN).is_none() {
-            self.packet.proto = header[9];
-            self.packet.present.insert(Field::Proto);
-            return self.truncated();
-        }
         let fragment = u16::from_be_bytes([header[6], header[7]]);
         let is_fragment = fragment & (MORE_FRAGMENTS | FRAGMENT_OFFSET) != 0;
-        if is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8) {
+        let is_later = is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8);
+        let has_options = bytes.take(header_len - HEADER_LEN_MIN).is_some();
+        if !has_options {
+            self.truncated();
+        }
+        if is_later || !has_options {
             self.packet.proto = header[9];
             self.packet.present.insert(Field::Proto);
             return;
