@@ -92,7 +92,8 @@ impl Packet {
         if meta.ts.is_some() {
             packet.present.insert(Field::Ts);
         }
-        let mut walk = Walk { packet: &mut packet, options, depth: 0 };
+        let end = meta.length.max(packet.caplen);
+        let mut walk = Walk { packet: &mut packet, options, depth: 0, end };
         walk.link(meta.link_type, Reader::new(captured));
         packet
     }
@@ -246,6 +247,8 @@ struct Walk<'p> {
     packet: &'p mut Packet,
     options: DecodeOptions,
     depth: u8,
+    /// Where in the frame the innermost header that states a length ends, captured or not.
+    end: u32,
 }
 
 impl Walk<'_> {
@@ -259,6 +262,15 @@ impl Walk<'_> {
     #[cold]
     fn bad_header(&mut self) {
         self.packet.status.set(Status::BAD_HEADER);
+    }
+
+    /// The header that stands before `bytes` states that `count` of them belong to it. What the frame
+    /// holds behind them is padding.
+    #[inline]
+    fn limit(&mut self, bytes: &mut Reader<'_>, count: usize) {
+        let end = u32::try_from(bytes.position().saturating_add(count)).unwrap_or(u32::MAX);
+        self.end = self.end.min(end);
+        bytes.limit(count);
     }
 
     /// A tunnel begins here: notes it, and says whether the walk goes on inside.

@@ -28,7 +28,7 @@ impl Walk<'_> {
             kind = u16::from_be_bytes([tag[2], tag[3]]);
         }
         if kind < ETHERTYPE_MIN {
-            bytes.limit(kind.into());
+            self.limit(&mut bytes, kind.into());
             return self.llc(bytes);
         }
         if self.depth == 0 {

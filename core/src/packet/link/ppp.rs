@@ -40,7 +40,7 @@ impl Walk<'_> {
             return self.bad_header();
         }
         if header[1] == SESSION_DATA {
-            bytes.limit(u16::from_be_bytes([header[4], header[5]]).into());
+            self.limit(&mut bytes, u16::from_be_bytes([header[4], header[5]]).into());
             self.ppp(bytes);
         }
     }

@@ -31,7 +31,7 @@ impl Walk<'_> {
         self.packet.present.insert_all(FieldSet::IP_HEADER);
 
         let stated = total_len.min(on_wire).saturating_sub(header_len as u32);
-        bytes.limit(total_len as usize - HEADER_LEN_MIN);
+        self.limit(&mut bytes, total_len as usize - HEADER_LEN_MIN);
         let fragment = u16::from_be_bytes([header[6], header[7]]);
         let is_fragment = fragment & (MORE_FRAGMENTS | FRAGMENT_OFFSET) != 0;
         let is_later = is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8);

@@ -31,7 +31,7 @@ impl Walk<'_> {
         self.packet.ttl = header[7];
         self.packet.ip_len = payload_len + 40;
         self.packet.present.insert_all(FieldSet::IP_HEADER);
-        bytes.limit(payload_len as usize);
+        self.limit(&mut bytes, payload_len as usize);
         let stated = payload_len.min(on_wire.saturating_sub(40));
         self.ipv6_extensions(header[6], IpPayload { bytes, stated, fragment: false });
     }

@@ -50,11 +50,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Bytes that were on the wire from the cursor on, captured or not.
+    /// Bytes that were on the wire from the cursor to the end that outer headers state, captured or
+    /// not.
     #[inline]
     fn on_wire(&self, bytes: &Reader<'_>) -> u32 {
         let position = u32::try_from(bytes.position()).unwrap_or(u32::MAX);
-        self.packet.length.max(self.packet.caplen).saturating_sub(position)
+        self.end.saturating_sub(position)
     }
 
     /// Hands the payload of an IP packet to the transport protocol or tunnel it carries.

@@ -26,7 +26,7 @@ impl Walk<'_> {
         if payload.bytes.take(2).is_none() {
             return self.truncated();
         }
-        payload.bytes.limit(stated.saturating_sub(HEADER_LEN) as usize);
+        self.limit(&mut payload.bytes, stated.saturating_sub(HEADER_LEN) as usize);
         self.udp_tunnel(payload.bytes);
     }
 }
