@@ -211,7 +211,7 @@ impl Decoder {
         let step = match &mut self.state {
             State::Pcap(pcap) => pcap.no_record_in_view(input),
             State::Pcapng(pcapng) => pcapng.step(input),
-            State::Start => self.start(input),
+            State::Start => self.start(input, at_end),
         };
         match step {
             Ok(Step::Need(needed)) if at_end => self.end(input.len(), needed),
@@ -273,13 +273,16 @@ impl Decoder {
     }
 
     /// Reads the header of a pcap file, or sees the first block of a pcapng file.
-    fn start<'a>(&mut self, input: &'a [u8]) -> Result<Step<'a>> {
+    fn start<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         let Some(magic) = input.first_chunk::<4>() else { return Ok(Step::Need(4)) };
         if pcapng::is_section_header(*magic) {
             self.state = State::Pcapng(pcapng::Pcapng::default());
             return Ok(Step::Skip(0));
         }
         let Some(layout) = pcap::Layout::of(*magic) else {
+            if input.len() < KNOWN_MAGIC_LEN && !at_end {
+                return Ok(Step::Need(KNOWN_MAGIC_LEN));
+            }
             return Err(Error::format("a pcap or pcapng capture", described(input)));
         };
         let Some(header) = input.first_chunk::<{ pcap::FILE_HEADER_LEN }>() else {
@@ -305,6 +308,9 @@ impl Decoder {
         Err(Error::truncated(what, needed as u64, available as u64).at(self.offset))
     }
 }
+
+/// Bytes that tell what a file of another format is.
+const KNOWN_MAGIC_LEN: usize = 12;
 
 /// What unknown first bytes look like, for the error that refuses them.
 fn described(input: &[u8]) -> String {

@@ -128,7 +128,8 @@ impl Column {
         self.null_count
     }
 
-    /// The value in `row`, null past the end.
+    /// The value in `row`, null past the end. An address that an IPv6 packet wrote as
+    /// `::ffff:a.b.c.d` is IPv4 here: the column's bytes do not tell the two apart.
     pub fn value(&self, row: usize) -> Value {
         let is_valid = self.validity.get(row / 8).is_some_and(|bits| bits >> (row % 8) & 1 == 1);
         let width = self.field.field_type().width();
