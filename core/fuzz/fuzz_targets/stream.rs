@@ -1,0 +1,67 @@
+//! Any bytes as a file, compressed or not: no panic, no endless loop, and the same bytes and the same
+//! end whoever inflates and in whatever pieces the file comes.
+
+#![no_main]
+
+use bytewright::Result;
+use bytewright::io::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
+use libfuzzer_sys::fuzz_target;
+
+/// Decompressed bytes that are looked at: enough for a thousandfold bomb of a small input.
+const OUTPUT_MAX: usize = 1 << 20;
+
+fuzz_target!(|data: &[u8]| {
+    let [piece, read, file @ ..] = data else { return };
+    let mut whole = StreamOptions::default();
+    whole.inflate = InflateChoice::ZlibRs;
+    let mut pieces = whole.clone();
+    pieces.piece = usize::from(*piece) + 1;
+    let expected = contents(file, usize::MAX, &whole);
+    assert_eq!(contents(file, usize::from(*read) + 1, &pieces), expected);
+    if InflateBackend::available().contains(&InflateBackend::Isal) {
+        pieces.inflate = InflateChoice::Isal;
+        let (bytes, ended_well) = contents(file, usize::from(*read) + 1, &pieces);
+        assert_eq!(ended_well, expected.1);
+        // How much of a damaged piece comes out before the error is each library's own.
+        assert!(!ended_well || bytes == expected.0);
+    }
+});
+
+/// The decompressed bytes of `file`, of which at most `read` come at once, and whether they end well.
+fn contents(file: &[u8], read: usize, options: &StreamOptions) -> (Vec<u8>, bool) {
+    let source = Pieces { file: file.to_vec(), position: 0, read };
+    let Ok(mut stream) = ByteStream::new(Box::new(source), "fuzz", options) else {
+        return (Vec::new(), false);
+    };
+    let mut bytes = Vec::new();
+    let ended_well = loop {
+        match stream.fill(1) {
+            Ok([]) => break true,
+            Ok(buffered) => bytes.extend_from_slice(buffered),
+            Err(_) => break false,
+        }
+        stream.consume(stream.buffered().len());
+        assert_eq!(stream.position(), bytes.len() as u64);
+        if bytes.len() > OUTPUT_MAX {
+            bytes.truncate(OUTPUT_MAX);
+            break true;
+        }
+    };
+    (bytes, ended_well)
+}
+
+struct Pieces {
+    file: Vec<u8>,
+    position: usize,
+    read: usize,
+}
+
+impl Source for Pieces {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        let rest = &self.file[self.position..];
+        let count = rest.len().min(limit).min(self.read);
+        into.extend_from_slice(&rest[..count]);
+        self.position += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,301 @@
+//! Goal: the layers of the core stay as ARCHITECTURE.md draws them, and what must hold for a whole
+//! module holds in each of its files.
+//!
+//! Method: the sources are read as text, without comments and without test modules; every path that
+//! begins with `crate::` or climbs out of its module with `super::` is an arrow, and an arrow must be
+//! in the table. A new arrow is a reviewed edit of the table.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which modules of the core a module may use, beside itself.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("wire", &["error"]),
+    ("heap", &["error"]),
+    ("capture", &["wire", "error"]),
+    ("packet", &["wire", "error"]),
+    ("io", &["heap", "wire", "error"]),
+    ("table", &["io", "heap", "error"]),
+    ("flow", &["packet", "table", "wire", "error"]),
+    ("scan", &["capture", "packet", "flow", "table", "io", "heap", "wire", "error"]),
+];
+
+/// The files that may hold `unsafe`: each loads one C library.
+const UNSAFE_FILES: &[&str] = &["io/isal.rs", "scan/libpcap.rs"];
+
+/// Modules that are bytes in, values out: no input or output, no waiting.
+const DECODERS: &[&str] = &["capture", "packet"];
+
+/// What decoders never name.
+const NOT_IN_DECODERS: &[&str] = &[
+    "std::io",
+    "std::fs",
+    "std::net::Tcp",
+    "std::net::Udp",
+    "std::thread",
+    "std::process",
+    "std::env",
+];
+
+/// Ways to panic that clippy's list for the workspace does not deny.
+const PANICS: &[&str] = &[
+    "unreachable!",
+    "unimplemented!",
+    "assert!",
+    "assert_eq!",
+    "assert_ne!",
+    ".unwrap()",
+    ".expect(",
+];
+
+/// The languages that have, or may have, a face.
+const HOST_LANGUAGES: &[&str] = &["ruby", "magnus", "rb_sys", "python", "pyo3", "perl"];
+
+/// A source file of the core.
+struct Source {
+    /// Its path below `src`, with `/` on every system.
+    path: String,
+    code: String,
+}
+
+impl Source {
+    fn new(path: &str, text: &str) -> Self {
+        Source { path: path.to_owned(), code: code_of(text) }
+    }
+
+    /// The module of the core it belongs to; the crate root, which names all modules, is none.
+    fn module(&self) -> Option<&str> {
+        let name = self.path.split('/').next()?.trim_end_matches(".rs");
+        (name != "lib").then_some(name)
+    }
+}
+
+/// The text without comments, so that words about code are not taken for code, and without what
+/// stands behind `#[cfg(test)]`, which is at the end of a file.
+fn code_of(text: &str) -> String {
+    let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
+    let code = lines.map(|line| match line.find("//") {
+        // A `//` inside of a string, as in an address, stays.
+        Some(at) if line[..at].matches('"').count() % 2 == 0 => &line[..at],
+        _ => line,
+    });
+    code.collect::<Vec<_>>().join("\n")
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a readable folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let below = path.strip_prefix(&root).expect("a path below src");
+                let name = below.to_string_lossy().replace('\\', "/");
+                found.push(Source::new(&name, &fs::read_to_string(&path).expect("UTF-8")));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// Every rule that a source breaks, as a sentence each.
+fn breaches(source: &Source) -> Vec<String> {
+    let Some(module) = source.module() else { return Vec::new() };
+    let mut breaches = Vec::new();
+    let Some((_, may_use)) = MAY_USE.iter().find(|(name, _)| *name == module) else {
+        return vec![format!("{}: the module {module} is not in the table", source.path)];
+    };
+    for used in modules_used(source) {
+        if used != module && !may_use.contains(&used.as_str()) {
+            breaches.push(format!("{}: {module} uses {used}", source.path));
+        }
+    }
+    let mut forbid = |words: &[&str], why: &str| {
+        for word in words.iter().filter(|word| has_word(&source.code, word)) {
+            breaches.push(format!("{}: {why} {word}", source.path));
+        }
+    };
+    if DECODERS.contains(&module) {
+        forbid(NOT_IN_DECODERS, "a decoder names");
+        forbid(PANICS, "a decoder can panic with");
+    }
+    if !UNSAFE_FILES.contains(&source.path.as_str()) {
+        forbid(&["unsafe", "allow(unsafe_code)"], "only the named files may hold");
+    }
+    let small = source.code.to_lowercase();
+    for language in HOST_LANGUAGES.iter().filter(|language| has_word(&small, language)) {
+        breaches.push(format!("{}: the core names {language}", source.path));
+    }
+    breaches
+}
+
+/// Whether `word` stands in `code` and is no part of a longer name.
+fn has_word(code: &str, word: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word).any(|(at, _)| {
+        let begins = !word.starts_with(is_name) || !code[..at].ends_with(is_name);
+        let ends = !word.ends_with(is_name) || !code[at + word.len()..].starts_with(is_name);
+        begins && ends
+    })
+}
+
+/// The modules of the core that a source names by a path, with `crate::` or out of its module by
+/// `super::`.
+fn modules_used(source: &Source) -> Vec<String> {
+    let code: String = source.code.split_whitespace().collect::<Vec<_>>().join(" ");
+    let code = code.replace(":: ", "::").replace(" ::", "::");
+    let mut used = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+            used.extend(first_names(&code[at + "crate::".len()..]));
+        }
+    }
+    let depth = source.path.trim_end_matches("/mod.rs").matches('/').count();
+    let out = "super::".repeat(depth + 1);
+    for (at, _) in code.match_indices(&out) {
+        used.extend(first_names(&code[at + out.len()..]));
+    }
+    let root = ["Error", "ErrorKind", "Result"];
+    used.iter_mut().filter(|name| root.contains(&name.as_str())).for_each(|name| {
+        // These the crate root takes from there.
+        *name = "error".to_owned();
+    });
+    used.sort();
+    used.dedup();
+    used
+}
+
+/// The first name of a path, or of each path in braces.
+fn first_names(path: &str) -> Vec<String> {
+    let name = |path: &str| -> String {
+        path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let Some(inside) = path.strip_prefix('{') else { return vec![name(path)] };
+    let mut names = Vec::new();
+    let (mut depth, mut begins) = (0, 0);
+    for (at, c) in inside.char_indices() {
+        match c {
+            '{' => depth += 1,
+            ',' | '}' if depth == 0 => {
+                names.push(name(&inside[begins..at]));
+                begins = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[test]
+fn every_module_uses_only_what_lies_below_it() {
+    let sources = sources();
+    assert!(sources.len() > 20, "the sources were found");
+    let breaches: Vec<String> = sources.iter().flat_map(breaches).collect();
+    assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+}
+
+#[test]
+fn the_table_has_no_circle() {
+    // A module may use only modules that come before it.
+    for (index, (module, uses)) in MAY_USE.iter().enumerate() {
+        for used in *uses {
+            let before = &MAY_USE[..index];
+            assert!(before.iter().any(|(name, _)| name == used), "{module} uses {used}");
+        }
+    }
+}
+
+#[test]
+fn a_forbidden_use_is_found_however_it_is_written() {
+    for (path, text) in [
+        ("packet/link/mpls.rs", "use crate::io::ByteStream;"),
+        ("packet/mod.rs", "use crate::{Error, io::{ByteStream, Source}, wire::Reader};"),
+        ("packet/mod.rs", "use crate::{\n    wire::{Endian, Reader},\n    scan,\n};"),
+        ("packet/mod.rs", "fn f() -> crate::io::ByteStream { todo() }"),
+        ("packet/mod.rs", "use super::io::ByteStream;"),
+        ("packet/net/ipv4.rs", "use super::super::super::table::Row;"),
+        ("wire.rs", "pub use crate::capture::Step;"),
+        ("error.rs", "use crate::wire::Reader;"),
+        ("io/stream.rs", "use crate :: packet :: Packet;"),
+        ("mystery.rs", "fn f() {}"),
+    ] {
+        assert_eq!(breaches(&Source::new(path, text)).len(), 1, "{path}: {text}");
+    }
+}
+
+#[test]
+fn what_decoders_and_the_core_never_name_is_found() {
+    for (path, text) in [
+        ("capture/mod.rs", "use std::fs::File;"),
+        ("packet/mod.rs", "fn f() { std::thread::yield_now() }"),
+        ("packet/mod.rs", "fn f(x: u8) { assert!(x > 0) }"),
+        ("packet/mod.rs", "fn f() { unsafe { g() } }"),
+        ("io/source.rs", "#![allow(unsafe_code)]"),
+        ("scan/mod.rs", "/* for */ use magnus::Ruby;"),
+    ] {
+        assert!(!breaches(&Source::new(path, text)).is_empty(), "{path}: {text}");
+    }
+}
+
+#[test]
+fn what_is_allowed_is_not_found() {
+    for (path, text) in [
+        ("packet/mod.rs", "//! Never std::fs, never unsafe.\nuse crate::wire::Reader;"),
+        ("packet/mod.rs", "use crate::{Error, Result};\nuse std::net::{IpAddr, Ipv4Addr};"),
+        ("packet/net/arp.rs", "use super::super::link::ethertype;\nuse super::Walk;"),
+        ("packet/mod.rs", "fn f() { debug_assert!(true) }"),
+        ("io/isal.rs", "unsafe fn f() {}"),
+        ("wire.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::packet::Packet; }"),
+    ] {
+        assert_eq!(breaches(&Source::new(path, text)), Vec::<String>::new(), "{path}: {text}");
+    }
+}
+
+#[test]
+fn every_file_that_may_hold_unsafe_is_there() {
+    let sources = sources();
+    for file in UNSAFE_FILES {
+        assert!(sources.iter().any(|source| source.path == *file), "{file}");
+    }
+}
+
+#[test]
+fn decoders_index_by_constants_only() {
+    for source in sources() {
+        if source.module().is_some_and(|module| DECODERS.contains(&module)) {
+            let indexed = variable_indices(&source.code);
+            assert!(indexed.is_empty(), "{}: {indexed:?}", source.path);
+        }
+    }
+    assert_eq!(variable_indices("let x = bytes[at];"), ["bytes[at]"]);
+    assert_eq!(variable_indices("let x = rest[2..n].len();"), ["rest[2..n]"]);
+    assert!(variable_indices("let x = [a, b]; #[inline] x[12..16]; x[..]; &mut [u8]").is_empty());
+}
+
+/// Indexing with anything but numbers: what the eye has to prove cannot be out of bounds.
+fn variable_indices(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices('[') {
+        let before = &code[..at];
+        let is_index =
+            before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'));
+        let Some(len) = code[at..].find(']') else { continue };
+        let index = &code[at + 1..at + len];
+        let is_constant = index.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if is_index && !is_constant {
+            let name = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_'));
+            found.push(code[name.map_or(0, |at| at + 1)..=at + len].to_owned());
+        }
+    }
+    found
+}

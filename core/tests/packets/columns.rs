@@ -1,0 +1,89 @@
+//! Columns hold what packets hold.
+
+use bytewright::packet::{Columns, DecodeOptions, Field, FrameMeta, LinkType, Packet, Value};
+
+use crate::generate::{Random, frame, seeds};
+
+fn random_packets(random: &mut Random, count: usize) -> Vec<Packet> {
+    let packet = |random: &mut Random, number| {
+        let frame = frame::random(random);
+        let link_type = LinkType(frame.link_type);
+        let ts = (!random.once_in(4)).then(|| random.next() as i64);
+        let meta = FrameMeta { number, ts, length: frame.length, link_type };
+        Packet::decode(meta, &frame.captured, DecodeOptions { inner: random.once_in(2) })
+    };
+    (1..=count as u64).map(|number| packet(random, number)).collect()
+}
+
+#[test]
+fn columns_of_batches_of_any_size_hold_the_values_of_the_packets() {
+    seeds(150, |random| {
+        let count = random.below(120);
+        let packets = random_packets(random, count);
+        let mut columns = Columns::new(Field::ALL);
+        let mut rest = packets.as_slice();
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(rest.len().min(random.below(20)));
+            columns.extend(batch);
+            rest = later;
+        }
+        holds(&columns, &packets);
+        columns.clear();
+        assert!(columns.is_empty());
+        columns.extend(&packets);
+        holds(&columns, &packets);
+    });
+}
+
+/// Compares by the getters and, as a program in another language would, by the packed bytes.
+fn holds(columns: &Columns, packets: &[Packet]) {
+    assert_eq!(columns.len(), packets.len());
+    assert_eq!(columns.columns().len(), Field::ALL.len());
+    for (column, field) in columns.columns().iter().zip(Field::ALL) {
+        assert_eq!(column.field(), *field);
+        let width = field.field_type().width();
+        assert_eq!(column.values().len(), packets.len() * width);
+        assert_eq!(column.validity().len(), packets.len().div_ceil(8));
+        let mut nulls = 0;
+        for (row, packet) in packets.iter().enumerate() {
+            let is_valid = column.validity()[row / 8] >> (row % 8) & 1 == 1;
+            assert_eq!(is_valid, packet.has(*field), "{field:?} of row {row}");
+            nulls += usize::from(!is_valid);
+            assert_eq!(column.value(row), in_a_column(packet, *field), "{field:?} of row {row}");
+            if let Value::Unsigned(value) = packet.value(*field) {
+                let bytes = &column.values()[row * width..(row + 1) * width];
+                assert_eq!(bytes, &value.to_le_bytes()[..width]);
+            }
+        }
+        assert_eq!(column.null_count(), nulls);
+        assert_eq!(column.value(packets.len()), Value::Null, "past the end");
+        let last = column.validity().last().copied().unwrap_or_default();
+        let used = packets.len() % 8;
+        assert!(used == 0 || last >> used == 0, "{field:?}: the bits behind the last row are 0");
+    }
+}
+
+/// A column keeps both versions of IP in one form, in which `::ffff:a.b.c.d` is IPv4.
+fn in_a_column(packet: &Packet, field: Field) -> Value {
+    match packet.value(field) {
+        Value::Address(address) => Value::Address(address.to_canonical()),
+        value => value,
+    }
+}
+
+#[test]
+fn a_column_is_found_by_its_field_and_only_if_it_was_asked_for() {
+    let columns = Columns::new(&[Field::Ttl, Field::Ts]);
+    assert!(columns.column(Field::Ts).is_some());
+    assert!(columns.column(Field::Vlan).is_none());
+    assert_eq!(columns.columns()[0].field(), Field::Ttl);
+}
+
+#[test]
+fn every_field_is_found_by_its_name() {
+    for field in Field::ALL {
+        assert_eq!(Field::named(field.name()), Some(*field));
+    }
+    assert_eq!(Field::named("nothing"), None);
+    assert!(Field::DEFAULT.iter().all(|field| Field::ALL.contains(field)));
+}
