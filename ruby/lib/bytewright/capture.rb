@@ -126,6 +126,12 @@ module Bytewright
       end
     end
 
+    %i[each_with_index each_with_object].each do |name|
+      define_method(name) do |*arguments, &block|
+        block ? super(*arguments, &block) : each.public_send(name, *arguments)
+      end
+    end
+
     # @yieldparam packet [Packet]
     # @return [Packet, nil] the first packet for which the block is true
     def find(if_none = nil)

@@ -3,8 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use bytewright::io::{ByteStream, Cancel, InflateChoice};
 use bytewright::packet::{Columns, Field};
@@ -26,7 +25,9 @@ pub(crate) struct Capture {
     options: CaptureOptions,
     /// The reader that opening made, for the first pass.
     opened: RefCell<Option<CaptureReader>>,
-    is_closed: Arc<AtomicBool>,
+    /// The passes that may be under way.
+    readings: RefCell<Vec<Weak<Background<Item>>>>,
+    is_closed: Cell<bool>,
 }
 
 enum Origin {
@@ -69,9 +70,7 @@ impl Capture {
                 _ => cancel.reset(),
             }
         };
-        let opened = RefCell::new(Some(raised(ruby, opened)?));
-        let is_closed = Arc::new(AtomicBool::new(false));
-        Ok(Capture { name, origin: Origin::Path(path), options, opened, is_closed })
+        Ok(Capture::new(name, Origin::Path(path), options, raised(ruby, opened).map(Some)?))
     }
 
     /// `Capture.open_object(object, filter, inner, inflate)`.
@@ -88,8 +87,18 @@ impl Capture {
         }
         let name = format!("{}", object.class());
         let origin = Origin::Object { object: object.into(), is_used: Cell::new(false) };
-        let is_closed = Arc::new(AtomicBool::new(false));
-        Ok(Capture { name, origin, options, opened: RefCell::new(None), is_closed })
+        Ok(Capture::new(name, origin, options, None))
+    }
+
+    fn new(
+        name: String,
+        origin: Origin,
+        options: CaptureOptions,
+        opened: Option<CaptureReader>,
+    ) -> Self {
+        let opened = RefCell::new(opened);
+        let (readings, is_closed) = (RefCell::default(), Cell::new(false));
+        Capture { name, origin, options, opened, readings, is_closed }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -97,12 +106,17 @@ impl Capture {
     }
 
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
+        self.is_closed.set(true);
         self.opened.borrow_mut().take();
+        for reading in self.readings.borrow_mut().drain(..) {
+            if let Some(reading) = reading.upgrade() {
+                reading.close();
+            }
+        }
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Relaxed)
+        self.is_closed.get()
     }
 
     /// A pass that gives packets one by one; `fields` are those of `each_row`.
@@ -202,8 +216,11 @@ impl Capture {
                 };
                 work(reader, outlet)
             });
-            let background = background.map_err(|error| to_ruby(ruby, &error))?;
-            Ok(Reading::new(ruby, background, object, fields, Arc::clone(&self.is_closed)))
+            let background = Arc::new(background.map_err(|error| to_ruby(ruby, &error))?);
+            let mut readings = self.readings.borrow_mut();
+            readings.retain(|reading| reading.strong_count() > 0);
+            readings.push(Arc::downgrade(&background));
+            Ok(Reading::new(ruby, background, object, fields))
         })
     }
 }

@@ -1,7 +1,6 @@
 //! One pass over a capture: the thread that reads, and the waiting for what it has read.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytewright::packet::{self, Columns, Field};
 use bytewright::scan::{Background, CaptureInfo, Event, FrameBatch};
@@ -12,7 +11,7 @@ use magnus::{Error, RString, Ruby, TryConvert, Value, prelude::*};
 use crate::address_texts::AddressTexts;
 use crate::border::{bytes_of, without_lock};
 use crate::columns::ColumnBatch;
-use crate::error::{closed, raised};
+use crate::error::raised;
 use crate::packet::{PacketCursor, field_value};
 
 /// What a pass may give.
@@ -27,12 +26,11 @@ pub(crate) enum Item {
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Reading", free_immediately, mark, size)]
 pub(crate) struct Reading {
-    background: Background<Item>,
+    background: Arc<Background<Item>>,
     /// Where bytes come from, when that is a Ruby object.
     object: Option<Opaque<Value>>,
     fields: Vec<Field>,
     texts: Opaque<Obj<AddressTexts>>,
-    capture_is_closed: Arc<AtomicBool>,
 }
 
 impl magnus::DataTypeFunctions for Reading {
@@ -47,13 +45,12 @@ impl magnus::DataTypeFunctions for Reading {
 impl Reading {
     pub(crate) fn new(
         ruby: &Ruby,
-        background: Background<Item>,
+        background: Arc<Background<Item>>,
         object: Option<Opaque<Value>>,
         fields: Vec<Field>,
-        capture_is_closed: Arc<AtomicBool>,
     ) -> Self {
         let texts = ruby.obj_wrap(AddressTexts::new(ruby)).into();
-        Reading { background, object, fields, texts, capture_is_closed }
+        Reading { background, object, fields, texts }
     }
 
     pub(crate) fn close(&self) {
@@ -91,10 +88,6 @@ impl Reading {
     /// object where it asks for them.
     fn next(&self, ruby: &Ruby) -> Result<Option<Item>, Error> {
         loop {
-            if self.capture_is_closed.load(Ordering::Relaxed) {
-                self.background.close();
-                return Err(closed(ruby, "the capture was closed while it was read"));
-            }
             let event = without_lock(&|| self.background.next(), &|| self.background.interrupt());
             match event.map_or(Ok(Event::Interrupted), |event| raised(ruby, event))? {
                 Event::Item(item) => return Ok(Some(item)),

@@ -1,0 +1,59 @@
+# Every target installs what it lacks (setup.sh) and can be run again at no cost.
+#
+#   make demo         the main job, on the captures in samples/
+#   make test         everything that must hold; .ci/run calls it
+#   make bench        ratios against the peers, losing rows too (bench-flows: captures only)
+#   make fuzz         SECONDS=60 of each fuzz target
+
+SECONDS ?= 60
+GEM_DIR := $(CURDIR)/target/gems
+GEM_STAMP := $(GEM_DIR)/installed
+GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
+	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
+# The gem as a user installs it, in a folder of its own, and nothing else from this machine's gems.
+WITH_GEM := GEM_HOME=$(GEM_DIR) GEM_PATH=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
+
+.PHONY: demo test test-rust test-gem test-bench bench bench-flows fuzz setup clean
+
+demo: $(GEM_STAMP)
+	@$(WITH_GEM) ruby samples/demo.rb
+
+test: test-rust test-gem test-bench
+	@echo "make test: all of it passed"
+
+test-rust: setup
+	cargo fmt --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	cargo test --quiet --locked --workspace
+
+test-gem: $(GEM_STAMP)
+	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
+
+test-bench: $(GEM_STAMP)
+	cd bench && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings && \
+		cargo test --quiet --locked
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check
+
+bench: bench-flows
+
+bench-flows: $(GEM_STAMP)
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows
+
+# Built from the packed gem in a clean folder, so that a file missing from the gem shows.
+$(GEM_STAMP): $(GEM_SOURCES) | setup
+	rm -rf $(GEM_DIR)
+	mkdir -p $(GEM_DIR)
+	gem build --silent -o target/bytewright.gem ruby/bytewright.gemspec
+	CARGO_TARGET_DIR=$(CURDIR)/target/gem-build \
+		gem install --local --no-document --silent --install-dir $(GEM_DIR) target/bytewright.gem
+	$(WITH_GEM) ruby -e 'require "bytewright"'
+	touch $@
+
+fuzz: setup
+	core/fuzz/run.sh $(SECONDS)
+
+setup:
+	@./setup.sh
+
+clean:
+	rm -rf target bench/target bench/data core/fuzz/target

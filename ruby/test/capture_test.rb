@@ -1,0 +1,202 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "pathname"
+require "stringio"
+require "zlib"
+
+# Goal: a capture opens from whatever a program holds, gives the same packets in every way of asking,
+# and ends where it is damaged, with the place.
+class CaptureTest < TestCase
+  def test_a_block_gets_the_capture_and_its_value_comes_back
+    assert_equal(8760, open_capture(WEB, &:count))
+  end
+
+  def test_the_block_form_closes_also_when_the_block_raises
+    seen = nil
+    assert_raises(RuntimeError) do
+      open_capture(WEB) do |capture|
+        seen = capture
+        raise "no"
+      end
+    end
+    assert_predicate(seen, :closed?)
+  end
+
+  def test_paths_pathnames_files_and_streams_give_the_same_packets
+    bytes = Zlib::GzipReader.open(WEB, &:read)
+    expected = open_capture(WEB).map(&:length).sum
+    assert_equal(expected, open_capture(Pathname(WEB)).sum(&:length))
+    File.open(WEB, "rb") { |file| assert_equal(expected, open_capture(file).sum(&:length)) }
+    assert_equal(expected, open_capture(StringIO.new(bytes)).sum(&:length))
+    Zlib::GzipReader.open(WEB) { |gzip| assert_equal(expected, open_capture(gzip).sum(&:length)) }
+  end
+
+  def test_a_pipe_is_read_as_it_fills
+    reader, writer = IO.pipe
+    frames = Array.new(3) { |port| udp_frame(port) }
+    seen = Queue.new
+    thread = Thread.new { open_capture(reader).each { |packet| seen << packet.dst_port } }
+    writer.write(pcap(*frames[0..1]))
+    assert_equal([0, 1], [seen.pop, seen.pop])
+    writer.write(pcap(frames[2])[24..])
+    assert_equal(2, seen.pop)
+    writer.close
+    thread.join
+  end
+
+  def test_an_object_with_only_read_is_enough
+    source = Object.new
+    bytes = StringIO.new(pcap(udp_frame(53)))
+    source.define_singleton_method(:read) { |count| bytes.read(count) }
+    assert_equal([53], open_capture(source).map(&:dst_port))
+  end
+
+  def test_an_error_of_the_object_that_is_read_comes_through
+    source = Object.new
+    source.define_singleton_method(:read) { |_| raise IOError, "cable pulled" }
+    assert_equal("cable pulled", assert_raises(IOError) { open_capture(source).count }.message)
+  end
+
+  def test_an_object_that_gives_more_than_asked_for_is_refused
+    source = Object.new
+    source.define_singleton_method(:read) { |count| "x" * (count + 1) }
+    assert_raises(Bytewright::LimitError) { open_capture(source).count }
+  end
+
+  def test_an_io_is_read_once_and_a_path_as_often_as_wanted
+    capture = open_capture(StringIO.new(pcap(udp_frame(53))))
+    assert_equal(1, capture.count)
+    assert_match(/read once/, assert_raises(Bytewright::ClosedError) { capture.count }.message)
+    capture = open_capture(WEB)
+    assert_equal([8760, 8760], [capture.count, capture.count])
+  end
+
+  def test_what_is_no_source_raises_a_type_error
+    assert_match(/expected a path/, assert_raises(TypeError) { open_capture(42) }.message)
+  end
+
+  def test_a_missing_file_raises_what_file_open_raises
+    error = assert_raises(Errno::ENOENT) { open_capture("/nonexistent/trace.pcap") }
+    assert_match(%r{/nonexistent/trace.pcap}, error.message)
+    assert_raises(Errno::EISDIR) { open_capture(ROOT) }
+  end
+
+  def test_what_is_no_capture_says_what_was_expected_and_found
+    with_file("GET / HTTP/1.1\r\n" * 10, ".txt") do |path|
+      error = assert_raises(Bytewright::FormatError) { open_capture(path).count }
+      assert_match(/expected a pcap or pcapng capture, found bytes 47 45 54/, error.message)
+      assert_equal(0, error.offset)
+      assert_equal(path, error.file)
+    end
+  end
+
+  def test_a_cut_capture_gives_every_whole_packet_and_then_says_where_it_ends
+    bytes = pcap(udp_frame(1), udp_frame(2), udp_frame(3))
+    with_file(bytes[0...-5]) do |path|
+      seen = []
+      error = assert_raises(Bytewright::TruncatedError) { open_capture(path).each { |p| seen << p.dst_port } }
+      assert_equal([1, 2], seen)
+      assert_equal(24 + 2 * 65, error.offset)
+      assert_equal([65, 60], [error.needed, error.available])
+      assert_kind_of(Bytewright::Error, error)
+    end
+  end
+
+  def test_a_damaged_gzip_file_gives_the_packets_before_the_damage
+    bytes = File.binread(WEB)
+    bytes[200_000] = (bytes[200_000].ord ^ 0xff).chr
+    with_file(bytes, ".gz") do |path|
+      count = 0
+      assert_raises(Bytewright::Error) { open_capture(path).each { count += 1 } }
+      assert_operator(count, :>, 1000)
+    end
+  end
+
+  def test_every_way_of_asking_sees_the_damage
+    with_file(pcap(udp_frame(1), udp_frame(2))[0...-1]) do |path|
+      assert_raises(Bytewright::TruncatedError) { open_capture(path).each_row { nil } }
+      assert_raises(Bytewright::TruncatedError) { open_capture(path).each_batch { nil } }
+      assert_raises(Bytewright::TruncatedError) { open_capture(path).count_by(:proto) }
+      assert_instance_of(Bytewright::TruncatedError, open_capture(path).info[:damage])
+      assert_equal(1, open_capture(path).info[:packets])
+    end
+  end
+
+  def test_a_closed_capture_says_so
+    capture = open_capture(WEB)
+    capture.close
+    capture.close
+    assert_raises(Bytewright::ClosedError) { capture.count }
+    assert_raises(Bytewright::ClosedError) { capture.info }
+  end
+
+  def test_closing_inside_the_block_ends_the_pass_with_an_error
+    capture = open_capture(WEB)
+    assert_raises(Bytewright::ClosedError) { capture.each { capture.close } }
+  end
+
+  def test_filters_are_libpcap_expressions
+    ports = open_capture(WEB, filter: "tcp port 80", &:to_a)
+    assert_equal(3507, ports.size)
+    assert(ports.all? { |packet| [packet.src_port, packet.dst_port].include?(80) })
+    numbers = ports.map(&:number)
+    assert_equal(numbers.sort, numbers)
+    assert_operator(numbers.last, :>, ports.size)
+  end
+
+  def test_a_bad_filter_is_an_argument_error_with_libpcaps_words
+    error = assert_raises(ArgumentError) { open_capture(WEB, filter: "tcp prt 80") }
+    assert_match(/tcp prt 80.*syntax error/, error.message)
+    assert_raises(ArgumentError) { open_capture(StringIO.new(""), filter: "nonsense here") }
+  end
+
+  def test_inner_headers_replace_outer_ones
+    outer = open_capture(TUNNELS).select(&:tunnel?)
+    inner = open_capture(TUNNELS, inner: true).select(&:tunnel?)
+    assert_operator(outer.size, :>, 100)
+    assert_equal(outer.map(&:number), inner.map(&:number))
+    assert_operator(inner.count { |packet| packet.proto == 6 }, :>, 100)
+    assert_equal(0, outer.count { |packet| packet.proto == 6 })
+  end
+
+  def test_both_inflaters_give_the_same_packets
+    zlib, isal = %i[zlib_rs isal].map { |inflate| open_capture(WEB, inflate: inflate).each_row.to_a }
+    assert_equal(zlib, isal)
+    assert_raises(ArgumentError) { open_capture(WEB, inflate: :stuffit) }
+  end
+
+  def test_info_says_what_the_capture_is
+    info = open_capture(LOOPBACK, &:info)
+    assert_equal([:pcap, "2.4", :little, :zstd], info.values_at(:format, :version, :endian, :compression))
+    assert_equal([254, { 276 => 254 }, nil], info.values_at(:packets, :link_types, :damage))
+    assert_operator(info[:wire_bytes], :>, info[:captured_bytes])
+    info = open_capture(VLAN, &:info)
+    assert_equal([:pcapng, 1, 1, 316], info.values_at(:format, :sections, :interfaces, :packets))
+  end
+
+  def test_count_by_counts_what_counting_by_hand_counts
+    capture = open_capture(WEB)
+    %i[dst_port proto src_ip vlan length].each do |field|
+      expected = capture.each_row(field).map(&:first).tally
+      assert_equal(expected, capture.count_by(field), field)
+    end
+    assert_raises(ArgumentError) { capture.count_by(:port) }
+  end
+
+  def test_an_empty_capture_has_no_packets
+    with_file(pcap) do |path|
+      capture = open_capture(path)
+      assert_equal([0, nil, {}], [capture.count, capture.first, capture.count_by(:proto)])
+      assert_equal([], capture.each_batch.to_a)
+    end
+  end
+
+  def test_a_path_may_have_any_bytes
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "tr\xff ce.pcap".b)
+      File.binwrite(path, pcap(udp_frame(7)))
+      assert_equal([7], open_capture(path).map(&:dst_port))
+    end
+  end
+end

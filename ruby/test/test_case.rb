@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "bytewright"
+require "minitest/autorun"
+require "tempfile"
+
+# What the tests share: sample captures, and small captures made to measure.
+class TestCase < Minitest::Test
+  ROOT = File.expand_path("../..", __dir__)
+  WEB = File.join(ROOT, "samples/web.pcap.gz")
+  VLAN = File.join(ROOT, "samples/vlan.pcapng")
+  TUNNELS = File.join(ROOT, "samples/tunnels.pcap")
+  LOOPBACK = File.join(ROOT, "samples/loopback.pcap.zst")
+
+  # Ethernet, IPv4 and UDP around a payload, from 10.0.0.1:1000 to 10.0.0.2:port.
+  def udp_frame(port, payload = "payload")
+    udp = [1000, port, 8 + payload.bytesize, 0].pack("n4") + payload
+    ip = [0x45, 0, 20 + udp.bytesize, 0, 0, 64, 17, 0, 10, 0, 0, 1, 10, 0, 0, 2].pack("CCnnnCCnC8")
+    "#{"\x02" * 12}\x08\x00".b + ip + udp
+  end
+
+  # A pcap file of these frames, one a second, in microseconds and little-endian; +cut+ bytes of each
+  # are left out of the capture.
+  def pcap(*frames, cut: 0)
+    header = [0xa1b2c3d4, 2, 4, 0, 0, 65_535, 1].pack("L<S<S<l<L<L<L<")
+    records = frames.each_with_index.map do |frame, second|
+      captured = frame[0, frame.bytesize - cut]
+      [second, 0, captured.bytesize, frame.bytesize].pack("L<4") + captured
+    end
+    header + records.join
+  end
+
+  # Writes bytes to a file and yields its path.
+  def with_file(bytes, suffix = ".pcap")
+    Tempfile.create(["bytewright", suffix]) do |file|
+      file.binmode
+      file.write(bytes)
+      file.close
+      yield file.path
+    end
+  end
+
+  def open_capture(...)
+    Bytewright::Capture.open(...)
+  end
+
+  # Threads of this process, by the kernel's count: the reading threads are not Ruby's.
+  def thread_count
+    Dir.children("/proc/self/task").size
+  end
+
+  # Waits until the block is true, for at most ten seconds.
+  def eventually
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10
+    until yield
+      flunk "it did not become true within 10 seconds" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      Thread.pass
+    end
+    pass
+  end
+end

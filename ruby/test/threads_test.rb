@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "timeout"
+
+# Goal: reading neither blocks other threads nor outlives its reader, however the reading ends.
+class ThreadsTest < TestCase
+  # A capture that never ends and never gives a whole packet: the reader waits for ever.
+  def with_endless_capture
+    reader, writer = IO.pipe
+    writer.write(pcap(udp_frame(1)) + "\0")
+    yield reader
+  ensure
+    reader.close unless reader.closed?
+    writer.close
+  end
+
+  # The same as a named pipe, which the core reads by itself.
+  def with_endless_fifo
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "fifo")
+      File.mkfifo(path)
+      writer = Thread.new { File.open(path, "wb") { |file| file.write(pcap(udp_frame(1)) + "\0"); file.flush; Thread.stop } }
+      yield path
+    ensure
+      writer&.kill&.join
+    end
+  end
+
+  def test_other_threads_run_while_the_core_reads
+    with_endless_fifo do |path|
+      ticks = 0
+      reading = Thread.new { open_capture(path).each { |_| nil } }
+      eventually { (ticks += 1) > 1000 && reading.status == "sleep" }
+      reading.kill.join
+    end
+  end
+
+  def test_timeout_ends_a_reading_that_waits
+    with_endless_fifo do |path|
+      assert_raises(Timeout::Error) { Timeout.timeout(0.2) { open_capture(path).each { |_| nil } } }
+    end
+    with_endless_capture do |io|
+      assert_raises(Timeout::Error) { Timeout.timeout(0.2) { open_capture(io).each { |_| nil } } }
+    end
+  end
+
+  def test_thread_raise_and_kill_end_a_reading_that_waits
+    with_endless_fifo do |path|
+      seen = Queue.new
+      thread = Thread.new { open_capture(path).each { |_| seen << :packet } }
+      thread.report_on_exception = false
+      seen.pop
+      thread.raise(ArgumentError, "enough")
+      assert_equal("enough", assert_raises(ArgumentError) { thread.join }.message)
+    end
+    with_endless_fifo do |path|
+      thread = Thread.new { open_capture(path).count }
+      eventually { thread.status == "sleep" }
+      assert_same(thread, thread.kill.join(10))
+    end
+  end
+
+  def test_several_threads_read_several_captures
+    counts = [WEB, VLAN, TUNNELS, WEB].map { |path| Thread.new { open_capture(path, &:count) } }.map(&:value)
+    assert_equal([8760, 316, 389, 8760], counts)
+  end
+
+  def test_one_capture_serves_several_threads
+    capture = open_capture(WEB)
+    sums = Array.new(4) { Thread.new { capture.sum(&:length) } }.map(&:value)
+    assert_equal(1, sums.uniq.size)
+  end
+
+  def test_closing_from_another_thread_ends_the_reading
+    with_endless_fifo do |path|
+      capture = open_capture(path)
+      seen = Queue.new
+      thread = Thread.new { capture.each { |_| seen << :packet } }
+      thread.report_on_exception = false
+      seen.pop
+      capture.close
+      assert_raises(Bytewright::ClosedError) { thread.join }
+    end
+  end
+
+  def test_no_reading_thread_is_left_when_the_block_breaks_or_raises
+    before = thread_count
+    20.times do
+      open_capture(WEB) { |capture| capture.each { break } }
+      assert_raises(RuntimeError) { open_capture(WEB) { |capture| capture.each { raise "no" } } }
+      catch(:done) { open_capture(WEB).each { throw :done } }
+      open_capture(WEB).first
+    end
+    eventually { thread_count <= before }
+  end
+
+  def test_an_abandoned_enumerator_gives_its_thread_back_to_the_collector
+    before = thread_count
+    5.times { open_capture(WEB).each.next }
+    eventually do
+      GC.start
+      thread_count <= before + 1
+    end
+  end
+
+  def test_a_forked_child_opens_its_own_and_is_told_so_otherwise
+    capture = open_capture(WEB)
+    enumerator = capture.each_row(:number)
+    enumerator.next
+    reader, writer = IO.pipe
+    child = fork do
+      at_exit { exit! }
+      writer.puts(open_capture(WEB).count)
+      4000.times { enumerator.next }
+      writer.puts("read on")
+    rescue Bytewright::ClosedError => e
+      writer.puts(e.message)
+    end
+    writer.close
+    Process.wait(child)
+    assert_equal(["8760", "opened by another process; open it again after fork"], reader.read.lines(chomp: true))
+  end
+
+  def test_a_ractor_reads_a_capture_of_its_own
+    warning = Warning[:experimental]
+    Warning[:experimental] = false
+    assert_equal(8760, Ractor.new(WEB) { |path| Bytewright::Capture.open(path, &:count) }.take)
+  ensure
+    Warning[:experimental] = warning
+  end
+end
