@@ -82,6 +82,11 @@ impl Columns {
         self.rows == 0
     }
 
+    /// Bytes of memory that the columns hold, used or not.
+    pub fn memory_bytes(&self) -> usize {
+        self.columns.iter().map(|c| c.values.capacity() + c.validity.capacity()).sum()
+    }
+
     /// The columns, in the order of the fields they were made for.
     pub fn columns(&self) -> &[Column] {
         &self.columns

@@ -40,7 +40,7 @@ impl ColumnBatch {
     }
 
     fn bytes(&self) -> usize {
-        self.columns.columns().iter().map(|c| c.values().len() + c.validity().len()).sum()
+        self.columns.memory_bytes()
     }
 
     fn len(&self) -> usize {
