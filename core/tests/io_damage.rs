@@ -141,6 +141,20 @@ fn zstd_delivers_every_block_before_the_damaged_one() {
     }
 }
 
+/// Found by fuzzing: the library asks for a block together with the header of the one behind it, and
+/// loses both where that header is bad.
+#[test]
+fn zstd_delivers_the_block_before_a_damaged_block_header() {
+    // Magic, no flags, a window of 2 MB; 6,784 times 195 in one block; a block above 128 KB.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0x02, 0xd4, 0x00, 195, 0x0d, 0x02, 0x24, 0xb2];
+    for piece in [1, 65, 1 << 18] {
+        let source = Pieces::new(&frame, &[frame.len()]);
+        let (bytes, error) = read(source, &options(piece, InflateChoice::Auto));
+        assert!(bytes == [195; 6784], "{} bytes in pieces of {piece}", bytes.len());
+        assert_eq!(error.unwrap().kind(), ErrorKind::Format);
+    }
+}
+
 #[test]
 fn a_wrong_checksum_and_a_wrong_length_are_told_with_both_values_after_all_bytes() {
     let input = gzip(b"hello, hello, hello", 6);

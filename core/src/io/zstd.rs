@@ -11,8 +11,9 @@ use super::input::{Input, Supply};
 const WINDOW_LOG_MAX: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
 /// Bytes of a frame that tell how long its header is.
 const FRAME_START: usize = 5;
+const BLOCK_HEADER: usize = 3;
 /// Raw bytes to have at hand for one block and the header of the next.
-const BLOCK_MAX: usize = (128 << 10) + 3;
+const BLOCK_MAX: usize = (128 << 10) + BLOCK_HEADER;
 
 const WINDOW_TOO_LARGE: usize = 16;
 const CHECKSUM_WRONG: usize = 22;
@@ -46,7 +47,7 @@ impl ZstdDecoder {
                 0
             } else {
                 match self.supply(input, output.len() == before)? {
-                    Supply::Ready => self.wanted.max(1),
+                    Supply::Ready => self.one_block(),
                     Supply::Later => break,
                     Supply::Ended => return Ok(output.len() > before),
                 }
@@ -68,6 +69,15 @@ impl ZstdDecoder {
             input.supply(self.wanted.min(BLOCK_MAX), false)?;
         }
         Ok(supply)
+    }
+
+    /// Bytes of the block that is next. What the library asks for has the header of the block behind
+    /// it too, and where that is damaged it would take the good block with it.
+    fn one_block(&self) -> usize {
+        match self.wanted.checked_sub(BLOCK_HEADER) {
+            Some(block) if block > 0 && self.in_frame => block,
+            _ => self.wanted.max(1),
+        }
     }
 
     /// Decompresses at most `wanted` bytes of input, which end where a block ends: a call that fails

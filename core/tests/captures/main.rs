@@ -4,6 +4,8 @@
 //! Method: files are made record by record, so that the bytes that matter are in the test; random
 //! files, whole and broken, and the collected ones are read in many ways that must agree.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 #[path = "../files/mod.rs"]
 mod files;
 #[path = "../generate/mod.rs"]

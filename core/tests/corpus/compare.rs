@@ -90,10 +90,10 @@ fn network(comparison: &mut Comparison, packet: &Packet, row: &Row) {
         comparison.check("ip_len", ours(packet, Field::IpLen), text(row, "ip.len"));
         comparison.check("frag_offset", ours(packet, Field::FragOffset), fragment_offset(row));
     }
-    if version == Some("ipv6") {
-        if let Some(protocol) = ipv6_protocol(row) {
-            comparison.check("proto", ours(packet, Field::Proto), Some(protocol));
-        }
+    if version == Some("ipv6")
+        && let Some(protocol) = ipv6_protocol(row)
+    {
+        comparison.check("proto", ours(packet, Field::Proto), Some(protocol));
     }
 }
 

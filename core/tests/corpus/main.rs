@@ -5,6 +5,8 @@
 //! decoded and compared. A difference must be explained by exactly one rule of [`rules`], each of
 //! which is a row of `docs/tshark.md`.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod compare;
 mod custom_blocks;
 #[path = "../files/mod.rs"]
@@ -59,6 +61,17 @@ fn every_packet_reads_as_tshark_reads_it() {
     }
     tally.print();
     assert!(tally.unexplained.is_empty(), "{} unexplained differences", tally.unexplained.len());
+}
+
+#[test]
+fn every_rule_is_told_to_people() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tshark.md");
+    let page = std::fs::read_to_string(page).expect("docs/tshark.md");
+    let rows: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| ")).collect();
+    for name in rules::names() {
+        let is_row = |row: &&&str| row.starts_with(&format!("{name} |"));
+        assert_eq!(rows.iter().filter(is_row).count(), 1, "rows for {name:?}");
+    }
 }
 
 fn judge(answer: &Answer, bytes: &[u8], tally: &mut Tally) {

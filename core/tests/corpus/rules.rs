@@ -185,6 +185,12 @@ fn number(value: &Option<String>) -> i128 {
     value.as_deref().map_or(-1, |value| value.parse().unwrap_or(-1))
 }
 
+/// The names of all rules.
+pub(crate) fn names() -> Vec<&'static str> {
+    let files = ["snoop", "link type unknown to tshark", "custom block"];
+    RULES.iter().map(|(name, _)| *name).chain(files).collect()
+}
+
 /// Why one of us read a file to its end and the other did not.
 pub(crate) fn explain_end(
     answer: &Answer,

@@ -4,6 +4,8 @@
 //! Method: frames are put together header by header, from real bytes where a header has many fields;
 //! random frames check what must hold for all, among it that columns hold what packets hold.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 #[path = "../files/mod.rs"]
 mod files;
 #[path = "../generate/mod.rs"]
