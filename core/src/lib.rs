@@ -7,6 +7,7 @@
 pub mod error;
 pub mod io;
 pub mod packet;
+pub mod table;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};
