@@ -5,6 +5,7 @@
 //! drives whole files. The layers are drawn in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod error;
+pub mod flow;
 pub mod io;
 pub mod packet;
 pub mod table;
