@@ -6,9 +6,11 @@
 
 pub mod capture;
 pub mod error;
+pub mod flow;
 pub mod io;
 pub mod packet;
 pub mod scan;
+pub mod table;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};

@@ -15,6 +15,7 @@ mod inflate;
 mod input;
 mod isal;
 mod source;
+mod storage;
 mod stream;
 mod zstd;
 
@@ -24,5 +25,6 @@ pub use inflate::InflateChoice;
 pub use source::Cancel;
 pub use source::FileSource;
 pub use source::Source;
+pub use storage::{FileStorage, MemoryStorage, Storage, StorageMode};
 pub use stream::ByteStream;
 pub use stream::StreamOptions;

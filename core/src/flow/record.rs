@@ -1,0 +1,156 @@
+//! A flow as people see it.
+
+use std::net::IpAddr;
+
+use super::field::{FlowField, FlowValue};
+use super::key::{FlowKey, proto};
+
+/// What was seen in one direction of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Way {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    pub(super) tcp_flags: u16,
+}
+
+/// The times of the earliest and the latest packet, nanoseconds since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+/// One conversation, summed up: `src` is the side that sent the first packet seen, what it sent is
+/// counted in `packets` and `bytes`, and what came back in `rev_packets` and `rev_bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub(super) key: FlowKey,
+    /// What each endpoint of the key sent.
+    pub(super) ways: [Way; 2],
+    /// The endpoint of the key that sent the first packet, 0 or 1.
+    pub(super) initiator: u8,
+    /// Times, where any of its packets had one.
+    pub(super) span: Option<Span>,
+}
+
+impl Flow {
+    fn initiator(&self) -> usize {
+        usize::from(self.initiator & 1)
+    }
+
+    fn forward(&self) -> &Way {
+        &self.ways[self.initiator()]
+    }
+
+    fn back(&self) -> &Way {
+        &self.ways[1 - self.initiator()]
+    }
+
+    /// Which packets belong to it.
+    pub const fn key(&self) -> &FlowKey {
+        &self.key
+    }
+
+    /// Time of the earliest packet, nanoseconds since the epoch.
+    pub fn ts(&self) -> Option<i64> {
+        self.span.map(|span| span.first)
+    }
+
+    /// Time of the latest packet, nanoseconds since the epoch.
+    pub fn last_ts(&self) -> Option<i64> {
+        self.span.map(|span| span.last)
+    }
+
+    /// Address of the initiator.
+    pub fn src_ip(&self) -> IpAddr {
+        self.key.addresses[self.initiator()]
+    }
+
+    /// Address of the other side.
+    pub fn dst_ip(&self) -> IpAddr {
+        self.key.addresses[1 - self.initiator()]
+    }
+
+    /// The initiator's port of TCP, UDP or SCTP.
+    pub fn src_port(&self) -> Option<u16> {
+        self.key.transport_ports().map(|ports| ports[self.initiator()])
+    }
+
+    /// The other side's port of TCP, UDP or SCTP.
+    pub fn dst_port(&self) -> Option<u16> {
+        self.key.transport_ports().map(|ports| ports[1 - self.initiator()])
+    }
+
+    /// Protocol number after IP and its extension headers.
+    pub fn proto(&self) -> u8 {
+        self.key.proto
+    }
+
+    /// Packets from the initiator.
+    pub fn packets(&self) -> u64 {
+        self.forward().packets
+    }
+
+    /// Bytes of the frames from the initiator, as on the wire.
+    pub fn bytes(&self) -> u64 {
+        self.forward().bytes
+    }
+
+    /// Packets back to the initiator.
+    pub fn rev_packets(&self) -> u64 {
+        self.back().packets
+    }
+
+    /// Bytes of the frames back to the initiator, as on the wire.
+    pub fn rev_bytes(&self) -> u64 {
+        self.back().bytes
+    }
+
+    /// Microseconds from the earliest to the latest packet.
+    pub fn duration(&self) -> Option<u64> {
+        self.span.map(|span| span.last.abs_diff(span.first) / 1000)
+    }
+
+    /// The TCP flags of all packets from the initiator, OR-ed.
+    pub fn tcp_flags(&self) -> Option<u16> {
+        self.flags_of(self.forward())
+    }
+
+    /// The TCP flags of all packets back to the initiator, OR-ed.
+    pub fn rev_tcp_flags(&self) -> Option<u16> {
+        self.flags_of(self.back())
+    }
+
+    fn flags_of(&self, way: &Way) -> Option<u16> {
+        let is_tcp = self.key.proto == proto::TCP && self.key.ports.is_some();
+        (is_tcp && way.packets > 0).then_some(way.tcp_flags)
+    }
+
+    /// Community ID v1 with seed 0; [`FlowKey::community_id`] takes another seed.
+    pub fn community_id(&self) -> String {
+        self.key.community_id(0)
+    }
+
+    /// The value of `field`.
+    pub fn value(&self, field: FlowField) -> FlowValue {
+        fn unsigned(number: Option<impl Into<u64>>) -> FlowValue {
+            number.map_or(FlowValue::Null, |number| FlowValue::Unsigned(number.into()))
+        }
+        match field {
+            FlowField::Ts => self.ts().map_or(FlowValue::Null, FlowValue::Signed),
+            FlowField::SrcIp => FlowValue::Address(self.src_ip()),
+            FlowField::DstIp => FlowValue::Address(self.dst_ip()),
+            FlowField::SrcPort => unsigned(self.src_port()),
+            FlowField::DstPort => unsigned(self.dst_port()),
+            FlowField::Proto => FlowValue::Unsigned(self.proto().into()),
+            FlowField::Packets => FlowValue::Unsigned(self.packets()),
+            FlowField::Bytes => FlowValue::Unsigned(self.bytes()),
+            FlowField::RevPackets => FlowValue::Unsigned(self.rev_packets()),
+            FlowField::RevBytes => FlowValue::Unsigned(self.rev_bytes()),
+            FlowField::Duration => unsigned(self.duration()),
+            FlowField::TcpFlags => unsigned(self.tcp_flags()),
+            FlowField::RevTcpFlags => unsigned(self.rev_tcp_flags()),
+            FlowField::CommunityId => FlowValue::Text(self.community_id()),
+        }
+    }
+}

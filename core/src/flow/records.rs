@@ -1,0 +1,354 @@
+//! The compact records of the flows of one IP version.
+
+use super::chunks::{Chunks, numbers_of};
+use super::index::{Index, NUMBERS};
+use super::key::{Address, Key, Seed};
+use super::record::{Flow, Span, Way};
+use crate::packet::Packet;
+
+/// In the place of a time: there is none.
+pub(super) const NO_TIME: i64 = i64::MIN;
+
+/// A number of a record plus one, so that 0 can say that there is none.
+type Link = u32;
+
+/// Records that compete for leaving when the table is full.
+const EVICTION_SAMPLE: usize = 16;
+
+/// One packet as a flow sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Sighting {
+    /// Nanoseconds since the epoch, or [`NO_TIME`].
+    pub(super) ts: i64,
+    /// Bytes on the wire.
+    pub(super) length: u32,
+    pub(super) tcp_flags: u16,
+}
+
+/// After what time, in nanoseconds, a flow has ended; `i64::MAX` for never.
+#[derive(Clone, Copy)]
+pub(super) struct Timeouts {
+    pub(super) idle: i64,
+    pub(super) active: i64,
+}
+
+/// A flow in a table. Endpoint 0 and 1 are those of the key.
+#[derive(Debug, Clone, Copy)]
+struct Record<A> {
+    first: i64,
+    last: i64,
+    bytes: [u64; 2],
+    packets: [u32; 2],
+    /// The next of the list of free records.
+    next_free: Link,
+    key: Key<A>,
+    tcp_flags: [u16; 2],
+    /// The endpoint that sent the first packet, or [`FREE`].
+    initiator: u8,
+}
+
+/// Records there can be, for all of them to have a number in the index.
+pub(super) const RECORDS_MAX: usize = NUMBERS - numbers_of(0);
+
+/// In the place of the initiator of a record: it holds no flow.
+const FREE: u8 = 2;
+
+const _: () = assert!(size_of::<Record<[u8; 4]>>() == 64);
+const _: () = assert!(size_of::<Record<[u8; 16]>>() == 88);
+
+impl<A: Address> Record<A> {
+    #[inline]
+    fn new(key: Key<A>, reversed: bool, sighting: Sighting) -> Self {
+        let mut record = Record {
+            first: sighting.ts,
+            last: sighting.ts,
+            bytes: [0; 2],
+            packets: [0; 2],
+            next_free: 0,
+            key,
+            tcp_flags: [0; 2],
+            initiator: reversed.into(),
+        };
+        record.count(reversed, sighting);
+        record
+    }
+
+    #[inline]
+    fn count(&mut self, reversed: bool, sighting: Sighting) {
+        let way = usize::from(reversed);
+        self.packets[way] += 1;
+        self.bytes[way] = self.bytes[way].saturating_add(sighting.length.into());
+        self.tcp_flags[way] |= sighting.tcp_flags;
+    }
+
+    /// Stretches the flow's time to that of a packet. Captures are not always in order.
+    #[inline]
+    fn stretch(&mut self, ts: i64) {
+        self.last = self.last.max(ts);
+        if ts < self.first && ts != NO_TIME || self.first == NO_TIME {
+            self.first = ts;
+        }
+    }
+
+    /// Whether a packet at `ts` belongs to a new flow instead. Time that goes back ends nothing.
+    #[inline]
+    fn ended(&self, reversed: bool, ts: i64, timeouts: Timeouts) -> bool {
+        self.packets[usize::from(reversed)] == u32::MAX
+            || self.idle(ts, timeouts)
+            || (ts.saturating_sub(self.first) > timeouts.active && self.first != NO_TIME)
+    }
+
+    #[inline]
+    fn idle(&self, ts: i64, timeouts: Timeouts) -> bool {
+        ts.saturating_sub(self.last) > timeouts.idle && self.last != NO_TIME
+    }
+
+    /// Begins the flow anew, and gives what it was.
+    #[cold]
+    #[inline(never)]
+    fn restart(&mut self, reversed: bool, sighting: Sighting) -> Flow {
+        let flow = self.flow();
+        *self = Record::new(self.key, reversed, sighting);
+        flow
+    }
+
+    fn flow(&self) -> Flow {
+        let way = |end: usize| Way {
+            packets: self.packets[end].into(),
+            bytes: self.bytes[end],
+            tcp_flags: self.tcp_flags[end],
+        };
+        Flow {
+            key: self.key.into(),
+            ways: [way(0), way(1)],
+            initiator: self.initiator,
+            span: (self.first != NO_TIME).then_some(Span { first: self.first, last: self.last }),
+        }
+    }
+}
+
+/// The flows of one IP version.
+pub(super) struct Records<A> {
+    index: Index,
+    records: Chunks<Record<A>>,
+    free: Link,
+    live: usize,
+    /// The record that the sweep looks at next.
+    hand: usize,
+    seed: Seed,
+}
+
+impl<A: Address> Records<A> {
+    pub(super) fn new() -> Self {
+        Records {
+            index: Index::new(),
+            records: Chunks::new(),
+            free: 0,
+            live: 0,
+            hand: 0,
+            seed: Seed::random(),
+        }
+    }
+
+    /// How many flows it holds.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.live
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, key: &Key<A>) -> u64 {
+        key.hash(&self.seed)
+    }
+
+    /// The hash of a packet's key, and the record that is likely its flow's.
+    #[inline]
+    pub(super) fn hash_and_guess(&self, packet: &Packet) -> (u64, Option<usize>) {
+        let hash = self.hash(&Key::of(packet, packet.proto).0);
+        (hash, self.index.guess(hash))
+    }
+
+    /// Brings a record into the cache; what it gives is worth nothing.
+    #[inline]
+    pub(super) fn touch(&self, number: usize) -> u8 {
+        let record = self.records.get(number);
+        record.initiator ^ record.first as u8
+    }
+
+    /// Counts a packet for the flow of `key`, whose hash is `hash`, if it is there. A flow that ended
+    /// before is handed over and begins anew.
+    #[inline]
+    pub(super) fn update(
+        &mut self,
+        hash: u64,
+        key: &Key<A>,
+        reversed: bool,
+        sighting: Sighting,
+        timeouts: Timeouts,
+        finished: &mut Vec<Flow>,
+    ) -> bool {
+        let records = &self.records;
+        let Some(number) = self.index.find(hash, |number| records.get(number).key == *key) else {
+            return false;
+        };
+        let record = self.records.get_mut(number);
+        if record.ended(reversed, sighting.ts, timeouts) {
+            finished.push(record.restart(reversed, sighting));
+        } else {
+            record.count(reversed, sighting);
+            record.stretch(sighting.ts);
+        }
+        true
+    }
+
+    /// Begins a flow whose key is not there yet.
+    pub(super) fn insert(&mut self, hash: u64, key: Key<A>, reversed: bool, sighting: Sighting) {
+        let record = Record::new(key, reversed, sighting);
+        let number = match self.free {
+            0 => self.records.push(record),
+            link => {
+                let number = link as usize - 1;
+                self.free = self.records.get(number).next_free;
+                *self.records.get_mut(number) = record;
+                number
+            }
+        };
+        self.live += 1;
+        match self.index.is_full(self.live) {
+            true => self.grow(),
+            false => self.index.insert(hash, number),
+        }
+    }
+
+    /// Puts every record into a longer index.
+    #[cold]
+    fn grow(&mut self) {
+        self.index.clear_and_grow();
+        for number in self.records.numbers() {
+            let record = self.records.get(number);
+            if record.initiator != FREE {
+                self.index.insert(record.key.hash(&self.seed), number);
+            }
+        }
+    }
+
+    /// Hands over those of the next `count` records that have been idle at `ts`.
+    #[inline]
+    pub(super) fn sweep(
+        &mut self,
+        count: usize,
+        ts: i64,
+        timeouts: Timeouts,
+        finished: &mut Vec<Flow>,
+    ) {
+        for _ in 0..if self.records.is_empty() { 0 } else { count } {
+            let number = self.hand;
+            self.hand = self.records.after(number);
+            let record = self.records.get(number);
+            if record.initiator != FREE && record.idle(ts, timeouts) {
+                finished.push(self.remove(number));
+            }
+        }
+    }
+
+    /// Hands over one flow to make room: of the next few, the one whose last packet is the oldest.
+    #[cold]
+    pub(super) fn evict(&mut self, finished: &mut Vec<Flow>) {
+        let mut oldest: Option<(i64, usize)> = None;
+        let mut sampled = 0;
+        for _ in self.records.numbers() {
+            let number = self.hand;
+            self.hand = self.records.after(number);
+            let record = self.records.get(number);
+            if record.initiator == FREE {
+                continue;
+            }
+            if oldest.is_none_or(|(last, _)| record.last < last) {
+                oldest = Some((record.last, number));
+            }
+            sampled += 1;
+            if sampled == EVICTION_SAMPLE {
+                break;
+            }
+        }
+        if let Some((_, number)) = oldest {
+            finished.push(self.remove(number));
+        }
+    }
+
+    /// Takes a live record out and puts it on the list of free ones.
+    #[cold]
+    fn remove(&mut self, number: usize) -> Flow {
+        let record = self.records.get_mut(number);
+        let flow = record.flow();
+        let hash = record.key.hash(&self.seed);
+        record.initiator = FREE;
+        record.next_free = self.free;
+        self.free = number as Link + 1;
+        self.index.remove(hash, number);
+        self.live -= 1;
+        flow
+    }
+
+    /// Bytes of memory it has taken.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.index.memory_bytes() + self.records.memory_bytes()
+    }
+
+    /// All flows in the order of their first packet. The index makes room for the order.
+    pub(super) fn into_ordered(self) -> Ordered<A> {
+        drop(self.index);
+        let mut order = Vec::with_capacity(self.live);
+        order.extend(
+            (self.records.numbers())
+                .filter(|number| self.records.get(*number).initiator != FREE)
+                .map(|number| number as u32),
+        );
+        order.sort_unstable_by_key(|number| (self.records.get(*number as usize).first, *number));
+        Ordered { records: self.records, order: order.into_iter() }
+    }
+}
+
+/// The flows of one IP version in the order of their first packet.
+pub(super) struct Ordered<A> {
+    records: Chunks<Record<A>>,
+    order: std::vec::IntoIter<u32>,
+}
+
+impl<A: Address> Ordered<A> {
+    /// The time of the first packet of the flow that is next, or [`NO_TIME`].
+    pub(super) fn peek(&self) -> Option<i64> {
+        self.order.as_slice().first().map(|number| self.records.get(*number as usize).first)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Flow> {
+        self.order.next().map(|number| self.records.get(number as usize).flow())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_counter_of_packets_ends_the_flow_and_begins_another() {
+        let (key, _) = Key::<[u8; 4]>::of(&Packet::default(), 0);
+        let sighting = Sighting { ts: 1, length: 60, tcp_flags: 0 };
+        let timeouts = Timeouts { idle: i64::MAX, active: i64::MAX };
+        let mut records = Records::new();
+        let hash = records.hash(&key);
+        records.insert(hash, key, false, sighting);
+        records.records.get_mut(0).packets[0] = u32::MAX - 1;
+        let mut finished = Vec::new();
+        for _ in 0..3 {
+            assert!(records.update(hash, &key, false, sighting, timeouts, &mut finished));
+        }
+        let packets: Vec<u64> = finished.iter().map(Flow::packets).collect();
+        assert_eq!(packets, [u32::MAX.into()]);
+        assert_eq!(records.records.get(0).packets, [2, 0]);
+    }
+}

@@ -1,0 +1,275 @@
+//! The flow table: packets in, finished flows out, in bounded memory.
+
+use super::key::{Address, Key};
+use super::record::Flow;
+use super::records::{NO_TIME, Ordered, RECORDS_MAX, Records, Sighting, Timeouts};
+use crate::packet::{Field, Packet};
+
+/// When flows end, and how many may be open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowOptions {
+    /// A flow without a packet for more than so many nanoseconds has ended; the next packet begins
+    /// another. `None`: never.
+    pub idle_timeout: Option<i64>,
+    /// A flow that began more than so many nanoseconds before a packet has ended; the packet begins
+    /// another.
+    /// `None`: never.
+    pub active_timeout: Option<i64>,
+    /// Open flows at one time, at most 16 million. One more makes a flow end that has had no packet
+    /// for long.
+    pub max_flows: usize,
+}
+
+impl Default for FlowOptions {
+    fn default() -> Self {
+        FlowOptions { idle_timeout: None, active_timeout: None, max_flows: 1_000_000 }
+    }
+}
+
+/// Records looked at for every flow that begins, so that the idle ones leave faster than new ones
+/// come.
+const SWEEP_PER_FLOW: usize = 2;
+
+/// Packets for each record of either version looked at.
+const PACKETS_PER_SWEEP: u64 = 8;
+
+/// Packets whose memory is asked for at a time.
+const BLOCK_LEN: usize = 32;
+
+/// Whether the packet has all that makes a flow.
+#[inline]
+fn has_flow(packet: &Packet) -> bool {
+    packet.has(Field::Proto) && packet.has(Field::SrcIp)
+}
+
+/// Open flows, one compact record each: at most 72 bytes for IPv4 and 96 for IPv6, all counted.
+///
+/// Flows end by the times in the capture, never by the clock: by a timeout, because their counter of
+/// packets is full (2^32), or because the table is. They are then kept for [`Self::drain_finished`],
+/// which should be called every few thousand packets: a packet ends five flows at most.
+pub struct FlowTable {
+    v4: Records<[u8; 4]>,
+    v6: Records<[u8; 16]>,
+    finished: Vec<Flow>,
+    rules: Rules,
+    packets: u64,
+    packets_without_flow: u64,
+}
+
+impl FlowTable {
+    /// An empty table.
+    pub fn new(options: FlowOptions) -> Self {
+        let max_flows = options.max_flows.clamp(1, RECORDS_MAX);
+        FlowTable {
+            v4: Records::new(),
+            v6: Records::new(),
+            finished: Vec::new(),
+            rules: Rules {
+                timeouts: Timeouts {
+                    idle: options.idle_timeout.unwrap_or(i64::MAX),
+                    active: options.active_timeout.unwrap_or(i64::MAX),
+                },
+                sweeps: options.idle_timeout.is_some(),
+                max_flows,
+            },
+            packets: 0,
+            packets_without_flow: 0,
+        }
+    }
+
+    /// Counts packets for their flows, faster than one by one: the memory that they need is asked for
+    /// many at a time.
+    pub fn add_all(&mut self, packets: &[Packet]) {
+        for packets in packets.chunks(BLOCK_LEN) {
+            let mut hashes = [0; BLOCK_LEN];
+            let mut guesses = [None; BLOCK_LEN];
+            for ((hash, guess), packet) in hashes.iter_mut().zip(&mut guesses).zip(packets) {
+                if !has_flow(packet) {
+                    continue;
+                }
+                (*hash, *guess) = match packet.ip_version {
+                    4 => self.v4.hash_and_guess(packet),
+                    _ => self.v6.hash_and_guess(packet),
+                };
+            }
+            let mut touched = 0;
+            for (guess, packet) in guesses.iter().zip(packets) {
+                if let Some(number) = guess {
+                    touched ^= match packet.ip_version {
+                        4 => self.v4.touch(*number),
+                        _ => self.v6.touch(*number),
+                    };
+                }
+            }
+            // Without it, the compiler would see that nobody wants to know.
+            std::hint::black_box(touched);
+            for (hash, packet) in hashes.iter().zip(packets) {
+                self.add_hashed(packet, Some(*hash));
+            }
+        }
+    }
+
+    /// Counts a packet for its flow.
+    pub fn add(&mut self, packet: &Packet) {
+        self.add_hashed(packet, None);
+    }
+
+    /// Counts a packet whose key has `hash`, if that is known.
+    #[inline]
+    fn add_hashed(&mut self, packet: &Packet, hash: Option<u64>) {
+        self.packets += 1;
+        if !has_flow(packet) {
+            self.packets_without_flow += 1;
+            return;
+        }
+        let sighting = Sighting {
+            ts: if packet.has(Field::Ts) { packet.ts.max(NO_TIME + 1) } else { NO_TIME },
+            length: packet.length,
+            tcp_flags: if packet.has(Field::TcpFlags) { packet.tcp_flags } else { 0 },
+        };
+        let FlowTable { v4, v6, finished, rules, .. } = self;
+        match packet.ip_version {
+            4 => rules.count(v4, v6, packet, hash, sighting, finished),
+            _ => rules.count(v6, v4, packet, hash, sighting, finished),
+        }
+        if self.packets.is_multiple_of(PACKETS_PER_SWEEP) && self.rules.sweeps {
+            self.sweep(sighting.ts);
+        }
+    }
+
+    /// Looks at a record of each version, which may have been idle.
+    #[inline(never)]
+    fn sweep(&mut self, ts: i64) {
+        self.v4.sweep(1, ts, self.rules.timeouts, &mut self.finished);
+        self.v6.sweep(1, ts, self.rules.timeouts, &mut self.finished);
+    }
+
+    /// Open flows.
+    pub fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
+    }
+
+    /// Whether no flow is open.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Flows that ended and were not drained yet.
+    pub fn finished_len(&self) -> usize {
+        self.finished.len()
+    }
+
+    /// Packets given to the table.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Packets that belong to no flow: they have no IP header, or it hides the protocol.
+    pub fn packets_without_flow(&self) -> u64 {
+        self.packets_without_flow
+    }
+
+    /// Takes the flows that have ended, in the order in which they did.
+    pub fn drain_finished(&mut self) -> impl Iterator<Item = Flow> {
+        self.finished.drain(..)
+    }
+
+    /// Ends every open flow: first what [`Self::drain_finished`] would still give, then the open ones
+    /// in the order of their first packet.
+    pub fn finish(self) -> FinishedFlows {
+        FinishedFlows {
+            finished: self.finished.into_iter(),
+            v4: self.v4.into_ordered(),
+            v6: self.v6.into_ordered(),
+        }
+    }
+
+    /// Bytes of memory that the table has taken, besides what the allocator adds.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.v4.memory_bytes()
+            + self.v6.memory_bytes()
+            + self.finished.capacity() * size_of::<Flow>()
+    }
+}
+
+/// What decides when flows end.
+struct Rules {
+    timeouts: Timeouts,
+    max_flows: usize,
+    /// Flows can be idle for too long.
+    sweeps: bool,
+}
+
+impl Rules {
+    #[inline]
+    fn count<A: Address, B: Address>(
+        &self,
+        records: &mut Records<A>,
+        others: &mut Records<B>,
+        packet: &Packet,
+        hash: Option<u64>,
+        sighting: Sighting,
+        finished: &mut Vec<Flow>,
+    ) {
+        let (key, reversed) = Key::of(packet, packet.proto);
+        let hash = hash.unwrap_or_else(|| records.hash(&key));
+        if !records.update(hash, &key, reversed, sighting, self.timeouts, finished) {
+            self.begin(records, others, hash, key, reversed, sighting, finished);
+        }
+    }
+
+    /// Begins a flow, and makes room for it.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn begin<A: Address, B: Address>(
+        &self,
+        records: &mut Records<A>,
+        others: &mut Records<B>,
+        hash: u64,
+        key: Key<A>,
+        reversed: bool,
+        sighting: Sighting,
+        finished: &mut Vec<Flow>,
+    ) {
+        if self.sweeps {
+            records.sweep(SWEEP_PER_FLOW, sighting.ts, self.timeouts, finished);
+        }
+        if records.len() + others.len() >= self.max_flows {
+            match records.len() >= others.len() {
+                true => records.evict(finished),
+                false => others.evict(finished),
+            }
+        }
+        records.insert(hash, key, reversed, sighting);
+    }
+}
+
+/// The last flows of a table.
+pub struct FinishedFlows {
+    finished: std::vec::IntoIter<Flow>,
+    v4: Ordered<[u8; 4]>,
+    v6: Ordered<[u8; 16]>,
+}
+
+impl Iterator for FinishedFlows {
+    type Item = Flow;
+
+    fn next(&mut self) -> Option<Flow> {
+        if let Some(flow) = self.finished.next() {
+            return Some(flow);
+        }
+        match (self.v4.peek(), self.v6.peek()) {
+            (Some(v4), Some(v6)) if v6 < v4 => self.v6.next(),
+            (Some(_), _) => self.v4.next(),
+            (None, _) => self.v6.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.finished.len() + self.v4.len() + self.v6.len();
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for FinishedFlows {}

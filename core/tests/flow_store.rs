@@ -1,0 +1,240 @@
+//! Goal: flows in a table file add up, each capture once, and a crash costs only what was not
+//! reported done. Method: behaviours one by one, the table's own bytes against the drawing in
+//! docs/flow-table.md, random captures against sums in memory, bytes flipped in a closed file.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod flow_frames;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use bytewright::ErrorKind;
+use bytewright::flow::{Flow, FlowKey, FlowOptions, FlowStore, FlowTable, Merged};
+use bytewright::io::MemoryStorage;
+use bytewright::table::file::{OpenOptions, TreeTable};
+use flow_frames::{Random, Spec, random_spec, tcp};
+
+const CREATE: OpenOptions = OpenOptions { create: true, read_only: false, verify: true };
+
+fn path(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("flows_{name}.bwt"));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn flows_of(specs: &[Spec]) -> Vec<Flow> {
+    let mut table = FlowTable::new(FlowOptions::default());
+    for spec in specs {
+        table.add(&spec.packet());
+    }
+    table.finish().collect()
+}
+
+fn count(store: &FlowStore, content_id: &[u8], specs: &[Spec]) -> bytewright::Result<Merged> {
+    let mut counting = store.begin()?;
+    counting.merge(flows_of(specs))?;
+    counting.commit(content_id, "trace.pcap", Some(specs.len() as u64))
+}
+
+fn stored(store: &FlowStore) -> Vec<Flow> {
+    store.flows().unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn captures_add_up_and_the_earlier_one_tells_who_began() {
+    let path = path("add_up");
+    let later = [tcp(9_000, (2, 80), (1, 5_000), 0x12), tcp(9_500, (1, 5_000), (2, 80), 0x10)];
+    let earlier = [tcp(1_000, (1, 5_000), (2, 80), 0x02), tcp(1_500, (3, 1), (4, 2), 0x02)];
+    let store = FlowStore::open(&path).unwrap();
+    let outcome = count(&store, b"capture two", &later).unwrap();
+    assert_eq!(outcome, Merged::Added { flows: 1, new_flows: 1 });
+    drop(store);
+    let store = FlowStore::open(&path).unwrap();
+    let outcome = count(&store, b"capture one", &earlier).unwrap();
+    assert_eq!(outcome, Merged::Added { flows: 2, new_flows: 1 });
+    let key = FlowKey::of(&earlier[0].packet()).unwrap();
+    let flow = store.get(&key).unwrap().unwrap();
+    assert_eq!((flow.src_port(), flow.dst_port()), (Some(5_000), Some(80)));
+    assert_eq!((flow.ts(), flow.last_ts()), (Some(1_000), Some(9_500)));
+    assert_eq!((flow.packets(), flow.bytes(), flow.tcp_flags()), (2, 120, Some(0x12)));
+    assert_eq!((flow.rev_packets(), flow.rev_bytes(), flow.rev_tcp_flags()), (1, 60, Some(0x12)));
+    assert_eq!(store.len().unwrap(), 2);
+    assert_eq!(stored(&store).len(), 2);
+    let names: Vec<_> = store.captures().unwrap().into_iter().map(|c| c.content_id).collect();
+    assert_eq!(names, [b"capture one", b"capture two"]);
+}
+
+#[test]
+fn the_same_capture_is_not_counted_twice() {
+    let store = FlowStore::open(path("twice")).unwrap();
+    let specs = [tcp(1, (1, 1), (2, 2), 0)];
+    count(&store, b"contents", &specs).unwrap();
+    let before = stored(&store);
+    let Merged::AlreadyCounted(capture) = count(&store, b"contents", &specs).unwrap() else {
+        panic!("counted twice")
+    };
+    assert_eq!((capture.name.as_str(), capture.packets), ("trace.pcap", Some(1)));
+    assert_eq!(store.capture(b"contents").unwrap(), Some(capture));
+    assert_eq!(store.capture(b"other contents").unwrap(), None);
+    assert_eq!(stored(&store), before);
+}
+
+#[test]
+fn a_capture_that_is_not_committed_leaves_no_trace_and_the_ones_before_stay() {
+    let path = path("drop");
+    let store = FlowStore::open(&path).unwrap();
+    count(&store, b"the first", &[tcp(1, (1, 1), (2, 2), 0)]).unwrap();
+    let before = stored(&store);
+    let mut counting = store.begin().unwrap();
+    for port in 0..30_000 {
+        counting.merge(flows_of(&[tcp(1, (1, port), (2, 2), 0)])).unwrap();
+    }
+    drop(counting);
+    assert_eq!(stored(&store), before);
+    drop(store);
+    assert_eq!(stored(&FlowStore::open_read_only(&path).unwrap()), before);
+}
+
+#[test]
+fn a_process_killed_in_the_middle_of_a_capture_loses_that_capture_only() {
+    let storage = MemoryStorage::default();
+    let open = |storage: &MemoryStorage| {
+        let table = TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE).unwrap();
+        FlowStore::new(table).unwrap()
+    };
+    let store = open(&storage);
+    count(&store, b"the first", &[tcp(1, (1, 1), (2, 2), 0)]).unwrap();
+    let before = stored(&store);
+    let mut counting = store.begin().unwrap();
+    for port in 0..60_000 {
+        counting.merge(flows_of(&[tcp(1, (1, port), (2, 2), 0)])).unwrap();
+    }
+    let at_the_kill = MemoryStorage::new(storage.bytes());
+    assert_eq!(stored(&open(&at_the_kill)), before);
+}
+
+#[test]
+fn two_writers_lock_each_other_out() {
+    let path = path("lock");
+    let store = FlowStore::open(&path).unwrap();
+    assert_eq!(FlowStore::open(&path).unwrap_err().kind(), ErrorKind::Lock);
+    let counting = store.begin().unwrap();
+    assert_eq!(store.begin().err().unwrap().kind(), ErrorKind::Lock);
+    drop(counting);
+    store.begin().unwrap();
+}
+
+#[test]
+fn a_table_of_something_else_or_of_a_newer_format_is_refused() {
+    for (key, value, what) in [
+        (&b"user"[..], &b"Ada"[..], "something else"),
+        (b"\0", b"bytewright.flows.2", "newer"),
+        (b"\0", b"?", "something else"),
+    ] {
+        let path = path("foreign");
+        TreeTable::open(&path, CREATE).unwrap().put(key, value).unwrap();
+        let error = FlowStore::open(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains(what), "{error}");
+    }
+}
+
+#[test]
+fn a_content_id_that_is_too_short_to_tell_captures_apart_is_refused() {
+    let store = FlowStore::open(path("short")).unwrap();
+    assert_eq!(count(&store, b"id", &[]).unwrap_err().kind(), ErrorKind::Argument);
+}
+
+#[test]
+fn the_bytes_are_those_of_the_drawing() {
+    let path = path("drawing");
+    let store = FlowStore::open(&path).unwrap();
+    let specs = [tcp(0x1122, (2, 0x1234), (1, 80), 0x02), tcp(0x1133, (1, 80), (2, 0x1234), 0x12)];
+    count(&store, b"contents", &specs).unwrap();
+    drop(store);
+    let table = TreeTable::open(&path, OpenOptions { read_only: true, ..CREATE }).unwrap();
+    let entries: Vec<_> = table.scan().unwrap().map(Result::unwrap).collect();
+    let [format, flow, capture] = entries.as_slice() else { panic!("{entries:?}") };
+    assert_eq!(*format, (vec![0], b"bytewright.flows.1".to_vec()));
+    assert_eq!(flow.0, [4, 10, 0, 0, 1, 10, 0, 0, 2, 6, 1, 0, 80, 0x12, 0x34]);
+    let mut value = vec![1, 0b11, 0x12, 0, 0x02, 0];
+    for number in [1_u64, 1, 60, 60, 0x1122, 0x1133] {
+        value.extend(number.to_le_bytes());
+    }
+    assert_eq!(flow.1, value);
+    assert_eq!(capture.0, b"\xc0contents");
+    assert_eq!(capture.1, b"\x01\x01\x02\0\0\0\0\0\0\0trace.pcap");
+}
+
+#[test]
+fn random_captures_with_repeats_give_the_sums_of_each_once() {
+    let (mut random, seed) = Random::seeded();
+    let store = FlowStore::open(path("random")).unwrap();
+    let captures: Vec<Vec<Spec>> = (0..8)
+        .map(|_| {
+            (0..random.below(3_000))
+                .map(|_| {
+                    let ts = (random.below(5) > 0).then(|| random.below(1_000_000) as i64);
+                    random_spec(&mut random, ts, 30)
+                })
+                .collect()
+        })
+        .collect();
+    let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
+    let mut counted = Vec::new();
+    for _ in 0..30 {
+        let number = random.below(captures.len() as u64) as usize;
+        let outcome = count(&store, &[number as u8; 16], &captures[number]).unwrap();
+        let is_new = !counted.contains(&number);
+        assert_eq!(matches!(outcome, Merged::Added { .. }), is_new, "seed {seed}");
+        if is_new {
+            counted.push(number);
+            for spec in &captures[number] {
+                let sum = expected.entry(FlowKey::of(&spec.packet()).unwrap()).or_default();
+                *sum = [sum[0] + 1, sum[1] + u64::from(spec.length)];
+            }
+        }
+    }
+    let found: BTreeMap<FlowKey, [u64; 2]> = stored(&store)
+        .iter()
+        .map(|flow| {
+            let sums = [flow.packets() + flow.rev_packets(), flow.bytes() + flow.rev_bytes()];
+            (*flow.key(), sums)
+        })
+        .collect();
+    assert!(found == expected, "seed {seed}");
+    assert_eq!(store.len().unwrap(), expected.len() as u64, "seed {seed}");
+}
+
+#[test]
+fn flipped_bytes_in_a_closed_table_give_an_error_or_the_right_flows() {
+    let (mut random, seed) = Random::seeded();
+    let storage = MemoryStorage::default();
+    let open = |storage: &MemoryStorage| {
+        TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE)
+            .and_then(FlowStore::new)
+    };
+    let store = open(&storage).unwrap();
+    let specs: Vec<_> = (0..2_000).map(|n| random_spec(&mut random, Some(n), 100)).collect();
+    for capture in specs.chunks(500) {
+        count(&store, &capture[0].ts.unwrap().to_le_bytes(), capture).unwrap();
+    }
+    let expected = stored(&store);
+    drop(store);
+    let whole = storage.bytes();
+    let used = whole.iter().rposition(|byte| *byte != 0).unwrap() as u64;
+    for _ in 0..120 {
+        let mut bytes = whole.clone();
+        bytes[random.below(used) as usize] ^= 1 << random.below(8);
+        let found: bytewright::Result<Vec<Flow>> =
+            open(&MemoryStorage::new(bytes)).and_then(|store| store.flows()?.collect());
+        match found {
+            Ok(found) => assert!(found == expected, "seed {seed}: other flows"),
+            Err(error) => assert!(
+                matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Format),
+                "seed {seed}: {error}"
+            ),
+        }
+    }
+}
