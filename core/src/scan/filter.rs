@@ -38,6 +38,11 @@ impl Filter {
         Err(first_error.unwrap_or_else(|| Error::format("a filter", "nothing")))
     }
 
+    /// The expression.
+    pub fn expression(&self) -> &str {
+        &self.expression
+    }
+
     /// Whether the record is one that the caller wants.
     ///
     /// # Errors

@@ -3,16 +3,20 @@
 
 mod background;
 mod batch;
+mod content;
 mod count;
 mod filter;
+mod flows;
 mod info;
 mod libpcap;
 mod reader;
 
 pub use background::{Background, Event, HostSource, Outlet};
 pub use batch::FrameBatch;
+pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;
+pub use flows::{CaptureMerge, merge_flows};
 pub use info::{CaptureInfo, info};
 pub use libpcap::version as libpcap_version;
 pub use reader::{CaptureOptions, CaptureReader};

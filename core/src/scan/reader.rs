@@ -80,6 +80,16 @@ impl CaptureReader {
         &self.stream
     }
 
+    /// How headers are followed.
+    pub fn decode_options(&self) -> DecodeOptions {
+        self.decode
+    }
+
+    /// The expression that packets have to match.
+    pub fn filter(&self) -> Option<&str> {
+        self.filter.as_ref().map(Filter::expression)
+    }
+
     /// The decoder under it, for format and interfaces.
     pub fn decoder(&self) -> &Decoder {
         &self.decoder
@@ -95,6 +105,25 @@ impl CaptureReader {
             true
         })? {}
         Ok(())
+    }
+
+    /// Calls `each` like [`CaptureReader::each`], but only until it answers `false`; the next call
+    /// goes on behind that packet. Says whether the capture may go on.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::each`].
+    pub fn each_while(&mut self, mut each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        let mut goes_on = true;
+        while goes_on {
+            let more = self.read(|packet, record, _| {
+                goes_on = each(packet, record.captured);
+                goes_on
+            })?;
+            if !more {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Fills `columns` with up to `rows_max` packets; no rows mean that the capture has ended.
