@@ -1,0 +1,227 @@
+//! The command line: what can be asked, and how `--help` explains it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytewright::io::InflateChoice;
+use clap::error::ErrorKind;
+use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  bytewright flows trace.pcap.gz --top 10 --by packets
+  bytewright flows monday.pcap tuesday.pcapng.zst --into week.bwt
+  bytewright flows --from week.bwt --top 10 --json
+  bytewright packets trace.pcap.gz --fields ts,src_ip,dst_port --json
+  bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
+  tcpdump -i any -w - | bytewright packets - --limit 100
+  bytewright info *.pcap.gz --json
+
+Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
+
+/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd.
+#[derive(Debug, Parser)]
+#[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
+#[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Print the version, and which libraries serve.
+    #[arg(short = 'V', long)]
+    pub(crate) version: bool,
+
+    /// What inflates gzip.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "BACKEND")]
+    #[arg(display_order = 100)]
+    pub(crate) inflate: Inflate,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Flows(FlowsArgs),
+    Packets(PacketsArgs),
+    Info(InfoArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// Sum up packets by conversation: who talked to whom, how much, how long.
+///
+/// Several files are one run: a conversation that goes on in the next file is one flow. Flows are
+/// printed as they end; --top keeps the largest only.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct FlowsArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required_unless_present = "from", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print the N largest flows, the largest first.
+    #[arg(long, value_name = "N", conflicts_with = "into")]
+    pub(crate) top: Option<usize>,
+
+    /// What makes a flow large; packets and bytes count both ways.
+    #[arg(long, value_enum, default_value_t, requires = "top")]
+    pub(crate) by: Size,
+
+    /// Merge the flows into this table file instead of printing them. Each capture is merged whole or
+    /// not at all, and once: one that was counted before is recognised by its content.
+    #[arg(long, value_name = "TABLE", conflicts_with = "csv")]
+    pub(crate) into: Option<PathBuf>,
+
+    /// Print the flows of a table file that --into made, instead of those of captures.
+    #[arg(long, value_name = "TABLE")]
+    #[arg(conflicts_with_all = ["files", "into", "filter", "inner", "idle_timeout"])]
+    #[arg(conflicts_with_all = ["active_timeout", "max_flows"])]
+    pub(crate) from: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// End a flow after so many seconds without a packet.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) idle_timeout: Option<Duration>,
+
+    /// End a flow after so many seconds, even when it goes on; the rest is another flow.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) active_timeout: Option<Duration>,
+
+    /// Keep at most N open flows in memory; the oldest ends when there are more.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_flows: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Print the header fields of each packet.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct PacketsArgs {
+    /// Captures; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Fields to print, in this order; `help` lists them all.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    pub(crate) fields: Option<Vec<String>>,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// Stop after N packets in all.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Say what each capture is: format, compression, link types, packets, time span, damage.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct InfoArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print JSON, an object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which packets, and which of their headers.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct Selection {
+    /// Take only packets that match this libpcap expression.
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) filter: Option<String>,
+
+    /// Look inside GRE, IPIP, 6in4, VXLAN, GENEVE and GTP-U tunnels.
+    #[arg(long)]
+    pub(crate) inner: bool,
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, ArgGroup)]
+pub(crate) struct Format {
+    /// Print JSON, an object a line; null where there is no such field.
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+
+    /// Print CSV with a header line; empty where there is no such field.
+    #[arg(long)]
+    csv: bool,
+}
+
+/// Who reads the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    People,
+    Json,
+    Csv,
+}
+
+impl Format {
+    pub(crate) fn reader(self) -> Reader {
+        match self {
+            Format { json: true, .. } => Reader::Json,
+            Format { csv: true, .. } => Reader::Csv,
+            _ => Reader::People,
+        }
+    }
+}
+
+/// What a flow is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Size {
+    #[default]
+    Bytes,
+    Packets,
+    Duration,
+}
+
+/// What inflates gzip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Inflate {
+    /// The fastest that works here.
+    #[default]
+    Auto,
+    /// Built in.
+    ZlibRs,
+    /// Intel's isa-l, where the system has it.
+    IsaL,
+}
+
+impl From<Inflate> for InflateChoice {
+    fn from(inflate: Inflate) -> Self {
+        match inflate {
+            Inflate::Auto => InflateChoice::Auto,
+            Inflate::ZlibRs => InflateChoice::ZlibRs,
+            Inflate::IsaL => InflateChoice::Isal,
+        }
+    }
+}
+
+/// Seconds, whole or not.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// The error of a command line without a command.
+pub(crate) fn no_command() -> clap::Error {
+    Args::command().error(ErrorKind::MissingSubcommand, "expected a command, found none")
+}
+
+/// The error of a subcommand that got something it has no use for.
+pub(crate) fn usage(subcommand: &str, kind: ErrorKind, message: &str) -> clap::Error {
+    let mut command = Args::command();
+    command.build();
+    match command.find_subcommand_mut(subcommand) {
+        Some(subcommand) => subcommand.error(kind, message),
+        None => command.error(kind, message),
+    }
+}

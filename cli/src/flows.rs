@@ -1,0 +1,201 @@
+//! `bytewright flows`: packets summed up by conversation, printed or merged into a table file.
+
+mod merge;
+mod top;
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use bytewright::flow::{
+    Flow, FlowField, FlowFieldType, FlowOptions, FlowStore, FlowTable, FlowValue,
+};
+use bytewright::packet::FieldType;
+use bytewright::scan::{CaptureOptions, CaptureReader};
+
+use crate::args::{FlowsArgs, Reader};
+use crate::packets::capture_options;
+use crate::rows::{Cell, Heading, Look, Rows};
+use crate::session::Session;
+use top::Top;
+
+/// Finished flows that are printed together.
+const BATCH_LEN: usize = 256;
+
+/// What people see of a flow: what fits a wide terminal.
+const FOR_PEOPLE: &[FlowField] = &[
+    FlowField::Ts,
+    FlowField::SrcIp,
+    FlowField::SrcPort,
+    FlowField::DstIp,
+    FlowField::DstPort,
+    FlowField::Proto,
+    FlowField::Packets,
+    FlowField::Bytes,
+    FlowField::RevPackets,
+    FlowField::RevBytes,
+    FlowField::Duration,
+];
+
+pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
+    if let Some(table) = &args.from {
+        return print_stored(table, args, session);
+    }
+    let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    session.progress.expect(&args.files);
+    match &args.into {
+        Some(table) => merge::run(args, table, &captures, session),
+        None => print_flows(args, &captures, session),
+    }
+}
+
+/// Prints the flows of all captures as one run.
+fn print_flows(
+    args: &FlowsArgs,
+    captures: &CaptureOptions,
+    session: &mut Session,
+) -> io::Result<()> {
+    let mut listing = Listing::new(args, session);
+    let mut table = FlowTable::new(flow_options(args));
+    for file in &args.files {
+        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
+        let error = match reader {
+            Ok(mut reader) => count(&mut reader, &mut table, &mut listing, session)?,
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            session.report(&error)?;
+        }
+    }
+    session.progress.finish();
+    for flow in table.finish() {
+        listing.push(flow, session)?;
+    }
+    listing.finish(session)
+}
+
+/// Counts the packets of a capture, and prints the flows that end meanwhile; answers the error that it
+/// ends with.
+fn count(
+    reader: &mut CaptureReader,
+    table: &mut FlowTable,
+    listing: &mut Listing,
+    session: &mut Session,
+) -> io::Result<Option<bytewright::Error>> {
+    loop {
+        let step = reader.each_while(|packet, _| {
+            table.add(packet);
+            table.finished_len() < BATCH_LEN
+        });
+        for flow in table.drain_finished() {
+            listing.push(flow, session)?;
+        }
+        listing.flush(session)?;
+        match step {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => return Ok(Some(error)),
+        }
+    }
+}
+
+/// Prints the flows of a table file.
+fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
+    let store = match FlowStore::open_read_only(path) {
+        Ok(store) => store,
+        Err(error) => return session.report(&error),
+    };
+    let flows = match store.flows() {
+        Ok(flows) => flows,
+        Err(error) => return session.report(&error),
+    };
+    let mut listing = Listing::new(args, session);
+    let mut damage = None;
+    for flow in flows {
+        match flow {
+            Ok(flow) => listing.push(flow, session)?,
+            Err(error) => {
+                damage = Some(error);
+                break;
+            }
+        }
+    }
+    listing.finish(session)?;
+    damage.map_or(Ok(()), |error| session.report(&error))
+}
+
+fn flow_options(args: &FlowsArgs) -> FlowOptions {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    let defaults = FlowOptions::default();
+    FlowOptions {
+        idle_timeout: args.idle_timeout.map(nanoseconds).or(defaults.idle_timeout),
+        active_timeout: args.active_timeout.map(nanoseconds).or(defaults.active_timeout),
+        max_flows: args.max_flows.unwrap_or(defaults.max_flows),
+    }
+}
+
+/// Flows on their way to the output: at once, or the largest at the end.
+struct Listing {
+    fields: &'static [FlowField],
+    rows: Rows,
+    top: Option<Top>,
+}
+
+impl Listing {
+    fn new(args: &FlowsArgs, session: &mut Session) -> Self {
+        let reader = args.format.reader();
+        let fields = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
+        let headings = fields.iter().map(|field| heading(*field)).collect();
+        let rows = Rows::new(headings, reader, &mut session.output);
+        Listing { fields, rows, top: args.top.map(|count| Top::new(count, args.by)) }
+    }
+
+    fn push(&mut self, flow: Flow, session: &mut Session) -> io::Result<()> {
+        match &mut self.top {
+            Some(top) => top.push(flow),
+            None => self.print(&flow, session)?,
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
+        self.rows.push(&mut session.output, |column| cell(flow, self.fields[column]))
+    }
+
+    /// Prints what can be.
+    fn flush(&mut self, session: &mut Session) -> io::Result<()> {
+        self.rows.flush(&mut session.output)
+    }
+
+    fn finish(mut self, session: &mut Session) -> io::Result<()> {
+        let top = self.top.take().map(Top::into_sorted).unwrap_or_default();
+        for flow in &top {
+            self.print(flow, session)?;
+        }
+        self.flush(session)
+    }
+}
+
+fn heading(field: FlowField) -> Heading {
+    let look = match field {
+        FlowField::Ts => Look::Time,
+        FlowField::Duration => Look::Duration,
+        FlowField::Proto => Look::Protocol,
+        FlowField::TcpFlags | FlowField::RevTcpFlags => Look::TcpFlags,
+        field => match field.field_type() {
+            FlowFieldType::Fixed(FieldType::Address) | FlowFieldType::Text => Look::Text,
+            FlowFieldType::Fixed(_) => Look::Number,
+        },
+    };
+    Heading { name: field.name(), look }
+}
+
+fn cell(flow: &Flow, field: FlowField) -> Cell {
+    match flow.value(field) {
+        FlowValue::Null => Cell::Null,
+        FlowValue::Unsigned(number) => Cell::Unsigned(number),
+        FlowValue::Signed(number) => Cell::Signed(number),
+        FlowValue::Address(address) => Cell::Address(address),
+        FlowValue::Text(text) => Cell::Text(text),
+    }
+}

@@ -1,0 +1,76 @@
+//! The `bytewright` command as a library: [`run`] takes the arguments and answers the exit code.
+//!
+//! It holds options, output and messages only; reading, decoding and counting are the core's. It has
+//! no state outside the call, so a host that embeds it may call it again.
+
+mod args;
+mod completions;
+mod flows;
+mod info;
+mod json;
+mod notation;
+mod output;
+mod packets;
+mod progress;
+mod rows;
+mod session;
+mod version;
+
+use std::ffi::OsString;
+use std::io;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use session::Session;
+
+/// Exit code: everything that was asked for was done.
+pub const DONE: u8 = 0;
+/// Exit code: some input could not be read to its end, or a result could not be written. What was
+/// read was printed.
+pub const FAILED: u8 = 1;
+/// Exit code: the command line asks for something that there is not.
+pub const USAGE: u8 = 2;
+/// Exit code: whoever read the output does not want the rest, as a shell reports it for `SIGPIPE`.
+pub const BROKEN_PIPE: u8 = 141;
+
+/// Runs the command with `args`, the program's name not among them, and answers its exit code.
+///
+/// Results go to standard output, everything else to standard error.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => {
+            // Nowhere is left to complain to when even this cannot be printed.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(USAGE);
+        }
+    };
+    let mut session = Session::new(args.inflate.into());
+    let result = obey(&args, &mut session).and_then(|()| session.output.flush());
+    session.progress.finish();
+    match result {
+        Ok(()) => session.exit_code(),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => BROKEN_PIPE,
+        Err(error) => {
+            session.complain(&format!("cannot write the output: {error}"));
+            FAILED
+        }
+    }
+}
+
+/// Does what the arguments say. The error is that of the output; those of the input are the
+/// session's.
+fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
+    match &args.command {
+        _ if args.version => version::print(args.inflate, session),
+        Some(Command::Flows(args)) => flows::run(args, session),
+        Some(Command::Packets(args)) => packets::run(args, session),
+        Some(Command::Info(args)) => info::run(args, session),
+        Some(Command::Completions { shell }) => completions::print(*shell, session),
+        None => {
+            session.usage(&args::no_command());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `bytewright packets`: one row per packet.
+
+use std::io;
+
+use bytewright::packet::{DecodeOptions, Field, FieldType, Packet, Value};
+use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch};
+use clap::error::ErrorKind;
+
+use crate::args::{self, PacketsArgs, Selection};
+use crate::rows::{Cell, Heading, Look, Rows};
+use crate::session::Session;
+
+/// What `--fields` takes to list the fields.
+const HELP: &str = "help";
+
+pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
+    let names = args.fields.as_deref();
+    if names.is_some_and(|names| names.iter().any(|name| name == HELP)) {
+        session.output.line(&field_list());
+        return Ok(());
+    }
+    let fields = match fields(names) {
+        Ok(fields) => fields,
+        Err(unknown) => {
+            let message = format!("unknown field '{unknown}'; there are\n{}", field_list());
+            session.usage(&args::usage("packets", ErrorKind::InvalidValue, &message));
+            return Ok(());
+        }
+    };
+    if args.files.is_empty() {
+        let message = "expected a FILE, or - for standard input, found none";
+        session.usage(&args::usage("packets", ErrorKind::MissingRequiredArgument, message));
+        return Ok(());
+    }
+    let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
+    session.progress.expect(&args.files);
+    if session.output.is_terminal() {
+        session.progress.renounce();
+    }
+    let headings = fields.iter().map(|field| heading(*field)).collect();
+    let mut rows = Rows::new(headings, args.format.reader(), &mut session.output);
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    for file in &args.files {
+        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, &options));
+        let error = match reader {
+            Ok(mut reader) => print(&mut reader, &fields, &mut left, &mut rows, session)?,
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            session.report(&error)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints up to `left` packets of a capture; answers the error that it ends with.
+fn print(
+    reader: &mut CaptureReader,
+    fields: &[Field],
+    left: &mut u64,
+    rows: &mut Rows,
+    session: &mut Session,
+) -> io::Result<Option<bytewright::Error>> {
+    let mut batch = FrameBatch::new();
+    while *left > 0 {
+        match reader.read_frames(&mut batch) {
+            Ok(()) if batch.is_empty() => break,
+            Ok(()) => {}
+            Err(error) => return Ok(Some(error)),
+        }
+        let count = usize::try_from(*left).map_or(batch.len(), |left| batch.len().min(left));
+        for packet in (0..count).filter_map(|index| batch.packet(index)) {
+            rows.push(&mut session.output, |column| cell(packet, fields[column]))?;
+        }
+        *left -= count as u64;
+        // What comes through a pipe is shown as it comes.
+        rows.flush(&mut session.output)?;
+    }
+    Ok(None)
+}
+
+/// How to read captures; nothing, and a usage error, where the filter is none.
+pub(crate) fn capture_options(
+    selection: &Selection,
+    session: &mut Session,
+) -> io::Result<Option<CaptureOptions>> {
+    if let Some(expression) = &selection.filter
+        && let Err(error) = Filter::new(expression)
+    {
+        session.report(&error)?;
+        return Ok(None);
+    }
+    Ok(Some(CaptureOptions {
+        decode: DecodeOptions { inner: selection.inner },
+        filter: selection.filter.clone(),
+        stream: session.stream_options(),
+    }))
+}
+
+/// The fields of those names, or the name that there is not.
+fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
+    match names {
+        None => Ok(Field::DEFAULT.to_vec()),
+        Some(names) => names.iter().map(|name| Field::named(name).ok_or(name.as_str())).collect(),
+    }
+}
+
+/// Every field with its meaning, a line each.
+fn field_list() -> String {
+    let lines =
+        Field::ALL.iter().map(|field| format!("  {:<12} {}", field.name(), field.meaning()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn heading(field: Field) -> Heading {
+    let look = match field {
+        Field::Ts => Look::Time,
+        Field::Proto => Look::Protocol,
+        Field::TcpFlags => Look::TcpFlags,
+        field if field.field_type() == FieldType::Address => Look::Text,
+        _ => Look::Number,
+    };
+    Heading { name: field.name(), look }
+}
+
+#[inline]
+fn cell(packet: &Packet, field: Field) -> Cell {
+    match packet.value(field) {
+        Value::Null => Cell::Null,
+        Value::Unsigned(number) => Cell::Unsigned(number),
+        Value::Signed(number) => Cell::Signed(number),
+        Value::Address(address) => Cell::Address(address),
+    }
+}

@@ -1,0 +1,78 @@
+//! One run of the command: where its inputs come from, where its output goes, what went wrong.
+
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use bytewright::io::{ByteStream, FileSource, InflateChoice, StreamOptions};
+use bytewright::{Error, ErrorKind};
+
+use crate::output::Output;
+use crate::progress::{Progress, Watched};
+use crate::{DONE, FAILED, USAGE};
+
+/// How people write standard input, and how errors call it.
+const STDIN: (&str, &str) = ("-", "standard input");
+
+const ERROR_STYLE: Style = AnsiColor::Red.on_default().bold();
+
+pub(crate) struct Session {
+    pub(crate) output: Output,
+    pub(crate) progress: Progress,
+    inflate: InflateChoice,
+    exit_code: u8,
+}
+
+impl Session {
+    pub(crate) fn new(inflate: InflateChoice) -> Self {
+        let progress = Progress::new();
+        Session { output: Output::new(progress.clone()), progress, inflate, exit_code: DONE }
+    }
+
+    /// What the run has come to.
+    pub(crate) fn exit_code(&self) -> u8 {
+        self.exit_code
+    }
+
+    /// How captures are read.
+    pub(crate) fn stream_options(&self) -> StreamOptions {
+        let mut options = StreamOptions::default();
+        options.inflate = self.inflate;
+        options
+    }
+
+    /// Opens an input, whose progress is shown from here on.
+    pub(crate) fn open(&self, path: &Path) -> bytewright::Result<ByteStream> {
+        let is_stdin = path == Path::new(STDIN.0);
+        let name = if is_stdin { STDIN.1.into() } else { path.to_string_lossy() };
+        let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
+        let source = source.map_err(|error| error.in_file(&name))?;
+        let watched = Watched::new(source, self.progress.clone());
+        ByteStream::new(Box::new(watched), &name, &self.stream_options())
+    }
+
+    /// Takes note of an error, after the rows that came before it.
+    pub(crate) fn report(&mut self, error: &Error) -> std::io::Result<()> {
+        self.output.flush()?;
+        self.complain(&error.to_string());
+        let code = match error.kind() {
+            ErrorKind::Argument | ErrorKind::MissingLibrary => USAGE,
+            _ => FAILED,
+        };
+        self.exit_code = self.exit_code.max(code);
+        Ok(())
+    }
+
+    /// Takes note of a command line that makes no sense.
+    pub(crate) fn usage(&mut self, error: &clap::Error) {
+        // Nowhere is left to complain to when even this cannot be printed.
+        let _ = error.print();
+        self.exit_code = USAGE;
+    }
+
+    /// Tells people on standard error.
+    pub(crate) fn complain(&self, message: &str) {
+        self.progress.hide_while(|| {
+            anstream::eprintln!("{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
+        });
+    }
+}

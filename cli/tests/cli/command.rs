@@ -1,0 +1,110 @@
+//! What all commands have in common.
+
+use crate::capture::mixed;
+use crate::run::{Folder, outcome};
+
+#[test]
+fn help_names_every_command_and_shows_examples() {
+    let stdout = Folder::new().run(&["--help"]).stdout_of_success();
+    for word in ["Usage: bytewright", "flows", "packets", "info", "completions", "Examples:"] {
+        assert!(stdout.contains(word), "{word} in {stdout}");
+    }
+}
+
+#[test]
+fn version_says_which_libraries_serve() {
+    let folder = Folder::new();
+    let stdout = folder.run(&["--version"]).stdout_of_success();
+    assert!(stdout.starts_with(concat!("bytewright ", env!("CARGO_PKG_VERSION"), "\n")));
+    assert!(stdout.contains("\ninflate: ") && stdout.contains("zlib-rs"), "{stdout}");
+    assert!(stdout.contains("libpcap"), "{stdout}");
+    let forced = folder.run(&["--version", "--inflate", "zlib-rs"]).stdout_of_success();
+    assert!(forced.contains("\ninflate: zlib-rs by --inflate zlib-rs"), "{forced}");
+}
+
+#[test]
+fn the_inflate_backend_can_be_forced() {
+    let folder = Folder::new();
+    folder.write("mixed.pcap.gz", &crate::capture::gzip(&mixed().0));
+    let args = ["packets", "mixed.pcap.gz", "--csv", "--fields", "number", "--inflate"];
+    for backend in ["auto", "zlib-rs", "isa-l"] {
+        let outcome = folder.run(&[&args[..], &[backend]].concat());
+        if backend == "isa-l" && outcome.code != 0 {
+            assert_eq!(outcome.code, 2);
+            assert!(outcome.stderr.contains("libisal2"), "{}", outcome.stderr);
+            continue;
+        }
+        assert_eq!(outcome.stdout_of_success(), "number\n1\n2\n3\n4\n");
+    }
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_a_usage_error() {
+    let folder = Folder::new();
+    for args in [
+        &[][..],
+        &["--inflate", "zlib-rs"],
+        &["explode"],
+        &["packets"],
+        &["packets", "x", "--json", "--csv"],
+        &["packets", "x", "--limit", "-1"],
+        &["flows"],
+        &["flows", "x", "--top", "many"],
+        &["flows", "x", "--by", "bytes"],
+        &["flows", "x", "--into", "t", "--top", "3"],
+        &["flows", "x", "--into", "t", "--csv"],
+        &["flows", "x", "--from", "t"],
+        &["info"],
+    ] {
+        let outcome = folder.run(args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(outcome.stderr.contains("--help"), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = folder.command(&["packets", "mixed.pcap", "no.pcap"]);
+        command.envs(variables.iter().copied());
+        let outcome = outcome(command);
+        (outcome.stdout.contains('\u{1b}'), outcome.stderr.contains('\u{1b}'))
+    };
+    assert_eq!(run(&[]), (false, false));
+    assert_eq!(run(&[("CLICOLOR_FORCE", "1")]), (true, true));
+    assert_eq!(run(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), (false, false));
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let stdout = folder.run(&["completions", shell]).stdout_of_success();
+        assert!(stdout.contains("idle-timeout"), "{shell}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    if !std::path::Path::new("/dev/full").exists() {
+        return eprintln!("skipped: no /dev/full");
+    }
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    let mut command = folder.command(&["packets", "mixed.pcap"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("bytewright: cannot write the output: "), "{stderr}");
+}
+
+#[test]
+fn a_host_program_can_call_it_again_and_again() {
+    let run = |args: &[&str]| bytewright_cli::run(args.iter().map(Into::into));
+    assert_eq!(run(&["info", "/nowhere/no.pcap"]), bytewright_cli::FAILED);
+    assert_eq!(run(&["explode"]), bytewright_cli::USAGE);
+    assert_eq!(run(&["--version"]), bytewright_cli::DONE);
+}

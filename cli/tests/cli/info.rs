@@ -1,0 +1,86 @@
+//! `bytewright info`.
+
+use crate::capture::{gzip, mixed};
+use crate::run::Folder;
+use crate::sample;
+
+#[test]
+fn a_capture_is_described_for_people() {
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    assert_eq!(
+        folder.run(&["info", "mixed.pcap"]).stdout_of_success(),
+        "\
+mixed.pcap
+  format       pcap 2.4, little-endian
+  compression  none
+  size         416 bytes
+  packets      4
+  bytes        328 on the wire, 328 captured
+  first        2023-11-14T22:13:20.000005000Z
+  last         2023-11-14T22:13:23.000005000Z
+  time span    3.000000 s
+  link type    ETHERNET (1): 4 packets
+  sections     1
+  interface 0  ETHERNET (1), cut at 262144 bytes, times in us
+  damage       none
+"
+    );
+}
+
+#[test]
+fn json_escapes_the_name_and_tells_compression() {
+    let folder = Folder::new();
+    let compressed = gzip(&mixed().0);
+    folder.write("a \"b\".pcap", &compressed);
+    let expected = format!(
+        concat!(
+            r#"{{"file":"a \"b\".pcap","format":"pcap","version":"2.4","byte_order":"little","#,
+            r#""compression":"gzip","file_bytes":{},"content_bytes":416,"packets":4,"bytes":328,"#,
+            r#""captured_bytes":328,"first_ts":1700000000000005000,"last_ts":1700000003000005000,"#,
+            r#""sections":1,"interfaces":[{{"link_type":1,"link_type_name":"ETHERNET","#,
+            r#""snaplen":262144,"time_unit":"us"}}],"#,
+            r#""link_types":[{{"link_type":1,"name":"ETHERNET","packets":4}}],"damage":null}}"#,
+            "\n"
+        ),
+        compressed.len()
+    );
+    assert_eq!(folder.run(&["info", "--json", "a \"b\".pcap"]).stdout_of_success(), expected);
+}
+
+#[test]
+fn damage_is_told_with_its_place_in_the_description_and_as_an_error() {
+    let folder = Folder::new();
+    folder.write("cut.pcap", &mixed().cut(10).0);
+    let outcome = folder.run(&["info", "cut.pcap", "--json"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stdout.contains(r#""packets":3,"#), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(r#""damage":{"offset":"#), "{}", outcome.stdout);
+    assert!(outcome.stderr.starts_with("bytewright: cut.pcap: byte "), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_is_no_capture_has_no_description() {
+    let folder = Folder::new();
+    folder.write("letter.txt", b"Dear reader, this is no capture at all.");
+    folder.write("empty", b"");
+    for name in ["letter.txt", "empty"] {
+        let outcome = folder.run(&["info", name]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+        assert!(outcome.stderr.starts_with(&format!("bytewright: {name}: ")), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn every_interface_of_a_pcapng_file_is_listed() {
+    let Some(file) = sample("interfaces.pcapng") else { return eprintln!("skipped: no samples") };
+    let stdout = Folder::new().run(&["info", &file]).stdout_of_success();
+    for line in [
+        "  format       pcapng 1.0, little-endian",
+        "  link type    ETHERNET (1): 86 packets",
+        "  link type    RAW (101): 36 packets",
+        "  interface 1  RAW (101), cut at 262144 bytes, times in ns",
+    ] {
+        assert!(stdout.lines().any(|found| found == line), "{line:?} in {stdout}");
+    }
+}

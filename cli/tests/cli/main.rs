@@ -1,0 +1,18 @@
+//! The command as a user meets it: the built program is run on captures that the tests write, and on
+//! the samples where they are there. Each test says what must come out, on which stream, with which
+//! exit code.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod capture;
+mod command;
+mod flows;
+mod info;
+mod packets;
+mod run;
+
+/// The sample of that name, where the samples are there.
+fn sample(name: &str) -> Option<String> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name);
+    path.exists().then(|| path.to_str().unwrap().to_owned())
+}
