@@ -9,4 +9,7 @@ require_relative "bytewright/errors"
 require_relative "bytewright/bytewright.so"
 require_relative "bytewright/packet"
 require_relative "bytewright/columns"
+require_relative "bytewright/flow"
 require_relative "bytewright/capture"
+
+Bytewright.singleton_class.send(:private, :run_command)

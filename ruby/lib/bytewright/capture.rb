@@ -37,9 +37,49 @@ module Bytewright
         end
       end
 
+      # Sums up captures by flow.
+      #
+      # With +into+ the flows of each capture are merged into a file, in one transaction that is on disk
+      # when its turn ends; a capture that was counted before is not counted again.
+      #
+      # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
+      # @param into [String, #to_path, FlowStore, nil] a file, or a store that is open
+      # @param idle_timeout [Numeric, nil] seconds without a packet after which a flow has ended
+      # @param active_timeout [Numeric, nil] seconds after which a flow has ended, packets or not
+      # @param max_flows [Integer] open flows at one time; above it the quietest end early
+      # @param options filter, inner and inflate as for {open}
+      # @yieldparam flow [Flow] without +into+: each flow, when it ends
+      # @return [Array<Hash>] with +into+: per capture name, added, flows, new_flows, packets,
+      #   packets_without_flow, content_id, and damage (an Error, or nil)
+      # @return [Enumerator, nil] otherwise
+      def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
+        limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
+        return merge(sources, into, open_flows(**limits), options) if into
+        return to_enum(:flows, *sources, **limits, **options) unless block
+
+        under_way = open_flows(**limits)
+        sources.each_with_index do |source, at|
+          open(source, **options) { |capture| capture.send(:add_to, under_way, at == sources.size - 1, &block) }
+        end
+        nil
+      end
+
       private :open_path, :open_object
 
       private
+
+      def open_flows(idle_timeout:, active_timeout:, max_flows:)
+        nanoseconds = ->(seconds) { seconds && (seconds * 1_000_000_000).to_i }
+        OpenFlows.new(nanoseconds.call(idle_timeout), nanoseconds.call(active_timeout), max_flows)
+      end
+
+      def merge(sources, into, limits, options)
+        return FlowStore.open(into) { |store| merge(sources, store, limits, options) } unless into.is_a?(FlowStore)
+
+        sources.map do |source|
+          open(source, **options) { |capture| { name: capture.name }.merge(capture.send(:merge_into, into, limits)) }
+        end
+      end
 
       def from(source, *options)
         return open_path(source, *options) if source.is_a?(String)
@@ -101,6 +141,17 @@ module Bytewright
     #   that have no such field are counted under nil
     def count_by(field)
       result_of(read_counts(field))
+    end
+
+    # Sums up the packets by flow, both directions in one.
+    #
+    # @param limits idle_timeout, active_timeout and max_flows as for {Capture.flows}
+    # @yieldparam flow [Flow] each flow, when it ends; those that never do, in the order they began
+    # @return [Capture, Enumerator] self, or an enumerator of the flows
+    def flows(**limits, &block)
+      return to_enum(:flows, **limits) unless block
+
+      add_to(self.class.send(:open_flows, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **limits), true, &block)
     end
 
     # Reads all of the capture and says what it is.
@@ -165,7 +216,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_columns, :read_counts, :read_info
+    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_info
 
     private
 
@@ -179,6 +230,19 @@ module Bytewright
       self
     ensure
       reading.close
+    end
+
+    # Adds the packets to flows under way, and yields those that end.
+    def add_to(open_flows, is_last, &block)
+      pass(read_flows(open_flows, is_last)) do |reading|
+        while (flows = reading.take)
+          flows.each(&block)
+        end
+      end
+    end
+
+    def merge_into(store, limits)
+      result_of(read_merge(store, limits))
     end
 
     # The one result of a pass.

@@ -14,6 +14,7 @@ use magnus::{
 
 use crate::border::{ROW_FIELDS_MAX, without_lock};
 use crate::error::{closed, guarded, raised, to_ruby};
+use crate::flow::{OpenFlows, StoreObject};
 use crate::reading::{Item, Reading};
 
 /// A capture file, or an object to read one from.
@@ -177,6 +178,26 @@ impl Capture {
         })
     }
 
+    /// A pass that adds the packets to flows under way and gives those that end.
+    pub(crate) fn read_flows(
+        ruby: &Ruby,
+        this: &Self,
+        flows: &OpenFlows,
+        is_last: bool,
+    ) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), flows.work(is_last))
+    }
+
+    /// A pass that merges the flows of the capture into a file.
+    pub(crate) fn read_merge(
+        ruby: &Ruby,
+        this: &Self,
+        store: &StoreObject,
+        flows: &OpenFlows,
+    ) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), store.work(ruby, flows.options)?)
+    }
+
     /// Starts `work` on a thread of its own, over this capture from its beginning.
     fn start(
         &self,
@@ -226,7 +247,7 @@ impl Capture {
 }
 
 /// The path in a String, whatever its encoding: paths are bytes.
-fn path_of(path: RString) -> PathBuf {
+pub(crate) fn path_of(path: RString) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     PathBuf::from(std::ffi::OsString::from_vec(crate::border::bytes_of(path)))
 }

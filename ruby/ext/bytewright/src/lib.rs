@@ -10,7 +10,9 @@ mod address_texts;
 mod border;
 mod capture;
 mod columns;
+mod command;
 mod error;
+mod flow;
 mod info;
 mod packet;
 mod reading;
@@ -28,6 +30,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     module.const_set("VERSION", ruby.str_new(env!("CARGO_PKG_VERSION")))?;
     packet::init(ruby)?;
     columns::init(ruby)?;
+    flow::init(ruby)?;
 
     let texts = module.define_class("AddressTexts", ruby.class_object())?;
     texts.undef_default_alloc_func();
@@ -43,6 +46,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     capture.define_method("read_frames", method!(Capture::read_frames, 1))?;
     capture.define_method("read_columns", method!(Capture::read_columns, 2))?;
     capture.define_method("read_counts", method!(Capture::read_counts, 1))?;
+    capture.define_method("read_flows", method!(Capture::read_flows, 2))?;
+    capture.define_method("read_merge", method!(Capture::read_merge, 2))?;
     capture.define_method("read_info", method!(Capture::read_info, 0))?;
 
     let reading = module.define_class("Reading", ruby.class_object())?;
@@ -51,5 +56,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     reading.define_method("take", method!(Reading::take, 0))?;
     reading.define_method("close", method!(Reading::close, 0))?;
     border::define_loops(reading);
+
+    module.define_module_function("run_command", function!(command::run, 1))?;
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use bytewright::flow::Flow;
 use bytewright::packet::{self, Columns, Field};
-use bytewright::scan::{Background, CaptureInfo, Event, FrameBatch};
+use bytewright::scan::{Background, CaptureInfo, CaptureMerge, Event, FrameBatch};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
 use magnus::{Error, RString, Ruby, TryConvert, Value, prelude::*};
@@ -12,6 +13,7 @@ use crate::address_texts::AddressTexts;
 use crate::border::{bytes_of, without_lock};
 use crate::columns::ColumnBatch;
 use crate::error::raised;
+use crate::flow::FlowObject;
 use crate::packet::{PacketCursor, field_value};
 
 /// What a pass may give.
@@ -20,6 +22,8 @@ pub(crate) enum Item {
     Columns(Columns),
     Counts(Vec<(packet::Value, u64)>),
     Info(Box<CaptureInfo>),
+    Flows(Vec<Flow>),
+    Merge(Box<CaptureMerge>),
 }
 
 /// A pass that is under way.
@@ -72,6 +76,11 @@ impl Reading {
             }
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
+            Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
+            Some(Item::Flows(flows)) => {
+                let flows = flows.into_iter().map(|flow| ruby.obj_wrap(FlowObject::new(flow)));
+                Ok(Some(ruby.ary_from_iter(flows).as_value()))
+            }
         })
     }
 

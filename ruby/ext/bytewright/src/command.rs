@@ -1,0 +1,17 @@
+//! The `bytewright` command, as the gem ships it.
+
+use magnus::{Error, RArray, RString, Ruby, TryConvert};
+
+use crate::border::without_lock;
+use crate::capture::path_of;
+
+/// `Bytewright.run_command(arguments)`: runs the command and answers its exit code.
+pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {
+    let arguments: Vec<std::ffi::OsString> = arguments
+        .into_iter()
+        .map(|argument| Ok(path_of(RString::try_convert(argument)?).into_os_string()))
+        .collect::<Result<_, Error>>()?;
+    let code = without_lock(&|| bytewright_cli::run(arguments.clone()), &|| {});
+    ruby.thread_check_ints()?;
+    Ok(code.unwrap_or(bytewright_cli::FAILED))
+}

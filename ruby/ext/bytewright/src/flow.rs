@@ -1,0 +1,278 @@
+//! `Bytewright::Flow` and `Bytewright::FlowStore`, and the passes that make flows.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytewright::flow::{Flow, FlowField, FlowOptions, FlowStore, FlowTable, FlowValue, Merged};
+use bytewright::io::Cancel;
+use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
+use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+
+use crate::border::without_lock;
+use crate::capture::path_of;
+use crate::error::{closed, raised, to_ruby};
+use crate::reading::{Item, Reading};
+
+/// Flows that are handed to Ruby together.
+const BATCH_LEN: usize = 1024;
+
+/// One flow.
+#[magnus::wrap(class = "Bytewright::Flow", free_immediately, size)]
+pub(crate) struct FlowObject(Flow);
+
+impl FlowObject {
+    pub(crate) fn new(flow: Flow) -> Self {
+        FlowObject(flow)
+    }
+
+    fn value(ruby: &Ruby, this: &Self, field: FlowField) -> Value {
+        match this.0.value(field) {
+            FlowValue::Null => ruby.qnil().as_value(),
+            FlowValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
+            FlowValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
+            FlowValue::Address(address) => ruby.str_new(&address.to_string()).as_value(),
+            FlowValue::Text(text) => ruby.str_new(&text).as_value(),
+        }
+    }
+
+    fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        let name = name.name()?;
+        let field = FlowField::named(&name).ok_or_else(|| {
+            let known: Vec<&str> = FlowField::ALL.iter().map(|field| field.name()).collect();
+            let message = format!("expected a field ({}), found :{name}", known.join(", "));
+            Error::new(ruby.exception_arg_error(), message)
+        })?;
+        Ok(Self::value(ruby, this, field))
+    }
+
+    fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let hash = ruby.hash_new();
+        for field in FlowField::ALL {
+            hash.aset(ruby.to_symbol(field.name()), Self::value(ruby, this, *field))?;
+        }
+        Ok(hash)
+    }
+
+    fn is_equal(&self, other: Value) -> bool {
+        <&FlowObject>::try_convert(other).is_ok_and(|other| self.0 == other.0)
+    }
+}
+
+/// Flows under way over one or more captures, one pass after another.
+#[magnus::wrap(class = "Bytewright::OpenFlows", free_immediately, size)]
+pub(crate) struct OpenFlows {
+    pub(crate) options: FlowOptions,
+    table: Arc<Mutex<Option<FlowTable>>>,
+}
+
+impl OpenFlows {
+    /// `OpenFlows.new(idle_timeout, active_timeout, max_flows)`, the timeouts in nanoseconds.
+    pub(crate) fn new(idle: Option<i64>, active: Option<i64>, max_flows: usize) -> Self {
+        let options = FlowOptions { idle_timeout: idle, active_timeout: active, max_flows };
+        let table = Arc::new(Mutex::new(Some(FlowTable::new(options))));
+        OpenFlows { options, table }
+    }
+
+    /// What a pass does: adds the packets of one capture, and hands over the flows that end; all of
+    /// them where it is the last capture, damaged or not.
+    pub(crate) fn work(
+        &self,
+        is_last: bool,
+    ) -> impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static {
+        let open = Arc::clone(&self.table);
+        move |mut reader, outlet| {
+            let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(table) = open.as_mut() else { return Ok(()) };
+            let result = loop {
+                let step = reader.each_while(|packet, _| {
+                    table.add(packet);
+                    table.finished_len() < BATCH_LEN
+                });
+                let finished: Vec<Flow> = table.drain_finished().collect();
+                if !finished.is_empty() {
+                    outlet.send(Item::Flows(finished))?;
+                }
+                match step {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            if (is_last || result.is_err())
+                && let Some(table) = open.take()
+            {
+                send_all(outlet, table.finish().map(Ok))?;
+            }
+            result
+        }
+    }
+}
+
+/// Hands flows over in batches.
+fn send_all(
+    outlet: &Outlet<Item>,
+    flows: impl Iterator<Item = bytewright::Result<Flow>>,
+) -> bytewright::Result<()> {
+    let mut flows = flows.peekable();
+    while flows.peek().is_some() {
+        let batch = flows.by_ref().take(BATCH_LEN).collect::<bytewright::Result<Vec<_>>>()?;
+        outlet.send(Item::Flows(batch))?;
+    }
+    Ok(())
+}
+
+/// Flows of many captures, in a file.
+#[magnus::wrap(class = "Bytewright::FlowStore", free_immediately, size)]
+pub(crate) struct StoreObject {
+    name: String,
+    store: Mutex<Option<Arc<FlowStore>>>,
+}
+
+impl StoreObject {
+    /// `FlowStore.open_path(path, read_only)`.
+    pub(crate) fn open_path(ruby: &Ruby, path: RString, read_only: bool) -> Result<Self, Error> {
+        let path: PathBuf = path_of(path);
+        let open = || match read_only {
+            true => FlowStore::open_read_only(&path),
+            false => FlowStore::open(&path),
+        };
+        let opened = loop {
+            let opened = without_lock(&open, &|| {});
+            ruby.thread_check_ints()?;
+            if let Some(opened) = opened {
+                break raised(ruby, opened)?;
+            }
+        };
+        Ok(StoreObject {
+            name: path.display().to_string(),
+            store: Mutex::new(Some(Arc::new(opened))),
+        })
+    }
+
+    fn store(&self, ruby: &Ruby) -> Result<Arc<FlowStore>, Error> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.clone().ok_or_else(|| closed(ruby, "the flow store is closed"))
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn close(&self) {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    fn len(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
+        raised(ruby, this.store(ruby)?.len())
+    }
+
+    /// Every capture that was counted, as Hashes.
+    fn captures(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
+        let list = ruby.ary_new();
+        for capture in raised(ruby, this.store(ruby)?.captures())? {
+            let hash = ruby.hash_new();
+            hash.aset(ruby.to_symbol("name"), capture.name)?;
+            hash.aset(ruby.to_symbol("content_id"), hex(&capture.content_id))?;
+            hash.aset(ruby.to_symbol("packets"), capture.packets)?;
+            list.push(hash)?;
+        }
+        Ok(list.as_value())
+    }
+
+    /// A pass over the flows in the file.
+    fn read_flows(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
+        let store = this.store(ruby)?;
+        let background =
+            Background::start(Cancel::new(), move |outlet, _| send_all(outlet, store.flows()?));
+        let background = Arc::new(background.map_err(|error| to_ruby(ruby, &error))?);
+        Ok(Reading::new(ruby, background, None, Vec::new()))
+    }
+
+    /// What a pass does that merges the flows of one capture into the file.
+    pub(crate) fn work(
+        &self,
+        ruby: &Ruby,
+        options: FlowOptions,
+    ) -> Result<
+        impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static,
+        Error,
+    > {
+        let store = self.store(ruby)?;
+        Ok(move |mut reader: CaptureReader, outlet: &Outlet<Item>| {
+            let merge = bytewright::scan::merge_flows(&mut reader, options, &store)?;
+            outlet.send(Item::Merge(Box::new(merge)))
+        })
+    }
+}
+
+/// What became of a capture that was to be merged, as a Hash.
+pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
+    let hash = ruby.hash_new();
+    let (added, flows, new_flows) = match &merge.merged {
+        Merged::Added { flows, new_flows } => (true, *flows, *new_flows),
+        Merged::AlreadyCounted(_) => (false, 0, 0),
+    };
+    hash.aset(ruby.to_symbol("added"), added)?;
+    hash.aset(ruby.to_symbol("flows"), flows)?;
+    hash.aset(ruby.to_symbol("new_flows"), new_flows)?;
+    hash.aset(ruby.to_symbol("packets"), merge.packets)?;
+    hash.aset(ruby.to_symbol("packets_without_flow"), merge.packets_without_flow)?;
+    hash.aset(ruby.to_symbol("content_id"), hex(&merge.content_id.0))?;
+    let damage = merge.damage.as_ref().and_then(|error| to_ruby(ruby, error).value());
+    hash.aset(ruby.to_symbol("damage"), damage)?;
+    Ok(hash.as_value())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Declares the getters that are fields: `name Field` becomes a method `name`.
+macro_rules! define_getters {
+    ($class:ident: $($name:ident $field:ident,)*) => {
+        $({
+            fn $name(ruby: &Ruby, this: &FlowObject) -> Value {
+                FlowObject::value(ruby, this, FlowField::$field)
+            }
+            $class.define_method(stringify!($name), method!($name, 0))?;
+        })*
+    };
+}
+
+pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
+    let module = crate::error::module(ruby);
+    let class = module.define_class("Flow", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    define_getters! { class:
+        ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
+        packets Packets, bytes Bytes, rev_packets RevPackets, rev_bytes RevBytes,
+        duration Duration, tcp_flags TcpFlags, rev_tcp_flags RevTcpFlags,
+        community_id CommunityId,
+    }
+    class.define_method("[]", method!(FlowObject::fetch, 1))?;
+    class.define_method("to_h", method!(FlowObject::to_hash, 0))?;
+    class.define_method("==", method!(FlowObject::is_equal, 1))?;
+    let fields = FlowField::ALL.iter().map(|field| ruby.to_symbol(field.name()));
+    let fields = ruby.ary_from_iter(fields);
+    fields.freeze();
+    class.const_set("FIELDS", fields)?;
+
+    let open_flows = module.define_class("OpenFlows", ruby.class_object())?;
+    open_flows.undef_default_alloc_func();
+    open_flows.define_singleton_method("new", magnus::function!(OpenFlows::new, 3))?;
+
+    let store = module.define_class("FlowStore", ruby.class_object())?;
+    store.undef_default_alloc_func();
+    store.define_singleton_method("open_path", magnus::function!(StoreObject::open_path, 2))?;
+    store.define_method("name", method!(StoreObject::name, 0))?;
+    store.define_method("close", method!(StoreObject::close, 0))?;
+    store.define_method("closed?", method!(StoreObject::is_closed, 0))?;
+    store.define_method("size", method!(StoreObject::len, 0))?;
+    store.define_method("captures", method!(StoreObject::captures, 0))?;
+    store.define_method("read_flows", method!(StoreObject::read_flows, 0))?;
+    Ok(())
+}

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+module Bytewright
+  # A conversation between two endpoints: what went each way, and when. Its source is the side that
+  # sent the first packet seen.
+  #
+  # Its getters are the fields of {Flow::FIELDS}; docs/names.md says what each means.
+  class Flow
+    # @return [Time, nil] when its first packet was captured, in UTC
+    def time
+      nanoseconds = ts
+      nanoseconds && Time.at(0, nanoseconds, :nsec, in: "UTC")
+    end
+
+    # For pattern matching: +case flow; in {dst_port: 443, bytes:}+.
+    #
+    # @param keys [Array<Symbol>, nil] the fields that the pattern names
+    # @return [Hash{Symbol => Object}] those fields, or all
+    def deconstruct_keys(keys)
+      keys ? (keys & FIELDS).to_h { |name| [name, self[name]] } : to_h
+    end
+
+    alias eql? ==
+
+    # @return [Integer] equal for equal flows
+    def hash
+      to_h.hash
+    end
+
+    # @return [String] the fields that it has
+    def inspect
+      shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
+      "#<#{self.class} #{shown.join(" ")}>"
+    end
+  end
+
+  # Flows of many captures, added up in one file. A capture that was counted before is recognised by
+  # its content, whatever its name and compression, and not counted again.
+  #
+  #   Bytewright::Capture.flows("monday.pcap.gz", "tuesday.pcapng.zst", into: "week.bwt")
+  #   Bytewright::FlowStore.open("week.bwt") { |store| store.max_by(10, &:bytes) }
+  class FlowStore
+    include Enumerable
+
+    class << self
+      # Opens the store in a file, and makes it where it is missing.
+      #
+      # @param path [String, #to_path]
+      # @param read_only [Boolean] to read it beside others who do
+      # @yieldparam store [FlowStore] closed when the block ends
+      # @return [FlowStore, Object] the store, or what the block returns
+      # @raise [LockError] where another process has it open
+      # @raise [FormatError, CorruptError] where the file is something else, or damaged
+      def open(path, read_only: false)
+        path = path.to_path if path.respond_to?(:to_path)
+        store = open_path(path, read_only ? true : false)
+        return store unless block_given?
+
+        begin
+          yield store
+        ensure
+          store.close
+        end
+      end
+
+      private :open_path
+    end
+
+    # Yields every flow, in the order of addresses.
+    #
+    # @yieldparam flow [Flow]
+    # @return [FlowStore, Enumerator] self, or an enumerator with a size
+    def each(&block)
+      return to_enum(:each) { size } unless block
+
+      reading = read_flows
+      begin
+        while (flows = reading.take)
+          flows.each(&block)
+        end
+      ensure
+        reading.close
+      end
+      self
+    end
+
+    alias length size
+
+    # @return [Boolean] whether it holds no flow
+    def empty?
+      size.zero?
+    end
+
+    # @return [String] its name, and whether it is closed
+    def inspect
+      "#<#{self.class} #{name}#{" (closed)" if closed?}>"
+    end
+
+    private :read_flows
+  end
+
+  private_constant :OpenFlows
+end
