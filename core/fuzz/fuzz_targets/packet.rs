@@ -8,8 +8,7 @@ use bytewright::packet::{
 };
 use libfuzzer_sys::fuzz_target;
 
-const LINK_TYPES: [u16; 16] =
-    [1, 1, 1, 1, 0, 9, 12, 14, 50, 51, 101, 108, 113, 228, 276, 105];
+const LINK_TYPES: [u16; 16] = [1, 1, 1, 1, 0, 9, 12, 14, 50, 51, 101, 108, 113, 228, 276, 105];
 
 fuzz_target!(|data: &[u8]| {
     let [link, cut, captured @ ..] = data else { return };
