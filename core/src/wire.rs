@@ -10,70 +10,75 @@ pub enum Endian {
     Big,
 }
 
-/// A cursor over bytes that never reads past their end.
+/// A cursor over bytes that never reads past their end. It is the bytes not read yet and nothing
+/// else, so that it travels in registers.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
-    bytes: &'a [u8],
-    position: usize,
+    rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
     /// A cursor at the first of `bytes`.
-    #[inline]
+    #[inline(always)]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes, position: 0 }
-    }
-
-    /// Bytes read so far.
-    #[inline]
-    pub fn position(&self) -> usize {
-        self.position
+        Reader { rest: bytes }
     }
 
     /// The bytes not read yet.
-    #[inline]
+    #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.position..).unwrap_or_default()
+        self.rest
     }
 
     /// How many bytes are not read yet.
-    #[inline]
+    #[inline(always)]
     pub fn remaining(&self) -> usize {
-        self.bytes.len().saturating_sub(self.position)
+        self.rest.len()
+    }
+
+    /// How many bytes of `whole`, which it is a cursor over, were read.
+    #[inline(always)]
+    pub fn position_in(&self, whole: &[u8]) -> usize {
+        self.rest.as_ptr().addr().wrapping_sub(whole.as_ptr().addr())
     }
 
     /// Keeps at most `count` of the bytes not read yet, so that what an enclosing header calls
     /// padding is not read as content.
-    #[inline]
+    #[inline(always)]
     pub fn limit(&mut self, count: usize) {
-        let end = self.position.saturating_add(count);
-        self.bytes = self.bytes.get(..end).unwrap_or(self.bytes);
+        self.rest = self.rest.get(..count).unwrap_or(self.rest);
     }
 
     /// The next `count` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let taken = self.rest().get(..count)?;
-        self.position += count;
+        let (taken, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
         Some(taken)
     }
 
     /// The next `N` bytes as an array.
-    #[inline]
+    #[inline(always)]
     pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let taken = *self.rest().first_chunk::<N>()?;
-        self.position += N;
+        self.array_ref().copied()
+    }
+
+    /// The next `N` bytes in place: for headers of which some fields are read, where they stand.
+    #[inline(always)]
+    pub fn array_ref<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>()?;
+        self.rest = rest;
         Some(taken)
     }
 
     /// The next byte.
-    #[inline]
+    #[inline(always)]
     pub fn u8(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     /// The next two bytes as a number.
-    #[inline]
+    #[inline(always)]
     pub fn u16(&mut self, endian: Endian) -> Option<u16> {
         let bytes = self.array()?;
         Some(match endian {
@@ -83,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next four bytes as a number.
-    #[inline]
+    #[inline(always)]
     pub fn u32(&mut self, endian: Endian) -> Option<u32> {
         let bytes = self.array()?;
         Some(match endian {
@@ -93,7 +98,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next eight bytes as a number.
-    #[inline]
+    #[inline(always)]
     pub fn u64(&mut self, endian: Endian) -> Option<u64> {
         let bytes = self.array()?;
         Some(match endian {

@@ -236,20 +236,20 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
     }
     if flags & FLAG_EXTRA != 0 {
         let Some(length) = reader.u16(Endian::Little) else {
-            return Ok(Header::Short(reader.position() + 2));
+            return Ok(Header::Short(reader.position_in(bytes) + 2));
         };
         if reader.take(usize::from(length)).is_none() {
-            return Ok(Header::Short(reader.position() + usize::from(length)));
+            return Ok(Header::Short(reader.position_in(bytes) + usize::from(length)));
         }
     }
     for (flag, what) in [(FLAG_NAME, "a gzip file name"), (FLAG_COMMENT, "a gzip comment")] {
-        if flags & flag != 0 && !skip_text(&mut reader, what)? {
+        if flags & flag != 0 && !skip_text(bytes, &mut reader, what)? {
             return Ok(Header::Short(bytes.len() + 1));
         }
     }
     if flags & FLAG_HEADER_CRC != 0 {
-        let covered = bytes.get(..reader.position()).unwrap_or_default();
-        let offset = reader.position();
+        let covered = bytes.get(..reader.position_in(bytes)).unwrap_or_default();
+        let offset = reader.position_in(bytes);
         let Some(crc) = reader.u16(Endian::Little) else {
             return Ok(Header::Short(offset + 2));
         };
@@ -263,18 +263,18 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
             return Err(error.at(offset as u64));
         }
     }
-    Ok(Header::Whole(reader.position()))
+    Ok(Header::Whole(reader.position_in(bytes)))
 }
 
-/// Passes a text that ends with a zero; `false` where the zero is not there yet.
-fn skip_text(reader: &mut Reader<'_>, what: &str) -> Result<bool> {
+/// Passes a text of `header` that ends with a zero; `false` where the zero is not there yet.
+fn skip_text(header: &[u8], reader: &mut Reader<'_>, what: &str) -> Result<bool> {
     let text = reader.rest();
     let bounded = text.get(..text.len().min(TEXT_MAX)).unwrap_or_default();
     match bounded.iter().position(|byte| *byte == 0) {
         Some(length) => Ok(reader.take(length + 1).is_some()),
         None if bounded.len() < TEXT_MAX => Ok(false),
         None => {
-            let start = reader.position() as u64;
+            let start = reader.position_in(header) as u64;
             Err(Error::limit(what, TEXT_MAX as u64, text.len() as u64 + 1).at(start))
         }
     }

@@ -104,7 +104,7 @@ fields! {
     Ttl "ttl" U8 "Time to live (IPv4) or hop limit (IPv6).";
     TcpFlags "tcp_flags" U16 "The 12 flag bits of TCP (0x002 SYN, 0x010 ACK).";
     PayloadLen "payload_len" U32 "Bytes of payload after the TCP, UDP or SCTP header, as the headers state them.";
-    Number "number" U64 "Number of the packet in its capture, from 1, as Wireshark counts.";
+    Number "number" U64 "Number of the packet in its capture, from 1.";
     Status "status" U16 "Bits that say what is unusual about the packet; see the table of status bits.";
     LinkType "link_type" U16 "Link-layer type of the frame (LINKTYPE_ number, 1 Ethernet).";
     Ethertype "ethertype" U16 "EtherType that the link layer ends in, after VLAN tags.";
@@ -209,6 +209,12 @@ impl FieldSet {
     #[inline]
     pub(crate) fn insert(&mut self, field: Field) {
         self.0 |= field.bit();
+    }
+
+    /// The fields of both sets.
+    #[inline]
+    pub(crate) const fn union(self, other: FieldSet) -> FieldSet {
+        FieldSet(self.0 | other.0)
     }
 
     /// Puts the fields of `other` in the set.

@@ -5,6 +5,7 @@
 //! in [`Status`].
 
 mod columns;
+mod common;
 mod field;
 mod link;
 mod net;
@@ -78,24 +79,39 @@ pub struct FrameMeta {
 
 impl Packet {
     /// Decodes the headers of the `captured` bytes of one frame.
-    #[inline]
     pub fn decode(meta: FrameMeta, captured: &[u8], options: DecodeOptions) -> Packet {
-        let mut packet = Packet {
+        let mut packet = Packet::default();
+        packet.decode_into(meta, captured, options);
+        packet
+    }
+
+    /// Replaces this packet by the one that [`Packet::decode`] would give.
+    #[inline]
+    pub fn decode_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
+        if common::decode_into(self, meta, captured).is_none() {
+            self.walk_into(meta, captured, options);
+        }
+    }
+
+    /// [`Packet::decode_into`] for frames of any shape, header by header.
+    #[inline(never)]
+    fn walk_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
+        let caplen = u32::try_from(captured.len()).unwrap_or(u32::MAX);
+        *self = Packet {
             number: meta.number,
             ts: meta.ts.unwrap_or_default(),
             length: meta.length,
-            caplen: u32::try_from(captured.len()).unwrap_or(u32::MAX),
+            caplen,
             link_type: meta.link_type.0,
             present: FieldSet::ALWAYS,
             ..Packet::default()
         };
         if meta.ts.is_some() {
-            packet.present.insert(Field::Ts);
+            self.present.insert(Field::Ts);
         }
-        let end = meta.length.max(packet.caplen);
-        let mut walk = Walk { packet: &mut packet, options, depth: 0, end };
+        let end = meta.length.max(caplen);
+        let mut walk = Walk { packet: self, frame: captured, options, depth: 0, end };
         walk.link(meta.link_type, Reader::new(captured));
-        packet
     }
 
     /// Whether the packet has `field`.
@@ -245,6 +261,8 @@ const DEPTH_MAX: u8 = 64;
 /// headers; a step that runs out of bytes marks the packet and stops.
 struct Walk<'p> {
     packet: &'p mut Packet,
+    /// The bytes that the walk goes over.
+    frame: &'p [u8],
     options: DecodeOptions,
     depth: u8,
     /// Where in the frame the innermost header that states a length ends, captured or not.
@@ -266,11 +284,16 @@ impl Walk<'_> {
 
     /// The header that stands before `bytes` states that `count` of them belong to it. What the frame
     /// holds behind them is padding.
-    #[inline]
-    fn limit(&mut self, bytes: &mut Reader<'_>, count: usize) {
-        let end = u32::try_from(bytes.position().saturating_add(count)).unwrap_or(u32::MAX);
-        self.end = self.end.min(end);
-        bytes.limit(count);
+    #[inline(always)]
+    fn limit(&mut self, bytes: &mut Reader<'_>, count: u32) {
+        self.end = self.end.min(self.position(bytes).saturating_add(count));
+        bytes.limit(count as usize);
+    }
+
+    /// Where in the frame the cursor stands.
+    #[inline(always)]
+    fn position(&self, bytes: &Reader<'_>) -> u32 {
+        bytes.position_in(self.frame) as u32
     }
 
     /// A tunnel begins here: notes it, and says whether the walk goes on inside.

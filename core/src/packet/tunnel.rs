@@ -11,7 +11,14 @@ const VXLAN_PORT: u16 = 4789;
 const GENEVE_PORT: u16 = 6081;
 const GTP_U_PORT: u16 = 2152;
 
+/// Whether datagrams to `port` may carry a tunnel.
+#[inline]
+pub(super) fn is_udp_port(port: u16) -> bool {
+    matches!(port, VXLAN_PORT | GENEVE_PORT | GTP_U_PORT)
+}
+
 impl Walk<'_> {
+    #[inline(never)]
     pub(super) fn ip_in_ip(&mut self, bytes: Reader<'_>) {
         if self.enter_tunnel() {
             self.ip(bytes);
@@ -19,6 +26,7 @@ impl Walk<'_> {
     }
 
     /// Flags and version, protocol, then the optional words that the flags announce.
+    #[inline(never)]
     pub(super) fn gre(&mut self, mut bytes: Reader<'_>) {
         const CHECKSUM: u16 = 0x8000;
         const ROUTING: u16 = 0x4000;
@@ -48,7 +56,7 @@ impl Walk<'_> {
     }
 
     /// The tunnels that are known by their UDP destination port.
-    #[inline]
+    #[inline(always)]
     pub(super) fn udp_tunnel(&mut self, bytes: Reader<'_>) {
         match self.packet.dst_port {
             VXLAN_PORT => self.vxlan(bytes),
@@ -58,9 +66,10 @@ impl Walk<'_> {
         }
     }
 
+    #[inline(never)]
     fn vxlan(&mut self, mut bytes: Reader<'_>) {
         const NETWORK_ID_IS_VALID: u8 = 0x08;
-        if let Some(header) = bytes.array::<8>()
+        if let Some(header) = bytes.array_ref::<8>()
             && header[0] & NETWORK_ID_IS_VALID != 0
             && self.enter_tunnel()
         {
@@ -68,8 +77,9 @@ impl Walk<'_> {
         }
     }
 
+    #[inline(never)]
     fn geneve(&mut self, mut bytes: Reader<'_>) {
-        let Some(header) = bytes.array::<8>() else { return };
+        let Some(header) = bytes.array_ref::<8>() else { return };
         let (version, options_words) = (header[0] >> 6, usize::from(header[0] & 0x3f));
         if version != 0 || !self.enter_tunnel() {
             return;
@@ -84,17 +94,18 @@ impl Walk<'_> {
     }
 
     /// A G-PDU carries an IP packet behind the header, its optional word and extension headers.
+    #[inline(never)]
     fn gtp_u(&mut self, mut bytes: Reader<'_>) {
         const VERSION_1: u8 = 0x30;
         const OPTIONAL_WORD: u8 = 0x07;
         const EXTENSION: u8 = 0x04;
         const USER_DATA: u8 = 0xff;
-        let Some(header) = bytes.array::<8>() else { return };
+        let Some(header) = bytes.array_ref::<8>() else { return };
         if header[0] & 0xf0 != VERSION_1 || header[1] != USER_DATA || !self.enter_tunnel() {
             return;
         }
         if header[0] & OPTIONAL_WORD != 0 {
-            let Some(optional) = bytes.array::<4>() else { return self.truncated() };
+            let Some(optional) = bytes.array_ref::<4>() else { return self.truncated() };
             let mut next = if header[0] & EXTENSION != 0 { optional[3] } else { 0 };
             while next != 0 {
                 let Some(words) = bytes.rest().first().copied() else { return self.truncated() };

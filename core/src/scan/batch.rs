@@ -1,5 +1,7 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
+use super::reader::Sink;
+use crate::capture::Record;
 use crate::packet::Packet;
 
 /// The packets of one piece of a capture. The bytes are the piece itself, as it was read: nothing
@@ -53,16 +55,25 @@ impl FrameBatch {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Takes a packet whose bytes begin `start` bytes into the view of the stream.
-    #[inline]
-    pub(super) fn push(&mut self, packet: &Packet, start: usize) {
-        self.packets.push(*packet);
-        self.starts.push(start as u32);
-    }
-
     /// Takes the bytes that the packets were found in; the view began `base` bytes into them.
     pub(super) fn keep(&mut self, bytes: Vec<u8>, base: usize) {
         self.bytes = bytes;
         self.base = base;
+    }
+}
+
+impl Sink for FrameBatch {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        let index = self.packets.len();
+        self.packets.push(Packet::default());
+        &mut self.packets[index]
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool {
+        let start = record.captured.as_ptr().addr() - view.as_ptr().addr();
+        self.starts.push(start as u32);
+        true
     }
 }

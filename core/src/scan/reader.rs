@@ -100,10 +100,10 @@ impl CaptureReader {
     /// # Errors
     /// Those of the stream and the decoder, after the packets before the damage.
     pub fn each(&mut self, mut each: impl FnMut(&Packet, &[u8])) -> Result<()> {
-        while self.read(|packet, record, _| {
-            each(packet, record.captured);
+        self.each_while(|packet, captured| {
+            each(packet, captured);
             true
-        })? {}
+        })?;
         Ok(())
     }
 
@@ -112,18 +112,15 @@ impl CaptureReader {
     ///
     /// # Errors
     /// Those of [`CaptureReader::each`].
-    pub fn each_while(&mut self, mut each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
-        let mut goes_on = true;
-        while goes_on {
-            let more = self.read(|packet, record, _| {
-                goes_on = each(packet, record.captured);
-                goes_on
-            })?;
-            if !more {
-                return Ok(false);
+    pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        let mut caller = Caller { packet: Packet::default(), each };
+        loop {
+            match self.pass(&mut caller)? {
+                Pass::Enough => return Ok(true),
+                pass if self.go_on(&pass)? => {}
+                _ => return Ok(false),
             }
         }
-        Ok(true)
     }
 
     /// Fills `columns` with up to `rows_max` packets; no rows mean that the capture has ended.
@@ -133,24 +130,27 @@ impl CaptureReader {
     pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
         columns.clear();
         columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
-        let mut block = Vec::with_capacity(BLOCK_PACKETS);
-        loop {
-            let room = BLOCK_PACKETS.min(rows_max - columns.len());
-            let read = self.read(|packet, _, _| {
-                block.push(*packet);
-                block.len() < room
-            });
-            let is_last = !matches!(read, Ok(true));
-            if block.len() == room || is_last {
-                columns.extend(&block);
-                block.clear();
+        let mut block = Block { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
+        let result = loop {
+            block.room = BLOCK_PACKETS.min(rows_max - columns.len());
+            match self.pass(&mut block) {
+                Ok(Pass::Enough) => {
+                    columns.extend(&block.packets);
+                    block.packets.clear();
+                    if columns.len() == rows_max {
+                        return Ok(());
+                    }
+                }
+                Ok(pass) => match self.go_on(&pass) {
+                    Ok(true) => {}
+                    ended => break ended.map(drop),
+                },
+                Err(error) => break Err(error),
             }
-            match read {
-                Err(error) if columns.is_empty() => return Err(error),
-                _ if is_last || columns.len() == rows_max => return Ok(()),
-                _ => {}
-            }
-        }
+        };
+        columns.extend(&block.packets);
+        // An error comes again on the next call, which has no rows to give.
+        if columns.is_empty() { result } else { Ok(()) }
     }
 
     /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch
@@ -162,10 +162,7 @@ impl CaptureReader {
         let spare = batch.clear();
         loop {
             let view_start = self.stream.position();
-            let pass = self.pass(&mut |packet, _, at| {
-                batch.push(packet, at);
-                true
-            });
+            let pass = self.pass(batch);
             if !batch.is_empty() {
                 // An error, if there was one, comes again on the next call.
                 let consumed = (self.stream.position() - view_start) as usize;
@@ -173,22 +170,15 @@ impl CaptureReader {
                 batch.keep(bytes, unread - consumed);
                 return Ok(());
             }
-            if !self.go_on(pass?)? {
+            if !self.go_on(&pass?)? {
                 return Ok(());
             }
         }
     }
 
-    /// Calls `each` with the packets in view, then fetches more; says whether the capture goes on.
-    /// `each` answers whether it takes another packet.
-    fn read(&mut self, mut each: impl FnMut(&Packet, &Record<'_>, usize) -> bool) -> Result<bool> {
-        let pass = self.pass(&mut each)?;
-        self.go_on(pass)
-    }
-
     /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
-    fn go_on(&mut self, pass: Pass) -> Result<bool> {
-        match pass {
+    fn go_on(&mut self, pass: &Pass) -> Result<bool> {
+        match *pass {
             Pass::Enough => {}
             Pass::End => return Ok(false),
             Pass::Need(count) => {
@@ -207,9 +197,8 @@ impl CaptureReader {
         Ok(true)
     }
 
-    /// Calls `each` with the packets whose bytes are in view, their record, and where in the view
-    /// its bytes begin.
-    fn pass(&mut self, each: &mut impl FnMut(&Packet, &Record<'_>, usize) -> bool) -> Result<Pass> {
+    /// Puts the packets whose bytes are in view into `sink`.
+    fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
         let view = self.stream.buffered();
         let at_end = self.stream.at_end();
         let mut at = 0;
@@ -224,9 +213,8 @@ impl CaptureReader {
                         Ok(false) => continue,
                         Err(error) => break Err(error),
                     }
-                    let packet = decode(&record, self.number, self.decode);
-                    let captured_at = record.captured.as_ptr() as usize - view.as_ptr() as usize;
-                    if !each(&packet, &record, captured_at) {
+                    decode(&record, self.number, self.decode, sink.place());
+                    if !sink.placed(&record, view) {
                         break Ok(Pass::Enough);
                     }
                 }
@@ -242,14 +230,62 @@ impl CaptureReader {
     }
 }
 
-/// The packet that a record holds.
-#[inline]
-fn decode(record: &Record<'_>, number: u64, options: DecodeOptions) -> Packet {
+/// What a pass fills. Packets are decoded in their place: copying one straight after it was written
+/// in small pieces would stall the processor for longer than decoding takes.
+pub(super) trait Sink {
+    /// The place of the next packet.
+    fn place(&mut self) -> &mut Packet;
+
+    /// The packet of `record` is in its place, its bytes in `view`; says whether the next one is
+    /// wanted.
+    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool;
+}
+
+/// One packet at a time, shown to a function.
+struct Caller<F> {
+    packet: Packet,
+    each: F,
+}
+
+impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        &mut self.packet
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, record: &Record<'_>, _: &[u8]) -> bool {
+        (self.each)(&self.packet, record.captured)
+    }
+}
+
+/// Packets one behind another, up to `room` of them.
+struct Block {
+    packets: Vec<Packet>,
+    room: usize,
+}
+
+impl Sink for Block {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        let index = self.packets.len();
+        self.packets.push(Packet::default());
+        &mut self.packets[index]
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, _: &Record<'_>, _: &[u8]) -> bool {
+        self.packets.len() < self.room
+    }
+}
+
+/// Decodes the packet that a record holds into its place.
+#[inline(always)]
+fn decode(record: &Record<'_>, number: u64, options: DecodeOptions, place: &mut Packet) {
     let link_type = LinkType(record.link_type);
     let meta = FrameMeta { number, ts: record.ts, length: record.length, link_type };
-    let mut packet = Packet::decode(meta, record.captured, options);
+    place.decode_into(meta, record.captured, options);
     if record.bad_time {
-        packet.mark(Status::BAD_TIME);
+        place.mark(Status::BAD_TIME);
     }
-    packet
 }

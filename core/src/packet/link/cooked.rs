@@ -34,7 +34,7 @@ impl Walk<'_> {
 
     /// Packet type, hardware type, address length, 8 bytes of address, protocol: 16 bytes.
     pub(in crate::packet) fn linux_sll(&mut self, mut bytes: Reader<'_>) {
-        let Some(header) = bytes.array::<16>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<16>() else { return self.truncated() };
         self.linux_protocol(u16::from_be_bytes([header[14], header[15]]), bytes);
     }
 

@@ -9,18 +9,21 @@ const ETHERTYPE_MIN: u16 = 0x0600;
 
 impl Walk<'_> {
     /// Destination, source, type: 14 bytes.
-    #[inline]
+    #[inline(always)]
     pub(in crate::packet) fn ethernet(&mut self, mut bytes: Reader<'_>) {
-        let Some(header) = bytes.array::<14>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<14>() else { return self.truncated() };
         let kind = u16::from_be_bytes([header[12], header[13]]);
         self.ethertype(kind, bytes);
     }
 
     /// What stands behind an EtherType: tags are stepped over, the first one gives the VLAN id.
-    #[inline]
+    #[inline(always)]
     pub(in crate::packet) fn ethertype(&mut self, mut kind: u16, mut bytes: Reader<'_>) {
-        while matches!(kind, ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD) {
-            let Some(tag) = bytes.array::<4>() else { return self.truncated() };
+        // Most frames have no tag: one comparison tells, before three look for one.
+        while kind != ethertype::IPV4
+            && matches!(kind, ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD)
+        {
+            let Some(tag) = bytes.array_ref::<4>() else { return self.truncated() };
             if self.depth == 0 && !self.packet.has(Field::Vlan) {
                 self.packet.vlan = u16::from_be_bytes([tag[0], tag[1]]) & 0x0fff;
                 self.packet.present.insert(Field::Vlan);
@@ -35,8 +38,10 @@ impl Walk<'_> {
             self.packet.ethertype = kind;
             self.packet.present.insert(Field::Ethertype);
         }
+        if matches!(kind, ethertype::IPV4 | ethertype::IPV6) {
+            return self.ip(bytes);
+        }
         match kind {
-            ethertype::IPV4 | ethertype::IPV6 => self.ip(bytes),
             ethertype::ARP => self.arp(bytes),
             ethertype::MPLS | ethertype::MPLS_MULTICAST => self.mpls(bytes),
             ethertype::PPPOE_SESSION => self.pppoe(bytes),
@@ -45,6 +50,7 @@ impl Walk<'_> {
     }
 
     /// Logical link control: IP, or the SNAP header that carries an EtherType (RFC 1042).
+    #[inline(never)]
     pub(in crate::packet) fn llc(&mut self, mut bytes: Reader<'_>) {
         const SNAP: [u8; 3] = [0xaa, 0xaa, 0x03];
         const IP: [u8; 3] = [0x06, 0x06, 0x03];

@@ -68,10 +68,13 @@ pub(super) mod ethertype {
 
 impl Walk<'_> {
     /// A frame of `link_type` begins at the cursor.
-    #[inline]
+    #[inline(always)]
     pub(super) fn link(&mut self, link_type: LinkType, bytes: Reader<'_>) {
+        // By far the most frequent: a comparison is predicted better than a jump through a table.
+        if link_type == LinkType::ETHERNET {
+            return self.ethernet(bytes);
+        }
         match link_type {
-            LinkType::ETHERNET => self.ethernet(bytes),
             LinkType::RAW | LinkType::RAW_BSD | LinkType::RAW_OPENBSD => self.ip(bytes),
             LinkType::IPV4 | LinkType::IPV6 => self.ip(bytes),
             LinkType::NULL => self.null(bytes),

@@ -6,6 +6,7 @@ use crate::wire::{Endian::Big, Reader};
 impl Walk<'_> {
     /// Labels down to the one marked as the bottom. Nothing says what follows; an IP version in
     /// the first four bits is taken for IP, as routers do (RFC 4928, section 3).
+    #[inline(never)]
     pub(in crate::packet) fn mpls(&mut self, mut bytes: Reader<'_>) {
         const BOTTOM_OF_STACK: u32 = 0x100;
         loop {

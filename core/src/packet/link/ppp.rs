@@ -18,6 +18,7 @@ impl Walk<'_> {
     }
 
     /// The protocol field, in one byte where the sender compressed it (an odd first byte).
+    #[inline(never)]
     pub(in crate::packet) fn ppp(&mut self, mut bytes: Reader<'_>) {
         let protocol = match bytes.rest().first() {
             Some(first) if first & 1 == 1 => bytes.u8().map(u16::from),
@@ -32,10 +33,11 @@ impl Walk<'_> {
     }
 
     /// Version and type, code, session, length: 6 bytes, then PPP of that length.
+    #[inline(never)]
     pub(in crate::packet) fn pppoe(&mut self, mut bytes: Reader<'_>) {
         const VERSION_1_TYPE_1: u8 = 0x11;
         const SESSION_DATA: u8 = 0;
-        let Some(header) = bytes.array::<6>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<6>() else { return self.truncated() };
         if header[0] != VERSION_1_TYPE_1 {
             return self.bad_header();
         }

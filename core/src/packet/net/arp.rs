@@ -10,11 +10,12 @@ const ATM: u16 = 19;
 impl Walk<'_> {
     /// Hardware and protocol types and address lengths, operation, then the two address pairs.
     /// Addresses are told where the protocol is IPv4.
+    #[inline(never)]
     pub(in crate::packet) fn arp(&mut self, mut bytes: Reader<'_>) {
         if self.depth > 0 {
             return;
         }
-        let Some(header) = bytes.array::<6>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<6>() else { return self.truncated() };
         let Some(operation) = bytes.u16(Big) else { return self.truncated() };
         self.packet.arp_op = operation;
         self.packet.present.insert(Field::ArpOp);

@@ -9,10 +9,10 @@ const MORE_FRAGMENTS: u16 = 0x2000;
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn ipv4(&mut self, mut bytes: Reader<'_>) {
         let on_wire = self.on_wire(&bytes);
-        let Some(header) = bytes.array::<HEADER_LEN_MIN>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<HEADER_LEN_MIN>() else { return self.truncated() };
         let header_len = usize::from(header[0] & 0x0f) * 4;
         let total_len = match u16::from_be_bytes([header[2], header[3]]) {
             // Segmentation offload leaves the length for the network card to fill in.
@@ -31,7 +31,7 @@ impl Walk<'_> {
         self.packet.present.insert_all(FieldSet::IP_HEADER);
 
         let stated = total_len.min(on_wire).saturating_sub(header_len as u32);
-        self.limit(&mut bytes, total_len as usize - HEADER_LEN_MIN);
+        self.limit(&mut bytes, total_len - HEADER_LEN_MIN as u32);
         let fragment = u16::from_be_bytes([header[6], header[7]]);
         let is_fragment = fragment & (MORE_FRAGMENTS | FRAGMENT_OFFSET) != 0;
         let is_later = is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8);
@@ -58,8 +58,7 @@ impl Walk<'_> {
 }
 
 /// The IPv4-mapped IPv6 address, so that both versions share a column.
-fn mapped(address: [u8; 4]) -> [u8; 16] {
-    let mut bytes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0];
-    bytes[12..].copy_from_slice(&address);
-    bytes
+pub(in crate::packet) fn mapped(address: [u8; 4]) -> [u8; 16] {
+    const PREFIX: u128 = 0xffff << 32;
+    (PREFIX | u128::from(u32::from_be_bytes(address))).to_be_bytes()
 }

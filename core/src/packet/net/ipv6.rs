@@ -15,10 +15,10 @@ mod extension {
 }
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn ipv6(&mut self, mut bytes: Reader<'_>) {
         let on_wire = self.on_wire(&bytes);
-        let Some(header) = bytes.array::<40>() else { return self.truncated() };
+        let Some(header) = bytes.array_ref::<40>() else { return self.truncated() };
         let payload_len = match u16::from_be_bytes([header[4], header[5]]) {
             // A jumbogram (RFC 2675) or segmentation offload: the frame tells the length.
             0 => on_wire.saturating_sub(40),
@@ -31,14 +31,14 @@ impl Walk<'_> {
         self.packet.ttl = header[7];
         self.packet.ip_len = payload_len + 40;
         self.packet.present.insert_all(FieldSet::IP_HEADER);
-        self.limit(&mut bytes, payload_len as usize);
+        self.limit(&mut bytes, payload_len);
         let stated = payload_len.min(on_wire.saturating_sub(40));
         self.ipv6_extensions(header[6], IpPayload { bytes, stated, fragment: false });
     }
 
     /// Steps over extension headers to the protocol they hide. Each takes at least 8 bytes, so the
     /// length of the packet bounds the loop.
-    #[inline]
+    #[inline(never)]
     fn ipv6_extensions(&mut self, mut next: u8, mut payload: IpPayload<'_>) {
         while let extension::HOP_BY_HOP
         | extension::ROUTING

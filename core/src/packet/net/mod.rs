@@ -4,6 +4,8 @@ mod arp;
 mod ipv4;
 mod ipv6;
 
+pub(super) use ipv4::mapped;
+
 use super::{Field, FieldSet, Walk};
 use crate::wire::Reader;
 
@@ -32,7 +34,7 @@ pub(super) struct IpPayload<'a> {
 
 impl Walk<'_> {
     /// An IP packet of either version: the first four bits tell, whatever led here.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ip(&mut self, bytes: Reader<'_>) {
         match bytes.rest().first() {
             Some(first) if first >> 4 == 4 => self.ipv4(bytes),
@@ -43,7 +45,7 @@ impl Walk<'_> {
     }
 
     /// Forgets what an outer IP header said, before an inner one is told.
-    #[inline]
+    #[inline(always)]
     fn replace_outer_ip(&mut self) {
         if self.depth > 0 {
             self.packet.present.remove(FieldSet::IP_AND_ABOVE);
@@ -52,20 +54,25 @@ impl Walk<'_> {
 
     /// Bytes that were on the wire from the cursor to the end that outer headers state, captured or
     /// not.
-    #[inline]
+    #[inline(always)]
     fn on_wire(&self, bytes: &Reader<'_>) -> u32 {
-        let position = u32::try_from(bytes.position()).unwrap_or(u32::MAX);
-        self.end.saturating_sub(position)
+        self.end.saturating_sub(self.position(bytes))
     }
 
     /// Hands the payload of an IP packet to the transport protocol or tunnel it carries.
-    #[inline]
+    #[inline(always)]
     fn ip_payload(&mut self, protocol: u8, payload: IpPayload<'_>) {
         self.packet.proto = protocol;
         self.packet.present.insert(Field::Proto);
+        // Comparisons for the two that nearly all packets have are predicted better than a jump
+        // through a table.
+        if protocol == proto::TCP {
+            return self.tcp(payload);
+        }
+        if protocol == proto::UDP {
+            return self.udp(payload);
+        }
         match protocol {
-            proto::TCP => self.tcp(payload),
-            proto::UDP => self.udp(payload),
             proto::ICMP | proto::ICMPV6 => self.icmp(payload),
             proto::SCTP => self.sctp(payload),
             proto::IPV4 | proto::IPV6 => self.ip_in_ip(payload.bytes),

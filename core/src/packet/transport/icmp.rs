@@ -4,6 +4,7 @@ use crate::packet::net::IpPayload;
 use crate::packet::{Field, Walk};
 
 impl Walk<'_> {
+    #[inline(never)]
     pub(in crate::packet) fn icmp(&mut self, mut payload: IpPayload<'_>) {
         let Some([kind, code]) = payload.bytes.array() else { return self.truncated() };
         self.packet.icmp_type = kind;

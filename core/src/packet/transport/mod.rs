@@ -10,7 +10,7 @@ use super::{Field, FieldSet, Walk};
 
 impl Walk<'_> {
     /// Source and destination port, the first four bytes of TCP, UDP and SCTP alike.
-    #[inline]
+    #[inline(always)]
     fn ports(&mut self, payload: &mut IpPayload<'_>) -> bool {
         let Some([src_high, src_low, dst_high, dst_low]) = payload.bytes.array() else {
             self.truncated();
@@ -24,10 +24,10 @@ impl Walk<'_> {
 
     /// Notes the payload behind a transport header of `header_len` bytes that began `at` bytes into
     /// the frame, with `stated` bytes of header and payload together.
-    #[inline]
-    fn payload(&mut self, at: usize, header_len: u32, stated: u32) {
+    #[inline(always)]
+    fn payload(&mut self, at: u32, header_len: u32, stated: u32) {
         let Some(payload_len) = stated.checked_sub(header_len) else { return self.bad_header() };
-        self.packet.payload_offset = (at as u32).saturating_add(header_len);
+        self.packet.payload_offset = at.saturating_add(header_len);
         self.packet.payload_len = payload_len;
         self.packet.present.insert(Field::PayloadLen);
     }

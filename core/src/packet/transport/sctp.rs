@@ -6,8 +6,9 @@ use crate::packet::net::IpPayload;
 const HEADER_LEN: u32 = 12;
 
 impl Walk<'_> {
+    #[inline(never)]
     pub(in crate::packet) fn sctp(&mut self, mut payload: IpPayload<'_>) {
-        let at = payload.bytes.position();
+        let at = self.position(&payload.bytes);
         if !self.ports(&mut payload) {
             return;
         }

@@ -7,9 +7,9 @@ use crate::wire::Endian::Big;
 const HEADER_LEN_MIN: u32 = 20;
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(in crate::packet) fn tcp(&mut self, mut payload: IpPayload<'_>) {
-        let at = payload.bytes.position();
+        let at = self.position(&payload.bytes);
         if !self.ports(&mut payload) {
             return;
         }

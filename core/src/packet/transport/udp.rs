@@ -7,9 +7,9 @@ use crate::wire::Endian::Big;
 const HEADER_LEN: u32 = 8;
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(in crate::packet) fn udp(&mut self, mut payload: IpPayload<'_>) {
-        let at = payload.bytes.position();
+        let at = self.position(&payload.bytes);
         if !self.ports(&mut payload) {
             return;
         }
@@ -26,7 +26,7 @@ impl Walk<'_> {
         if payload.bytes.take(2).is_none() {
             return self.truncated();
         }
-        self.limit(&mut payload.bytes, stated.saturating_sub(HEADER_LEN) as usize);
+        self.limit(&mut payload.bytes, stated.saturating_sub(HEADER_LEN));
         self.udp_tunnel(payload.bytes);
     }
 }
