@@ -39,13 +39,13 @@ pub(super) fn decode_into(packet: &mut Packet, meta: FrameMeta, captured: &[u8])
         present: FIELDS.union(FieldSet(Field::Ts.bit())),
         ..Packet::default()
     };
-    let mut kind = be16(header, 12);
+    let mut kind = u16::from_be_bytes([header[12], header[13]]);
     let mut at = ETHERNET_LEN;
     if kind == ethertype::VLAN {
         let tag = chunk::<TAG_LEN>(captured, at)?;
-        packet.vlan = be16(tag, 0) & 0x0fff;
+        packet.vlan = u16::from_be_bytes([tag[0], tag[1]]) & 0x0fff;
         packet.present.insert(Field::Vlan);
-        kind = be16(tag, 2);
+        kind = u16::from_be_bytes([tag[2], tag[3]]);
         at += TAG_LEN;
     }
     packet.ethertype = kind;
@@ -61,8 +61,9 @@ fn ipv4(packet: &mut Packet, captured: &[u8], at: usize) -> Option<()> {
     const HEADER_LEN: u32 = 20;
     const FRAGMENT: u16 = 0x3fff;
     let ip = chunk::<{ HEADER_LEN as usize }>(captured, at)?;
-    let total_len = u32::from(be16(ip, 2));
-    if ip[0] != 0x45 || be16(ip, 6) & FRAGMENT != 0 || total_len < HEADER_LEN {
+    let total_len = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
+    if ip[0] != 0x45 || u16::from_be_bytes([ip[6], ip[7]]) & FRAGMENT != 0 || total_len < HEADER_LEN
+    {
         return None;
     }
     packet.src_ip = mapped([ip[12], ip[13], ip[14], ip[15]]);
@@ -77,7 +78,7 @@ fn ipv4(packet: &mut Packet, captured: &[u8], at: usize) -> Option<()> {
 fn ipv6(packet: &mut Packet, captured: &[u8], at: usize) -> Option<()> {
     const HEADER_LEN: usize = 40;
     let ip = chunk::<HEADER_LEN>(captured, at)?;
-    let payload_len = u32::from(be16(ip, 4));
+    let payload_len = u32::from(u16::from_be_bytes([ip[4], ip[5]]));
     if ip[0] >> 4 != 6 || payload_len == 0 {
         return None;
     }
@@ -105,11 +106,11 @@ fn transport(
     let header_len = match protocol {
         proto::TCP => {
             let tcp = chunk::<TCP_LEN>(captured, at)?;
-            packet.src_port = be16(tcp, 0);
-            packet.dst_port = be16(tcp, 2);
-            packet.seq = be32(tcp, 4);
-            packet.ack = be32(tcp, 8);
-            packet.tcp_flags = be16(tcp, 12) & 0x0fff;
+            packet.src_port = u16::from_be_bytes([tcp[0], tcp[1]]);
+            packet.dst_port = u16::from_be_bytes([tcp[2], tcp[3]]);
+            packet.seq = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
+            packet.ack = u32::from_be_bytes([tcp[8], tcp[9], tcp[10], tcp[11]]);
+            packet.tcp_flags = u16::from_be_bytes([tcp[12], tcp[13]]) & 0x0fff;
             packet.present = packet.present.union(TCP_FIELDS);
             let header_len = usize::from(tcp[12] >> 4) * 4;
             let ends_in_view = at + header_len <= captured.len();
@@ -117,10 +118,10 @@ fn transport(
         }
         proto::UDP => {
             let udp = chunk::<UDP_LEN>(captured, at)?;
-            packet.src_port = be16(udp, 0);
-            packet.dst_port = be16(udp, 2);
+            packet.src_port = u16::from_be_bytes([udp[0], udp[1]]);
+            packet.dst_port = u16::from_be_bytes([udp[2], udp[3]]);
             // Anything behind a datagram inside its packet is for the walk.
-            let is_whole = u32::from(be16(udp, 4)) == stated;
+            let is_whole = u32::from(u16::from_be_bytes([udp[4], udp[5]])) == stated;
             (is_whole && !tunnel::is_udp_port(packet.dst_port)).then_some(UDP_LEN)?
         }
         _ => return None,
@@ -133,16 +134,6 @@ fn transport(
 #[inline(always)]
 fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
     bytes.get(at..)?.first_chunk()
-}
-
-#[inline(always)]
-fn be16<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-#[inline(always)]
-fn be32<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 #[cfg(test)]
