@@ -12,9 +12,6 @@ use std::thread::JoinHandle;
 use crate::io::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
 
-/// Results that may wait to be taken.
-const QUEUE_MAX: usize = 2;
-
 /// What [`Background::next`] has to say.
 #[derive(Debug)]
 pub enum Event<T> {
@@ -47,6 +44,8 @@ pub struct HostSource<T>(Arc<Shared<T>>);
 struct Shared<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
+    /// Results that may wait to be taken.
+    queue_max: usize,
 }
 
 struct State<T> {
@@ -70,13 +69,14 @@ impl<T> Shared<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Starts `work`, which is given its outlet and the source of host bytes. `cancel` ends a read
-    /// that blocks when the work is dropped.
+    /// Starts `work`, which is given its outlet and the source of host bytes. It may be `queue_max`
+    /// results ahead. `cancel` ends a read that blocks when the work is dropped.
     ///
     /// # Errors
     /// `Io` where the system gives no thread.
     pub fn start(
         cancel: Cancel,
+        queue_max: usize,
         work: impl FnOnce(&Outlet<T>, HostSource<T>) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
         let shared = Arc::new(Shared {
@@ -90,6 +90,7 @@ impl<T: Send + 'static> Background<T> {
                 is_closed: false,
             }),
             changed: Condvar::new(),
+            queue_max,
         });
         let outlet = Outlet(Arc::clone(&shared));
         let source = HostSource(Arc::clone(&shared));
@@ -128,7 +129,10 @@ impl<T: Send + 'static> Background<T> {
                 return Err(closed());
             }
             if let Some(item) = state.items.pop_front() {
-                self.shared.changed.notify_all();
+                // The thread is woken for several results at once: switching costs more than one.
+                if state.items.len() <= self.shared.queue_max / 2 {
+                    self.shared.changed.notify_all();
+                }
                 return Ok(Event::Item(item));
             }
             if let Some(outcome) = &state.outcome {
@@ -162,7 +166,7 @@ impl<T: Send + 'static> Background<T> {
     /// Gives a used-up result back, so that its memory serves again.
     pub fn recycle(&self, item: T) {
         let mut state = self.shared.lock();
-        if state.spares.len() < QUEUE_MAX {
+        if state.spares.len() < self.shared.queue_max {
             state.spares.push(item);
         }
     }
@@ -207,7 +211,7 @@ impl<T> Outlet<T> {
     /// `Closed` when nobody wants results any more; the work should end.
     pub fn send(&self, item: T) -> Result<()> {
         let mut state = self.0.lock();
-        while state.items.len() >= QUEUE_MAX && !state.is_closed {
+        while state.items.len() >= self.0.queue_max && !state.is_closed {
             state = self.0.wait(state);
         }
         if state.is_closed {

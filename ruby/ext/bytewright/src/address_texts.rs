@@ -34,18 +34,31 @@ impl AddressTexts {
         AddressTexts { keys: RefCell::new(vec![None; SLOTS]), texts: texts.into() }
     }
 
+    /// Where the text of `address` is in [`AddressTexts::texts`], if it is there.
+    #[inline]
+    pub(crate) fn find(&self, address: IpAddr) -> Option<usize> {
+        let slot = slot_of(address);
+        (self.keys.borrow().get(slot) == Some(&Some(address))).then_some(slot)
+    }
+
+    /// The texts, by slot.
+    #[inline]
+    pub(crate) fn texts(&self, ruby: &Ruby) -> RArray {
+        ruby.get_inner(self.texts)
+    }
+
     /// The text of `address`, frozen.
     pub(crate) fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error> {
-        let slot = slot_of(address);
-        let texts = ruby.get_inner(self.texts);
-        let mut keys = self.keys.borrow_mut();
-        let Some(key) = keys.get_mut(slot) else { return Ok(text_of(ruby, address).as_value()) };
-        if *key == Some(address) {
+        let texts = self.texts(ruby);
+        if let Some(slot) = self.find(address) {
             return texts.entry(slot as isize);
         }
+        let slot = slot_of(address);
         let text = text_of(ruby, address).as_value();
         texts.store(slot as isize, text)?;
-        *key = Some(address);
+        if let Some(key) = self.keys.borrow_mut().get_mut(slot) {
+            *key = Some(address);
+        }
         Ok(text)
     }
 }

@@ -8,11 +8,13 @@
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use magnus::rb_sys::{AsRawValue, FromRawValue, resume_error};
-use magnus::{Error, RClass, RString, Ruby, Value};
+use bytewright::packet::{Field, Value as FieldValue};
+use magnus::rb_sys::{AsRawValue, resume_error};
+use magnus::{Error, RClass, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
-use crate::reading;
+use crate::packet::PacketCursor;
+use crate::reading::Reading;
 
 /// What runs without the lock: the work, how to wake it, and its result.
 struct Unlocked<'a, T> {
@@ -89,19 +91,55 @@ fn or_raise<T: Copy>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> T {
     }
 }
 
+/// The Rust value inside a Ruby object, which a TypeError is raised for where it is another's.
+///
+/// # Safety
+/// The object must stay alive, on the stack or marked, for as long as the reference is used.
+#[inline]
+unsafe fn inside<'a, T: TypedData>(object: VALUE) -> &'a T {
+    // SAFETY: `DataType` is a transparent wrapper around `rb_data_type_t`, and Ruby returns the
+    // pointer that the object was made with, a `T` on the heap that no compaction moves.
+    unsafe {
+        let data_type: *const rb_sys::rb_data_type_t = std::ptr::from_ref(T::data_type()).cast();
+        &*rb_sys::rb_check_typeddata(object, data_type).cast::<T>()
+    }
+}
+
+/// The value of `field` of the packet that `cursor` is at, as a Ruby object.
+#[inline]
+fn field_object(cursor: &PacketCursor, field: Field) -> VALUE {
+    match cursor.field(field) {
+        FieldValue::Null => rb_sys::Qnil as VALUE,
+        // SAFETY: this makes an Integer; it cannot raise, and nothing here needs dropping.
+        FieldValue::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
+        // SAFETY: as above.
+        FieldValue::Signed(number) => unsafe { rb_sys::rb_ll2inum(number) },
+        FieldValue::Address(address) => {
+            or_raise(|ruby| cursor.texts(ruby).text(ruby, address)).as_raw()
+        }
+    }
+}
+
+/// The getter of the field with number `FIELD`.
+unsafe extern "C" fn get<const FIELD: usize>(packet: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the receiver of a method alive while it runs.
+    let cursor: &PacketCursor = unsafe { inside(packet) };
+    Field::ALL.get(FIELD).map_or(rb_sys::Qnil as VALUE, |field| field_object(cursor, *field))
+}
+
 /// `reading.each_packet(cursor) { |cursor| }`: yields the cursor once per packet.
-unsafe extern "C" fn each_packet(reading: VALUE, cursor: VALUE) -> VALUE {
-    // SAFETY: Ruby passes live values, and the stack keeps them marked and in place.
-    let (this, packet) = unsafe { (Value::from_raw(reading), Value::from_raw(cursor)) };
+unsafe extern "C" fn each_packet(reading: VALUE, packet: VALUE) -> VALUE {
+    // SAFETY: both objects are on the stack until this returns.
+    let (this, cursor): (&Reading, &PacketCursor) = unsafe { (inside(reading), inside(packet)) };
     loop {
-        let count = or_raise(|ruby| reading::next_frames(ruby, this, packet));
+        let count = or_raise(|ruby| this.next_frames(ruby, cursor));
         if count == 0 {
             return reading;
         }
         for index in 0..count {
-            or_raise(|_| reading::point(packet, index));
+            cursor.point(index);
             // SAFETY: the block may raise, throw or break: nothing above needs dropping.
-            unsafe { rb_sys::rb_yield(cursor) };
+            unsafe { rb_sys::rb_yield(packet) };
         }
     }
 }
@@ -110,46 +148,68 @@ unsafe extern "C" fn each_packet(reading: VALUE, cursor: VALUE) -> VALUE {
 pub(crate) const ROW_FIELDS_MAX: usize = 64;
 
 /// `reading.each_row(cursor) { |array| }`: yields an Array of field values per packet.
-unsafe extern "C" fn each_row(reading: VALUE, cursor: VALUE) -> VALUE {
-    // SAFETY: as in `each_packet`.
-    let (this, packet) = unsafe { (Value::from_raw(reading), Value::from_raw(cursor)) };
+unsafe extern "C" fn each_row(reading: VALUE, packet: VALUE) -> VALUE {
+    // SAFETY: both objects are on the stack until this returns.
+    let (this, cursor): (&Reading, &PacketCursor) = unsafe { (inside(reading), inside(packet)) };
     loop {
-        let count = or_raise(|ruby| reading::next_frames(ruby, this, packet));
+        let count = or_raise(|ruby| this.next_frames(ruby, cursor));
         if count == 0 {
             return reading;
         }
         for index in 0..count {
+            cursor.point(index);
             // Values on the stack are found and kept by the garbage collector.
             let mut row = [rb_sys::Qnil as VALUE; ROW_FIELDS_MAX];
-            let fields = or_raise(|ruby| {
-                reading::point(packet, index)?;
-                let mut put = |at: usize, value: Value| {
-                    if let Some(slot) = row.get_mut(at) {
-                        *slot = value.as_raw();
-                    }
-                };
-                reading::row(ruby, this, packet, &mut put)
-            });
-            // SAFETY: `fields` values were put at the start of `row`; making an Array and yielding
-            // may raise, and nothing here needs dropping.
+            for (slot, field) in row.iter_mut().zip(this.fields()) {
+                *slot = field_object(cursor, *field);
+            }
+            let len = this.fields().len().min(ROW_FIELDS_MAX);
+            // SAFETY: the first `len` values of `row` are objects; making an Array and yielding may
+            // raise, and nothing here needs dropping.
             unsafe {
-                let array = rb_sys::rb_ary_new_from_values(fields as _, row.as_ptr());
+                let array = rb_sys::rb_ary_new_from_values(len as _, row.as_ptr());
                 rb_sys::rb_yield(array);
             }
         }
     }
 }
 
-/// Defines the loops as private methods of `class`.
+type AnyMethod = unsafe extern "C" fn() -> VALUE;
+
+/// Defines the loops as methods of `class`.
 pub(crate) fn define_loops(class: RClass) {
     type Loop = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
-    type Method = unsafe extern "C" fn() -> VALUE;
     for (name, function) in [(c"each_packet", each_packet as Loop), (c"each_row", each_row)] {
         // SAFETY: Ruby calls a method of arity 1 with self and one argument, which is what the
         // function takes; the type is erased because rb_define_method takes methods of any arity.
         unsafe {
-            let function = std::mem::transmute::<Loop, Method>(function);
+            let function = std::mem::transmute::<Loop, AnyMethod>(function);
             rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(function), 1);
+        }
+    }
+}
+
+/// Lists the getters: `get::<0>, get::<1>, ...`, one per field, checked against their number.
+macro_rules! getters {
+    ($($number:literal)*) => {
+        /// A getter for each field, in the order of the fields.
+        const GETTERS: [unsafe extern "C" fn(VALUE) -> VALUE; Field::ALL.len()] =
+            [$(get::<$number>),*];
+    };
+}
+
+getters! { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 }
+
+/// Defines a method for each field, of its name, that answers its value.
+pub(crate) fn define_field_getters(class: RClass) {
+    type Getter = unsafe extern "C" fn(VALUE) -> VALUE;
+    for (field, getter) in Field::ALL.iter().zip(GETTERS) {
+        let Ok(name) = std::ffi::CString::new(field.name()) else { continue };
+        // SAFETY: Ruby calls a method of arity 0 with self alone, which is what the function takes,
+        // and copies the name.
+        unsafe {
+            let getter = std::mem::transmute::<Getter, AnyMethod>(getter);
+            rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(getter), 0);
         }
     }
 }

@@ -17,6 +17,9 @@ use crate::error::{closed, guarded, raised, to_ruby};
 use crate::flow::{OpenFlows, StoreObject};
 use crate::reading::{Item, Reading};
 
+/// Batches of frames, of some 300 KB each, that the reading thread may be ahead of Ruby.
+const FRAMES_AHEAD: usize = 8;
+
 /// A capture file, or an object to read one from.
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Capture", free_immediately, mark, size)]
@@ -123,7 +126,7 @@ impl Capture {
     /// A pass that gives packets one by one; `fields` are those of `each_row`.
     pub(crate) fn read_frames(ruby: &Ruby, this: &Self, fields: RArray) -> Result<Reading, Error> {
         let fields = fields_named(ruby, fields)?;
-        this.start(ruby, fields, |mut reader, outlet| {
+        this.start(ruby, fields, FRAMES_AHEAD, |mut reader, outlet| {
             loop {
                 let mut batch = match outlet.spare() {
                     Some(Item::Frames(batch)) => batch,
@@ -149,7 +152,7 @@ impl Capture {
         if rows == 0 {
             return Err(Error::new(ruby.exception_arg_error(), "expected rows above 0, found 0"));
         }
-        this.start(ruby, fields.clone(), move |mut reader, outlet| {
+        this.start(ruby, fields.clone(), 1, move |mut reader, outlet| {
             loop {
                 let mut columns = Columns::new(&fields);
                 reader.read_columns(&mut columns, rows)?;
@@ -164,7 +167,7 @@ impl Capture {
     /// A pass that counts packets by the value of one field.
     pub(crate) fn read_counts(ruby: &Ruby, this: &Self, field: Symbol) -> Result<Reading, Error> {
         let field = field_named(ruby, field)?;
-        this.start(ruby, vec![field], move |mut reader, outlet| {
+        this.start(ruby, vec![field], 1, move |mut reader, outlet| {
             let (counts, result) = scan::count_by(&mut reader, field);
             result?;
             outlet.send(Item::Counts(counts.into_sorted()))
@@ -173,7 +176,7 @@ impl Capture {
 
     /// A pass that says what the capture is.
     pub(crate) fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), |reader, outlet| {
+        this.start(ruby, Vec::new(), 1, |reader, outlet| {
             outlet.send(Item::Info(Box::new(scan::info(reader)?)))
         })
     }
@@ -185,7 +188,7 @@ impl Capture {
         flows: &OpenFlows,
         is_last: bool,
     ) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), flows.work(is_last))
+        this.start(ruby, Vec::new(), 2, flows.work(is_last))
     }
 
     /// A pass that merges the flows of the capture into a file.
@@ -195,7 +198,7 @@ impl Capture {
         store: &StoreObject,
         flows: &OpenFlows,
     ) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), store.work(ruby, flows.options)?)
+        this.start(ruby, Vec::new(), 1, store.work(ruby, flows.options)?)
     }
 
     /// Starts `work` on a thread of its own, over this capture from its beginning.
@@ -203,6 +206,7 @@ impl Capture {
         &self,
         ruby: &Ruby,
         fields: Vec<Field>,
+        queue_max: usize,
         work: impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static,
     ) -> Result<Reading, Error> {
         guarded(ruby, || {
@@ -226,7 +230,7 @@ impl Capture {
                 }
             };
             let name = self.name.clone();
-            let background = Background::start(cancel, move |outlet, host| {
+            let background = Background::start(cancel, queue_max, move |outlet, host| {
                 let reader = match (opened, path) {
                     (Some(reader), _) => reader,
                     (None, Some(path)) => CaptureReader::open(&path, &options)?,

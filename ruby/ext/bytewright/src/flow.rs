@@ -187,7 +187,7 @@ impl StoreObject {
     fn read_flows(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
         let store = this.store(ruby)?;
         let background =
-            Background::start(Cancel::new(), move |outlet, _| send_all(outlet, store.flows()?));
+            Background::start(Cancel::new(), 2, move |outlet, _| send_all(outlet, store.flows()?));
         let background = Arc::new(background.map_err(|error| to_ruby(ruby, &error))?);
         Ok(Reading::new(ruby, background, None, Vec::new()))
     }

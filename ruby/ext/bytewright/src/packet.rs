@@ -1,6 +1,6 @@
 //! `Bytewright::Packet`: one packet's fields, made into Ruby objects only when they are asked for.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::packet::{Field, Packet, Status, Value as FieldValue};
@@ -10,24 +10,24 @@ use magnus::value::Opaque;
 use magnus::{Error, RHash, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
+use crate::border;
 use crate::capture::field_named;
 
 /// A packet. While a capture is iterated it is a cursor that moves on; a copy stays.
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Packet", free_immediately, mark, size)]
 pub(crate) struct PacketCursor {
-    packet: Cell<Packet>,
-    frame: RefCell<Frame>,
+    place: RefCell<Place>,
     texts: Opaque<Obj<AddressTexts>>,
 }
 
-/// Where a packet's bytes are.
-enum Frame {
-    None,
-    /// In the batch that is being iterated.
+/// Where a packet is.
+enum Place {
+    Nowhere,
+    /// In the batch that is being iterated, at an index.
     Batch(Arc<FrameBatch>, usize),
-    /// In a copy of their own: what was captured, and where in it the payload is.
-    Own(Arc<[u8]>),
+    /// In a copy of its own, with the bytes that were captured.
+    Own(Box<Packet>, Arc<[u8]>),
 }
 
 impl magnus::DataTypeFunctions for PacketCursor {
@@ -36,8 +36,8 @@ impl magnus::DataTypeFunctions for PacketCursor {
     }
 
     fn size(&self) -> usize {
-        let own = match &*self.frame.borrow() {
-            Frame::Own(bytes) => bytes.len(),
+        let own = match &*self.place.borrow() {
+            Place::Own(_, bytes) => size_of::<Packet>() + bytes.len(),
             _ => 0,
         };
         size_of::<Self>() + own
@@ -46,17 +46,13 @@ impl magnus::DataTypeFunctions for PacketCursor {
 
 impl PacketCursor {
     pub(crate) fn new(texts: Obj<AddressTexts>) -> Self {
-        PacketCursor {
-            packet: Cell::default(),
-            frame: RefCell::new(Frame::None),
-            texts: texts.into(),
-        }
+        PacketCursor { place: RefCell::new(Place::Nowhere), texts: texts.into() }
     }
 
     /// Gives up the batch it moves over, if nobody else looks into it.
     pub(crate) fn take_batch(&self) -> Option<FrameBatch> {
-        match self.frame.replace(Frame::None) {
-            Frame::Batch(batch, _) => Arc::try_unwrap(batch).ok(),
+        match self.place.replace(Place::Nowhere) {
+            Place::Batch(batch, _) => Arc::try_unwrap(batch).ok(),
             _ => None,
         }
     }
@@ -64,40 +60,60 @@ impl PacketCursor {
     /// Moves to `batch`; says how many packets it holds.
     pub(crate) fn enter_batch(&self, batch: FrameBatch) -> usize {
         let len = batch.len();
-        self.frame.replace(Frame::Batch(Arc::new(batch), 0));
+        self.place.replace(Place::Batch(Arc::new(batch), 0));
         len
     }
 
     /// Moves to the packet at `index` of its batch.
     #[inline]
     pub(crate) fn point(&self, index: usize) {
-        if let Frame::Batch(batch, at) = &mut *self.frame.borrow_mut()
-            && let Some(packet) = batch.packet(index)
-        {
-            self.packet.set(*packet);
+        if let Place::Batch(_, at) = &mut *self.place.borrow_mut() {
             *at = index;
         }
     }
 
-    pub(crate) fn packet(&self) -> Packet {
-        self.packet.get()
+    /// Shows the packet to `look`.
+    #[inline]
+    pub(crate) fn with_packet<T>(&self, look: impl FnOnce(&Packet) -> T) -> T {
+        let place = self.place.borrow();
+        let packet = match &*place {
+            Place::Nowhere => None,
+            Place::Batch(batch, index) => batch.packet(*index),
+            Place::Own(packet, _) => Some(&**packet),
+        };
+        match packet {
+            Some(packet) => look(packet),
+            None => look(&Packet::default()),
+        }
+    }
+
+    /// The value of one field.
+    #[inline]
+    pub(crate) fn field(&self, field: Field) -> FieldValue {
+        self.with_packet(|packet| packet.value(field))
+    }
+
+    /// The cache of address texts that it shares with its pass.
+    #[inline]
+    pub(crate) fn texts(&self, ruby: &Ruby) -> Obj<AddressTexts> {
+        ruby.get_inner(self.texts)
     }
 
     /// A copy that stays as it is, with its own copy of the bytes.
     fn copy(ruby: &Ruby, this: &Self) -> Obj<PacketCursor> {
         let bytes = this.with_captured(|bytes| Arc::from(bytes));
+        let packet = this.with_packet(|packet| Box::new(*packet));
         ruby.obj_wrap(PacketCursor {
-            packet: this.packet.clone(),
-            frame: RefCell::new(Frame::Own(bytes)),
+            place: RefCell::new(Place::Own(packet, bytes)),
             texts: this.texts,
         })
     }
 
     fn with_captured<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
-        match &*self.frame.borrow() {
-            Frame::None => look(&[]),
-            Frame::Batch(batch, index) => look(batch.captured(*index).unwrap_or_default()),
-            Frame::Own(bytes) => look(bytes),
+        match &*self.place.borrow() {
+            Place::Nowhere => look(&[]),
+            Place::Batch(batch, index) => look(batch.captured(*index).unwrap_or_default()),
+            Place::Own(_, bytes) => look(bytes),
         }
     }
 
@@ -106,14 +122,14 @@ impl PacketCursor {
     }
 
     fn payload(ruby: &Ruby, this: &Self) -> Option<Value> {
-        let range = this.packet.get().payload_range()?;
+        let range = this.with_packet(Packet::payload_range)?;
         let string =
             this.with_captured(|bytes| bytes.get(range).map(|part| ruby.str_from_slice(part)))?;
         Some(string.as_value())
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
-        field_value(ruby, this.packet.get().value(field), &ruby.get_inner(this.texts))
+        field_value(ruby, this.field(field), &this.texts(ruby))
     }
 
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
@@ -142,11 +158,12 @@ impl PacketCursor {
     fn is_equal(&self, other: Value) -> bool {
         let Ok(other) = <&PacketCursor>::try_convert(other) else { return false };
         let bytes = self.with_captured(<[u8]>::to_vec);
-        self.packet == other.packet && other.with_captured(|other| bytes == other)
+        let packet = self.with_packet(|packet| *packet);
+        other.with_packet(|other| packet == *other) && other.with_captured(|other| bytes == other)
     }
 
     fn has_status(&self, status: Status) -> bool {
-        self.packet.get().status().has(status)
+        self.with_packet(|packet| packet.status().has(status))
     }
 }
 
@@ -165,18 +182,6 @@ pub(crate) fn field_value(
     }
 }
 
-/// Declares the getters that are fields: `name Field` becomes a method `name`.
-macro_rules! define_getters {
-    ($class:ident: $($name:ident $field:ident,)*) => {
-        $({
-            fn $name(ruby: &Ruby, this: &PacketCursor) -> Result<Value, Error> {
-                PacketCursor::value(ruby, this, Field::$field)
-            }
-            $class.define_method(stringify!($name), method!($name, 0))?;
-        })*
-    };
-}
-
 /// Declares the questions about the status bits: `name STATUS` becomes a method `name?`.
 macro_rules! define_status {
     ($class:ident: $($name:ident $status:ident,)*) => {
@@ -192,14 +197,7 @@ macro_rules! define_status {
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::error::module(ruby).define_class("Packet", ruby.class_object())?;
     class.undef_default_alloc_func();
-    define_getters! { class:
-        ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
-        length Length, caplen Caplen, vlan Vlan, ttl Ttl, tcp_flags TcpFlags,
-        payload_len PayloadLen, number Number, status Status, link_type LinkType,
-        ethertype Ethertype, ip_version IpVersion, ip_len IpLen, frag_offset FragOffset, seq Seq,
-        ack Ack, icmp_type IcmpType, icmp_code IcmpCode, arp_op ArpOp, arp_src_ip ArpSrcIp,
-        arp_dst_ip ArpDstIp,
-    }
+    border::define_field_getters(class);
     define_status! { class:
         truncated TRUNCATED, bad_header BAD_HEADER, fragment FRAGMENT, tunnel TUNNEL,
         bad_time BAD_TIME, unknown_link UNKNOWN_LINK,

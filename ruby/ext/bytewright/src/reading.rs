@@ -7,7 +7,7 @@ use bytewright::packet::{self, Columns, Field};
 use bytewright::scan::{Background, CaptureInfo, CaptureMerge, Event, FrameBatch};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, RString, Ruby, TryConvert, Value, prelude::*};
+use magnus::{Error, RString, Ruby, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::{bytes_of, without_lock};
@@ -121,40 +121,20 @@ impl Reading {
             Err(error) => Err(error),
         }
     }
-}
 
-/// Moves `cursor` to the next batch of packets; says how many there are, 0 at the end.
-pub(crate) fn next_frames(ruby: &Ruby, this: Value, cursor: Value) -> Result<usize, Error> {
-    let reading = <&Reading>::try_convert(this)?;
-    let cursor = <&PacketCursor>::try_convert(cursor)?;
-    if let Some(used) = cursor.take_batch() {
-        reading.background.recycle(Item::Frames(used));
+    /// The fields that its rows have.
+    pub(crate) fn fields(&self) -> &[Field] {
+        &self.fields
     }
-    match reading.next(ruby)? {
-        Some(Item::Frames(batch)) => Ok(cursor.enter_batch(batch)),
-        _ => Ok(0),
-    }
-}
 
-/// Points `cursor` at a packet of its batch.
-pub(crate) fn point(cursor: Value, index: usize) -> Result<(), Error> {
-    <&PacketCursor>::try_convert(cursor)?.point(index);
-    Ok(())
-}
-
-/// Puts the values of the pass's fields, of the packet that `cursor` points at, with their
-/// position; says how many there are.
-pub(crate) fn row(
-    ruby: &Ruby,
-    this: Value,
-    cursor: Value,
-    put: &mut dyn FnMut(usize, Value),
-) -> Result<usize, Error> {
-    let reading = <&Reading>::try_convert(this)?;
-    let packet = <&PacketCursor>::try_convert(cursor)?.packet();
-    let texts = ruby.get_inner(reading.texts);
-    for (at, field) in reading.fields.iter().enumerate() {
-        put(at, field_value(ruby, packet.value(*field), &texts)?);
+    /// Moves `cursor` to the next batch of packets; says how many there are, 0 at the end.
+    pub(crate) fn next_frames(&self, ruby: &Ruby, cursor: &PacketCursor) -> Result<usize, Error> {
+        if let Some(used) = cursor.take_batch() {
+            self.background.recycle(Item::Frames(used));
+        }
+        match self.next(ruby)? {
+            Some(Item::Frames(batch)) => Ok(cursor.enter_batch(batch)),
+            _ => Ok(0),
+        }
     }
-    Ok(reading.fields.len())
 }
