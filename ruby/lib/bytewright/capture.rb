@@ -165,9 +165,10 @@ module Bytewright
 
     # Methods of Enumerable that keep elements: they get copies, for the one Packet of {#each} moves.
     KEEPING = %i[
-      chunk chunk_while cycle drop drop_while each_cons each_entry each_slice entries first group_by
-      include? inject lazy max max_by member? min min_by minmax minmax_by partition reduce reverse_each
-      slice_after slice_before slice_when sort sort_by take take_while tally to_a to_set uniq zip
+      chain chunk chunk_while compact cycle drop drop_while each_cons each_entry each_slice entries first
+      grep grep_v group_by include? inject lazy max max_by member? min min_by minmax minmax_by partition
+      reduce reverse_each slice_after slice_before slice_when sort sort_by take take_while tally to_a
+      to_set uniq zip
     ].freeze
     private_constant :KEEPING
 
