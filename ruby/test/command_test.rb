@@ -3,18 +3,10 @@
 require_relative "test_case"
 require "json"
 require "open3"
-require "rbconfig"
 
 # Goal: the command that the gem installs behaves like any other command of the system. What it
 # prints is tested beside it, in cli/tests.
 class CommandTest < TestCase
-  EXECUTABLE = File.join(ROOT, "ruby/exe/bytewright")
-
-  # Run by the Ruby and with the load path of these tests.
-  def command(*arguments)
-    [RbConfig.ruby, "-W", "-I#{$LOAD_PATH.join(File::PATH_SEPARATOR)}", EXECUTABLE, *arguments]
-  end
-
   # Output, errors and exit code of a run.
   def run_command(*arguments, stdin: "")
     out, err, status = Open3.capture3(*command(*arguments), stdin_data: stdin, binmode: true)

@@ -2,6 +2,7 @@
 
 require "bytewright"
 require "minitest/autorun"
+require "rbconfig"
 require "tempfile"
 require "tmpdir"
 
@@ -50,6 +51,13 @@ class TestCase < Minitest::Test
 
   def open_capture(...)
     Bytewright::Capture.open(...)
+  end
+
+  # The command line of the command that the gem installs, run by the Ruby and with the load path of
+  # these tests.
+  def command(*arguments)
+    load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
+    [RbConfig.ruby, "-W", "-I#{load_path}", File.join(ROOT, "ruby/exe/bytewright"), *arguments]
   end
 
   # Threads of this process, by the kernel's count: the reading threads are not Ruby's.
