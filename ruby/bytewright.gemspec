@@ -14,7 +14,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
 
   spec.files = Dir[
-    "Cargo.{toml,lock}", "LICENSE", "README.md", "CHANGELOG.md",
+    "Cargo.{toml,lock}", "LICENSE", "README.md", "CHANGELOG.md", "docs/*.md",
     "core/Cargo.toml", "core/src/**/*.rs",
     "cli/Cargo.toml", "cli/src/**/*.rs",
     "ruby/ext/**/*.{rb,rs,toml}", "ruby/lib/**/*.rb", "ruby/sig/**/*.rbs", "ruby/exe/*"

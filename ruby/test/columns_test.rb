@@ -42,6 +42,7 @@ class ColumnsTest < TestCase
     assert_raises(ArgumentError) { capture.each_batch(:ts, rows: 0) { nil } }
     columns = capture.each_batch(:ts).first
     assert_match(/batch's columns/, assert_raises(ArgumentError) { columns[:dst_port] }.message)
+    assert_match(/expected a field/, assert_raises(ArgumentError) { columns.unpack(:port) }.message)
     assert_raises(IndexError) { columns.null?(:ts, columns.size) }
   end
 

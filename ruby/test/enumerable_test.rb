@@ -8,12 +8,14 @@ require "set"
 class EnumerableTest < TestCase
   CALLS = {
     all?: [[], ->(p) { p.length.positive? }], any?: [[], ->(p) { p.vlan }], count: [[], ->(p) { p.proto == 6 }],
-    chunk_while: [[], ->(a, b) { a.proto == b.proto }], collect: [[], ->(p) { p.length }],
+    chain: [[[1, 2]]], chunk_while: [[], ->(a, b) { a.proto == b.proto }], collect: [[], ->(p) { p.length }],
+    compact: [[]],
     detect: [[], ->(p) { p.proto == 17 }], drop: [[3]], drop_while: [[], ->(p) { p.number < 4 }],
     each_cons: [[2]], each_slice: [[7]], each_entry: [[]], each_with_index: [[]], entries: [[]],
     filter: [[], ->(p) { p.proto == 1 }], filter_map: [[], ->(p) { p.vlan }], find: [[], ->(p) { p.proto == 1 }],
     find_all: [[], ->(p) { p.proto == 1 }], find_index: [[], ->(p) { p.proto == 1 }], first: [[5]],
-    flat_map: [[], ->(p) { [p.number] * 2 }], group_by: [[], ->(p) { p.proto }], map: [[], ->(p) { p.ts }],
+    flat_map: [[], ->(p) { [p.number] * 2 }], grep: [[->(p) { p.proto == 17 }]], grep_v: [[->(p) { p.proto == 6 }]],
+    group_by: [[], ->(p) { p.proto }], map: [[], ->(p) { p.ts }],
     inject: [[], ->(a, b) { a.length > b.length ? a : b }], max_by: [[], ->(p) { p.length }],
     min_by: [[], ->(p) { p.length }], minmax_by: [[], ->(p) { p.length }], none?: [[], ->(p) { p.proto == 99 }],
     one?: [[], ->(p) { p.number == 1 }], partition: [[], ->(p) { p.proto == 6 }],

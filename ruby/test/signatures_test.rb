@@ -32,7 +32,7 @@ class SignaturesTest < TestCase
   end
 
   def test_public_constants_are_in_the_signatures
-    [Bytewright, Bytewright::Capture, Bytewright::Columns].each do |place|
+    [Bytewright, Bytewright::Capture, Bytewright::Columns, Bytewright::Flow].each do |place|
       place.constants(false).each do |name|
         next if place == Bytewright && place.const_get(name).is_a?(Module)
 

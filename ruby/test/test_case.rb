@@ -2,7 +2,9 @@
 
 require "bytewright"
 require "minitest/autorun"
+require "rbconfig"
 require "tempfile"
+require "tmpdir"
 
 # What the tests share: sample captures, and small captures made to measure.
 class TestCase < Minitest::Test
@@ -12,18 +14,20 @@ class TestCase < Minitest::Test
   TUNNELS = File.join(ROOT, "samples/tunnels.pcap")
   LOOPBACK = File.join(ROOT, "samples/loopback.pcap.zst")
 
-  # Ethernet, IPv4 and UDP around a payload, from 10.0.0.1:1000 to 10.0.0.2:port.
-  def udp_frame(port, payload = "payload")
-    udp = [1000, port, 8 + payload.bytesize, 0].pack("n4") + payload
-    ip = [0x45, 0, 20 + udp.bytesize, 0, 0, 64, 17, 0, 10, 0, 0, 1, 10, 0, 0, 2].pack("CCnnnCCnC8")
+  # Ethernet, IPv4 and UDP around a payload, from 10.0.0.1:1000 to 10.0.0.2:port, or +back+.
+  def udp_frame(port, payload = "payload", back: false)
+    hosts, ports = [[10, 0, 0, 1], [10, 0, 0, 2]], [1000, port]
+    hosts, ports = hosts.reverse, ports.reverse if back
+    udp = [*ports, 8 + payload.bytesize, 0].pack("n4") + payload
+    ip = [0x45, 0, 20 + udp.bytesize, 0, 0, 64, 17, 0, *hosts.flatten].pack("CCnnnCCnC8")
     "#{"\x02" * 12}\x08\x00".b + ip + udp
   end
 
-  # A pcap file of these frames, one a second, in microseconds and little-endian; +cut+ bytes of each
-  # are left out of the capture.
-  def pcap(*frames, cut: 0)
+  # A pcap file of these frames, one a second or at the seconds given, in microseconds and
+  # little-endian; +cut+ bytes of each are left out of the capture.
+  def pcap(*frames, cut: 0, seconds: 0...frames.size)
     header = [0xa1b2c3d4, 2, 4, 0, 0, 65_535, 1].pack("L<S<S<l<L<L<L<")
-    records = frames.each_with_index.map do |frame, second|
+    records = frames.zip(seconds).map do |frame, second|
       captured = frame[0, frame.bytesize - cut]
       [second, 0, captured.bytesize, frame.bytesize].pack("L<4") + captured
     end
@@ -40,8 +44,20 @@ class TestCase < Minitest::Test
     end
   end
 
+  # Yields the path of a file that is not there yet, in a folder that goes afterwards.
+  def with_new_file(name)
+    Dir.mktmpdir { |folder| yield File.join(folder, name) }
+  end
+
   def open_capture(...)
     Bytewright::Capture.open(...)
+  end
+
+  # The command line of the command that the gem installs, run by the Ruby and with the load path of
+  # these tests.
+  def command(*arguments)
+    load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
+    [RbConfig.ruby, "-W", "-I#{load_path}", File.join(ROOT, "ruby/exe/bytewright"), *arguments]
   end
 
   # Threads of this process, by the kernel's count: the reading threads are not Ruby's.

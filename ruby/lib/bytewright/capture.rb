@@ -14,6 +14,10 @@ module Bytewright
   class Capture
     include Enumerable
 
+    # Nanoseconds, as the core counts them.
+    TIMEOUT_MAX = (1 << 63) - 1
+    private_constant :TIMEOUT_MAX
+
     class << self
       # Opens a capture.
       #
@@ -69,8 +73,16 @@ module Bytewright
       private
 
       def open_flows(idle_timeout:, active_timeout:, max_flows:)
-        nanoseconds = ->(seconds) { seconds && (seconds * 1_000_000_000).to_i }
-        OpenFlows.new(nanoseconds.call(idle_timeout), nanoseconds.call(active_timeout), max_flows)
+        OpenFlows.new(nanoseconds(idle_timeout), nanoseconds(active_timeout), max_flows)
+      end
+
+      def nanoseconds(seconds)
+        return if seconds.nil?
+        unless seconds.is_a?(Numeric) && seconds >= 0
+          raise ArgumentError, "expected a timeout of 0 seconds or more, found #{seconds.inspect}"
+        end
+
+        [seconds * 1_000_000_000, TIMEOUT_MAX].min.to_i
       end
 
       def merge(sources, into, limits, options)
@@ -165,9 +177,10 @@ module Bytewright
 
     # Methods of Enumerable that keep elements: they get copies, for the one Packet of {#each} moves.
     KEEPING = %i[
-      chunk chunk_while cycle drop drop_while each_cons each_entry each_slice entries first group_by
-      include? inject lazy max max_by member? min min_by minmax minmax_by partition reduce reverse_each
-      slice_after slice_before slice_when sort sort_by take take_while tally to_a to_set uniq zip
+      chain chunk chunk_while compact cycle drop drop_while each_cons each_entry each_slice entries first
+      grep grep_v group_by include? inject lazy max max_by member? min min_by minmax minmax_by partition
+      reduce reverse_each slice_after slice_before slice_when sort sort_by take take_while tally to_a
+      to_set uniq zip
     ].freeze
     private_constant :KEEPING
 

@@ -17,10 +17,11 @@ module Bytewright
     # @param name [Symbol] a column of numbers
     # @return [Array<Integer>] its values, with no regard to nulls
     def unpack(name)
-      directive = DIRECTIVES.fetch(Capture::FIELD_TYPES.fetch(name)) do |type|
+      values = self[name]
+      directive = DIRECTIVES.fetch(Capture::FIELD_TYPES[name]) do |type|
         raise ArgumentError, "expected a column of numbers, found :#{name}, a column of type #{type}"
       end
-      self[name].unpack(directive)
+      values.unpack(directive)
     end
 
     # @param name [Symbol] a column

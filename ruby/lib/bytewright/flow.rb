@@ -22,6 +22,16 @@ module Bytewright
 
     alias eql? ==
 
+    # @return [Flow] itself: a flow never changes
+    def dup
+      self
+    end
+
+    # @return [Flow] itself
+    def clone(freeze: nil)
+      self
+    end
+
     # @return [Integer] equal for equal flows
     def hash
       to_h.hash

@@ -1,0 +1,354 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "zlib"
+
+# Goal: packets become flows that a program can use like any other Ruby object, and flows of many
+# captures add up in a file, each capture once.
+class FlowTest < TestCase
+  def flows_of(*frames, seconds: 0...frames.size, **limits)
+    with_file(pcap(*frames, seconds: seconds)) { |path| Bytewright::Capture.flows(path, **limits).to_a }
+  end
+
+  def question = udp_frame(53, "who?")
+  def answer = udp_frame(53, "10.0.0.9", back: true)
+
+  def test_both_directions_are_one_flow
+    flow, *others = flows_of(question, answer, answer)
+    assert_empty(others)
+    assert_equal([1, question.bytesize], [flow.packets, flow.bytes])
+    assert_equal([2, 2 * answer.bytesize], [flow.rev_packets, flow.rev_bytes])
+  end
+
+  def test_the_source_is_the_side_that_sent_the_first_packet
+    there = flows_of(question, answer).first
+    assert_equal(["10.0.0.1", 1000, "10.0.0.2", 53], [there.src_ip, there.src_port, there.dst_ip, there.dst_port])
+    back = flows_of(answer, question).first
+    assert_equal(["10.0.0.2", 53, "10.0.0.1", 1000], [back.src_ip, back.src_port, back.dst_ip, back.dst_port])
+  end
+
+  def test_times_span_the_first_and_the_last_packet
+    flow = flows_of(question, answer, seconds: [100, 103]).first
+    assert_equal([100 * 1_000_000_000, 3_000_000], [flow.ts, flow.duration])
+    assert_equal(Time.at(100), flow.time)
+    assert_predicate(flow.time, :utc?)
+  end
+
+  def test_every_field_has_a_getter_of_its_name_and_is_in_to_h
+    flow = open_capture(WEB).flows.find { |candidate| candidate.proto == 6 }
+    assert_equal(Bytewright::Flow::FIELDS, flow.to_h.keys)
+    flow.to_h.each { |field, value| assert_equal([value, value], [flow.public_send(field), flow[field]], field) }
+    assert_raises(ArgumentError) { flow[:port] }
+  end
+
+  def test_a_missing_field_is_nil_and_never_zero
+    flow = flows_of(question).first
+    assert_nil(flow.tcp_flags)
+    assert_nil(flow.rev_tcp_flags)
+    ping = open_capture(WEB).flows.find { |candidate| candidate.proto == 1 }
+    assert_nil(ping.src_port)
+  end
+
+  def test_community_ids_are_those_of_the_specification
+    # The example of the specification's baseline data: TCP 128.232.110.120:34855 to 66.35.250.204:80.
+    frame = udp_frame(80)
+    frame[23] = "\x06"
+    frame[26, 8] = [128, 232, 110, 120, 66, 35, 250, 204].pack("C8")
+    frame[34, 4] = [34_855, 80].pack("n2")
+    assert_equal("1:LQU9qZlK+B5F3KDmev6m5PMibrg=", flows_of(frame).first.community_id)
+  end
+
+  def test_patterns_match_fields
+    case flows_of(question, answer).first
+    in { dst_port: 53, unknown: 1 } then flunk
+    in { dst_port: 53, src_ip: String => source, rev_packets: 1 }
+      assert_equal("10.0.0.1", source)
+    end
+  end
+
+  def test_equal_flows_are_equal_and_hash_alike
+    first, second = Array.new(2) { flows_of(question, answer).first }
+    assert_equal(first, second)
+    assert_equal(1, [first, second].uniq.size)
+    assert_same(first, first.dup)
+    refute_equal(first, flows_of(question).first)
+    refute_equal(first, "a flow")
+  end
+
+  def test_inspect_shows_the_fields_there_are
+    assert_match(/Flow .*src_ip=10.0.0.1.*packets=1/, flows_of(question).first.inspect)
+    refute_match(/tcp_flags/, flows_of(question).first.inspect)
+  end
+
+  def test_flows_cannot_be_made_by_hand
+    assert_raises(NoMethodError, TypeError) { Bytewright::Flow.new }
+  end
+
+  def test_flows_of_a_capture_hold_all_its_packets
+    capture = open_capture(WEB)
+    with_flow = capture.count { |packet| packet.src_ip }
+    assert_equal(with_flow, capture.flows.sum { |flow| flow.packets + flow.rev_packets })
+    assert_equal(926, capture.flows.count)
+  end
+
+  def test_flows_without_a_timeout_come_in_the_order_they_began
+    times = open_capture(WEB).flows.map(&:ts)
+    assert_equal(times.sort, times)
+  end
+
+  def test_without_a_block_there_is_an_enumerator
+    capture = open_capture(WEB)
+    assert_equal(3, capture.flows.lazy.select { |flow| flow.dst_port == 53 }.first(3).size)
+    assert_instance_of(Bytewright::Flow, capture.flows.next)
+    assert_same(capture, capture.flows { nil })
+    assert_nil(Bytewright::Capture.flows(WEB) { nil })
+  end
+
+  def test_filters_choose_the_packets
+    assert_equal([53], Bytewright::Capture.flows(WEB, filter: "udp dst port 53").map(&:dst_port).uniq)
+  end
+
+  def test_several_captures_are_one_run
+    with_file(pcap(question)) do |first|
+      with_file(pcap(answer, seconds: [1])) do |second|
+        flows = Bytewright::Capture.flows(first, second).to_a
+        assert_equal([[1, 1]], flows.map { |flow| [flow.packets, flow.rev_packets] })
+      end
+    end
+  end
+
+  def test_a_flow_ends_after_its_idle_timeout
+    seconds = [0, 5, 16]
+    assert_equal([2, 1], flows_of(*[question] * 3, seconds: seconds, idle_timeout: 10).map(&:packets))
+    assert_equal([3], flows_of(*[question] * 3, seconds: seconds, idle_timeout: 11).map(&:packets))
+    assert_equal([1, 1, 1], flows_of(*[question] * 3, seconds: seconds, idle_timeout: 4.5).map(&:packets))
+  end
+
+  def test_a_flow_ends_after_its_active_timeout_however_busy
+    assert_equal([11, 9], flows_of(*[question] * 20, active_timeout: 10).map(&:packets))
+  end
+
+  def test_more_flows_than_allowed_end_early
+    frames = Array.new(20) { |port| udp_frame(port) }
+    flows = flows_of(*frames, *frames, max_flows: 10)
+    assert_equal(40, flows.sum(&:packets))
+    assert_operator(flows.size, :>, 20)
+  end
+
+  def test_timeouts_that_are_none_are_refused
+    [-1, "5", Float::NAN].each do |seconds|
+      assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeout: seconds) { nil } }
+    end
+    assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
+    assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, timeout: 5) { nil } }
+  end
+
+  def test_damage_comes_after_the_flows_before_it
+    with_file(pcap(question, answer, question)[0...-1]) do |path|
+      seen = []
+      error = assert_raises(Bytewright::TruncatedError) { Bytewright::Capture.flows(path, WEB) { |flow| seen << flow } }
+      assert_equal(path, error.file)
+      assert_equal([[1, 1]], seen.map { |flow| [flow.packets, flow.rev_packets] })
+    end
+  end
+
+  def test_no_reading_thread_is_left_when_the_block_breaks
+    before = thread_count
+    20.times { Bytewright::Capture.flows(WEB, WEB) { break } }
+    eventually { thread_count <= before }
+  end
+end
+
+# Goal: flows of many captures add up in a file, each capture once.
+class FlowStoreTest < TestCase
+  def question(port = 53) = udp_frame(port, "who?")
+
+  def merge(*sources, into:, **options)
+    Bytewright::Capture.flows(*sources, into: into, **options)
+  end
+
+  def flows_in(path)
+    Bytewright::FlowStore.open(path, read_only: true, &:to_a)
+  end
+
+  # Yields the path of a store that holds the flows of web.pcap.gz.
+  def with_store
+    with_new_file("flows.bwt") do |path|
+      merge(WEB, into: path)
+      yield path
+    end
+  end
+
+  def test_captures_add_up
+    with_new_file("flows.bwt") do |store|
+      with_file(pcap(question, question)) do |monday|
+        with_file(pcap(udp_frame(53, "ok", back: true), question(80), seconds: [90, 91])) do |tuesday|
+          assert_equal([true], merge(monday, into: store).map { |result| result[:added] })
+          result = merge(tuesday, into: store).first
+          assert_equal([2, 1, 2, 0], result.values_at(:flows, :new_flows, :packets, :packets_without_flow))
+        end
+      end
+      flows = flows_in(store).map { |flow| [flow.src_ip, flow.dst_port, flow.packets, flow.rev_packets, flow.duration] }
+      assert_equal([["10.0.0.1", 53, 2, 1, 90_000_000], ["10.0.0.1", 80, 1, 0, 0]], flows)
+    end
+  end
+
+  def test_a_store_holds_what_the_capture_has
+    with_store do |store|
+      order = ->(flow) { [flow.community_id, flow.ts] }
+      assert_equal(open_capture(WEB).flows.sort_by(&order), flows_in(store).sort_by(&order))
+    end
+  end
+
+  def test_the_same_capture_is_not_counted_twice_whatever_its_name_and_compression
+    with_store do |store|
+      before = flows_in(store)
+      plain = Zlib::GzipReader.open(WEB, &:read)
+      with_file(plain, ".pcap") do |copy|
+        results = merge(WEB, copy, StringIO.new(Zlib.gzip(plain, level: 1)), into: store)
+        assert_equal([false] * 3, results.map { |result| result[:added] })
+        assert_equal([[0, 0, 8760]], results.map { |result| result.values_at(:flows, :new_flows, :packets) }.uniq)
+        assert_equal([WEB, copy, "StringIO"], results.map { |result| result[:name] })
+        assert_equal(1, results.map { |result| result[:content_id] }.uniq.size)
+      end
+      assert_equal(before, flows_in(store))
+    end
+  end
+
+  def test_another_filter_is_another_content
+    with_store do |store|
+      assert_equal([true], merge(WEB, into: store, filter: "udp").map { |result| result[:added] })
+    end
+  end
+
+  def test_damage_is_reported_and_what_came_before_it_is_counted_once
+    with_new_file("flows.bwt") do |store|
+      with_file(pcap(question, question, question)[0...-1]) do |cut|
+        first, again = merge(cut, cut, into: store)
+        assert_instance_of(Bytewright::TruncatedError, first[:damage])
+        assert_equal([true, 2], first.values_at(:added, :packets))
+        assert_equal([false, Bytewright::TruncatedError], [again[:added], again[:damage].class])
+      end
+      assert_equal([2], flows_in(store).map(&:packets))
+    end
+  end
+
+  def test_an_error_that_is_no_damage_is_raised_and_earlier_captures_stay
+    with_new_file("flows.bwt") do |store|
+      assert_raises(Errno::ENOENT) { merge(WEB, "/nonexistent/trace.pcap", into: store) }
+      assert_equal(926, flows_in(store).size)
+    end
+  end
+
+  def test_an_open_store_serves_several_merges
+    with_new_file("flows.bwt") do |path|
+      Bytewright::FlowStore.open(path) do |store|
+        merge(WEB, into: store)
+        merge(VLAN, TUNNELS, into: store)
+        assert_equal(3, store.captures.size)
+        assert_equal(store.count, store.size)
+        refute_predicate(store, :closed?)
+      end
+    end
+  end
+
+  def test_captures_that_were_counted_are_listed
+    with_store do |path|
+      capture, *others = Bytewright::FlowStore.open(path, &:captures)
+      assert_empty(others)
+      assert_equal([WEB, 8760], capture.values_at(:name, :packets))
+      assert_match(/\A\h{32}\z/, capture[:content_id])
+    end
+  end
+
+  def test_a_store_is_enumerable_in_the_order_of_addresses_and_knows_its_size
+    with_store do |path|
+      Bytewright::FlowStore.open(path) do |store|
+        assert_equal([926, 926, 926], [store.size, store.length, store.each.size])
+        assert_same(store, store.each { nil })
+        versions = store.map { |flow| flow.src_ip.include?(":") ? 6 : 4 }
+        assert_equal(versions.sort, versions)
+        largest = store.max_by(&:rev_bytes)
+        assert_equal(["fd00:20::82", 265_618], [largest.dst_ip, largest.rev_bytes])
+        assert_equal(2, store.lazy.select { |flow| flow.proto == 17 }.first(2).size)
+      end
+    end
+  end
+
+  def test_a_new_store_is_empty
+    with_new_file("flows.bwt") do |path|
+      Bytewright::FlowStore.open(path) { |store| assert_equal([true, 0, [], []], [store.empty?, store.size, store.to_a, store.captures]) }
+    end
+  end
+
+  def test_a_second_opener_is_told_of_the_lock
+    with_store do |path|
+      Bytewright::FlowStore.open(path) do
+        assert_match(/#{path}.*locked/, assert_raises(Bytewright::LockError) { Bytewright::FlowStore.open(path) }.message)
+        assert_raises(Bytewright::LockError) { merge(VLAN, into: path) }
+      end
+      Bytewright::FlowStore.open(path, read_only: true) do |one|
+        Bytewright::FlowStore.open(path, read_only: true) { |other| assert_equal(one.to_a, other.to_a) }
+      end
+    end
+  end
+
+  def test_a_store_that_is_read_only_takes_no_flows
+    with_store do |path|
+      Bytewright::FlowStore.open(path, read_only: true) do |store|
+        assert_match(/read_only/, assert_raises(ArgumentError) { merge(VLAN, into: store) }.message)
+      end
+      assert_raises(Errno::ENOENT) { Bytewright::FlowStore.open("#{path}.missing", read_only: true) }
+    end
+  end
+
+  def test_the_block_form_closes_and_gives_the_blocks_value
+    with_store do |path|
+      seen = nil
+      assert_equal(926, Bytewright::FlowStore.open(path) { |store| (seen = store).size })
+      assert_predicate(seen, :closed?)
+      assert_raises(RuntimeError) { Bytewright::FlowStore.open(path) { raise "no" } }
+      Bytewright::FlowStore.open(path, &:close)
+    end
+  end
+
+  def test_a_closed_store_says_so
+    with_store do |path|
+      store = Bytewright::FlowStore.open(path)
+      2.times { store.close }
+      [-> { store.size }, -> { store.captures }, -> { store.to_a }, -> { merge(VLAN, into: store) }].each do |call|
+        assert_match(/closed/, assert_raises(Bytewright::ClosedError, &call).message)
+      end
+      assert_match(/\(closed\)/, store.inspect)
+    end
+  end
+
+  def test_what_is_no_store_is_refused
+    error = assert_raises(Bytewright::FormatError) { Bytewright::FlowStore.open(WEB) }
+    assert_match(/expected a table file of Bytewright/, error.message)
+    with_file("", ".bwt") { |path| assert_raises(Bytewright::FormatError) { Bytewright::FlowStore.open(path, read_only: true) } }
+  end
+
+  def test_a_damaged_store_is_refused
+    with_store do |path|
+      bytes = File.binread(path)
+      (bytes.bytesize / 2).step(bytes.bytesize - 1, 64) { |at| bytes.setbyte(at, bytes.getbyte(at) ^ 0xff) }
+      File.binwrite(path, bytes)
+      assert_raises(Bytewright::CorruptError, Bytewright::FormatError) { flows_in(path) }
+    end
+  end
+
+  def test_flows_survive_the_garbage_collector
+    with_new_file("flows.bwt") do |path|
+      with_file(pcap(*Array.new(30) { |port| question(port) })) do |capture|
+        GC.stress = true
+        merge(capture, into: path)
+        ports = Bytewright::FlowStore.open(path) { |store| store.map(&:dst_port) }
+        assert_equal((0...30).to_a, ports)
+        assert_equal(30, open_capture(capture).flows.to_a.size)
+      ensure
+        GC.stress = false
+      end
+    end
+  end
+end

@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "json"
+require "open3"
+
+# Goal: docs/names.md tells every name there is, and none that is not.
+# Method: its tables are read, and compared with what Ruby, the command and the core's sources say.
+class NamesTest < TestCase
+  NAMES = File.read(File.join(ROOT, "docs/names.md"))
+  CORE = Dir[File.join(ROOT, "core/src/**/*.rs")].sort.map { |file| File.read(file) }.join("\n")
+  PACKET_FIELDS = File.read(File.join(ROOT, "core/src/packet/field.rs"))
+  FLOW_FIELDS = File.read(File.join(ROOT, "core/src/flow/field.rs"))
+
+  # The rows of a section's table, each an Array of its cells.
+  def rows(title)
+    section = NAMES[/^## #{Regexp.escape(title)}\n(.*?)(?=^## |\z)/m, 1]
+    lines = section.lines.grep(/^\|/).drop(2)
+    refute_empty(lines, title)
+    lines.map { |line| line.strip.delete_prefix("|").delete_suffix("|").split("|", -1).map(&:strip) }
+  end
+
+  # What stands in backticks.
+  def quoted(cell)
+    cell.scan(/`([^`]+)`/).flatten
+  end
+
+  def column(title, index)
+    rows(title).flat_map { |cells| quoted(cells[index]) }
+  end
+
+  def test_the_fields_of_a_packet_are_those_of_ruby_and_the_core
+    table = rows("Fields of a packet").map { |core, name, type, meaning| [quoted(core), quoted(name), type, meaning] }
+    in_core = PACKET_FIELDS.scan(/^    (\w+) "(\w+)" (\w+) "(.*)";$/).map do |variant, name, type, meaning|
+      [["Field::#{variant}"], [name], type.downcase, meaning]
+    end
+    assert_equal(in_core, table)
+    types = table.to_h { |_, (name), type, _| [name.to_sym, type.to_sym] }
+    assert_equal(Bytewright::Capture::FIELDS, types.keys)
+    assert_equal(Bytewright::Capture::FIELD_TYPES, types)
+    assert_equal(Bytewright::Capture::DEFAULT_FIELDS, types.keys.first(12))
+  end
+
+  def test_the_fields_of_a_flow_are_those_of_ruby_and_the_core
+    table = rows("Fields of a flow").map { |core, name, type, meaning| [quoted(core), quoted(name), type, meaning] }
+    in_core = FLOW_FIELDS.scan(/^    (\w+) "(\w+)" (?:Fixed\(FieldType::)?(\w+)\)?, "(.*)";$/).map do |variant, name, type, meaning|
+      [["FlowField::#{variant}"], [name], type.downcase, meaning]
+    end
+    assert_equal(in_core, table)
+    assert_equal(Bytewright::Flow::FIELDS, table.map { |_, (name), _, _| name.to_sym })
+  end
+
+  def test_the_status_bits_are_those_of_the_core
+    in_core = CORE.scan(%r{/// (.*)\n    pub const (\w+): Status = Status\((\d+)\);}).map do |meaning, name, bit|
+      [["Status::#{name}"], bit, ["Packet##{name.downcase}?"], meaning]
+    end
+    refute_empty(in_core)
+    assert_equal(in_core, rows("Status bits").map { |core, bit, ruby, meaning| [quoted(core), bit, quoted(ruby), meaning] })
+  end
+
+  def test_every_method_on_the_page_exists_in_ruby
+    each_ruby_name do |place, mark, name|
+      found = mark == "#" ? place.public_method_defined?(name) : place.singleton_methods.include?(name.to_sym)
+      assert(found, "#{place}#{mark}#{name}")
+    end
+  end
+
+  def test_every_method_of_ruby_is_on_the_page
+    named = each_ruby_name.map { |place, mark, name| "#{place}#{mark}#{name}" }
+    fields = { Bytewright::Packet => Bytewright::Capture::FIELDS, Bytewright::Flow => Bytewright::Flow::FIELDS }
+    classes.each do |place|
+      enumerable = place < Enumerable ? Enumerable.instance_methods : []
+      own = place.public_instance_methods(false) - fields.fetch(place, []) - enumerable
+      all = own.map { |name| "#{place}##{name}" } + place.singleton_methods(false).map { |name| "#{place}.#{name}" }
+      assert_empty(all - named)
+    end
+  end
+
+  def test_every_class_of_ruby_is_on_the_page
+    classes.each { |place| assert_includes(NAMES, "`#{place.name.delete_prefix("Bytewright::")}`") }
+  end
+
+  def test_every_core_name_on_the_page_exists
+    ["Types", "Operations", "Options", "What `info` says", "What a merge says", "Errors"].each do |title|
+      column(title, 0).each do |path|
+        path.split("::").each do |name|
+          declared = /\b(?:mod|struct|enum|trait|fn|const|type) #{name}\b|^\s+(?:pub )?#{name}(?::|,|\(| \{)|\bas #{name};/
+          assert_match(declared, CORE, path)
+        end
+      end
+    end
+  end
+
+  def test_every_option_on_the_page_is_one_of_the_command_and_of_ruby
+    help, status = Open3.capture2(*command("flows", "--help"))
+    assert_predicate(status, :success?)
+    column("Options", 1).each { |option| assert_match(/^ +#{Regexp.escape(option).sub("\\ ", " <")}/, help) }
+    signatures = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"))
+    rows("Options").flat_map { |cells| quoted(cells[2]) }.each { |option| assert_match(/def self\..*\b#{option}/m, signatures) }
+  end
+
+  def test_info_says_what_the_page_says
+    json, = Open3.capture2(*command("info", "--json", WEB))
+    assert_equal(column("What `info` says", 1).sort, JSON.parse(json).keys.sort)
+    assert_equal(column("What `info` says", 2).sort, open_capture(WEB).info.keys.map(&:inspect).sort)
+  end
+
+  def test_a_merge_says_what_the_page_says
+    with_new_file("flows.bwt") do |path|
+      json, = Open3.capture2(*command("flows", "--into", path, "--json", WEB))
+      lines = json.lines.map { |line| JSON.parse(line) }
+      assert_equal(column("What a merge says", 1).sort, lines.first.keys.sort)
+      assert_equal(%w[table flows captures], lines.last.keys)
+      result = Bytewright::Capture.flows(WEB, into: path).first
+      assert_equal(column("What a merge says", 2).sort, result.keys.map(&:inspect).sort)
+    end
+  end
+
+  def test_error_classes_are_those_of_the_core
+    kinds = CORE[/pub enum ErrorKind \{(.*?)^\}/m, 1].scan(/^    ([A-Z]\w+)(?:,|\(| \{)/).flatten
+    assert_equal(kinds.map { |kind| "ErrorKind::#{kind}" }.sort, column("Errors", 0).sort)
+    ours = classes.select { |place| place < Bytewright::Error }.map { |place| place.name.split("::").last }
+    assert_equal(ours.sort, (column("Errors", 2) - %w[Errno IOError ArgumentError TypeError]).sort)
+  end
+
+  private
+
+  def classes
+    Bytewright.constants.map { |name| Bytewright.const_get(name) }.grep(Class)
+  end
+
+  # Every `Class#method` and `Class.method` on the page.
+  def each_ruby_name(&block)
+    names = NAMES.scan(/`([A-Z]\w+)([#.])([^`\s]+)`/).map { |place, mark, name| [Bytewright.const_get(place), mark, name] }
+    block ? names.each(&block) : names
+  end
+end
