@@ -5,14 +5,16 @@ require "rbconfig"
 module Bench
   # Where things are. Everything that a bench makes is below DATA or the cargo target folder.
   module Paths
-    BENCH = File.expand_path("..", __dir__)
+    BENCH = File.realpath("..", __dir__)
     ROOT = File.dirname(BENCH)
     DATA = File.join(BENCH, "data")
     RECORDS = File.join(BENCH, "records")
-    CARGO_TARGET = ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target"))
+    CARGO_TARGET = File.expand_path(ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target")))
     C_EXTENSION = File.join(DATA, "build", "c_ext")
     VENV = File.join(DATA, "venv")
-    GEMS = File.join(DATA, "gems")
+    # Where the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another place that has it.
+    GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
+    GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
     RUBY = RbConfig.ruby
 
     def self.peer(name)

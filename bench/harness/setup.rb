@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "digest"
 require "fileutils"
 
 require_relative "paths"
@@ -21,8 +20,10 @@ module Bench
       zstd: Packaged.new(%w[zstd --version], %w[zstd])
     }.freeze
 
+    DPKT = "dpkt==1.9.8"
+
     # The parts that this repository makes.
-    PRODUCT = %i[gem columns].freeze
+    PRODUCT = %i[gem].freeze
 
     def initialize
       @reasons = {}
@@ -36,8 +37,10 @@ module Bench
       @reasons[part] = prepare(part)
     end
 
+    # Builds `ours/columns`, which has the core in it, the runner, the generator and the Rust peers.
     def build_tools
-      cargo_build(Paths::BENCH)
+      Shell.run("cargo", "build", "--release", "--quiet", "--locked",
+                environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
     end
 
     private
@@ -47,12 +50,12 @@ module Bench
       when :c_ext then prepare_c_extension
       when :dpkt then prepare_dpkt
       when :gem then prepare_gem
-      when :columns then prepare_columns
       when :isa_l then prepare_isa_l
       else prepare_packaged(PACKAGED.fetch(part))
       end
     rescue Shell::Failed => error
-      error.message.lines.first(2).map(&:strip).join(" ")
+      warn error.message
+      error.message.lines.map(&:strip).reject(&:empty?).values_at(0, -1).uniq.join(" ")
     end
 
     def prepare_packaged(packaged)
@@ -112,7 +115,7 @@ module Bench
       return if Shell.succeeds?(python, "-c", "import dpkt")
 
       create_virtual_environment
-      Shell.run(python, "-m", "pip", "install", "--quiet", "dpkt")
+      Shell.run(python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", DPKT)
       nil
     end
 
@@ -125,18 +128,9 @@ module Bench
       Shell.run("python3", "-m", "venv", Paths::VENV)
     end
 
-    def prepare_columns
-      folder = Paths.ours("columns")
-      return "bench/ours/columns is not written yet" unless File.exist?(File.join(folder, "Cargo.toml"))
-
-      cargo_build(folder)
-      nil
-    end
-
     # The core loads isa-l at run time, so that it is enough to have the library installed.
     def prepare_isa_l
-      reason = missing(:columns)
-      return reason if reason || isa_l_served?
+      return if isa_l_served?
 
       reason = install(%w[libisal2])
       reason || (isa_l_served? ? nil : "libisal2 is installed, but the core does not load it")
@@ -146,43 +140,13 @@ module Bench
       Shell.run(Paths.executable("columns"), "backends").include?("isa-l")
     end
 
-    def cargo_build(folder)
-      Shell.run("cargo", "build", "--release", "--quiet",
-                environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET }, folder: folder)
-    end
-
-    # Builds and installs the gem as a user would, unless BYTEWRIGHT_GEM_HOME names a place that has it.
     def prepare_gem
-      return if ENV["BYTEWRIGHT_GEM_HOME"]
-      return "ruby/bytewright.gemspec is not there yet" unless File.exist?(gem_specification)
+      # The stamp's name is a target of the Makefile, which builds the gem as a user would.
+      stamp = File.join(Paths::GEM_HOME, "installed")
+      Shell.run("make", "--silent", stamp, folder: Paths::ROOT) unless ENV["BYTEWRIGHT_GEM_HOME"]
+      return if Shell.succeeds?(Paths::GEM_ENVIRONMENT, Paths::RUBY, "-e", 'require "bytewright"')
 
-      stamp = File.join(Paths::GEMS, "sources.sha256")
-      sources = gem_sources_digest
-      return if File.exist?(stamp) && File.read(stamp) == sources
-
-      install_gem
-      File.write(stamp, sources)
-      nil
-    end
-
-    def install_gem
-      FileUtils.rm_rf(Paths::GEMS)
-      FileUtils.mkdir_p(Paths::GEMS)
-      package = File.join(Paths::GEMS, "bytewright.gem")
-      Shell.run("gem", "build", gem_specification, "--output", package,
-                folder: File.dirname(gem_specification))
-      Shell.run("gem", "install", "--local", "--no-document", "--install-dir", Paths::GEMS, package)
-    end
-
-    def gem_specification
-      File.join(Paths::ROOT, "ruby", "bytewright.gemspec")
-    end
-
-    def gem_sources_digest
-      pattern = File.join(Paths::ROOT, "{core,cli,ruby}", "**", "*.{rs,rb,toml,lock,gemspec}")
-      digest = Digest::SHA256.new
-      Dir.glob(pattern).sort.each { |path| digest << path << File.binread(path) if File.file?(path) }
-      digest.hexdigest
+      "#{Paths::GEM_HOME} has no bytewright gem that loads"
     end
   end
 end

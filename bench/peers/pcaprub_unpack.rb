@@ -147,7 +147,26 @@ def rows(path)
     text_bytes: text_bytes }
 end
 
-TASKS = %w[count_by_dst_port count_by_dst_port_lean getters getters_lean rows].freeze
+# Packets without an IP header belong to no flow.
+def flows(path)
+  packets = lengths = 0
+  counts = Hash.new(0)
+  each_header(path) do |_, source, destination, source_port, destination_port, protocol, _, length|
+    next unless source
+
+    packets += 1
+    lengths += length
+    next unless source_port
+
+    from = [source, source_port]
+    to = [destination, destination_port]
+    counts[(from <=> to) == 1 ? [protocol, to, from] : [protocol, from, to]] += 1
+  end
+  { packets: packets, lengths: lengths, port_flows: counts.size,
+    squares: counts.values.sum { |count| count * count } }
+end
+
+TASKS = %w[count_by_dst_port count_by_dst_port_lean getters getters_lean rows flows].freeze
 
 task, path = ARGV
 abort "usage: pcaprub_unpack.rb #{TASKS.join('|')} CAPTURE" unless TASKS.include?(task) && path

@@ -71,7 +71,8 @@ module Bench
           ruby_measure("Ruby: each, two getters / pcaprub, leanest loop", ours_ruby("each_getters"),
                        pcaprub("getters_lean"), Bar.none),
           ruby_measure("Ruby: rows with text addresses / C extension", ours_ruby("rows"),
-                       c_extension("rows"), Bar.at_least(1.2))
+                       c_extension("rows"), Bar.at_least(1.2)),
+          ruby_measure("Ruby: flows / pcaprub + unpack + Hash", ours_ruby("flows"), pcaprub("flows"), Bar.none)
         ]
       end
 
@@ -102,17 +103,21 @@ module Bench
       end
 
       def memory_measures
-        tasks = { "count_by_dst_port" => %i[mixed mixed_gz mixed_zst], "each_getters" => %i[mixed_gz] }
-        tasks.flat_map do |script, inputs|
-          peer_task = script == "each_getters" ? "getters" : script
-          inputs.map { |input| memory_measure(script, peer_task, input) }
+        witnesses = {
+          "each_getters" => pcaprub("getters"), "rows" => c_extension("rows"),
+          "each_batch" => c_extension("rows"), "count_by_dst_port" => pcaprub("count_by_dst_port"),
+          "flows" => pcaprub("flows")
+        }
+        witnesses.flat_map do |script, witness|
+          %i[mixed mixed_gz mixed_zst].map { |input| memory_measure(script, witness, input) }
         end
       end
 
-      def memory_measure(script, peer_task, input)
+      # `ruby -e ''` answers nothing; `witness` says what is right.
+      def memory_measure(script, witness, input)
         Measure.new(title: "peak memory above Ruby's own: #{script}, #{input}", kind: Kind::MemoryAbove,
                     ours: ours_ruby(script), peer: bare_ruby, input: input, bar: Bar.at_most(32),
-                    agreement: Agreement.new(first: ours_ruby(script), second: pcaprub(peer_task),
+                    agreement: Agreement.new(first: ours_ruby(script), second: witness,
                                              input: input, second_input: :mixed))
       end
 
@@ -126,7 +131,8 @@ module Bench
           peers_agree(reference, packetfu, :cut, PACKETFU_LIMIT),
           peers_agree(pcaprub("getters"), pcaprub("getters_lean"), :mixed),
           peers_agree(pcaprub("getters"), c_extension("getters"), :mixed),
-          peers_agree(pcaprub("rows"), c_extension("rows"), :mixed)
+          peers_agree(pcaprub("rows"), c_extension("rows"), :mixed),
+          peers_agree(columns("flows"), pcaprub("flows"), :mixed)
         ]
       end
 
@@ -151,14 +157,12 @@ module Bench
       def columns(mode, gzip = nil)
         options = gzip ? ["--gzip", gzip] : []
         Side.new(name: ["columns", mode, gzip].compact.join(" "),
-                 needs: gzip == "isa-l" ? :isa_l : :columns,
+                 needs: (:isa_l if gzip == "isa-l"),
                  command: ->(path) { [Paths.executable("columns"), mode, path, *options] })
       end
 
       def ours_ruby(script)
-        gems = ENV.fetch("BYTEWRIGHT_GEM_HOME", Paths::GEMS)
-        Side.new(name: "ours #{script}", needs: :gem,
-                 environment: { "GEM_HOME" => gems, "GEM_PATH" => gems },
+        Side.new(name: "ours #{script}", needs: :gem, environment: Paths::GEM_ENVIRONMENT,
                  command: ->(path) { [Paths::RUBY, Paths.ours("#{script}.rb"), path] })
       end
 

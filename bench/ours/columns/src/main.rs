@@ -1,0 +1,160 @@
+//! Ours, without a host language:
+//!
+//!     columns columns FILE [--gzip built-in|isa-l]      every default column of every packet
+//!     columns decompress FILE [--gzip built-in|isa-l]   the bytes of the capture, nothing looked at
+//!     columns flows FILE [--gzip built-in|isa-l]        a flow table over all packets
+//!     columns backends                                  what inflates gzip here, best first
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use bytewright::Result;
+use bytewright::flow::{Flow, FlowOptions, FlowTable};
+use bytewright::io::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
+use bytewright::packet::{Columns, Field};
+use bytewright::scan::{CaptureOptions, CaptureReader};
+
+const ROWS_MAX: usize = 1 << 16;
+
+/// Finished flows that are taken from the table together.
+const FINISHED_MAX: usize = 4096;
+
+const PCAP_HEADER_BYTES: u64 = 24;
+const PCAP_RECORD_HEADER_BYTES: u64 = 16;
+
+const USAGE: &str = "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l]
+       columns backends";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let answer = match arguments.as_slice() {
+        ["backends"] => Ok(backends()),
+        [mode, path] => run(mode, path, InflateChoice::Auto),
+        [mode, path, "--gzip", "built-in"] => run(mode, path, InflateChoice::ZlibRs),
+        [mode, path, "--gzip", "isa-l"] => run(mode, path, InflateChoice::Isal),
+        _ => Err(USAGE.to_owned()),
+    };
+    match answer {
+        Ok(answer) => {
+            println!("{answer}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(mode: &str, path: &str, inflate: InflateChoice) -> std::result::Result<String, String> {
+    let mut stream = StreamOptions::default();
+    stream.inflate = inflate;
+    let path = Path::new(path);
+    let answer = match mode {
+        "columns" => columns(path, stream),
+        "decompress" => decompress(path, &stream),
+        "flows" => flows(path, stream),
+        _ => return Err(USAGE.to_owned()),
+    };
+    answer.map_err(|error| error.to_string())
+}
+
+fn open(path: &Path, stream: StreamOptions) -> Result<CaptureReader> {
+    CaptureReader::open(path, &CaptureOptions { stream, ..CaptureOptions::default() })
+}
+
+fn columns(path: &Path, stream: StreamOptions) -> Result<String> {
+    let mut reader = open(path, stream)?;
+    let mut columns = Columns::new(Field::DEFAULT);
+    let (mut packets, mut lengths, mut caplens) = (0, 0, 0);
+    loop {
+        reader.read_columns(&mut columns, ROWS_MAX)?;
+        if columns.is_empty() {
+            break;
+        }
+        packets += columns.len() as u64;
+        lengths += sum(&columns, Field::Length);
+        caplens += sum(&columns, Field::Caplen);
+    }
+    // What a pcap file of these packets has, so that the sides that see only bytes can be compared.
+    let stream_bytes = PCAP_HEADER_BYTES + PCAP_RECORD_HEADER_BYTES * packets + caplens;
+    Ok(format!("{{\"packets\":{packets},\"lengths\":{lengths},\"stream_bytes\":{stream_bytes}}}"))
+}
+
+/// The sum of a column of 32-bit numbers that every packet has.
+fn sum(columns: &Columns, field: Field) -> u64 {
+    let bytes = columns.column(field).map_or(&[][..], |column| column.values());
+    let (values, _) = bytes.as_chunks::<4>();
+    values.iter().map(|value| u64::from(u32::from_le_bytes(*value))).sum()
+}
+
+fn decompress(path: &Path, stream: &StreamOptions) -> Result<String> {
+    let mut stream = ByteStream::open(path, stream)?;
+    loop {
+        let count = stream.fill(1)?.len();
+        if count == 0 {
+            return Ok(format!("{{\"stream_bytes\":{}}}", stream.position()));
+        }
+        stream.consume(count);
+    }
+}
+
+fn flows(path: &Path, stream: StreamOptions) -> Result<String> {
+    let mut reader = open(path, stream)?;
+    let mut table = FlowTable::new(FlowOptions::default());
+    let mut sums = FlowSums::default();
+    loop {
+        let goes_on = reader.each_while(|packet, _| {
+            table.add(packet);
+            table.finished_len() < FINISHED_MAX
+        })?;
+        table.drain_finished().for_each(|flow| sums.add(&flow));
+        if !goes_on {
+            break;
+        }
+    }
+    table.finish().for_each(|flow| sums.add(&flow));
+    Ok(sums.to_json())
+}
+
+/// What the flows say together. A packet in the wrong flow shows in the sum of squares.
+#[derive(Default)]
+struct FlowSums {
+    packets: u64,
+    lengths: u64,
+    /// Flows that have ports, and the squares of their numbers of packets.
+    port_flows: u64,
+    squares: u64,
+}
+
+impl FlowSums {
+    fn add(&mut self, flow: &Flow) {
+        let packets = flow.packets() + flow.rev_packets();
+        self.packets += packets;
+        self.lengths += flow.bytes() + flow.rev_bytes();
+        if flow.src_port().is_some() {
+            self.port_flows += 1;
+            self.squares += packets * packets;
+        }
+    }
+
+    fn to_json(&self) -> String {
+        let FlowSums { packets, lengths, port_flows, squares } = self;
+        format!(
+            "{{\"packets\":{packets},\"lengths\":{lengths},\"port_flows\":{port_flows},\
+             \"squares\":{squares}}}"
+        )
+    }
+}
+
+fn backends() -> String {
+    let names: Vec<&str> = InflateBackend::available()
+        .iter()
+        .map(|backend| match backend {
+            InflateBackend::ZlibRs => "built-in",
+            other => other.name(),
+        })
+        .collect();
+    names.join("\n")
+}
