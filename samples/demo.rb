@@ -88,7 +88,7 @@ class Demo
     WORDS
     before = flows_in_table
     results = ruby %(Bytewright::Capture.flows("#{WEB}", into: "#{TABLE}")\n)
-    results.each { |result| puts "  #{result.slice(:name, :added, :flows, :packets)}" }
+    results.each { |result| puts "  #{result.slice(:file, :added, :flows, :packets)}" }
     puts "", "Added: #{results.first[:added]}. The file still holds #{flows_in_table} flows."
     check results.none? { |result| result[:added] } && flows_in_table == before, "nothing added"
   end

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bytewright::capture::{ClockUnit, Interface};
+use bytewright::capture::Interface;
 use bytewright::packet::LinkType;
 use bytewright::scan::{CaptureInfo, CaptureOptions, CaptureReader, info};
 use bytewright::wire::Endian;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
 /// Prints an object; answers the damage.
 fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Error> {
     let mut object = Object::new(output.buffer());
-    object.text("file", &info.name);
+    object.text("file", &info.file);
     object.text("format", info.format.name());
     object.text("version", &version(&info));
     object.text("byte_order", byte_order(&info));
@@ -47,16 +47,16 @@ fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
     object.unsigned("file_bytes", info.file_bytes);
     object.unsigned("content_bytes", info.content_bytes);
     object.unsigned("packets", info.packets);
-    object.unsigned("bytes", info.wire_bytes);
+    object.unsigned("bytes", info.bytes);
     object.unsigned("captured_bytes", info.captured_bytes);
-    object.signed_or_null("first_ts", info.first);
-    object.signed_or_null("last_ts", info.last);
+    object.signed_or_null("first_ts", info.first_ts);
+    object.signed_or_null("last_ts", info.last_ts);
     object.unsigned("sections", info.sections);
     object.objects("interfaces", &info.interfaces, |interface, object| {
         object.unsigned("link_type", interface.link_type.into());
         object.text_or_null("link_type_name", LinkType(interface.link_type).name());
         object.unsigned("snaplen", interface.snaplen.into());
-        object.text("time_unit", &time_unit(interface));
+        object.text("time_unit", &interface.clock.unit.to_string());
     });
     object.objects("link_types", &info.link_types, |(link_type, packets), object| {
         object.unsigned("link_type", link_type.0.into());
@@ -70,7 +70,7 @@ fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
 
 /// Prints lines of `name  value`; answers the damage.
 fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Error> {
-    output.line(&info.name);
+    output.line(&info.file);
     let mut line = |name: &str, value: &str| output.line(&format!("  {name:<12} {value}"));
     let order = byte_order(&info);
     line("format", &format!("{} {}, {order}-endian", info.format.name(), version(&info)));
@@ -83,8 +83,8 @@ fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
         },
     );
     line("packets", &info.packets.to_string());
-    line("bytes", &format!("{} on the wire, {} captured", info.wire_bytes, info.captured_bytes));
-    if let (Some(first), Some(last)) = (info.first, info.last) {
+    line("bytes", &format!("{} on the wire, {} captured", info.bytes, info.captured_bytes));
+    if let (Some(first), Some(last)) = (info.first_ts, info.last_ts) {
         line("first", &text(|into| notation::time(into, first)));
         line("last", &text(|into| notation::time(into, last)));
         let microseconds = last.abs_diff(first) / 1000;
@@ -116,7 +116,7 @@ fn version(info: &CaptureInfo) -> String {
 }
 
 fn byte_order(info: &CaptureInfo) -> &'static str {
-    match info.endian {
+    match info.byte_order {
         Endian::Little => "little",
         Endian::Big => "big",
     }
@@ -133,21 +133,10 @@ fn interface_text(interface: &Interface) -> String {
         0 => "not cut".to_owned(),
         snaplen => format!("cut at {snaplen} bytes"),
     };
-    format!("{link_type}, {cut}, times in {}", time_unit(interface))
+    format!("{link_type}, {cut}, times in {}", &interface.clock.unit.to_string())
 }
 
 /// The unit of an interface's times, as a power in seconds or under its own name.
-fn time_unit(interface: &Interface) -> String {
-    match interface.clock.unit {
-        ClockUnit::Decimal(0) => "s".to_owned(),
-        ClockUnit::Decimal(3) => "ms".to_owned(),
-        ClockUnit::Decimal(6) => "us".to_owned(),
-        ClockUnit::Decimal(9) => "ns".to_owned(),
-        ClockUnit::Decimal(digits) => format!("10^-{digits} s"),
-        ClockUnit::Binary(bits) => format!("2^-{bits} s"),
-    }
-}
-
 fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes);

@@ -41,6 +41,11 @@ impl<'a> Object<'a> {
         }
     }
 
+    pub(crate) fn boolean(&mut self, key: &str, value: bool) {
+        self.key(key);
+        self.into.extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
     pub(crate) fn unsigned(&mut self, key: &str, number: u64) {
         self.key(key);
         notation::unsigned(self.into, number);

@@ -78,7 +78,11 @@ impl Error {
 
     /// The operating system refused to do `action` ("open", "read", ...).
     pub fn io(action: &str, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io(error.raw_os_error()), format!("cannot {action}: {error}"))
+        let errno = error.raw_os_error();
+        let text = error.to_string();
+        // The number is for programs, which have it in the kind.
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        Self::new(ErrorKind::Io(errno), format!("cannot {action}: {text}"))
     }
 
     /// The same error, placed at `offset` bytes into the (decompressed) input.

@@ -168,11 +168,14 @@ class CaptureTest < TestCase
 
   def test_info_says_what_the_capture_is
     info = open_capture(LOOPBACK, &:info)
-    assert_equal([:pcap, "2.4", :little, :zstd], info.values_at(:format, :version, :endian, :compression))
-    assert_equal([254, { 276 => 254 }, nil], info.values_at(:packets, :link_types, :damage))
-    assert_operator(info[:wire_bytes], :>, info[:captured_bytes])
+    assert_equal([:pcap, "2.4", :little, :zstd], info.values_at(:format, :version, :byte_order, :compression))
+    link_types = [{ link_type: 276, name: "LINUX_SLL2", packets: 254 }]
+    assert_equal([254, link_types, nil], info.values_at(:packets, :link_types, :damage))
+    assert_operator(info[:bytes], :>, info[:captured_bytes])
     info = open_capture(VLAN, &:info)
-    assert_equal([:pcapng, 1, 1, 316], info.values_at(:format, :sections, :interfaces, :packets))
+    assert_equal([:pcapng, 1, 316], info.values_at(:format, :sections, :packets))
+    interface = { link_type: 1, link_type_name: "ETHERNET", snaplen: 262_144, time_unit: "ns" }
+    assert_equal([interface], info[:interfaces])
   end
 
   def test_count_by_counts_what_counting_by_hand_counts

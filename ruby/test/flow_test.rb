@@ -208,7 +208,7 @@ class FlowStoreTest < TestCase
         results = merge(WEB, copy, StringIO.new(Zlib.gzip(plain, level: 1)), into: store)
         assert_equal([false] * 3, results.map { |result| result[:added] })
         assert_equal([[0, 0, 8760]], results.map { |result| result.values_at(:flows, :new_flows, :packets) }.uniq)
-        assert_equal([WEB, copy, "StringIO"], results.map { |result| result[:name] })
+        assert_equal([WEB, copy, "StringIO"], results.map { |result| result[:file] })
         assert_equal(1, results.map { |result| result[:content_id] }.uniq.size)
       end
       assert_equal(before, flows_in(store))
@@ -349,6 +349,19 @@ class FlowStoreTest < TestCase
       ensure
         GC.stress = false
       end
+    end
+  end
+
+  def test_closing_a_store_ends_the_passes_over_it
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "flows.bwt")
+      merge(WEB, into: path)
+      store = Bytewright::FlowStore.open(path)
+      flows = store.each
+      flows.next
+      store.close
+      assert_raises(Bytewright::ClosedError) { flows.next while true }
+      Bytewright::FlowStore.open(path, &:size)
     end
   end
 end

@@ -122,6 +122,19 @@ class ThreadsTest < TestCase
     assert_equal(["8760", "opened by another process; open it again after fork"], reader.read.lines(chomp: true))
   end
 
+  def test_a_capture_opened_before_a_fork_serves_parent_and_child
+    capture = open_capture(WEB)
+    reader, writer = IO.pipe
+    child = fork do
+      at_exit { exit! }
+      writer.puts(capture.sum(&:length))
+    end
+    mine = capture.sum(&:length)
+    writer.close
+    Process.wait(child)
+    assert_equal(mine, reader.read.to_i)
+  end
+
   def test_a_ractor_reads_a_capture_of_its_own
     warning = Warning[:experimental]
     Warning[:experimental] = false

@@ -59,14 +59,9 @@ fn print_merge(merge: &CaptureMerge, name: &str, reader: Reader, output: &mut Ou
     if reader == Reader::Json {
         let mut object = Object::new(output.buffer());
         object.text("file", name);
-        object.text(
-            "outcome",
-            match merge.merged {
-                Merged::Added { .. } => "added",
-                Merged::AlreadyCounted(_) => "already counted",
-            },
-        );
+        object.boolean("added", matches!(merge.merged, Merged::Added { .. }));
         object.unsigned("packets", packets);
+        object.unsigned("packets_without_flow", merge.packets_without_flow);
         let (flows, new_flows, counted_as) = match &merge.merged {
             Merged::Added { flows, new_flows } => (*flows, *new_flows, None),
             Merged::AlreadyCounted(counted) => (0, 0, Some(counted.name.as_str())),
@@ -74,6 +69,7 @@ fn print_merge(merge: &CaptureMerge, name: &str, reader: Reader, output: &mut Ou
         object.unsigned("flows", flows);
         object.unsigned("new_flows", new_flows);
         object.text_or_null("counted_as", counted_as);
+        object.text("content_id", &merge.content_id.to_string());
         object.damage("damage", merge.damage.as_ref());
         object.end_line();
         return;

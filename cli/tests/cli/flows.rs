@@ -139,13 +139,14 @@ fn merging_is_told_in_json() {
     let folder = folder();
     folder.write("a \"b\".pcap", &mixed().0);
     let args = ["flows", "mixed.pcap", "a \"b\".pcap", "--into", "t.bwt", "--json"];
-    assert_eq!(
-        folder.run(&args).stdout_of_success(),
-        r#"{"file":"mixed.pcap","outcome":"added","packets":4,"flows":2,"new_flows":2,"counted_as":null,"damage":null}
-{"file":"a \"b\".pcap","outcome":"already counted","packets":4,"flows":0,"new_flows":0,"counted_as":"mixed.pcap","damage":null}
+    let stdout = folder.run(&args).stdout_of_success();
+    let content_id =
+        stdout.split("\"content_id\":\"").nth(1).and_then(|rest| rest.get(..32)).unwrap();
+    let expected = r#"{"file":"mixed.pcap","added":true,"packets":4,"packets_without_flow":1,"flows":2,"new_flows":2,"counted_as":null,"content_id":"ID","damage":null}
+{"file":"a \"b\".pcap","added":false,"packets":4,"packets_without_flow":1,"flows":0,"new_flows":0,"counted_as":"mixed.pcap","content_id":"ID","damage":null}
 {"table":"t.bwt","flows":2,"captures":1}
-"#
-    );
+"#;
+    assert_eq!(stdout, expected.replace("ID", content_id));
 }
 
 #[test]

@@ -117,6 +117,20 @@ pub enum ClockUnit {
     Binary(u8),
 }
 
+impl std::fmt::Display for ClockUnit {
+    /// `s`, `ms`, `us` or `ns` where the unit has a name, else the power of seconds that it is.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ClockUnit::Decimal(0) => f.write_str("s"),
+            ClockUnit::Decimal(3) => f.write_str("ms"),
+            ClockUnit::Decimal(6) => f.write_str("us"),
+            ClockUnit::Decimal(9) => f.write_str("ns"),
+            ClockUnit::Decimal(digits) => write!(f, "10^-{digits} s"),
+            ClockUnit::Binary(bits) => write!(f, "2^-{bits} s"),
+        }
+    }
+}
+
 impl Clock {
     /// Microseconds since the epoch, the default of both formats.
     pub const MICROSECONDS: Clock = Clock { unit: ClockUnit::Decimal(6), offset: 0 };

@@ -36,3 +36,10 @@ impl ContentHasher {
         ContentId(self.0.digest128().to_be_bytes())
     }
 }
+
+impl std::fmt::Display for ContentId {
+    /// The fingerprint in hexadecimal.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

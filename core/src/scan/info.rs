@@ -13,13 +13,13 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct CaptureInfo {
     /// The file, or what stands for it.
-    pub name: String,
+    pub file: String,
     /// pcap or pcapng.
     pub format: Format,
     /// Version of the format, major and minor.
     pub version: (u16, u16),
     /// Byte order of the file, or of its last section.
-    pub endian: Endian,
+    pub byte_order: Endian,
     /// What the file is compressed with.
     pub compression: Compression,
     /// Bytes of the file as it lies there, and once decompressed.
@@ -33,15 +33,15 @@ pub struct CaptureInfo {
     /// Packets.
     pub packets: u64,
     /// Bytes of the packets on the wire, and as captured.
-    pub wire_bytes: u64,
+    pub bytes: u64,
     /// Bytes of the packets in the capture.
     pub captured_bytes: u64,
     /// Packets of each link type.
     pub link_types: Vec<(LinkType, u64)>,
     /// Earliest time, in nanoseconds since the epoch.
-    pub first: Option<i64>,
+    pub first_ts: Option<i64>,
     /// Latest time, in nanoseconds since the epoch.
-    pub last: Option<i64>,
+    pub last_ts: Option<i64>,
     /// Why reading ended before the end of the file.
     pub damage: Option<Error>,
 }
@@ -51,12 +51,12 @@ pub struct CaptureInfo {
 /// # Errors
 /// Those of the first bytes: what is no capture at all has no info.
 pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
-    let (mut packets, mut wire_bytes, mut captured_bytes) = (0, 0, 0);
+    let (mut packets, mut bytes, mut captured_bytes) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     let mut link_types = BTreeMap::new();
     let result = reader.each(|packet, captured| {
         packets += 1;
-        wire_bytes += u64::from(packet.length());
+        bytes += u64::from(packet.length());
         captured_bytes += captured.len() as u64;
         if let Some(ts) = packet.ts() {
             first = Some(first.map_or(ts, |first: i64| first.min(ts)));
@@ -67,7 +67,7 @@ pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
         }
     });
     let (stream, decoder) = (reader.stream(), reader.decoder());
-    let (Some(format), Some(version), Some(endian)) =
+    let (Some(format), Some(version), Some(byte_order)) =
         (decoder.format(), decoder.version(), decoder.endian())
     else {
         return Err(match result {
@@ -76,21 +76,21 @@ pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
         });
     };
     Ok(CaptureInfo {
-        name: stream.name().to_owned(),
+        file: stream.name().to_owned(),
         format,
         version,
-        endian,
+        byte_order,
         compression: stream.compression(),
         file_bytes: stream.input_read(),
         content_bytes: stream.position(),
         sections: decoder.sections(),
         interfaces: decoder.interfaces().to_vec(),
         packets,
-        wire_bytes,
+        bytes,
         captured_bytes,
         link_types: link_types.into_iter().collect(),
-        first,
-        last,
+        first_ts: first,
+        last_ts: last,
         damage: result.err(),
     })
 }

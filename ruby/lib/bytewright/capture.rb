@@ -53,8 +53,8 @@ module Bytewright
       # @param max_flows [Integer] open flows at one time; above it the quietest end early
       # @param options filter, inner and inflate as for {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
-      # @return [Array<Hash>] with +into+: per capture name, added, flows, new_flows, packets,
-      #   packets_without_flow, content_id, and damage (an Error, or nil)
+      # @return [Array<Hash>] with +into+: per capture file, added, packets,
+      #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
       # @return [Enumerator, nil] otherwise
       def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
         limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
@@ -89,7 +89,7 @@ module Bytewright
         return FlowStore.open(into) { |store| merge(sources, store, limits, options) } unless into.is_a?(FlowStore)
 
         sources.map do |source|
-          open(source, **options) { |capture| { name: capture.name }.merge(capture.send(:merge_into, into, limits)) }
+          open(source, **options) { |capture| { file: capture.name }.merge(capture.send(:merge_into, into, limits)) }
         end
       end
 
@@ -168,9 +168,10 @@ module Bytewright
 
     # Reads all of the capture and says what it is.
     #
-    # @return [Hash{Symbol => Object}] name, format, version, endian, compression, file_bytes,
-    #   content_bytes, sections, interfaces, packets, wire_bytes, captured_bytes, link_types (packets
-    #   by number), first and last (nanoseconds since the epoch), and damage (an Error, or nil)
+    # @return [Hash{Symbol => Object}] file, format, version, byte_order, compression, file_bytes,
+    #   content_bytes, packets, bytes (on the wire), captured_bytes, first_ts and last_ts (nanoseconds
+    #   since the epoch), sections, interfaces and link_types (Arrays of Hashes), and damage (an Error,
+    #   or nil)
     def info
       result_of(read_info)
     end

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bytewright::io::{ByteStream, Cancel, InflateChoice};
 use bytewright::packet::{Columns, Field};
@@ -15,7 +15,7 @@ use magnus::{
 use crate::border::{ROW_FIELDS_MAX, without_lock};
 use crate::error::{closed, guarded, raised, to_ruby};
 use crate::flow::{OpenFlows, StoreObject};
-use crate::reading::{Item, Reading};
+use crate::reading::{Item, Passes, Reading};
 
 /// Batches of frames, of some 300 KB each, that the reading thread may be ahead of Ruby.
 const FRAMES_AHEAD: usize = 8;
@@ -29,8 +29,9 @@ pub(crate) struct Capture {
     options: CaptureOptions,
     /// The reader that opening made, for the first pass.
     opened: RefCell<Option<CaptureReader>>,
-    /// The passes that may be under way.
-    readings: RefCell<Vec<Weak<Background<Item>>>>,
+    /// The process that opened it: a forked child shares the file's offset and must open its own.
+    process: u32,
+    passes: Passes,
     is_closed: Cell<bool>,
 }
 
@@ -101,8 +102,8 @@ impl Capture {
         opened: Option<CaptureReader>,
     ) -> Self {
         let opened = RefCell::new(opened);
-        let (readings, is_closed) = (RefCell::default(), Cell::new(false));
-        Capture { name, origin, options, opened, readings, is_closed }
+        let (passes, is_closed) = (Passes::default(), Cell::new(false));
+        Capture { name, origin, options, opened, process: std::process::id(), passes, is_closed }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -112,11 +113,7 @@ impl Capture {
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
         self.opened.borrow_mut().take();
-        for reading in self.readings.borrow_mut().drain(..) {
-            if let Some(reading) = reading.upgrade() {
-                reading.close();
-            }
-        }
+        self.passes.close();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -214,6 +211,7 @@ impl Capture {
                 return Err(closed(ruby, "the capture is closed"));
             }
             let opened = self.opened.borrow_mut().take();
+            let opened = opened.filter(|_| self.process == std::process::id());
             let mut options = self.options.clone();
             let cancel =
                 opened.as_ref().map_or_else(Cancel::new, |reader| reader.stream().cancel());
@@ -242,9 +240,7 @@ impl Capture {
                 work(reader, outlet)
             });
             let background = Arc::new(background.map_err(|error| to_ruby(ruby, &error))?);
-            let mut readings = self.readings.borrow_mut();
-            readings.retain(|reading| reading.strong_count() > 0);
-            readings.push(Arc::downgrade(&background));
+            self.passes.add(&background);
             Ok(Reading::new(ruby, background, object, fields))
         })
     }

@@ -24,7 +24,9 @@ fn build(ruby: &Ruby, error: &bytewright::Error) -> Result<Error, Error> {
     let name = match error.kind() {
         ErrorKind::Io(Some(errno)) => {
             let class: ExceptionClass = ruby.class_object().const_get("SystemCallError")?;
-            let exception: Exception = class.funcall("new", (message, errno))?;
+            // Ruby puts the system's words before; what is left to say is which file.
+            let file = error.file().unwrap_or_else(|| error.message());
+            let exception: Exception = class.funcall("new", (file, errno))?;
             return Ok(exception.into());
         }
         ErrorKind::Io(None) => return Ok(Error::new(ruby.exception_io_error(), message)),

@@ -1,5 +1,6 @@
 //! `Bytewright::Flow` and `Bytewright::FlowStore`, and the passes that make flows.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, pre
 use crate::border::without_lock;
 use crate::capture::path_of;
 use crate::error::{closed, raised, to_ruby};
-use crate::reading::{Item, Reading};
+use crate::reading::{Item, Passes, Reading};
 
 /// Flows that are handed to Ruby together.
 const BATCH_LEN: usize = 1024;
@@ -30,8 +31,8 @@ impl FlowObject {
             FlowValue::Null => ruby.qnil().as_value(),
             FlowValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
             FlowValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
-            FlowValue::Address(address) => ruby.str_new(&address.to_string()).as_value(),
-            FlowValue::Text(text) => ruby.str_new(&text).as_value(),
+            FlowValue::Address(address) => frozen(ruby, &address.to_string()),
+            FlowValue::Text(text) => frozen(ruby, &text),
         }
     }
 
@@ -125,7 +126,8 @@ fn send_all(
 #[magnus::wrap(class = "Bytewright::FlowStore", free_immediately, size)]
 pub(crate) struct StoreObject {
     name: String,
-    store: Mutex<Option<Arc<FlowStore>>>,
+    store: RefCell<Option<Arc<FlowStore>>>,
+    passes: Passes,
 }
 
 impl StoreObject {
@@ -145,13 +147,13 @@ impl StoreObject {
         };
         Ok(StoreObject {
             name: path.display().to_string(),
-            store: Mutex::new(Some(Arc::new(opened))),
+            store: RefCell::new(Some(Arc::new(opened))),
+            passes: Passes::default(),
         })
     }
 
     fn store(&self, ruby: &Ruby) -> Result<Arc<FlowStore>, Error> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        store.clone().ok_or_else(|| closed(ruby, "the flow store is closed"))
+        self.store.borrow().clone().ok_or_else(|| closed(ruby, "the flow store is closed"))
     }
 
     fn name(&self) -> String {
@@ -159,11 +161,12 @@ impl StoreObject {
     }
 
     fn close(&self) {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.passes.close();
+        self.store.borrow_mut().take();
     }
 
     fn is_closed(&self) -> bool {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        self.store.borrow().is_none()
     }
 
     fn len(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
@@ -189,6 +192,7 @@ impl StoreObject {
         let background =
             Background::start(Cancel::new(), 2, move |outlet, _| send_all(outlet, store.flows()?));
         let background = Arc::new(background.map_err(|error| to_ruby(ruby, &error))?);
+        this.passes.add(&background);
         Ok(Reading::new(ruby, background, None, Vec::new()))
     }
 
@@ -212,19 +216,26 @@ impl StoreObject {
 /// What became of a capture that was to be merged, as a Hash.
 pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
     let hash = ruby.hash_new();
-    let (added, flows, new_flows) = match &merge.merged {
-        Merged::Added { flows, new_flows } => (true, *flows, *new_flows),
-        Merged::AlreadyCounted(_) => (false, 0, 0),
+    let (added, flows, new_flows, counted_as) = match &merge.merged {
+        Merged::Added { flows, new_flows } => (true, *flows, *new_flows, None),
+        Merged::AlreadyCounted(counted) => (false, 0, 0, Some(counted.name.as_str())),
     };
     hash.aset(ruby.to_symbol("added"), added)?;
-    hash.aset(ruby.to_symbol("flows"), flows)?;
-    hash.aset(ruby.to_symbol("new_flows"), new_flows)?;
     hash.aset(ruby.to_symbol("packets"), merge.packets)?;
     hash.aset(ruby.to_symbol("packets_without_flow"), merge.packets_without_flow)?;
-    hash.aset(ruby.to_symbol("content_id"), hex(&merge.content_id.0))?;
+    hash.aset(ruby.to_symbol("flows"), flows)?;
+    hash.aset(ruby.to_symbol("new_flows"), new_flows)?;
+    hash.aset(ruby.to_symbol("counted_as"), counted_as)?;
+    hash.aset(ruby.to_symbol("content_id"), merge.content_id.to_string())?;
     let damage = merge.damage.as_ref().and_then(|error| to_ruby(ruby, error).value());
     hash.aset(ruby.to_symbol("damage"), damage)?;
     Ok(hash.as_value())
+}
+
+fn frozen(ruby: &Ruby, text: &str) -> Value {
+    let text = ruby.str_new(text);
+    text.freeze();
+    text.as_value()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! One pass over a capture: the thread that reads, and the waiting for what it has read.
 
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
 
 use bytewright::flow::Flow;
 use bytewright::packet::{self, Columns, Field};
@@ -24,6 +25,25 @@ pub(crate) enum Item {
     Info(Box<CaptureInfo>),
     Flows(Vec<Flow>),
     Merge(Box<CaptureMerge>),
+}
+
+/// The passes over something that may be under way, to end them when it is closed.
+#[derive(Default)]
+pub(crate) struct Passes(RefCell<Vec<Weak<Background<Item>>>>);
+
+impl Passes {
+    pub(crate) fn add(&self, pass: &Arc<Background<Item>>) {
+        let mut passes = self.0.borrow_mut();
+        passes.retain(|pass| pass.strong_count() > 0);
+        passes.push(Arc::downgrade(pass));
+    }
+
+    /// Ends them all; whoever waits for one is told `ClosedError`.
+    pub(crate) fn close(&self) {
+        for pass in self.0.take().iter().filter_map(Weak::upgrade) {
+            pass.close();
+        }
+    }
 }
 
 /// A pass that is under way.
