@@ -10,8 +10,8 @@ GEM_DIR := $(CURDIR)/target/gems
 GEM_STAMP := $(GEM_DIR)/installed
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
-# The gem as a user installs it, in a folder of its own, and nothing else from this machine's gems.
-WITH_GEM := GEM_HOME=$(GEM_DIR) GEM_PATH=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
+# The gem as a user installs it, in a folder of its own.
+WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
 .PHONY: demo test test-rust test-gem test-bench bench bench-flows fuzz setup clean
 
