@@ -135,13 +135,6 @@ impl Index {
         None
     }
 
-    /// A number that was maybe put in under `hash`, told without a look elsewhere.
-    #[inline]
-    pub(super) fn guess(&self, hash: u64) -> Option<usize> {
-        let bucket = self.buckets.get(self.home(hash))?;
-        bucket.tagged(tag(hash)).next().map(|place| bucket.number(place))
-    }
-
     /// Puts in `number`, for which there is room.
     pub(super) fn insert(&mut self, hash: u64, number: usize) {
         debug_assert!(number < NUMBERS);

@@ -4,7 +4,6 @@ use super::chunks::{Chunks, numbers_of};
 use super::index::{Index, NUMBERS};
 use super::key::{Address, Key, Seed};
 use super::record::{Flow, Span, Way};
-use crate::packet::Packet;
 
 /// In the place of a time: there is none.
 pub(super) const NO_TIME: i64 = i64::MIN;
@@ -159,20 +158,6 @@ impl<A: Address> Records<A> {
     #[inline]
     pub(super) fn hash(&self, key: &Key<A>) -> u64 {
         key.hash(&self.seed)
-    }
-
-    /// The hash of a packet's key, and the record that is likely its flow's.
-    #[inline]
-    pub(super) fn hash_and_guess(&self, packet: &Packet) -> (u64, Option<usize>) {
-        let hash = self.hash(&Key::of(packet, packet.proto).0);
-        (hash, self.index.guess(hash))
-    }
-
-    /// Brings a record into the cache; what it gives is worth nothing.
-    #[inline]
-    pub(super) fn touch(&self, number: usize) -> u8 {
-        let record = self.records.get(number);
-        record.initiator ^ record.first as u8
     }
 
     /// Counts a packet for the flow of `key`, whose hash is `hash`, if it is there. A flow that ended
@@ -333,6 +318,7 @@ impl<A: Address> Ordered<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Packet;
 
     #[test]
     fn a_full_counter_of_packets_ends_the_flow_and_begins_another() {

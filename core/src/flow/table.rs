@@ -33,9 +33,6 @@ const SWEEP_PER_FLOW: usize = 2;
 /// Packets for each record of either version looked at.
 const PACKETS_PER_SWEEP: u64 = 8;
 
-/// Packets whose memory is asked for at a time.
-const BLOCK_LEN: usize = 32;
-
 /// Whether the packet has all that makes a flow.
 #[inline]
 fn has_flow(packet: &Packet) -> bool {
@@ -77,46 +74,8 @@ impl FlowTable {
         }
     }
 
-    /// Counts packets for their flows, faster than one by one: the memory that they need is asked for
-    /// many at a time.
-    pub fn add_all(&mut self, packets: &[Packet]) {
-        for packets in packets.chunks(BLOCK_LEN) {
-            let mut hashes = [0; BLOCK_LEN];
-            let mut guesses = [None; BLOCK_LEN];
-            for ((hash, guess), packet) in hashes.iter_mut().zip(&mut guesses).zip(packets) {
-                if !has_flow(packet) {
-                    continue;
-                }
-                (*hash, *guess) = match packet.ip_version {
-                    4 => self.v4.hash_and_guess(packet),
-                    _ => self.v6.hash_and_guess(packet),
-                };
-            }
-            let mut touched = 0;
-            for (guess, packet) in guesses.iter().zip(packets) {
-                if let Some(number) = guess {
-                    touched ^= match packet.ip_version {
-                        4 => self.v4.touch(*number),
-                        _ => self.v6.touch(*number),
-                    };
-                }
-            }
-            // Without it, the compiler would see that nobody wants to know.
-            std::hint::black_box(touched);
-            for (hash, packet) in hashes.iter().zip(packets) {
-                self.add_hashed(packet, Some(*hash));
-            }
-        }
-    }
-
     /// Counts a packet for its flow.
     pub fn add(&mut self, packet: &Packet) {
-        self.add_hashed(packet, None);
-    }
-
-    /// Counts a packet whose key has `hash`, if that is known.
-    #[inline]
-    fn add_hashed(&mut self, packet: &Packet, hash: Option<u64>) {
         self.packets += 1;
         if !has_flow(packet) {
             self.packets_without_flow += 1;
@@ -129,8 +88,8 @@ impl FlowTable {
         };
         let FlowTable { v4, v6, finished, rules, .. } = self;
         match packet.ip_version {
-            4 => rules.count(v4, v6, packet, hash, sighting, finished),
-            _ => rules.count(v6, v4, packet, hash, sighting, finished),
+            4 => rules.count(v4, v6, packet, sighting, finished),
+            _ => rules.count(v6, v4, packet, sighting, finished),
         }
         if self.packets.is_multiple_of(PACKETS_PER_SWEEP) && self.rules.sweeps {
             self.sweep(sighting.ts);
@@ -208,12 +167,11 @@ impl Rules {
         records: &mut Records<A>,
         others: &mut Records<B>,
         packet: &Packet,
-        hash: Option<u64>,
         sighting: Sighting,
         finished: &mut Vec<Flow>,
     ) {
         let (key, reversed) = Key::of(packet, packet.proto);
-        let hash = hash.unwrap_or_else(|| records.hash(&key));
+        let hash = records.hash(&key);
         if !records.update(hash, &key, reversed, sighting, self.timeouts, finished) {
             self.begin(records, others, hash, key, reversed, sighting, finished);
         }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytewright::packet::{Field, Value as FieldValue};
@@ -13,6 +14,7 @@ use magnus::rb_sys::{AsRawValue, resume_error};
 use magnus::{Error, RClass, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
+use crate::address_texts::AddressTexts;
 use crate::packet::PacketCursor;
 use crate::reading::Reading;
 
@@ -114,9 +116,25 @@ fn field_object(cursor: &PacketCursor, field: Field) -> VALUE {
         FieldValue::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
         // SAFETY: as above.
         FieldValue::Signed(number) => unsafe { rb_sys::rb_ll2inum(number) },
-        FieldValue::Address(address) => {
-            or_raise(|ruby| cursor.texts(ruby).text(ruby, address)).as_raw()
-        }
+        FieldValue::Address(address) => address_object(cursor, address),
+    }
+}
+
+/// The text of an address, nearly always one that was made before.
+#[inline]
+fn address_object(cursor: &PacketCursor, address: IpAddr) -> VALUE {
+    // SAFETY: Ruby called the `extern "C"` function that calls this; the cursor marks its cache.
+    let (ruby, texts) = unsafe {
+        let ruby = Ruby::get_unchecked();
+        let texts = ruby.get_inner(cursor.texts());
+        (ruby, inside::<AddressTexts>(texts.as_raw()))
+    };
+    match texts.find(address) {
+        // SAFETY: reading an element of an Array cannot raise.
+        Some(slot) => unsafe {
+            rb_sys::rb_ary_entry(texts.texts(&ruby).as_raw(), slot as std::ffi::c_long)
+        },
+        None => or_raise(|ruby| texts.text(ruby, address)).as_raw(),
     }
 }
 

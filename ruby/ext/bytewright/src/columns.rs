@@ -1,14 +1,52 @@
 //! `Bytewright::Columns`: a batch of packets as packed columns.
 
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bytewright::packet::{Column, Columns};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, RString, Ruby, Symbol, Value, method, prelude::*};
+use magnus::{Error, RString, Ruby, Symbol, Value, kwargs, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::adjust_memory_usage;
 use crate::capture::field_named;
 use crate::packet::field_value;
+
+/// Bytes of the batches of one pass that Ruby has not freed yet.
+///
+/// Ruby collects when its own memory grows, and a batch is a small object to it however much it
+/// holds; so a pass asks for a collection when its batches pile up.
+pub(crate) struct LiveBatches {
+    bytes: Arc<AtomicUsize>,
+    /// Bytes at which to collect next.
+    limit: Cell<usize>,
+}
+
+impl Default for LiveBatches {
+    fn default() -> Self {
+        LiveBatches { bytes: Arc::default(), limit: Cell::new(LIVE_BYTES_MAX) }
+    }
+}
+
+impl LiveBatches {
+    /// Collects young garbage if many batches are there. Where they are kept, and no garbage, the
+    /// next collection comes when there is twice as much.
+    pub(crate) fn collect(&self, ruby: &Ruby) -> Result<(), Error> {
+        if self.bytes.load(Ordering::Relaxed) < self.limit.get() {
+            return Ok(());
+        }
+        let gc: Value = ruby.class_object().const_get("GC")?;
+        let options = kwargs!(ruby, "full_mark" => false, "immediate_sweep" => true);
+        let _: Value = gc.funcall("start", (options,))?;
+        self.limit.set(LIVE_BYTES_MAX.max(2 * self.bytes.load(Ordering::Relaxed)));
+        Ok(())
+    }
+}
+
+/// Bytes of live batches that pass without a collection.
+const LIVE_BYTES_MAX: usize = 6 << 20;
 
 /// A batch. Its memory is the core's; Ruby is told of it.
 #[derive(magnus::TypedData)]
@@ -16,6 +54,7 @@ use crate::packet::field_value;
 pub(crate) struct ColumnBatch {
     columns: Columns,
     texts: Opaque<Obj<AddressTexts>>,
+    live_bytes: Arc<AtomicUsize>,
 }
 
 impl magnus::DataTypeFunctions for ColumnBatch {
@@ -28,13 +67,16 @@ impl magnus::DataTypeFunctions for ColumnBatch {
     }
 
     fn free(self: Box<Self>) {
+        self.live_bytes.fetch_sub(self.bytes(), Ordering::Relaxed);
         adjust_memory_usage(-(self.bytes() as isize));
     }
 }
 
 impl ColumnBatch {
-    pub(crate) fn new(columns: Columns, texts: Obj<AddressTexts>) -> Self {
-        let batch = ColumnBatch { columns, texts: texts.into() };
+    pub(crate) fn new(columns: Columns, texts: Obj<AddressTexts>, live: &LiveBatches) -> Self {
+        let live_bytes = Arc::clone(&live.bytes);
+        let batch = ColumnBatch { columns, texts: texts.into(), live_bytes };
+        batch.live_bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
         adjust_memory_usage(batch.bytes() as isize);
         batch
     }

@@ -95,8 +95,8 @@ impl PacketCursor {
 
     /// The cache of address texts that it shares with its pass.
     #[inline]
-    pub(crate) fn texts(&self, ruby: &Ruby) -> Obj<AddressTexts> {
-        ruby.get_inner(self.texts)
+    pub(crate) fn texts(&self) -> Opaque<Obj<AddressTexts>> {
+        self.texts
     }
 
     /// A copy that stays as it is, with its own copy of the bytes.
@@ -129,7 +129,7 @@ impl PacketCursor {
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
-        field_value(ruby, this.field(field), &this.texts(ruby))
+        field_value(ruby, this.field(field), &ruby.get_inner(this.texts))
     }
 
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {

@@ -12,7 +12,7 @@ use magnus::{Error, RString, Ruby, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::{bytes_of, without_lock};
-use crate::columns::ColumnBatch;
+use crate::columns::{ColumnBatch, LiveBatches};
 use crate::error::raised;
 use crate::flow::FlowObject;
 use crate::packet::{PacketCursor, field_value};
@@ -55,6 +55,7 @@ pub(crate) struct Reading {
     object: Option<Opaque<Value>>,
     fields: Vec<Field>,
     texts: Opaque<Obj<AddressTexts>>,
+    live_batches: LiveBatches,
 }
 
 impl magnus::DataTypeFunctions for Reading {
@@ -74,7 +75,7 @@ impl Reading {
         fields: Vec<Field>,
     ) -> Self {
         let texts = ruby.obj_wrap(AddressTexts::new(ruby)).into();
-        Reading { background, object, fields, texts }
+        Reading { background, object, fields, texts, live_batches: LiveBatches::default() }
     }
 
     pub(crate) fn close(&self) {
@@ -91,8 +92,11 @@ impl Reading {
         crate::error::guarded(ruby, || match this.next(ruby)? {
             None | Some(Item::Frames(_)) => Ok(None),
             Some(Item::Columns(columns)) => {
+                this.live_batches.collect(ruby)?;
                 let texts = ruby.get_inner(this.texts);
-                Ok(Some(ruby.obj_wrap(ColumnBatch::new(columns, texts)).as_value()))
+                Ok(Some(
+                    ruby.obj_wrap(ColumnBatch::new(columns, texts, &this.live_batches)).as_value(),
+                ))
             }
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
