@@ -7,7 +7,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::net::IpAddr;
+use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 use bytewright::packet::{Field, Value as FieldValue};
 use magnus::rb_sys::{AsRawValue, resume_error};
@@ -75,6 +77,11 @@ pub(crate) fn adjust_memory_usage(bytes: isize) {
 pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
     // SAFETY: the bytes are copied before anything can run that changes or frees the String.
     unsafe { string.as_slice() }.to_vec()
+}
+
+/// The path in a String, whatever its encoding: paths are bytes.
+pub(crate) fn path_of(path: RString) -> PathBuf {
+    PathBuf::from(std::ffi::OsString::from_vec(bytes_of(path)))
 }
 
 /// Raises `error`. Nothing that needs dropping may be alive in the caller.

@@ -11,7 +11,7 @@ use magnus::{Error, RString, Ruby, Symbol, Value, kwargs, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::adjust_memory_usage;
-use crate::capture::field_named;
+use crate::fields::field_named;
 use crate::packet::field_value;
 
 /// Bytes of the batches of one pass that Ruby has not freed yet.

@@ -2,8 +2,7 @@
 
 use magnus::{Error, RArray, RString, Ruby, TryConvert};
 
-use crate::border::without_lock;
-use crate::capture::path_of;
+use crate::border::{path_of, without_lock};
 
 /// `Bytewright.run_command(arguments)`: runs the command and answers its exit code.
 pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {

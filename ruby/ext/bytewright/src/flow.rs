@@ -9,8 +9,7 @@ use bytewright::io::Cancel;
 use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
-use crate::border::without_lock;
-use crate::capture::path_of;
+use crate::border::{path_of, without_lock};
 use crate::error::{closed, raised, to_ruby};
 use crate::reading::{Item, Passes, Reading};
 

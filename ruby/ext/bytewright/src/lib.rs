@@ -12,6 +12,7 @@ mod capture;
 mod columns;
 mod command;
 mod error;
+mod fields;
 mod flow;
 mod info;
 mod packet;
@@ -37,7 +38,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
 
     let capture = module.define_class("Capture", ruby.class_object())?;
     capture.undef_default_alloc_func();
-    capture::define_fields(ruby, capture)?;
+    fields::define_fields(ruby, capture)?;
     capture.define_singleton_method("open_path", function!(Capture::open_path, 4))?;
     capture.define_singleton_method("open_object", function!(Capture::open_object, 4))?;
     capture.define_method("name", method!(Capture::name, 0))?;

@@ -11,7 +11,7 @@ use magnus::{Error, RHash, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border;
-use crate::capture::field_named;
+use crate::fields::field_named;
 
 /// A packet. While a capture is iterated it is a cursor that moves on; a copy stays.
 #[derive(magnus::TypedData)]
