@@ -15,7 +15,8 @@ use super::isal;
 pub enum InflateBackend {
     /// zlib-rs, in Rust and built in.
     ZlibRs,
-    /// Intel's isa-l, 1.5 to 3 times as fast, loaded where the system has it.
+    /// Intel's isa-l, loaded where the system has it. How much faster it is depends on processor and
+    /// data: up to 3 times on text, nothing on some processors.
     Isal,
 }
 
