@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use magnus::{Error, RArray, RString, Ruby, Value, prelude::*, value::Opaque};
 
-/// Slots; an address whose slot another one took is written out again.
-const SLOTS: usize = 4096;
+/// Slots, made when the first address is asked for; an address whose slot another one took is written
+/// out again.
+const SLOTS: usize = 1 << 15;
 
 /// A direct-mapped cache of frozen Strings.
 #[derive(magnus::TypedData)]
@@ -23,15 +24,14 @@ impl magnus::DataTypeFunctions for AddressTexts {
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + SLOTS * size_of::<Option<IpAddr>>()
+        size_of::<Self>() + self.keys.borrow().len() * size_of::<Option<IpAddr>>()
     }
 }
 
 impl AddressTexts {
     /// An empty cache.
     pub(crate) fn new(ruby: &Ruby) -> Self {
-        let texts = ruby.ary_new_capa(SLOTS);
-        AddressTexts { keys: RefCell::new(vec![None; SLOTS]), texts: texts.into() }
+        AddressTexts { keys: RefCell::default(), texts: ruby.ary_new().into() }
     }
 
     /// Where the text of `address` is in [`AddressTexts::texts`], if it is there.
@@ -56,7 +56,11 @@ impl AddressTexts {
         let slot = slot_of(address);
         let text = text_of(ruby, address).as_value();
         texts.store(slot as isize, text)?;
-        if let Some(key) = self.keys.borrow_mut().get_mut(slot) {
+        let mut keys = self.keys.borrow_mut();
+        if keys.is_empty() {
+            keys.resize(SLOTS, None);
+        }
+        if let Some(key) = keys.get_mut(slot) {
             *key = Some(address);
         }
         Ok(text)
@@ -77,5 +81,5 @@ fn slot_of(address: IpAddr) -> usize {
             (bits >> 64) as u64 ^ bits as u64
         }
     };
-    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS
 }
