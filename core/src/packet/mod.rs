@@ -5,7 +5,7 @@
 //! in [`Status`].
 
 mod columns;
-mod common;
+mod fast_path;
 mod field;
 mod link;
 mod net;
@@ -88,7 +88,7 @@ impl Packet {
     /// Replaces this packet by the one that [`Packet::decode`] would give.
     #[inline]
     pub fn decode_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
-        if common::decode_into(self, meta, captured).is_none() {
+        if fast_path::decode_into(self, meta, captured).is_none() {
             self.walk_into(meta, captured, options);
         }
     }
