@@ -7,6 +7,7 @@
 pub mod capture;
 pub mod error;
 pub mod flow;
+pub mod heap;
 pub mod io;
 pub mod packet;
 pub mod scan;

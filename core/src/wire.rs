@@ -106,4 +106,68 @@ impl<'a> Reader<'a> {
             Endian::Big => u64::from_be_bytes(bytes),
         })
     }
+
+    /// The next number of seven bits to a byte, the low ones first (LEB128, unsigned); `None` also
+    /// where it does not fit 64 bits.
+    #[inline]
+    pub fn varint(&mut self) -> Option<u64> {
+        let first = self.u8()?;
+        if first < 0x80 {
+            return Some(u64::from(first));
+        }
+        self.varint_after(first)
+    }
+
+    /// The rest of a varint of more than one byte.
+    fn varint_after(&mut self, first: u8) -> Option<u64> {
+        let mut number = u64::from(first & 0x7f);
+        for shift in (7..64).step_by(7) {
+            let byte = self.u8()?;
+            if shift == 63 && byte > 1 {
+                return None;
+            }
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+/// Appends `number` with seven bits to a byte, the low ones first (LEB128, unsigned).
+#[inline]
+pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Bytes that [`put_varint`] appends.
+#[inline]
+pub const fn varint_len(number: u64) -> usize {
+    (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_varint_is_read_as_it_was_put_and_never_beyond_64_bits() {
+        for shift in 0..64 {
+            for number in [1_u64 << shift, (1 << shift) - 1, u64::MAX >> shift] {
+                let mut bytes = Vec::new();
+                put_varint(&mut bytes, number);
+                assert_eq!(bytes.len(), varint_len(number));
+                assert_eq!(Reader::new(&bytes).varint(), Some(number));
+                assert_eq!(Reader::new(&bytes[..bytes.len() - 1]).varint(), None);
+            }
+        }
+        let beyond = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert_eq!(Reader::new(&beyond).varint(), None);
+        assert_eq!(Reader::new(&[0x80; 20]).varint(), None);
+    }
 }

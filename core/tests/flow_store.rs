@@ -8,14 +8,21 @@ mod flow_frames;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bytewright::ErrorKind;
 use bytewright::flow::{Flow, FlowKey, FlowOptions, FlowStore, FlowTable, Merged};
 use bytewright::io::MemoryStorage;
-use bytewright::table::file::{OpenOptions, TreeTable};
+use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use flow_frames::{Random, Spec, random_spec, tcp};
 
-const CREATE: OpenOptions = OpenOptions { create: true, read_only: false, verify: true };
+const CREATE: OpenOptions = OpenOptions {
+    create: true,
+    read_only: false,
+    verify: true,
+    sync: SyncMode::Commit,
+    timeout: Duration::ZERO,
+};
 
 fn path(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("flows_{name}.bwt"));

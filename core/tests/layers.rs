@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("wire", &["error"]),
-    ("heap", &["error"]),
+    ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["wire", "error"]),
     ("io", &["heap", "wire", "error"]),
-    ("table", &["io", "heap", "error"]),
+    ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
     ("scan", &["capture", "packet", "flow", "table", "io", "heap", "wire", "error"]),
 ];

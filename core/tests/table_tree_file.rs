@@ -11,13 +11,20 @@ use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use bytewright::ErrorKind;
 use bytewright::io::{MemoryStorage, Storage};
-use bytewright::table::file::{Entry, OpenOptions, TreeTable};
+use bytewright::table::file::{Entry, OpenOptions, SyncMode, TreeTable};
 use flow_frames::Random;
 
-const CREATE: OpenOptions = OpenOptions { create: true, read_only: false, verify: true };
+const CREATE: OpenOptions = OpenOptions {
+    create: true,
+    read_only: false,
+    verify: true,
+    sync: SyncMode::Commit,
+    timeout: Duration::ZERO,
+};
 const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };
 

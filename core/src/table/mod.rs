@@ -1,6 +1,156 @@
-//! Tables of byte strings: keys to values.
+//! Tables of byte strings: keys to values, hashed or in the order of their keys, in memory or in one
+//! file.
 //!
-//! A table in a file survives the process, and each of its transactions happens as a whole or not at
-//! all. What keys and values mean is the caller's business.
+//! All four do what [`Table`] says; those that keep order also do what [`OrderedTable`] says. What
+//! keys and values mean is the caller's business.
+//!
+//! | | hashed | ordered |
+//! |---|---|---|
+//! | in memory | `memory::HashTable` | `memory::TreeTable` |
+//! | in a file | `file::HashTable` | [`file::TreeTable`] |
 
+mod entry;
 pub mod file;
+mod ordered;
+mod stat;
+
+pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
+pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
+pub use stat::Stat;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A table: what every kind of it can do.
+///
+/// A change is seen by later calls at once. Outside of [`Table::begin`] and [`Table::commit`] each
+/// change is a transaction of its own. Who shares a table between threads puts a lock around it.
+pub trait Table: Send {
+    /// Number of entries.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether there is no entry.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Shows `found` the value of `key`, and says whether there is one. The bytes are the table's: it
+    /// cannot be changed meanwhile, and nothing is copied.
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// A copy of the value of `key`.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = None;
+        self.get_with(key, &mut |bytes| value = Some(bytes.to_vec()))?;
+        Ok(value)
+    }
+
+    /// Whether there is an entry for `key`.
+    fn contains(&self, key: &[u8]) -> Result<bool> {
+        self.get_with(key, &mut |_| ())
+    }
+
+    /// Sets the value of `key`. [`ErrorKind::Limit`] above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Takes the entry of `key` out, and says whether there was one.
+    fn delete(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Takes all entries out.
+    fn clear(&mut self) -> Result<()>;
+
+    /// The table as it is now, which later changes do not change. Its cost does not depend on the
+    /// length of the entries.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
+
+    /// Begins a transaction, or inside of one a part of it (a savepoint) that can be taken back by
+    /// itself.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Ends what [`Table::begin`] began last, and keeps its changes.
+    /// [`ErrorKind::Argument`] without one.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Ends what [`Table::begin`] began last, and takes its changes back.
+    /// [`ErrorKind::Argument`] without one.
+    fn abort(&mut self) -> Result<()>;
+
+    /// How many times [`Table::begin`] was called without its end.
+    fn depth(&self) -> usize;
+
+    /// Returns when everything committed so far will survive a power cut. Memory has nothing to do.
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Gives back the space of entries that are gone, all of it, however long that takes.
+    fn compact(&mut self) -> Result<()>;
+
+    /// How much there is, and what it takes.
+    fn stat(&self) -> Result<Stat>;
+
+    /// Sets the value of `key` where it has none, and says whether it did.
+    fn create(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        if self.contains(key)? {
+            return Ok(false);
+        }
+        self.put(key, value)?;
+        Ok(true)
+    }
+
+    /// Puts `bytes` at the end of the value of `key`, which is empty where there is none.
+    fn append(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
+        let mut value = self.get(key)?.unwrap_or_default();
+        value.extend_from_slice(bytes);
+        self.put(key, &value)
+    }
+
+    /// Adds `by` to the value of `key`, a whole number in decimal digits that is 0 where there is
+    /// none, and gives the sum. [`ErrorKind::Argument`] where the value is no such number, or the sum
+    /// is beyond 64 bits.
+    fn increment(&mut self, key: &[u8], by: i64) -> Result<i64> {
+        let value = self.get(key)?.unwrap_or_else(|| b"0".to_vec());
+        let number: i64 = std::str::from_utf8(&value)
+            .ok()
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| {
+            let found = String::from_utf8_lossy(&value[..value.len().min(32)]).into_owned();
+            Error::new(
+                ErrorKind::Argument,
+                format!("expected a whole number to increment, found {found:?}"),
+            )
+        })?;
+        let sum = number.checked_add(by).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Argument,
+                format!("expected a sum of 64 bits, found {number} + {by}"),
+            )
+        })?;
+        self.put(key, sum.to_string().as_bytes())?;
+        Ok(sum)
+    }
+}
+
+/// A table as it was when this was taken.
+pub trait Snapshot: Send {
+    /// Number of entries.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether there was no entry.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Shows `found` the value of `key`, and says whether there is one.
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// All entries: of a hashed table in the order of their last write, of an ordered one in that of
+    /// their keys.
+    fn scan(&self) -> Result<Box<dyn Scan>>;
+}
+
+/// Entries one after another.
+pub trait Scan: Send {
+    /// The next entry's key and value, which are there until the next call. After an error, and after
+    /// the end, it is over.
+    fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>>;
+}

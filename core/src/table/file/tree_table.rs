@@ -11,6 +11,7 @@ use redb::{
     TableDefinition, TableHandle, WriteTransaction,
 };
 
+use super::options::OpenOptions;
 use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,24 +27,6 @@ const MAGIC: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// Memory that redb may use for pages, read and not yet written.
 const CACHE_LEN: usize = 8 << 20;
-
-/// How a table is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenOptions {
-    /// Make the file where it is missing or empty.
-    pub create: bool,
-    /// Never write to the file, and let others read it at the same time.
-    pub read_only: bool,
-    /// Check every page of the file before it is used, which takes as long as reading it. Without
-    /// it, damage that happened to the closed file may give wrong values.
-    pub verify: bool,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        OpenOptions { create: false, read_only: false, verify: true }
-    }
-}
 
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);

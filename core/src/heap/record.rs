@@ -1,0 +1,116 @@
+//! How a record lies in memory and in a log: lengths, then bytes, without gaps.
+//!
+//! ```text
+//! entry:    varint key length * 2      varint value length    key    value
+//! deletion: varint key length * 2 + 1  key
+//! ```
+//!
+//! A varint has seven bits to a byte, the low ones first; the high bit says that more follow
+//! (LEB128). Deletions stand in logs only.
+
+use crate::wire::{Reader, put_varint, varint_len};
+
+/// A record where it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// A key has this value from now on.
+    Entry {
+        /// Its key.
+        key: &'a [u8],
+        /// Its value.
+        value: &'a [u8],
+    },
+    /// A key has no value any more.
+    Deletion {
+        /// The key.
+        key: &'a [u8],
+    },
+}
+
+impl<'a> Record<'a> {
+    /// Takes the next record from `reader`; `None` where it ends before the record does.
+    #[inline]
+    pub fn take(reader: &mut Reader<'a>) -> Option<Record<'a>> {
+        let head = reader.varint()?;
+        let key_len = usize::try_from(head >> 1).ok()?;
+        if head & 1 == 1 {
+            return Some(Record::Deletion { key: reader.take(key_len)? });
+        }
+        let value_len = usize::try_from(reader.varint()?).ok()?;
+        Some(Record::Entry { key: reader.take(key_len)?, value: reader.take(value_len)? })
+    }
+
+    /// Bytes that it takes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self {
+            Record::Entry { key, value } => entry_len(key.len(), value.len()),
+            Record::Deletion { key } => varint_len(key.len() as u64 * 2) + key.len(),
+        }
+    }
+
+    /// Whether it takes no bytes, which no record does.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Appends it to `bytes`.
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Record::Entry { key, value } => {
+                put_varint(bytes, key.len() as u64 * 2);
+                put_varint(bytes, value.len() as u64);
+                bytes.extend_from_slice(key);
+                bytes.extend_from_slice(value);
+            }
+            Record::Deletion { key } => {
+                put_varint(bytes, key.len() as u64 * 2 + 1);
+                bytes.extend_from_slice(key);
+            }
+        }
+    }
+}
+
+/// Bytes that an entry with a key and a value of these lengths takes.
+#[inline]
+pub fn entry_len(key_len: usize, value_len: usize) -> usize {
+    varint_len(key_len as u64 * 2) + varint_len(value_len as u64) + key_len + value_len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_put_and_takes_the_bytes_it_says() {
+        let long = vec![7; 70_000];
+        let records = [
+            Record::Entry { key: b"", value: b"" },
+            Record::Entry { key: b"key", value: b"value" },
+            Record::Deletion { key: b"key" },
+            Record::Entry { key: &long[..63], value: &long[..127] },
+            Record::Entry { key: &long[..64], value: &long },
+            Record::Deletion { key: &long[..20_000] },
+        ];
+        let mut bytes = Vec::new();
+        for record in &records {
+            let before = bytes.len();
+            record.put(&mut bytes);
+            assert_eq!(bytes.len() - before, record.len());
+        }
+        let mut reader = Reader::new(&bytes);
+        for record in &records {
+            assert_eq!(Record::take(&mut reader), Some(*record));
+        }
+        assert_eq!(reader.remaining(), 0);
+    }
+
+    #[test]
+    fn a_record_that_is_cut_anywhere_is_none() {
+        let mut bytes = Vec::new();
+        Record::Entry { key: &[1; 100], value: &[2; 200] }.put(&mut bytes);
+        for len in 0..bytes.len() {
+            assert_eq!(Record::take(&mut Reader::new(&bytes[..len])), None, "{len} bytes");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! How a table in a file is opened.
+
+use std::time::Duration;
+
+/// When what was committed is made to survive a power cut. Whatever it says, commits reach the file
+/// in their order and whole, and [`crate::table::Table::sync`] and closing make all of them last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SyncMode {
+    /// Before a commit returns.
+    Commit,
+    /// With the first commit a second after the last time.
+    #[default]
+    Interval,
+    /// When the operating system likes.
+    Never,
+}
+
+/// How a table is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Make the file where it is missing or empty.
+    pub create: bool,
+    /// Never write to the file, and read beside others who do.
+    pub read_only: bool,
+    /// Check all of the file before it is used, which takes as long as reading it. Without it, damage
+    /// that happened to the closed file may be found later, or in a tree give wrong values.
+    pub verify: bool,
+    /// When commits are made to last.
+    pub sync: SyncMode,
+    /// How long to wait for another writer to go; not at all by default.
+    pub timeout: Duration,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions {
+            create: false,
+            read_only: false,
+            verify: true,
+            sync: SyncMode::Interval,
+            timeout: Duration::ZERO,
+        }
+    }
+}

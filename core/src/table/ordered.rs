@@ -1,0 +1,92 @@
+//! What a table that keeps its entries in the order of their keys can do beside.
+
+use std::ops::Bound;
+
+use super::{Scan, Snapshot, Table};
+use crate::error::Result;
+
+/// Which keys, and from which end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRange {
+    /// Where the keys begin.
+    pub from: Bound<Vec<u8>>,
+    /// Where they end.
+    pub to: Bound<Vec<u8>>,
+    /// Whether the last comes first.
+    pub reverse: bool,
+}
+
+impl KeyRange {
+    /// All keys, the lowest first.
+    pub const ALL: KeyRange =
+        KeyRange { from: Bound::Unbounded, to: Bound::Unbounded, reverse: false };
+
+    /// The keys that begin with `prefix`.
+    pub fn prefix(prefix: &[u8]) -> KeyRange {
+        KeyRange {
+            from: Bound::Included(prefix.to_vec()),
+            to: end_of_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded),
+            reverse: false,
+        }
+    }
+
+    /// The same keys, from the other end.
+    #[must_use]
+    pub fn reversed(self) -> KeyRange {
+        KeyRange { reverse: !self.reverse, ..self }
+    }
+
+    /// Whether no key can be in it.
+    pub fn is_empty(&self) -> bool {
+        use Bound::{Excluded, Included, Unbounded};
+        match (&self.from, &self.to) {
+            (Unbounded, _) | (_, Unbounded) => false,
+            (Included(from), Included(to)) => from > to,
+            (Included(from) | Excluded(from), Included(to) | Excluded(to)) => from >= to,
+        }
+    }
+}
+
+/// The first key above all that begin with `prefix`.
+fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let kept = prefix.iter().rposition(|byte| *byte < u8::MAX)?;
+    let mut end = prefix[..=kept].to_vec();
+    end[kept] += 1;
+    Some(end)
+}
+
+/// A table in the order of its keys, which compare as bytes.
+pub trait OrderedTable: Table {
+    /// The table as it is now, as [`Table::snapshot`] gives it, with its order.
+    fn ordered_snapshot(&self) -> Result<Box<dyn OrderedSnapshot>>;
+
+    /// Shows `found` the first entry of `range`, from the end where it begins, and says whether there
+    /// is one.
+    fn first_with(&self, range: &KeyRange, found: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let mut scan = self.ordered_snapshot()?.scan_range(range)?;
+        let entry = scan.advance()?;
+        if let Some((key, value)) = entry {
+            found(key, value);
+        }
+        Ok(entry.is_some())
+    }
+}
+
+/// An ordered table as it was when this was taken.
+pub trait OrderedSnapshot: Snapshot {
+    /// The entries whose keys are in `range`.
+    fn scan_range(&self, range: &KeyRange) -> Result<Box<dyn Scan>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_string_of_its_length() {
+        assert_eq!(end_of_prefix(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(end_of_prefix(b"a\xff\xff"), Some(b"b".to_vec()));
+        assert_eq!(end_of_prefix(b"\xff"), None);
+        assert_eq!(end_of_prefix(b""), None);
+    }
+}
