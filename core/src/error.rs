@@ -85,6 +85,11 @@ impl Error {
         Self::new(ErrorKind::Io(errno), format!("cannot {action}: {text}"))
     }
 
+    /// A defect in Bytewright itself: what was found that cannot be.
+    pub fn internal(found: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Internal, format!("a defect in Bytewright: {found}"))
+    }
+
     /// The same error, placed at `offset` bytes into the (decompressed) input.
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {

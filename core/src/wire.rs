@@ -135,14 +135,26 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends `number` with seven bits to a byte, the low ones first (LEB128, unsigned).
+/// Writes `number` to the beginning of `bytes`, which has room for it, with seven bits to a byte, the
+/// low ones first (LEB128, unsigned), and gives the bytes it took: at most ten.
 #[inline]
-pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
+pub fn encode_varint(mut number: u64, bytes: &mut [u8]) -> usize {
+    let mut len = 0;
     while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
+        bytes[len] = number as u8 | 0x80;
         number >>= 7;
+        len += 1;
     }
-    bytes.push(number as u8);
+    bytes[len] = number as u8;
+    len + 1
+}
+
+/// Appends `number` as [`encode_varint`] writes it.
+#[inline]
+pub fn put_varint(bytes: &mut Vec<u8>, number: u64) {
+    let mut encoded = [0; 10];
+    let len = encode_varint(number, &mut encoded);
+    bytes.extend_from_slice(&encoded[..len]);
 }
 
 /// Bytes that [`put_varint`] appends.

@@ -8,7 +8,7 @@
 //! A varint has seven bits to a byte, the low ones first; the high bit says that more follow
 //! (LEB128). Deletions stand in logs only.
 
-use crate::wire::{Reader, put_varint, varint_len};
+use crate::wire::{Reader, encode_varint, put_varint, varint_len};
 
 /// A record where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,7 @@ impl<'a> Record<'a> {
     pub fn put(&self, bytes: &mut Vec<u8>) {
         match self {
             Record::Entry { key, value } => {
-                put_varint(bytes, key.len() as u64 * 2);
-                put_varint(bytes, value.len() as u64);
+                bytes.extend_from_slice(EntryLengths::of(key, value).as_ref());
                 bytes.extend_from_slice(key);
                 bytes.extend_from_slice(value);
             }
@@ -68,6 +67,29 @@ impl<'a> Record<'a> {
                 bytes.extend_from_slice(key);
             }
         }
+    }
+}
+
+/// The two lengths before an entry's key.
+pub(super) struct EntryLengths {
+    bytes: [u8; 20],
+    len: usize,
+}
+
+impl EntryLengths {
+    #[inline]
+    pub(super) fn of(key: &[u8], value: &[u8]) -> EntryLengths {
+        let mut bytes = [0; 20];
+        let mut len = encode_varint(key.len() as u64 * 2, &mut bytes);
+        len += encode_varint(value.len() as u64, &mut bytes[len..]);
+        EntryLengths { bytes, len }
+    }
+}
+
+impl AsRef<[u8]> for EntryLengths {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }
 

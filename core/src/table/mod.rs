@@ -11,6 +11,7 @@
 
 mod entry;
 pub mod file;
+pub mod memory;
 mod ordered;
 mod stat;
 

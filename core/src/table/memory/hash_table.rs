@@ -1,0 +1,320 @@
+//! A hashed table in memory: records in a heap, and an index that finds them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::hash_index::HashIndex;
+use crate::error::{Error, ErrorKind, Result};
+use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap};
+use crate::table::{Scan, Snapshot, Stat, Table, check_entry};
+
+/// Bytes and records that a change may move for each byte it writes or releases, so that dead bytes
+/// never get ahead, and no change takes long.
+const MOVED_PER_BYTE: usize = 4;
+const MOVED_RECORDS: usize = 64;
+
+/// A table of byte strings by hash, with a fixed cost of about eleven bytes an entry.
+///
+/// Scans go in the order of last write. The hash has a random seed of the table's own, so that keys
+/// chosen with evil intent cannot collide on purpose.
+#[derive(Debug)]
+pub struct HashTable {
+    seed: u64,
+    content: Content,
+    /// What the open transactions changed, the last change last.
+    changes: Vec<Change>,
+    /// For each open transaction, the changes made before it.
+    savepoints: Vec<usize>,
+}
+
+/// Records, and where they are.
+#[derive(Debug, Default)]
+struct Content {
+    heap: RecordHeap,
+    index: HashIndex,
+}
+
+/// A change that can be taken back.
+#[derive(Debug)]
+enum Change {
+    Entry { hash: u64, old: Option<Address>, new: Option<Address> },
+    Cleared(Box<Content>),
+}
+
+impl Default for HashTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl HashTable {
+    /// An empty table.
+    pub fn new() -> HashTable {
+        HashTable {
+            // The standard library's source of randomness for the same purpose.
+            seed: RandomState::new().hash_one(0),
+            content: Content::default(),
+            changes: Vec::new(),
+            savepoints: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn hash(&self, key: &[u8]) -> u64 {
+        xxh3_64_with_seed(key, self.seed)
+    }
+
+    /// The value of `key`.
+    #[inline]
+    pub fn value(&self, key: &[u8]) -> Option<&[u8]> {
+        let address = self.content.find(self.hash(key), key)?;
+        Some(self.content.heap.record(address).1)
+    }
+
+    /// The value of `key`, to keep: the bytes stay as and where they are, whatever becomes of the entry.
+    pub fn pin(&self, key: &[u8]) -> Option<Pin> {
+        let address = self.content.find(self.hash(key), key)?;
+        self.content.heap.pin_value(address)
+    }
+
+    /// Makes `new` the address of the entry of a key with that hash, and gives what it was.
+    fn set(&mut self, hash: u64, old: Option<Address>, new: Option<Address>) {
+        self.content.set(self.seed, hash, old, new);
+        if !self.savepoints.is_empty() {
+            self.changes.push(Change::Entry { hash, old, new });
+        }
+    }
+
+    /// Moves live records out of segments that are mostly dead, for a change of `len` bytes.
+    fn clean(&mut self, len: usize) -> Result<()> {
+        // What a transaction released may be alive again.
+        if !self.savepoints.is_empty() {
+            return Ok(());
+        }
+        let Content { heap, index } = &mut self.content;
+        let mut bytes_left = len * MOVED_PER_BYTE;
+        for _ in 0..MOVED_RECORDS {
+            let Some(from) = heap.next_to_move() else { return Ok(()) };
+            let (key, value) = heap.record(from);
+            let (len, hash) = (key.len() + value.len(), xxh3_64_with_seed(key, self.seed));
+            if index.contains(hash, from) {
+                let to = heap.move_record(from)?;
+                index.replace(hash, from, to);
+                match bytes_left.checked_sub(len) {
+                    Some(left) => bytes_left = left,
+                    None => return Ok(()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_transaction(&mut self) -> Result<usize> {
+        self.savepoints.pop().ok_or_else(|| {
+            Error::new(ErrorKind::Argument, "expected an open transaction, found none")
+        })
+    }
+
+    fn take_back(&mut self, change: Change) {
+        match change {
+            Change::Entry { hash, old, new } => {
+                self.content.take_back(self.seed, hash, old, new);
+            }
+            Change::Cleared(content) => self.content = *content,
+        }
+    }
+}
+
+impl Content {
+    #[inline]
+    fn find(&self, hash: u64, key: &[u8]) -> Option<Address> {
+        self.index.find(hash, |address| self.heap.record(address).0 == key)
+    }
+
+    fn set(&mut self, seed: u64, hash: u64, old: Option<Address>, new: Option<Address>) {
+        self.point(seed, hash, old, new);
+        if let Some(old) = old {
+            self.heap.release(old);
+        }
+    }
+
+    fn take_back(&mut self, seed: u64, hash: u64, old: Option<Address>, new: Option<Address>) {
+        self.point(seed, hash, new, old);
+        if let Some(new) = new {
+            self.heap.release(new);
+        }
+        if let Some(old) = old {
+            self.heap.revive(old);
+        }
+    }
+
+    /// Lets the index lead to `to` instead of `from`.
+    fn point(&mut self, seed: u64, hash: u64, from: Option<Address>, to: Option<Address>) {
+        let heap = &self.heap;
+        let hash_of = |address| xxh3_64_with_seed(heap.record(address).0, seed);
+        match (from, to) {
+            (Some(from), Some(to)) => self.index.replace(hash, from, to),
+            (None, Some(to)) => self.index.insert(hash, to, hash_of),
+            (Some(from), None) => self.index.remove(hash, from),
+            (None, None) => (),
+        }
+    }
+}
+
+impl Table for HashTable {
+    fn len(&self) -> Result<u64> {
+        Ok(self.content.index.len() as u64)
+    }
+
+    #[inline]
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        Ok(self.value(key).map(found).is_some())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_entry(key, value)?;
+        let hash = self.hash(key);
+        let old = self.content.find(hash, key);
+        let new = self.content.heap.append(key, value)?;
+        self.set(hash, old, Some(new));
+        self.clean(key.len() + value.len())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        let hash = self.hash(key);
+        let Some(old) = self.content.find(hash, key) else { return Ok(false) };
+        let (key, value) = self.content.heap.record(old);
+        let len = key.len() + value.len();
+        self.set(hash, Some(old), None);
+        self.clean(len)?;
+        Ok(true)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        let content = std::mem::take(&mut self.content);
+        if !self.savepoints.is_empty() {
+            self.changes.push(Change::Cleared(Box::new(content)));
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(HashSnapshot(Arc::new(State {
+            seed: self.seed,
+            records: self.content.heap.snapshot(),
+            index: self.content.index.clone(),
+        }))))
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.savepoints.push(self.changes.len());
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.end_transaction()?;
+        if self.savepoints.is_empty() {
+            self.changes = Vec::new();
+        }
+        Ok(())
+    }
+
+    fn abort(&mut self) -> Result<()> {
+        let kept = self.end_transaction()?;
+        while self.changes.len() > kept {
+            if let Some(change) = self.changes.pop() {
+                self.take_back(change);
+            }
+        }
+        Ok(())
+    }
+
+    fn depth(&self) -> usize {
+        self.savepoints.len()
+    }
+
+    /// Writes all entries anew, side by side. [`ErrorKind::Argument`] in a transaction.
+    fn compact(&mut self) -> Result<()> {
+        if !self.savepoints.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "expected no open transaction to compact a table, found one",
+            ));
+        }
+        let mut compacted = Content::default();
+        let records = self.content.heap.snapshot();
+        let mut cursor = HeapCursor::default();
+        while let Some((address, key, value)) = records.next(&mut cursor) {
+            let hash = self.hash(key);
+            if self.content.index.contains(hash, address) {
+                let address = compacted.heap.append(key, value)?;
+                compacted.point(self.seed, hash, None, Some(address));
+            }
+        }
+        self.content = compacted;
+        Ok(())
+    }
+
+    fn stat(&self) -> Result<Stat> {
+        let Content { heap, index } = &self.content;
+        let changes_bytes = self.changes.capacity() * size_of::<Change>();
+        Ok(Stat {
+            records: index.len() as u64,
+            live_bytes: heap.live_bytes() as u64,
+            dead_bytes: heap.dead_bytes() as u64,
+            pinned_bytes: heap.pinned_bytes() as u64,
+            index_bytes: index.memory_bytes() as u64,
+            memory_bytes: (heap.memory_bytes() + index.memory_bytes() + changes_bytes) as u64,
+            file_bytes: 0,
+        })
+    }
+}
+
+/// A [`HashTable`] as it was.
+#[derive(Debug, Clone)]
+pub struct HashSnapshot(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    seed: u64,
+    records: HeapSnapshot,
+    index: HashIndex,
+}
+
+impl Snapshot for HashSnapshot {
+    fn len(&self) -> Result<u64> {
+        Ok(self.0.index.len() as u64)
+    }
+
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let State { seed, records, index } = &*self.0;
+        let is_it = |address| records.record(address).0 == key;
+        let address = index.find(xxh3_64_with_seed(key, *seed), is_it);
+        Ok(address.map(|address| found(records.record(address).1)).is_some())
+    }
+
+    fn scan(&self) -> Result<Box<dyn Scan>> {
+        Ok(Box::new(HashScan { state: Arc::clone(&self.0), cursor: HeapCursor::default() }))
+    }
+}
+
+/// The entries of a [`HashSnapshot`] in the order of their last write.
+#[derive(Debug)]
+pub struct HashScan {
+    state: Arc<State>,
+    cursor: HeapCursor,
+}
+
+impl Scan for HashScan {
+    fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        let State { seed, records, index } = &*self.state;
+        while let Some((address, key, value)) = records.next(&mut self.cursor) {
+            if index.contains(xxh3_64_with_seed(key, *seed), address) {
+                return Ok(Some((key, value)));
+            }
+        }
+        Ok(None)
+    }
+}

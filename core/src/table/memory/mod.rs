@@ -1,0 +1,6 @@
+//! Tables in memory.
+
+mod hash_index;
+mod hash_table;
+
+pub use hash_table::{HashScan, HashSnapshot, HashTable};
