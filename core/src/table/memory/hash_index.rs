@@ -127,7 +127,7 @@ impl Bucket {
         let (tag, number) = self.entry(last);
         self.set(at, tag, number);
         self.set(last, 0, VACANT);
-        if last % GROUP_LEN == 0 {
+        if last.is_multiple_of(GROUP_LEN) {
             self.resize(last / GROUP_LEN);
         }
     }
