@@ -4,7 +4,7 @@
 //! meanwhile; a failure prints the seed that repeats it (BYTEWRIGHT_SEED). BYTEWRIGHT_OPERATIONS sets
 //! how many operations each seed does.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod generate;
 
@@ -146,6 +146,25 @@ fn is_a_map_in_the_order_of_last_write_whatever_is_held() {
         }
         held.check();
         assert!(entries(table.snapshot().unwrap().as_ref()) == twin.entries());
+    });
+}
+
+#[test]
+fn many_keys_at_once_are_found_as_one_by_one() {
+    seeds(5, |random| {
+        let mut table = HashTable::new();
+        for _ in 0..random.below(5000) {
+            table.put(&key(random, 5000), &value(random)).unwrap();
+        }
+        let keys: Vec<Vec<u8>> = (0..random.below(100)).map(|_| key(random, 5000)).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let mut places = 0..keys.len();
+        let mut check = |place: usize, value: Option<&[u8]>| {
+            assert_eq!(Some(place), places.next());
+            assert_eq!(value, table.value(keys[place]));
+        };
+        table.get_many(&keys, &mut check).unwrap();
+        assert!(places.is_empty());
     });
 }
 

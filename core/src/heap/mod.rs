@@ -11,6 +11,7 @@
 mod cleaning;
 mod memory;
 mod order;
+mod prefetch;
 pub mod record;
 mod segment;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use cleaning::Cleaning;
 use memory::{Pool, SLOT_LEN};
 use order::Order;
+pub use prefetch::prefetch;
 use record::{EntryLengths, Record, entry_len};
 use segment::{Filled, Segment};
 
@@ -206,6 +208,15 @@ impl RecordHeap {
     pub fn record(&self, address: Address) -> (&[u8], &[u8]) {
         let held = self.segments.get(address.segment()).and_then(Option::as_ref);
         entry_at(held.map_or(&[], |held| held.segment.bytes()), address.place())
+    }
+
+    /// [Prefetches](prefetch) the beginning of the record at `address`.
+    #[inline]
+    pub fn prefetch(&self, address: Address) {
+        let held = self.segments.get(address.segment()).and_then(Option::as_ref);
+        if let Some(first) = held.and_then(|held| held.segment.bytes().get(address.place())) {
+            prefetch(first);
+        }
     }
 
     /// Says that the record at `address` is of no use any more.

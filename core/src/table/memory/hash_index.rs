@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use crate::heap::Address;
+use crate::heap::{Address, prefetch};
 
 /// Entries of a group.
 const GROUP_LEN: usize = 8;
@@ -209,6 +209,22 @@ impl HashIndex {
         let bucket = self.bucket(home.bucket);
         let at = bucket.find(home.tag(hash), is_it)?;
         Some(Address::from_number(bucket.entry(at).1))
+    }
+
+    /// Prefetches the head of the bucket that a search for `hash` goes to.
+    #[inline]
+    pub(super) fn prefetch_bucket(&self, hash: u64) {
+        if self.buckets > 0 {
+            prefetch(self.bucket(self.home(hash).bucket));
+        }
+    }
+
+    /// Prefetches the groups that a search for `hash` goes through.
+    #[inline]
+    pub(super) fn prefetch_groups(&self, hash: u64) {
+        if self.buckets > 0 {
+            self.bucket(self.home(hash).bucket).0.iter().for_each(prefetch);
+        }
     }
 
     /// Whether `address` was put in under `hash` and is there still.

@@ -7,13 +7,16 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::hash_index::HashIndex;
 use crate::error::{Error, ErrorKind, Result};
-use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap};
+use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap, prefetch};
 use crate::table::{Scan, Snapshot, Stat, Table, check_entry};
 
 /// Bytes and records that a change may move for each byte it writes or releases, so that dead bytes
 /// never get ahead, and no change takes long.
 const MOVED_PER_BYTE: usize = 4;
 const MOVED_RECORDS: usize = 64;
+
+/// Keys that are looked up side by side.
+const BLOCK_LEN: usize = 16;
 
 /// A table of byte strings by hash, with a fixed cost of about eleven bytes an entry.
 ///
@@ -171,6 +174,32 @@ impl Table for HashTable {
     #[inline]
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
         Ok(self.value(key).map(found).is_some())
+    }
+
+    /// The steps of a search wait for memory. Each step is done for a block of keys before the next,
+    /// so that their waits are one.
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        for (block, keys) in keys.chunks(BLOCK_LEN).enumerate() {
+            let mut hashes = [0; BLOCK_LEN];
+            keys.iter().filter_map(|key| key.first()).for_each(prefetch);
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hash(key);
+                self.content.index.prefetch_bucket(*hash);
+            }
+            let hashes = &hashes[..keys.len()];
+            hashes.iter().for_each(|hash| self.content.index.prefetch_groups(*hash));
+            for hash in hashes {
+                if let Some(address) = self.content.index.find(*hash, |_| true) {
+                    self.content.heap.prefetch(address);
+                }
+            }
+            for (place, (hash, key)) in hashes.iter().zip(keys).enumerate() {
+                let address = self.content.find(*hash, key);
+                let value = address.map(|address| self.content.heap.record(address).1);
+                found(block * BLOCK_LEN + place, value);
+            }
+        }
+        Ok(())
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
