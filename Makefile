@@ -13,18 +13,24 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-gem test-bench bench bench-flows fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-gem test-bench bench bench-flows fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-gem test-bench
+test: test-rust test-unsafe test-gem test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo test --quiet --locked --workspace
+
+# The heap under the address sanitizer, which the stable toolchain has when it is told to be another.
+test-unsafe: setup
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg bytewright_asan" BYTEWRIGHT_OPERATIONS=2000 \
+		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash \
+		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan
 
 test-gem: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
