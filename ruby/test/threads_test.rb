@@ -1,10 +1,27 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "open3"
 require "timeout"
 
 # Goal: reading neither blocks other threads nor outlives its reader, however the reading ends.
+#
+# Method: threads that wait are waited for, then ended. What would leave all of the process waiting if it
+# failed, with Ruby's lock held, runs in a process of its own, which is killed then.
 class ThreadsTest < TestCase
+  # Runs a script in a process of its own, and answers what it prints; fails where it does not end.
+  def output_of(script, *arguments)
+    load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
+    ruby = [RbConfig.ruby, "-W", "-I#{load_path}", "-rbytewright", "-e", script]
+    Open3.popen2e(*ruby, *arguments) do |_, output, process|
+      unless process.join(30)
+        Process.kill(:KILL, process.pid)
+        flunk "it did not end within 30 seconds"
+      end
+      output.read
+    end
+  end
+
   # A capture that never ends and never gives a whole packet: the reader waits for ever.
   def with_endless_capture
     reader, writer = IO.pipe
@@ -90,6 +107,20 @@ class ThreadsTest < TestCase
       capture.close
       assert_raises(Bytewright::ClosedError) { thread.join }
     end
+  end
+
+  def test_several_threads_may_make_the_first_objects_at_once
+    # A lookup by name may let other threads run: here it always does.
+    assert_equal("[316, 316]\n", output_of(<<~'RUBY', VLAN))
+      Object.singleton_class.prepend(Module.new { def const_get(*) = super.tap { sleep 0.05 } })
+      counts = Array.new(2) do
+        Thread.new do
+          Bytewright::Capture.flows(ARGV[0]).first
+          Bytewright::Capture.open(ARGV[0]) { |capture| [capture.first, capture.each_batch.first, capture.count].last }
+        end
+      end
+      p counts.map(&:value)
+    RUBY
   end
 
   def test_no_reading_thread_is_left_when_the_block_breaks_or_raises
