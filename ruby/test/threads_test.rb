@@ -174,6 +174,27 @@ class ThreadsTest < TestCase
     assert_equal(mine, reader.read.to_i)
   end
 
+  def test_a_fork_leaves_the_reading_of_the_parent_alone
+    with_new_file("fifo") do |path|
+      File.mkfifo(path)
+      # The child frees its copies of everything when it ends.
+      assert_equal("316\n", output_of(<<~'RUBY', VLAN, path))
+        bytes = IO.binread(ARGV[0])
+        seen = Queue.new
+        reading = Thread.new { Bytewright::Capture.open(ARGV[1]).each_row(:number) { |row| seen << row } }
+        File.open(ARGV[1], "wb") do |file|
+          file.write(bytes.byteslice(0, 1024))
+          file.flush
+          seen.pop
+          Process.wait(fork { nil })
+          file.write(bytes.byteslice(1024..))
+        end
+        reading.join
+        puts seen.size + 1
+      RUBY
+    end
+  end
+
   def test_a_ractor_reads_a_capture_of_its_own
     warning = Warning[:experimental]
     Warning[:experimental] = false
