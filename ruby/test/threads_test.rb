@@ -123,6 +123,28 @@ class ThreadsTest < TestCase
     RUBY
   end
 
+  def test_a_merge_that_waits_for_its_turn_to_write_holds_nobody_up_when_it_is_ended
+    with_new_file("flows.bwt") do |path|
+      assert_equal("true nil\n", output_of(<<~'RUBY', VLAN, path))
+        store = Bytewright::FlowStore.open(ARGV[1])
+        reader, writer = IO.pipe
+        writer.write(IO.binread(ARGV[0], 1024))
+        asked = Queue.new
+        source = Object.new
+        source.define_singleton_method(:read) { |_| (asked << true) && reader.readpartial(64) }
+        first = Thread.new { Bytewright::Capture.flows(source, into: store).first }
+        # By the last of 1024 bytes, 64 at a time, it has begun to merge.
+        17.times { asked.pop }
+        second = Thread.new { Bytewright::Capture.flows(ARGV[0], into: store) }
+        Thread.pass until second.status == "sleep"
+        # Long enough for it to begin to end.
+        second.kill.join(0.2)
+        writer.close
+        puts [first.value[:added], second.value.inspect].join(" ")
+      RUBY
+    end
+  end
+
   def test_no_reading_thread_is_left_when_the_block_breaks_or_raises
     before = thread_count
     20.times do

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::io::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
@@ -151,8 +152,8 @@ impl<T: Send + 'static> Background<T> {
         }
     }
 
-    /// Makes a [`Background::next`] that waits, or the next one that would, return
-    /// [`Event::Interrupted`].
+    /// Makes a [`Background::next`] or a [`Background::join`] that waits, or the next one that would,
+    /// return and say so.
     pub fn interrupt(&self) {
         let Some(shared) = self.shared() else { return };
         shared.lock().is_interrupted = true;
@@ -175,13 +176,45 @@ impl<T: Send + 'static> Background<T> {
         }
     }
 
-    /// Ends the work and waits until its thread is gone. Whoever waits in [`Background::next`] is
-    /// told `Closed`.
-    pub fn close(&self) {
-        self.stop();
-        if self.shared().is_none() {
-            return;
+    /// Waits until the thread is gone, which it will be after the end of the work or after
+    /// [`Background::stop`]. The answer is whether it is: false says that [`Background::interrupt`]
+    /// was called before.
+    ///
+    /// The wait may be long: the work may be in the middle of a commit, or wait for its turn to write
+    /// to a table, and that turn may come only when other work of the same face ends. So a face must
+    /// not hold a lock of its language meanwhile.
+    pub fn join(&self) -> bool {
+        let Some(shared) = self.shared() else { return true };
+        let mut state = shared.lock();
+        while state.outcome.is_none() {
+            if std::mem::take(&mut state.is_interrupted) {
+                return false;
+            }
+            state = shared.wait(state);
         }
+        drop(state);
+        self.join_ended();
+        true
+    }
+
+    /// As [`Background::join`], but gives up after `patience`, and is not interrupted. For a face that
+    /// finds it dear to give its lock up: work that has nothing to finish ends at once.
+    pub fn join_within(&self, patience: Duration) -> bool {
+        let Some(shared) = self.shared() else { return true };
+        let (state, _) = shared
+            .changed
+            .wait_timeout_while(shared.lock(), patience, |state| state.outcome.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+        let has_ended = state.outcome.is_some();
+        drop(state);
+        if has_ended {
+            self.join_ended();
+        }
+        has_ended
+    }
+
+    /// Joins the thread, whose work has ended.
+    fn join_ended(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // The thread catches its own panics; there is nothing to learn from joining.
@@ -191,7 +224,9 @@ impl<T: Send + 'static> Background<T> {
 }
 
 impl<T> Background<T> {
-    fn stop(&self) {
+    /// Tells the work to end, without waiting for it. Whoever waits in [`Background::next`] is told
+    /// `Closed`.
+    pub fn stop(&self) {
         let Some(shared) = self.shared() else { return };
         shared.lock().is_closed = true;
         shared.changed.notify_all();
@@ -273,13 +308,12 @@ impl<T: Send> Source for HostSource<T> {
 
 #[cfg(test)]
 mod tests {
-    //! Goal: a forked child, which has a copy of the handle, neither waits for the parent's thread nor
-    //! disturbs it.
+    //! Goal: whoever waits for work can be called away from it, and a forked child, which has a copy
+    //! of the handle, neither waits for the parent's thread nor disturbs it.
     //!
     //! Method: a handle with another process's number stands for the child's copy.
 
     use std::sync::mpsc;
-    use std::time::Duration;
 
     use super::*;
 
@@ -304,6 +338,31 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_the_end_of_work_can_be_interrupted_and_taken_up_again() {
+        let (background, end) = stubborn_work();
+        background.stop();
+        background.interrupt();
+        let background = in_bounded_time(move || {
+            assert!(!background.join());
+            assert!(!background.join_within(Duration::ZERO));
+            background
+        });
+        end.send(()).unwrap();
+        assert!(in_bounded_time(move || background.join()));
+    }
+
+    #[test]
+    fn stopping_does_not_wait() {
+        let (background, end) = stubborn_work();
+        let background = in_bounded_time(move || {
+            background.stop();
+            background
+        });
+        assert_eq!(background.next().unwrap_err().kind(), ErrorKind::Closed);
+        drop(end);
+    }
+
+    #[test]
     fn a_copy_in_a_forked_child_never_waits_for_a_lock_that_nobody_gives_back() {
         let (mut background, end) = stubborn_work();
         background.process = 0;
@@ -313,7 +372,9 @@ mod tests {
             background.recycle(1);
             background.supply(Ok(Vec::new()));
             background.interrupt();
-            background.close();
+            background.stop();
+            assert!(background.join());
+            assert!(background.join_within(LONG));
             assert_eq!(background.next().unwrap_err().kind(), ErrorKind::Closed);
         });
         drop((held, end));

@@ -160,9 +160,12 @@ impl StoreObject {
         self.name.clone()
     }
 
-    fn close(&self) {
-        self.passes.close();
-        self.store.borrow_mut().take();
+    fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        // Taken first, so that no pass begins while others are waited for.
+        let store = this.store.borrow_mut().take();
+        let ended = this.passes.close(ruby);
+        drop(store);
+        ended
     }
 
     fn is_closed(&self) -> bool {
