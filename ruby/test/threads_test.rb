@@ -56,7 +56,7 @@ class ThreadsTest < TestCase
     with_endless_fifo do |path|
       ticks = 0
       reading = Thread.new { open_capture(path).each { |_| nil } }
-      eventually { (ticks += 1) > 1000 && reading.status == "sleep" }
+      eventually { (ticks += 1) > 20 && reading.status == "sleep" }
       reading.kill.join
     end
   end
