@@ -1,10 +1,27 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "open3"
 require "timeout"
 
 # Goal: reading neither blocks other threads nor outlives its reader, however the reading ends.
+#
+# Method: threads that wait are waited for, then ended. What would leave all of the process waiting if it
+# failed, with Ruby's lock held, runs in a process of its own, which is killed then.
 class ThreadsTest < TestCase
+  # Runs a script in a process of its own, and answers what it prints; fails where it does not end.
+  def output_of(script, *arguments)
+    load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
+    ruby = [RbConfig.ruby, "-W", "-I#{load_path}", "-rbytewright", "-e", script]
+    Open3.popen2e(*ruby, *arguments) do |_, output, process|
+      unless process.join(30)
+        Process.kill(:KILL, process.pid)
+        flunk "it did not end within 30 seconds"
+      end
+      output.read
+    end
+  end
+
   # A capture that never ends and never gives a whole packet: the reader waits for ever.
   def with_endless_capture
     reader, writer = IO.pipe
@@ -39,7 +56,7 @@ class ThreadsTest < TestCase
     with_endless_fifo do |path|
       ticks = 0
       reading = Thread.new { open_capture(path).each { |_| nil } }
-      eventually { (ticks += 1) > 1000 && reading.status == "sleep" }
+      eventually { (ticks += 1) > 20 && reading.status == "sleep" }
       reading.kill.join
     end
   end
@@ -92,6 +109,42 @@ class ThreadsTest < TestCase
     end
   end
 
+  def test_several_threads_may_make_the_first_objects_at_once
+    # A lookup by name may let other threads run: here it always does.
+    assert_equal("[316, 316]\n", output_of(<<~'RUBY', VLAN))
+      Object.singleton_class.prepend(Module.new { def const_get(*) = super.tap { sleep 0.05 } })
+      counts = Array.new(2) do
+        Thread.new do
+          Bytewright::Capture.flows(ARGV[0]).first
+          Bytewright::Capture.open(ARGV[0]) { |capture| [capture.first, capture.each_batch.first, capture.count].last }
+        end
+      end
+      p counts.map(&:value)
+    RUBY
+  end
+
+  def test_a_merge_that_waits_for_its_turn_to_write_holds_nobody_up_when_it_is_ended
+    with_new_file("flows.bwt") do |path|
+      assert_equal("true nil\n", output_of(<<~'RUBY', VLAN, path))
+        store = Bytewright::FlowStore.open(ARGV[1])
+        reader, writer = IO.pipe
+        writer.write(IO.binread(ARGV[0], 1024))
+        asked = Queue.new
+        source = Object.new
+        source.define_singleton_method(:read) { |_| (asked << true) && reader.readpartial(64) }
+        first = Thread.new { Bytewright::Capture.flows(source, into: store).first }
+        # By the last of 1024 bytes, 64 at a time, it has begun to merge.
+        17.times { asked.pop }
+        second = Thread.new { Bytewright::Capture.flows(ARGV[0], into: store) }
+        Thread.pass until second.status == "sleep"
+        # Long enough for it to begin to end.
+        second.kill.join(0.2)
+        writer.close
+        puts [first.value[:added], second.value.inspect].join(" ")
+      RUBY
+    end
+  end
+
   def test_no_reading_thread_is_left_when_the_block_breaks_or_raises
     before = thread_count
     20.times do
@@ -141,6 +194,27 @@ class ThreadsTest < TestCase
     writer.close
     Process.wait(child)
     assert_equal(mine, reader.read.to_i)
+  end
+
+  def test_a_fork_leaves_the_reading_of_the_parent_alone
+    with_new_file("fifo") do |path|
+      File.mkfifo(path)
+      # The child frees its copies of everything when it ends.
+      assert_equal("316\n", output_of(<<~'RUBY', VLAN, path))
+        bytes = IO.binread(ARGV[0])
+        seen = Queue.new
+        reading = Thread.new { Bytewright::Capture.open(ARGV[1]).each_row(:number) { |row| seen << row } }
+        File.open(ARGV[1], "wb") do |file|
+          file.write(bytes.byteslice(0, 1024))
+          file.flush
+          seen.pop
+          Process.wait(fork { nil })
+          file.write(bytes.byteslice(1024..))
+        end
+        reading.join
+        puts seen.size + 1
+      RUBY
+    end
   end
 
   def test_a_ractor_reads_a_capture_of_its_own

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::io::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
@@ -31,7 +32,8 @@ pub struct Background<T> {
     shared: Arc<Shared<T>>,
     cancel: Cancel,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The process that owns the thread; a forked child has the memory but not the thread.
+    /// The process that owns the thread; a forked child has the memory but not the thread, and
+    /// must leave alone what it shares with it.
     process: u32,
 }
 
@@ -119,19 +121,19 @@ impl<T: Send + 'static> Background<T> {
     /// # Errors
     /// The error that ended the work, after all its results; `Closed` in a forked child.
     pub fn next(&self) -> Result<Event<T>> {
-        if self.process != std::process::id() {
+        let Some(shared) = self.shared() else {
             let message = "opened by another process; open it again after fork";
             return Err(Error::new(ErrorKind::Closed, message));
-        }
-        let mut state = self.shared.lock();
+        };
+        let mut state = shared.lock();
         loop {
             if state.is_closed {
                 return Err(closed());
             }
             if let Some(item) = state.items.pop_front() {
                 // The thread is woken for several results at once: switching costs more than one.
-                if state.items.len() <= self.shared.queue_max / 2 {
-                    self.shared.changed.notify_all();
+                if state.items.len() <= shared.queue_max / 2 {
+                    shared.changed.notify_all();
                 }
                 return Ok(Event::Item(item));
             }
@@ -146,39 +148,75 @@ impl<T: Send + 'static> Background<T> {
             {
                 return Ok(Event::InputWanted(count));
             }
-            state = self.shared.wait(state);
+            state = shared.wait(state);
         }
     }
 
-    /// Makes a [`Background::next`] that waits, or the next one that would, return
-    /// [`Event::Interrupted`].
+    /// Makes a [`Background::next`] or a [`Background::join`] that waits, or the next one that would,
+    /// return and say so.
     pub fn interrupt(&self) {
-        self.shared.lock().is_interrupted = true;
-        self.shared.changed.notify_all();
+        let Some(shared) = self.shared() else { return };
+        shared.lock().is_interrupted = true;
+        shared.changed.notify_all();
     }
 
     /// Answers [`Event::InputWanted`]: bytes, no bytes for the end, or why there are none.
     pub fn supply(&self, bytes: Result<Vec<u8>>) {
-        self.shared.lock().supplied = Some(bytes);
-        self.shared.changed.notify_all();
+        let Some(shared) = self.shared() else { return };
+        shared.lock().supplied = Some(bytes);
+        shared.changed.notify_all();
     }
 
     /// Gives a used-up result back, so that its memory serves again.
     pub fn recycle(&self, item: T) {
-        let mut state = self.shared.lock();
-        if state.spares.len() < self.shared.queue_max {
+        let Some(shared) = self.shared() else { return };
+        let mut state = shared.lock();
+        if state.spares.len() < shared.queue_max {
             state.spares.push(item);
         }
     }
 
-    /// Ends the work and waits until its thread is gone. Whoever waits in [`Background::next`] is
-    /// told `Closed`.
-    pub fn close(&self) {
-        self.stop();
+    /// Waits until the thread is gone, which it will be after the end of the work or after
+    /// [`Background::stop`]. The answer is whether it is: false says that [`Background::interrupt`]
+    /// was called before.
+    ///
+    /// The wait may be long: the work may be in the middle of a commit, or wait for its turn to write
+    /// to a table, and that turn may come only when other work of the same face ends. So a face must
+    /// not hold a lock of its language meanwhile.
+    pub fn join(&self) -> bool {
+        let Some(shared) = self.shared() else { return true };
+        let mut state = shared.lock();
+        while state.outcome.is_none() {
+            if std::mem::take(&mut state.is_interrupted) {
+                return false;
+            }
+            state = shared.wait(state);
+        }
+        drop(state);
+        self.join_ended();
+        true
+    }
+
+    /// As [`Background::join`], but gives up after `patience`, and is not interrupted. For a face that
+    /// finds it dear to give its lock up: work that has nothing to finish ends at once.
+    pub fn join_within(&self, patience: Duration) -> bool {
+        let Some(shared) = self.shared() else { return true };
+        let (state, _) = shared
+            .changed
+            .wait_timeout_while(shared.lock(), patience, |state| state.outcome.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+        let has_ended = state.outcome.is_some();
+        drop(state);
+        if has_ended {
+            self.join_ended();
+        }
+        has_ended
+    }
+
+    /// Joins the thread, whose work has ended.
+    fn join_ended(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread
-            && self.process == std::process::id()
-        {
+        if let Some(thread) = thread {
             // The thread catches its own panics; there is nothing to learn from joining.
             drop(thread.join());
         }
@@ -186,16 +224,32 @@ impl<T: Send + 'static> Background<T> {
 }
 
 impl<T> Background<T> {
-    fn stop(&self) {
-        self.shared.lock().is_closed = true;
-        self.shared.changed.notify_all();
+    /// Tells the work to end, without waiting for it. Whoever waits in [`Background::next`] is told
+    /// `Closed`.
+    pub fn stop(&self) {
+        let Some(shared) = self.shared() else { return };
+        shared.lock().is_closed = true;
+        shared.changed.notify_all();
         self.cancel.cancel();
+    }
+
+    /// What the handle and the thread share; nothing in a forked child. There the lock may have been
+    /// copied while the thread held it, and then nobody gives it back; and the bell of `cancel` is a
+    /// pipe, which would ring in the parent.
+    fn shared(&self) -> Option<&Shared<T>> {
+        (self.process == std::process::id()).then_some(&*self.shared)
     }
 }
 
 impl<T> Drop for Background<T> {
     fn drop(&mut self) {
         self.stop();
+        if self.shared().is_none() {
+            // Dropped, it would detach a thread that is not there: by its number in the C library,
+            // which a thread of the child may have got since.
+            let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(thread.take());
+        }
     }
 }
 
@@ -249,5 +303,90 @@ impl<T: Send> Source for HostSource<T> {
             }
             state = self.0.wait(state);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Goal: whoever waits for work can be called away from it, and a forked child, which has a copy
+    //! of the handle, neither waits for the parent's thread nor disturbs it.
+    //!
+    //! Method: a handle with another process's number stands for the child's copy.
+
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Far more than anything here takes; it is waited for only when a test fails.
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// Work that ends when it is told to through the sender, and not before.
+    fn stubborn_work() -> (Background<u32>, mpsc::Sender<()>) {
+        let (end, told) = mpsc::channel();
+        let background = Background::start(Cancel::new(), 1, move |_, _| {
+            let _ = told.recv();
+            Ok(())
+        });
+        (background.unwrap(), end)
+    }
+
+    /// Runs `body` on a thread of its own and answers what it gives, or fails where it hangs.
+    fn in_bounded_time<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(body()));
+        receiver.recv_timeout(LONG).expect("it hangs")
+    }
+
+    #[test]
+    fn waiting_for_the_end_of_work_can_be_interrupted_and_taken_up_again() {
+        let (background, end) = stubborn_work();
+        background.stop();
+        background.interrupt();
+        let background = in_bounded_time(move || {
+            assert!(!background.join());
+            assert!(!background.join_within(Duration::ZERO));
+            background
+        });
+        end.send(()).unwrap();
+        assert!(in_bounded_time(move || background.join()));
+    }
+
+    #[test]
+    fn stopping_does_not_wait() {
+        let (background, end) = stubborn_work();
+        let background = in_bounded_time(move || {
+            background.stop();
+            background
+        });
+        assert_eq!(background.next().unwrap_err().kind(), ErrorKind::Closed);
+        drop(end);
+    }
+
+    #[test]
+    fn a_copy_in_a_forked_child_never_waits_for_a_lock_that_nobody_gives_back() {
+        let (mut background, end) = stubborn_work();
+        background.process = 0;
+        let shared = Arc::clone(&background.shared);
+        let held = shared.lock();
+        in_bounded_time(move || {
+            background.recycle(1);
+            background.supply(Ok(Vec::new()));
+            background.interrupt();
+            background.stop();
+            assert!(background.join());
+            assert!(background.join_within(LONG));
+            assert_eq!(background.next().unwrap_err().kind(), ErrorKind::Closed);
+        });
+        drop((held, end));
+    }
+
+    #[test]
+    fn a_copy_in_a_forked_child_does_not_call_off_a_read_of_the_parent() {
+        let cancel = Cancel::new();
+        let mut background = Background::<u32>::start(cancel.clone(), 1, |_, _| Ok(())).unwrap();
+        background.process = 0;
+        background.stop();
+        drop(background);
+        assert!(!cancel.is_cancelled());
     }
 }

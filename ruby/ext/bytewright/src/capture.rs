@@ -109,10 +109,10 @@ impl Capture {
         self.name.clone()
     }
 
-    pub(crate) fn close(&self) {
-        self.is_closed.set(true);
-        self.opened.borrow_mut().take();
-        self.passes.close();
+    pub(crate) fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.is_closed.set(true);
+        this.opened.borrow_mut().take();
+        this.passes.close(ruby)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -131,8 +131,7 @@ fn frozen(string: RString) -> RString {
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
-    let class = crate::error::module(ruby).define_class("Columns", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = crate::class::define::<ColumnBatch>(ruby, "Columns")?;
     class.define_method("size", method!(ColumnBatch::len, 0))?;
     class.define_method("names", method!(ColumnBatch::names, 0))?;
     class.define_method("[]", method!(ColumnBatch::packed, 1))?;

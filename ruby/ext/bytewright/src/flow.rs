@@ -10,6 +10,7 @@ use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::border::{path_of, without_lock};
+use crate::class;
 use crate::error::{closed, raised, to_ruby};
 use crate::reading::{Item, Passes, Reading};
 
@@ -159,9 +160,12 @@ impl StoreObject {
         self.name.clone()
     }
 
-    fn close(&self) {
-        self.passes.close();
-        self.store.borrow_mut().take();
+    fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        // Taken first, so that no pass begins while others are waited for.
+        let store = this.store.borrow_mut().take();
+        let ended = this.passes.close(ruby);
+        drop(store);
+        ended
     }
 
     fn is_closed(&self) -> bool {
@@ -254,9 +258,7 @@ macro_rules! define_getters {
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
-    let module = crate::error::module(ruby);
-    let class = module.define_class("Flow", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = class::define::<FlowObject>(ruby, "Flow")?;
     define_getters! { class:
         ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
         packets Packets, bytes Bytes, rev_packets RevPackets, rev_bytes RevBytes,
@@ -271,12 +273,10 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     fields.freeze();
     class.const_set("FIELDS", fields)?;
 
-    let open_flows = module.define_class("OpenFlows", ruby.class_object())?;
-    open_flows.undef_default_alloc_func();
+    let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;
     open_flows.define_singleton_method("new", magnus::function!(OpenFlows::new, 3))?;
 
-    let store = module.define_class("FlowStore", ruby.class_object())?;
-    store.undef_default_alloc_func();
+    let store = class::define::<StoreObject>(ruby, "FlowStore")?;
     store.define_singleton_method("open_path", magnus::function!(StoreObject::open_path, 2))?;
     store.define_method("name", method!(StoreObject::name, 0))?;
     store.define_method("close", method!(StoreObject::close, 0))?;

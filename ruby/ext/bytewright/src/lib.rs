@@ -9,6 +9,7 @@
 mod address_texts;
 mod border;
 mod capture;
+mod class;
 mod columns;
 mod command;
 mod error;
@@ -20,6 +21,7 @@ mod reading;
 
 use magnus::{Error, Ruby, function, method, prelude::*};
 
+use address_texts::AddressTexts;
 use capture::Capture;
 use reading::Reading;
 
@@ -33,11 +35,9 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     columns::init(ruby)?;
     flow::init(ruby)?;
 
-    let texts = module.define_class("AddressTexts", ruby.class_object())?;
-    texts.undef_default_alloc_func();
+    class::define::<AddressTexts>(ruby, "AddressTexts")?;
 
-    let capture = module.define_class("Capture", ruby.class_object())?;
-    capture.undef_default_alloc_func();
+    let capture = class::define::<Capture>(ruby, "Capture")?;
     fields::define_fields(ruby, capture)?;
     capture.define_singleton_method("open_path", function!(Capture::open_path, 4))?;
     capture.define_singleton_method("open_object", function!(Capture::open_object, 4))?;
@@ -51,8 +51,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     capture.define_method("read_merge", method!(Capture::read_merge, 2))?;
     capture.define_method("read_info", method!(Capture::read_info, 0))?;
 
-    let reading = module.define_class("Reading", ruby.class_object())?;
-    reading.undef_default_alloc_func();
+    let reading = class::define::<Reading>(ruby, "Reading")?;
     reading.define_method("cursor", method!(Reading::cursor, 0))?;
     reading.define_method("take", method!(Reading::take, 0))?;
     reading.define_method("close", method!(Reading::close, 0))?;

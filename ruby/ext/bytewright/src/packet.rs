@@ -195,8 +195,7 @@ macro_rules! define_status {
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
-    let class = crate::error::module(ruby).define_class("Packet", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = crate::class::define::<PacketCursor>(ruby, "Packet")?;
     border::define_field_getters(class);
     define_status! { class:
         truncated TRUNCATED, bad_header BAD_HEADER, fragment FRAGMENT, tunnel TUNNEL,

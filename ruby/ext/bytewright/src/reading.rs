@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use bytewright::flow::Flow;
 use bytewright::packet::{self, Columns, Field};
@@ -39,11 +40,33 @@ impl Passes {
     }
 
     /// Ends them all; whoever waits for one is told `ClosedError`.
-    pub(crate) fn close(&self) {
-        for pass in self.0.take().iter().filter_map(Weak::upgrade) {
-            pass.close();
-        }
+    ///
+    /// # Errors
+    /// What was raised in this thread meanwhile; they end by themselves then.
+    pub(crate) fn close(&self, ruby: &Ruby) -> Result<(), Error> {
+        let passes: Vec<_> = self.0.take().iter().filter_map(Weak::upgrade).collect();
+        passes.iter().for_each(|pass| pass.stop());
+        passes.iter().try_for_each(|pass| wait_for_end(ruby, pass))
     }
+}
+
+/// How long a pass that was stopped is waited for with Ruby's lock held. Nearly all are gone sooner,
+/// and giving the lock up costs some 200 microseconds: Ruby starts a thread that could wake this one.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// Waits until the thread of a pass that was stopped is gone: without Ruby's lock, unless that is
+/// soon. What the thread waits for may be another pass, which wants bytes from a Ruby thread.
+///
+/// # Errors
+/// What was raised in this Ruby thread meanwhile.
+fn wait_for_end(ruby: &Ruby, pass: &Background<Item>) -> Result<(), Error> {
+    if pass.join_within(PATIENCE) {
+        return Ok(());
+    }
+    while without_lock(&|| pass.join(), &|| pass.interrupt()) != Some(true) {
+        ruby.thread_check_ints()?;
+    }
+    Ok(())
 }
 
 /// A pass that is under way.
@@ -78,8 +101,9 @@ impl Reading {
         Reading { background, object, fields, texts, live_batches: LiveBatches::default() }
     }
 
-    pub(crate) fn close(&self) {
-        self.background.close();
+    pub(crate) fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.background.stop();
+        wait_for_end(ruby, &this.background)
     }
 
     /// A packet to be moved over this pass.
