@@ -6,11 +6,12 @@
 //!
 //! | | hashed | ordered |
 //! |---|---|---|
-//! | in memory | `memory::HashTable` | `memory::TreeTable` |
+//! | in memory | `memory::HashTable` | [`memory::TreeTable`] |
 //! | in a file | `file::HashTable` | [`file::TreeTable`] |
 
 mod entry;
 pub mod file;
+pub mod memory;
 mod ordered;
 mod stat;
 

@@ -1,0 +1,11 @@
+//! Tables that live in memory.
+
+mod buffer;
+mod tree_entry;
+mod tree_node;
+mod tree_page;
+mod tree_scan;
+mod tree_sizes;
+mod tree_table;
+
+pub use tree_table::TreeTable;
