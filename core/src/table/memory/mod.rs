@@ -1,6 +1,8 @@
 //! Tables that live in memory.
 
 mod buffer;
+mod savepoint;
+mod tree_check;
 mod tree_entry;
 mod tree_node;
 mod tree_page;

@@ -20,9 +20,14 @@ pub(super) struct LongEntry {
 }
 
 impl LongEntry {
+    /// Whether an entry of `len` bytes is too long for a page of up to `page_len` bytes.
+    pub(super) fn is_needed(page_len: usize, len: usize) -> bool {
+        len > page_len / PARTS
+    }
+
     /// The entry as one outside, where it is too long for a page of up to `page_len` bytes.
     pub(super) fn for_page(page_len: usize, key: &[u8], value: &[u8]) -> Option<Arc<LongEntry>> {
-        (key.len() + value.len() > page_len / PARTS).then(|| {
+        LongEntry::is_needed(page_len, key.len() + value.len()).then(|| {
             let bytes = [key, value].concat().into_boxed_slice();
             Arc::new(LongEntry { key_len: key.len(), bytes })
         })

@@ -10,7 +10,7 @@ use super::tree_page::Page;
 
 /// A leaf's length. A change after a snapshot copies so much at most, and a leaf wastes two pages of
 /// the system at most: this is long for the one and short for the other.
-const LEAF_LEN: usize = super::buffer::MAPPED_LEN;
+pub(super) const LEAF_LEN: usize = super::buffer::MAPPED_LEN;
 
 /// The length of a page that divides others. A copy has to count up every child.
 const INNER_LEN: usize = 4 << 10;
@@ -44,11 +44,6 @@ pub(super) struct Put {
 impl Node {
     pub(super) fn new() -> Node {
         Node::Leaf(Arc::new(Page::new(LEAF_LEN)))
-    }
-
-    /// The entry as one that stands outside of its leaf, where it is too long for one.
-    pub(super) fn outside_of_leaf(key: &[u8], value: &[u8]) -> Option<Arc<LongEntry>> {
-        LongEntry::for_page(LEAF_LEN, key, value)
     }
 
     /// The leaf that has the entry of `key` if there is one.
@@ -105,7 +100,9 @@ impl Node {
         match self {
             Node::Leaf(page) => {
                 if let Ok(at) = page.search(key) {
-                    Arc::make_mut(page).remove(at);
+                    let page = Arc::make_mut(page);
+                    page.take_out(at);
+                    page.give_back();
                 }
             }
             Node::Inner(inner) => {
@@ -166,9 +163,11 @@ fn put_in_leaf(page: &mut Page, key: &[u8], body: Body<'_>) -> Put {
         Ok(at) => {
             put.replaced = Some(page.value(at).len());
             if page.overwrite(at, key, body) {
+                page.give_back();
                 return put;
             }
             page.take_out(at);
+            page.give_back();
             at
         }
         Err(at) => at,
@@ -224,7 +223,8 @@ impl Inner {
         if self.children[at].is_empty() {
             self.children.remove(at);
             if !self.children.is_empty() {
-                self.separators.remove(at.saturating_sub(1));
+                self.separators.take_out(at.saturating_sub(1));
+                self.separators.give_back();
             }
         } else if self.children[at].is_small() {
             // One neighbour will do: what is small for long meets the other at a later time.
@@ -242,7 +242,8 @@ impl Inner {
         let Some(merged) = Node::merged(first, &separator, second) else { return false };
         self.children[at] = merged;
         self.children.remove(at + 1);
-        self.separators.remove(at);
+        self.separators.take_out(at);
+        self.separators.give_back();
         true
     }
 

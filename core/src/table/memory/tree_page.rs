@@ -316,9 +316,8 @@ impl Page {
         self.count -= 1;
     }
 
-    /// Takes the entry of number `at` out, and gives memory back when there is much of it.
-    pub(super) fn remove(&mut self, at: usize) {
-        self.take_out(at);
+    /// Gives memory back when much of it is not needed any more.
+    pub(super) fn give_back(&mut self) {
         let slack = self.dead_len + (self.count_max - self.count) * SLOT_LEN;
         if slack > self.live_len() / 2 + ALLOCATED_MIN {
             *self = Page::build(self.len_max, self.entries());
@@ -393,6 +392,26 @@ impl Page {
         let second = Page::build(self.len_max, with.range(middle + 1..with.count()));
         *self = first;
         (divider, middle, second)
+    }
+}
+
+/// For tests.
+impl Page {
+    /// What is wrong with the way its bytes are used.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let records: usize = (0..self.count).map(|at| self.place_of(at).1).sum();
+        let long = self.entries().filter(|entry| matches!(entry.body, Body::Long(_))).count();
+        let has_prefix = |entry: Entry<'_>| entry.prefix.len() == self.prefix_len;
+        [
+            (self.slots_end() <= self.low, "slots in records"),
+            (self.count <= self.count_max, "more slots than ever"),
+            (records + self.dead_len == self.buffer.len() - self.low, "records and dead bytes"),
+            (long == self.outside().count(), "entries outside that no slot knows"),
+            (self.entries().all(has_prefix), "a key without the prefix"),
+            (self.buffer.len() <= self.len_max, "a long buffer"),
+        ]
+        .into_iter()
+        .find_map(|(holds, fault)| (!holds).then_some(fault))
     }
 }
 

@@ -1,14 +1,15 @@
 //! An ordered table of byte strings in memory: a B-tree that takes little more than the bytes
 //! themselves.
 //!
-//! A snapshot is the root of the tree, which is never changed while someone else holds it. A
-//! transaction keeps such a root to go back to.
+//! A snapshot is the root of the tree, which is never changed while someone else holds it.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use super::tree_entry::Body;
-use super::tree_node::Node;
+use super::savepoint::Savepoint;
+use super::tree_check;
+use super::tree_entry::{Body, LongEntry};
+use super::tree_node::{LEAF_LEN, Node};
 use super::tree_scan::TreeScan;
 use super::tree_sizes::Sizes;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +24,7 @@ use crate::table::{
 pub struct TreeTable {
     root: Root,
     /// What each open [`Table::begin`] goes back to.
-    savepoints: Vec<Root>,
+    savepoints: Vec<Savepoint>,
     /// Snapshots and scans that may still be there.
     held: RefCell<Vec<Weak<Root>>>,
 }
@@ -42,12 +43,12 @@ impl Root {
         Root { node: Node::new(), len: 0, live_bytes: 0 }
     }
 
-    fn get(&self, key: &[u8]) -> Option<&[u8]> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<&[u8]> {
         let leaf = self.node.leaf_of(key);
         Some(leaf.value(leaf.search(key).ok()?))
     }
 
-    fn put(&mut self, key: &[u8], body: Body<'_>) {
+    pub(super) fn put(&mut self, key: &[u8], body: Body<'_>) {
         match self.node.put_at_root(key, body) {
             Some(replaced) => self.live_bytes -= replaced as u64,
             None => {
@@ -58,7 +59,7 @@ impl Root {
         self.live_bytes += body.value().len() as u64;
     }
 
-    fn delete(&mut self, key: &[u8]) -> bool {
+    pub(super) fn delete(&mut self, key: &[u8]) -> bool {
         // Looking first copies nothing where there is nothing to delete.
         let Some(value_len) = self.get(key).map(<[u8]>::len) else { return false };
         self.node.remove_at_root(key);
@@ -87,7 +88,18 @@ impl TreeTable {
         root
     }
 
-    fn end(&mut self) -> Result<Root> {
+    /// Looks whether all of the tree is as it must be. For tests: it takes as long as a scan.
+    #[doc(hidden)]
+    pub fn check(&self) -> Result<()> {
+        let found = tree_check::check(&self.root.node)?;
+        let known = (self.root.len, self.root.live_bytes);
+        match found == known {
+            true => Ok(()),
+            false => Err(tree_check::broken(format!("entries and bytes {known:?}, not {found:?}"))),
+        }
+    }
+
+    fn end(&mut self) -> Result<Savepoint> {
         let none = || Error::new(ErrorKind::Argument, "expected a transaction, found none");
         self.savepoints.pop().ok_or_else(none)
     }
@@ -111,16 +123,27 @@ impl Table for TreeTable {
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check_entry(key, value)?;
-        let long = Node::outside_of_leaf(key, value);
+        if let Some(savepoint) = self.savepoints.last_mut() {
+            savepoint.before_change(&self.root, key);
+        }
+        let long = LongEntry::for_page(LEAF_LEN, key, value);
         self.root.put(key, long.as_ref().map_or(Body::Value(value), Body::Long));
         Ok(())
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        if let Some(savepoint) = self.savepoints.last_mut()
+            && self.root.get(key).is_some()
+        {
+            savepoint.before_change(&self.root, key);
+        }
         Ok(self.root.delete(key))
     }
 
     fn clear(&mut self) -> Result<()> {
+        if let Some(savepoint) = self.savepoints.last_mut() {
+            savepoint.hold(&self.root);
+        }
         self.root = Root::new();
         Ok(())
     }
@@ -130,16 +153,20 @@ impl Table for TreeTable {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.savepoints.push(self.root.clone());
+        self.savepoints.push(Savepoint::default());
         Ok(())
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.end().map(drop)
+        let inner = self.end()?;
+        if let Some(outer) = self.savepoints.last_mut() {
+            outer.absorb(inner, &self.root);
+        }
+        Ok(())
     }
 
     fn abort(&mut self) -> Result<()> {
-        self.root = self.end()?;
+        self.root = self.end()?.restored(&self.root);
         Ok(())
     }
 
@@ -165,7 +192,8 @@ impl Table for TreeTable {
         let mut sizes = Sizes::default();
         sizes.add(&self.root.node);
         let (live, index, dead) = (sizes.memory, sizes.index, sizes.dead);
-        self.savepoints.iter().for_each(|root| sizes.add(&root.node));
+        let saved = self.savepoints.iter().filter_map(Savepoint::tree);
+        saved.for_each(|root| sizes.add(&root.node));
         let held = self.held.borrow();
         held.iter().filter_map(Weak::upgrade).for_each(|root| sizes.add(&root.node));
         Ok(Stat {
