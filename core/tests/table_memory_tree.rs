@@ -14,7 +14,7 @@ use std::ops::Bound;
 use bytewright::ErrorKind;
 use bytewright::table::memory::TreeTable;
 use bytewright::table::{
-    KEY_LEN_MAX, KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Table, VALUE_LEN_MAX,
+    KEY_LEN_MAX, KeyRange, OrderedSnapshot, OrderedTable, Scan, Table, VALUE_LEN_MAX,
 };
 use generate::{Random, seeds};
 

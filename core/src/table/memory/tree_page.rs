@@ -309,8 +309,8 @@ impl Page {
 
     /// Takes the entry of number `at` out, and leaves the page as it is otherwise.
     pub(super) fn take_out(&mut self, at: usize) {
-        self.free_long(at);
         self.dead_len += self.place_of(at).1;
+        self.free_long(at);
         let (start, end) = (self.prefix_len + at * SLOT_LEN, self.slots_end());
         self.buffer.copy_within(start + SLOT_LEN..end, start);
         self.count -= 1;
