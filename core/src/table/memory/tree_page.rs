@@ -175,7 +175,7 @@ impl Page {
         };
         let wanted = head_of(rest);
         let slots = self.slots();
-        let first = slots.partition_point(|slot| head_in(slot) < wanted);
+        let first = first_not_below(slots, wanted);
         let same = match slots[first..].get(..2) {
             Some([one, _]) if head_in(one) != wanted => return Err(first),
             Some([_, two]) if head_in(two) != wanted => 1,
@@ -496,6 +496,24 @@ fn buffer_for(len: usize, len_max: usize) -> Buffer {
     }
     // All of what is allocated is resident, so that there it must be tight.
     Buffer::mapped().unwrap_or_else(|| Buffer::allocated((len + len / 16).min(len_max)))
+}
+
+/// The number of slots with heads below `wanted`. It asks three at a time, because the answers are
+/// not in the cache, and come together.
+#[inline]
+fn first_not_below(slots: &[[u8; SLOT_LEN]], wanted: u32) -> usize {
+    let is_below = |slot: &[u8; SLOT_LEN]| usize::from(head_in(slot) < wanted);
+    let (mut before, mut rest) = (0, slots);
+    while rest.len() >= 8 {
+        let part = rest.len() / 4;
+        let parts_below = is_below(&rest[part - 1])
+            + is_below(&rest[2 * part - 1])
+            + is_below(&rest[3 * part - 1]);
+        let end = if parts_below == 3 { rest.len() } else { (parts_below + 1) * part };
+        before += parts_below * part;
+        rest = &rest[parts_below * part..end];
+    }
+    before + rest.iter().map(is_below).sum::<usize>()
 }
 
 #[inline]
