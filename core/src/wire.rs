@@ -157,6 +157,20 @@ pub fn put_varint(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend_from_slice(&encoded[..len]);
 }
 
+/// Writes to the front of `bytes` what [`put_varint`] appends, and gives the number of bytes. They
+/// must be [`varint_len`] at least.
+#[inline]
+pub fn write_varint(bytes: &mut [u8], mut number: u64) -> usize {
+    let mut len = 0;
+    while number >= 0x80 {
+        bytes[len] = number as u8 | 0x80;
+        number >>= 7;
+        len += 1;
+    }
+    bytes[len] = number as u8;
+    len + 1
+}
+
 /// Bytes that [`put_varint`] appends.
 #[inline]
 pub const fn varint_len(number: u64) -> usize {
@@ -174,6 +188,9 @@ mod tests {
                 let mut bytes = Vec::new();
                 put_varint(&mut bytes, number);
                 assert_eq!(bytes.len(), varint_len(number));
+                let mut written = [0; 10];
+                let len = write_varint(&mut written, number);
+                assert_eq!(written[..len], bytes);
                 assert_eq!(Reader::new(&bytes).varint(), Some(number));
                 assert_eq!(Reader::new(&bytes[..bytes.len() - 1]).varint(), None);
             }

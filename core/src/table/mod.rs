@@ -6,7 +6,7 @@
 //!
 //! | | hashed | ordered |
 //! |---|---|---|
-//! | in memory | `memory::HashTable` | `memory::TreeTable` |
+//! | in memory | `memory::HashTable` | [`memory::TreeTable`] |
 //! | in a file | `file::HashTable` | [`file::TreeTable`] |
 
 mod entry;
