@@ -8,12 +8,15 @@
 //! |---|---|---|
 //! | in memory | `memory::HashTable` | `memory::TreeTable` |
 //! | in a file | `file::HashTable` | [`file::TreeTable`] |
+//!
+//! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
 mod entry;
 pub mod file;
 pub mod memory;
 mod ordered;
 mod stat;
+pub mod tokyo_cabinet;
 
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
