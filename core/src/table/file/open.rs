@@ -7,10 +7,14 @@ use super::options::OpenOptions;
 use super::tree_table::{self, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FileStorage, Storage, StorageMode};
+use crate::table::tokyo_cabinet::Database;
 use crate::table::{OrderedTable, Table};
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
+
+/// What is read of a file to tell its kind.
+const BEGINNING_LEN: u64 = 32;
 
 /// The kinds of tables that live in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +34,18 @@ impl TableKind {
         }
     }
 
-    fn of_name(path: &Path) -> Option<TableKind> {
-        let extension = path.extension()?;
-        [TableKind::Hashed, TableKind::Ordered]
-            .into_iter()
-            .find(|kind| extension.eq_ignore_ascii_case(kind.extension()))
+    /// The kind that a new table of that name is to be: [`ErrorKind::Argument`] where the name ends
+    /// like none.
+    pub fn of_name(path: &Path) -> Result<TableKind> {
+        let is_ending = |kind: &TableKind| {
+            path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(kind.extension()))
+        };
+        let kind = [TableKind::Hashed, TableKind::Ordered].into_iter().find(is_ending);
+        kind.ok_or_else(|| {
+            let message = "expected the name of a new table to end in .bwh (hashed) or .bwt \
+                           (ordered), or to be told which it is to be";
+            Error::new(ErrorKind::Argument, message).in_file(&path.to_string_lossy())
+        })
     }
 
     fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
@@ -59,6 +70,22 @@ pub enum FileTable {
 
 impl FileTable {
     /// What every table can do.
+    pub fn as_table(&self) -> &dyn Table {
+        match self {
+            FileTable::Hashed(table) => &**table,
+            FileTable::Ordered(table) => &**table,
+        }
+    }
+
+    /// What every table can do, changes among it.
+    pub fn as_table_mut(&mut self) -> &mut dyn Table {
+        match self {
+            FileTable::Hashed(table) => &mut **table,
+            FileTable::Ordered(table) => &mut **table,
+        }
+    }
+
+    /// The table, whatever its kind.
     pub fn into_table(self) -> Box<dyn Table> {
         match self {
             FileTable::Hashed(table) => table,
@@ -93,8 +120,12 @@ pub fn open(
     let found = match read_beginning(path, options.create).map_err(in_file)? {
         beginning if beginning.is_empty() => None,
         beginning => {
+            let there = beginning.len().min(8);
             let found = TableKind::of_beginning(&beginning).ok_or_else(|| {
-                let found = format_args!("bytes that begin with {beginning:02x?}").to_string();
+                let found = match Database::is_beginning(&beginning) {
+                    true => "one of Tokyo Cabinet, which can be read and converted only".to_owned(),
+                    false => format!("bytes that begin with {:02x?}", &beginning[..there]),
+                };
                 in_file(Error::format("a table file of Bytewright", found).at(0))
             })?;
             Some(found)
@@ -105,11 +136,7 @@ pub fn open(
             return Err(in_file(Error::format(wanted.adjective(), found.adjective())));
         }
         (Some(kind), _) | (None, Some(kind)) => kind,
-        (None, None) => TableKind::of_name(path).ok_or_else(|| {
-            let message = "expected the name of a new table to end in .bwh (hashed) or .bwt \
-                           (ordered), or to be told which it is to be";
-            in_file(Error::new(ErrorKind::Argument, message))
-        })?,
+        (None, None) => TableKind::of_name(path)?,
     };
     match kind {
         TableKind::Ordered => Ok(FileTable::Ordered(Box::new(TreeTable::open(path, options)?))),
@@ -130,7 +157,7 @@ fn read_beginning(path: &Path, may_be_missing: bool) -> Result<Vec<u8>> {
         file => file?,
     };
     let read = || {
-        let mut beginning = vec![0; file.len()?.min(tree_table::MAGIC.len() as u64) as usize];
+        let mut beginning = vec![0; file.len()?.min(BEGINNING_LEN) as usize];
         file.read_at(0, &mut beginning).map(|()| beginning)
     };
     let beginning = read().map_err(|error| Error::io("read", &error))?;
