@@ -1,5 +1,7 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
+mod table;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +9,11 @@ use bytewright::io::InflateChoice;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub(crate) use table::{
+    CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs, ScanArgs,
+    StatArgs, TableCommand,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,10 +24,13 @@ Examples:
   bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
   tcpdump -i any -w - | bytewright packets - --limit 100
   bytewright info *.pcap.gz --json
+  bytewright table get users.bwt alice
+  bytewright table convert old.tch new.bwh
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
-/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd.
+/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd; tables in
+/// files.
 #[derive(Debug, Parser)]
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
 #[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -43,6 +53,7 @@ pub(crate) enum Command {
     Flows(FlowsArgs),
     Packets(PacketsArgs),
     Info(InfoArgs),
+    Table(table::TableArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

@@ -14,6 +14,7 @@ mod packets;
 mod progress;
 mod rows;
 mod session;
+mod table;
 mod version;
 
 use std::ffi::OsString;
@@ -67,6 +68,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Flows(args)) => flows::run(args, session),
         Some(Command::Packets(args)) => packets::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
+        Some(Command::Table(args)) => table::run(&args.command, session),
         Some(Command::Completions { shell }) => completions::print(*shell, session),
         None => {
             session.usage(&args::no_command());

@@ -3,6 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;
@@ -229,19 +231,62 @@ pub(crate) fn json_text(into: &mut Vec<u8>, text: &str) {
     into.push(b'"');
 }
 
+/// Appends bytes to JSON: a string where they are UTF-8, and `{"base64":"..."}` where they are not.
+pub(crate) fn json_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return json_text(into, text);
+    }
+    into.extend_from_slice(b"{\"base64\":\"");
+    into.extend_from_slice(BASE64_STANDARD.encode(bytes).as_bytes());
+    into.extend_from_slice(b"\"}");
+}
+
 /// Appends `text` as a CSV field, quoted where RFC 4180 wants it.
 pub(crate) fn csv_text(into: &mut Vec<u8>, text: &str) {
-    if !text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
-        return into.extend_from_slice(text.as_bytes());
+    csv_bytes(into, text.as_bytes());
+}
+
+/// The same for bytes that may be no text; they stay as they are.
+pub(crate) fn csv_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
+    if !bytes.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
+        return into.extend_from_slice(bytes);
     }
     into.push(b'"');
-    for byte in text.bytes() {
-        if byte == b'"' {
+    for byte in bytes {
+        if *byte == b'"' {
             into.push(b'"');
         }
-        into.push(byte);
+        into.push(*byte);
     }
     into.push(b'"');
+}
+
+/// Appends bytes so that a terminal shows them on one line and does nothing else: what is not text,
+/// and the backslash, as the escapes of C.
+pub(crate) fn visible(into: &mut Vec<u8>, bytes: &[u8]) {
+    let escape = |into: &mut Vec<u8>, byte: u8| match byte {
+        b'\n' => into.extend_from_slice(b"\\n"),
+        b'\t' => into.extend_from_slice(b"\\t"),
+        b'\r' => into.extend_from_slice(b"\\r"),
+        b'\\' => into.extend_from_slice(b"\\\\"),
+        _ => into.extend_from_slice(&[
+            b'\\',
+            b'x',
+            HEX[usize::from(byte >> 4)],
+            HEX[usize::from(byte & 15)],
+        ]),
+    };
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut utf8 = [0; 4];
+            let utf8 = character.encode_utf8(&mut utf8).as_bytes();
+            match character.is_control() || character == '\\' {
+                true => utf8.iter().for_each(|byte| escape(into, *byte)),
+                false => into.extend_from_slice(utf8),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| escape(into, *byte));
+    }
 }
 
 #[cfg(test)]
@@ -327,6 +372,16 @@ mod tests {
         assert_eq!(text(|into| json_text(into, odd)), "\"a \\\"b\\\",\\\\\\n\\u0001é\"");
         assert_eq!(text(|into| csv_text(into, odd)), "\"a \"\"b\"\",\\\n\u{1}é\"");
         assert_eq!(text(|into| csv_text(into, "plain")), "plain");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_written_for_each_reader() {
+        assert_eq!(text(|into| json_bytes(into, "é\n".as_bytes())), "\"é\\n\"");
+        assert_eq!(text(|into| json_bytes(into, b"\xff\x00a")), "{\"base64\":\"/wBh\"}");
+        assert_eq!(text(|into| visible(into, "né".as_bytes())), "né");
+        let odd = b"a\\\n\t\r\x1b[1m\xc3\xff\x00\xc2\x85";
+        let expected = "a\\\\\\n\\t\\r\\x1b[1m\\xc3\\xff\\x00\\xc2\\x85";
+        assert_eq!(text(|into| visible(into, odd)), expected);
     }
 
     #[test]

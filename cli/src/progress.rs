@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 const KNOWN_LENGTH: &str =
     "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} left";
+const KNOWN_COUNT: &str = "{bar:30} {human_pos}/{human_len} {per_sec} {eta} left";
 const UNKNOWN_LENGTH: &str = "{spinner} {decimal_bytes} {decimal_bytes_per_sec}";
 
 /// A handle of the one bar of a run.
@@ -55,7 +56,20 @@ impl Progress {
         }
     }
 
-    /// So many more bytes were read.
+    /// Says how many entries there are, where those are counted and not bytes.
+    pub(crate) fn expect_count(&self, count: u64) {
+        self.bar.set_length(count);
+        if let Ok(style) = ProgressStyle::with_template(KNOWN_COUNT) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+    }
+
+    /// So many entries were done in all.
+    pub(crate) fn reach(&self, count: u64) {
+        self.advance(count.saturating_sub(self.bar.position()));
+    }
+
+    /// So many more bytes were read, or entries done.
     fn advance(&self, count: u64) {
         self.bar.inc(count);
         if !self.is_settled.load(Ordering::Relaxed) && self.started.elapsed() > PATIENCE {

@@ -62,6 +62,14 @@ impl Session {
         Ok(())
     }
 
+    /// Takes note that something asked for is not there, after what came before it.
+    pub(crate) fn fail(&mut self, message: &str) -> std::io::Result<()> {
+        self.output.flush()?;
+        self.complain(message);
+        self.exit_code = self.exit_code.max(FAILED);
+        Ok(())
+    }
+
     /// Takes note of a command line that makes no sense.
     pub(crate) fn usage(&mut self, error: &clap::Error) {
         // Nowhere is left to complain to when even this cannot be printed.

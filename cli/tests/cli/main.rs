@@ -10,6 +10,7 @@ mod flows;
 mod info;
 mod packets;
 mod run;
+mod table;
 
 /// The sample of that name, where the samples are there.
 fn sample(name: &str) -> Option<String> {

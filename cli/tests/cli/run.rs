@@ -35,6 +35,15 @@ impl Folder {
         fs::read(self.0.join(name)).unwrap()
     }
 
+    /// The names of the files in it, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> =
+            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// The program with these arguments, to be run in the folder, with the environment of a plain
     /// pipe.
     pub(crate) fn command(&self, args: &[&str]) -> Command {

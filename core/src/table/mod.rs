@@ -8,15 +8,22 @@
 //! |---|---|---|
 //! | in memory | `memory::HashTable` | [`memory::TreeTable`] |
 //! | in a file | `file::HashTable` | [`file::TreeTable`] |
+//!
+//! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
+mod convert;
 mod entry;
 pub mod file;
 pub mod memory;
 mod ordered;
+mod origin;
 mod stat;
+pub mod tokyo_cabinet;
 
+pub use convert::{ConvertOptions, Converted, Duplicates, convert};
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
+pub use origin::Origin;
 pub use stat::Stat;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -1,6 +1,6 @@
 //! What a table that keeps its entries in the order of their keys can do beside.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
 use super::{Scan, Snapshot, Table};
 use crate::error::Result;
@@ -34,6 +34,12 @@ impl KeyRange {
     #[must_use]
     pub fn reversed(self) -> KeyRange {
         KeyRange { reverse: !self.reverse, ..self }
+    }
+
+    /// Whether `key` is one of them.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        let (from, to) = (self.from.as_ref(), self.to.as_ref());
+        (from.map(Vec::as_slice), to.map(Vec::as_slice)).contains(key)
     }
 
     /// Whether no key can be in it.

@@ -1,0 +1,51 @@
+//! `bytewright table`: tables in files, looked into, changed, checked and converted.
+
+mod change;
+mod look;
+mod upkeep;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use bytewright::table::Origin;
+
+use crate::args::TableCommand;
+use crate::session::Session;
+
+pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<()> {
+    match command {
+        TableCommand::Get(args) => look::get(args, session),
+        TableCommand::Scan(args) => look::scan(args, session),
+        TableCommand::Stat(args) => look::stat(args, session),
+        TableCommand::Put(args) => change::put(args, session),
+        TableCommand::Delete(args) => change::delete(args, session),
+        TableCommand::Compact(args) => upkeep::compact(args, session),
+        TableCommand::Check(args) => upkeep::check(args, session),
+        TableCommand::Convert(args) => upkeep::convert(args, session),
+    }
+}
+
+/// Opens a file to read, all of it checked first where `verify` says so, and tells people where some
+/// of its entries may never have reached it.
+fn open(path: &Path, verify: bool, session: &Session) -> bytewright::Result<Origin> {
+    let origin = Origin::open(path, verify)?;
+    if origin.is_left_open() {
+        session.complain(&format!(
+            "{}: its writer did not close it; what had not reached the file is missing",
+            path.display()
+        ));
+    }
+    Ok(origin)
+}
+
+/// The bytes of an argument.
+fn bytes(argument: &OsStr) -> &[u8] {
+    argument.as_bytes()
+}
+
+/// What to tell people who asked for a key that is not there.
+fn no_entry(path: &Path, key: &OsStr) -> String {
+    format!("{}: no entry for the key {key:?}", path.display())
+}

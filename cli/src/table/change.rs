@@ -1,0 +1,77 @@
+//! What changes a table: `put` and `delete`. What they did is on disk when they end.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+
+use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
+use bytewright::table::{Table, VALUE_LEN_MAX};
+
+use super::{bytes, no_entry};
+use crate::args::{DeleteArgs, PutArgs};
+use crate::session::Session;
+
+/// How people write standard input.
+const STDIN: &str = "-";
+
+pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {
+    let value = match value(&args.value) {
+        Ok(value) => value,
+        Err(error) => return session.report(&error),
+    };
+    let options = OpenOptions {
+        create: true,
+        sync: SyncMode::Commit,
+        timeout: args.wait.timeout(),
+        ..OpenOptions::default()
+    };
+    let done = file::open(&args.file, None, options)
+        .and_then(|mut table| table.as_table_mut().put(bytes(&args.key), &value));
+    match done {
+        Ok(()) => Ok(()),
+        Err(error) => session.report(&error),
+    }
+}
+
+fn value(argument: &OsStr) -> bytewright::Result<Cow<'_, [u8]>> {
+    if argument != STDIN {
+        return Ok(Cow::Borrowed(bytes(argument)));
+    }
+    let mut value = Vec::new();
+    // One byte more than can be put tells that there is too much.
+    let input = io::stdin().lock();
+    input
+        .take(VALUE_LEN_MAX as u64 + 1)
+        .read_to_end(&mut value)
+        .map_err(|error| bytewright::Error::io("read", &error).in_file("standard input"))?;
+    Ok(Cow::Owned(value))
+}
+
+pub(super) fn delete(args: &DeleteArgs, session: &mut Session) -> io::Result<()> {
+    let options = OpenOptions {
+        sync: SyncMode::Commit,
+        timeout: args.wait.timeout(),
+        ..OpenOptions::default()
+    };
+    let missing = file::open(&args.file, None, options).and_then(|table| delete_all(table, args));
+    match missing {
+        Ok(missing) => {
+            missing.into_iter().try_for_each(|key| session.fail(&no_entry(&args.file, key)))
+        }
+        Err(error) => session.report(&error),
+    }
+}
+
+/// Takes the keys out in one transaction; answers those that were not there.
+fn delete_all(mut table: FileTable, args: &DeleteArgs) -> bytewright::Result<Vec<&OsStr>> {
+    let table: &mut dyn Table = table.as_table_mut();
+    let mut missing = Vec::new();
+    table.begin()?;
+    for key in &args.keys {
+        if !table.delete(bytes(key))? {
+            missing.push(key.as_os_str());
+        }
+    }
+    table.commit()?;
+    Ok(missing)
+}

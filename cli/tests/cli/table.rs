@@ -1,0 +1,272 @@
+//! `bytewright table`.
+
+use crate::run::Folder;
+
+/// The path of a file that Tokyo Cabinet wrote.
+fn tokyo_cabinet(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/samples/tokyo-cabinet");
+    format!("{folder}/{name}")
+}
+
+/// A folder with the table `t.bwt`, in which the keys a, b and c have the values 1, 2 and 3.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (key, value) in [("a", "1"), ("b", "2"), ("c", "3")] {
+        let put = folder.run(&["table", "put", "t.bwt", key, value]);
+        assert_eq!((put.code, put.stdout.as_str(), put.stderr.as_str()), (0, "", ""));
+    }
+    folder
+}
+
+/// What the command prints when all is well.
+fn printed(folder: &Folder, args: &[&str]) -> String {
+    let outcome = folder.run(&[&["table"], args].concat());
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{args:?}");
+    outcome.stdout
+}
+
+#[test]
+fn what_was_put_is_got_until_it_is_deleted() {
+    let folder = folder();
+    assert_eq!(printed(&folder, &["get", "t.bwt", "c", "a"]), "3\n1\n");
+    assert_eq!(printed(&folder, &["put", "t.bwt", "a", "-7"]), "");
+    assert_eq!(
+        printed(&folder, &["get", "t.bwt", "a", "--json"]),
+        "{\"key\":\"a\",\"value\":\"-7\"}\n"
+    );
+    assert_eq!(printed(&folder, &["delete", "t.bwt", "a", "c"]), "");
+    assert_eq!(printed(&folder, &["scan", "t.bwt"]), "b\t2\n");
+}
+
+#[test]
+fn a_key_that_is_not_there_fails_after_those_that_are() {
+    let folder = folder();
+    let missing = "bytewright: t.bwt: no entry for the key \"x\"\n";
+    let get = folder.run(&["table", "get", "t.bwt", "a", "x", "b"]);
+    assert_eq!((get.code, get.stdout.as_str(), get.stderr.as_str()), (1, "1\n2\n", missing));
+    let get = folder.run(&["table", "get", "t.bwt", "x", "--json"]);
+    assert_eq!((get.code, get.stdout.as_str()), (1, "{\"key\":\"x\",\"value\":null}\n"));
+    let delete = folder.run(&["table", "delete", "t.bwt", "a", "x"]);
+    assert_eq!((delete.code, delete.stdout.as_str(), delete.stderr.as_str()), (1, "", missing));
+    assert_eq!(printed(&folder, &["scan", "t.bwt", "--keys"]), "b\nc\n");
+}
+
+#[test]
+fn a_table_that_is_not_there_is_made_by_put_alone() {
+    let folder = Folder::new();
+    let no_file: &[&[&str]] = &[
+        &["get", "t.bwt", "a"],
+        &["delete", "t.bwt", "a"],
+        &["scan", "t.bwt"],
+        &["stat", "t.bwt"],
+    ];
+    for args in no_file {
+        let outcome = folder.run(&[&["table"], *args].concat());
+        assert_eq!(outcome.code, 1, "{args:?}");
+        assert!(outcome.stderr.contains("t.bwt: cannot open"), "{}", outcome.stderr);
+    }
+    let put = folder.run(&["table", "put", "t.db", "a", "1"]);
+    assert_eq!(put.code, 2);
+    assert!(
+        put.stderr.contains("expected the name of a new table to end in .bwh"),
+        "{}",
+        put.stderr
+    );
+    folder.write("other.bwt", b"something else, not a table");
+    let get = folder.run(&["table", "get", "other.bwt", "a"]);
+    assert_eq!(get.code, 1);
+    assert!(get.stderr.contains("expected a table file of Bytewright"), "{}", get.stderr);
+}
+
+#[test]
+fn bytes_that_are_no_text_come_through() {
+    let folder = Folder::new();
+    let bytes: Vec<u8> = (0..=255).collect();
+    let put = folder.run_with_input(&["table", "put", "t.bwt", "bytes", "-"], &bytes);
+    assert_eq!((put.code, put.stderr.as_str()), (0, ""));
+    let raw = folder.command(&["table", "get", "t.bwt", "bytes", "--raw"]).output().unwrap();
+    assert_eq!(raw.stdout, bytes);
+    let line = folder.command(&["table", "get", "t.bwt", "bytes"]).output().unwrap();
+    assert_eq!(line.stdout, [&bytes[..], b"\n"].concat());
+    let json = printed(&folder, &["scan", "t.bwt", "--json"]);
+    assert!(json.starts_with("{\"key\":\"bytes\",\"value\":{\"base64\":\"AAECAwQF"), "{json}");
+    let people = printed(&folder, &["scan", "t.bwt"]);
+    assert!(people.starts_with("bytes\t\\x00\\x01"), "{people}");
+    assert!(people.ends_with("\\xfe\\xff\n") && people.is_ascii(), "{people}");
+}
+
+#[test]
+fn a_scan_takes_the_keys_that_it_is_asked_for() {
+    let folder = Folder::new();
+    for key in ["a", "ab", "abc", "b", "c,\"d"] {
+        printed(&folder, &["put", "t.bwt", key, &format!("is {key}")]);
+    }
+    let cases: &[(&[&str], &str)] = &[
+        (&["--from", "ab", "--to", "b"], "ab\nabc\nb\n"),
+        (&["--from", "abd"], "b\nc,\"d\n"),
+        (&["--to", "ab", "--reverse"], "ab\na\n"),
+        (&["--prefix", "ab"], "ab\nabc\n"),
+        (&["--prefix", "ab", "--reverse", "--limit", "1"], "abc\n"),
+        (&["--limit", "0"], ""),
+        (&["--from", "x"], ""),
+        (&["--from", "b", "--to", "a"], ""),
+    ];
+    for (args, keys) in cases {
+        let args = [&["scan", "t.bwt", "--keys"], *args].concat();
+        assert_eq!(printed(&folder, &args), *keys, "{args:?}");
+    }
+    let csv = printed(&folder, &["scan", "t.bwt", "--csv", "--from", "b"]);
+    assert_eq!(csv, "key,value\nb,is b\n\"c,\"\"d\",\"is c,\"\"d\"\n");
+    let json = printed(&folder, &["scan", "t.bwt", "--json", "--keys", "--limit", "1"]);
+    assert_eq!(json, "{\"key\":\"a\"}\n");
+    let both = folder.run(&["table", "scan", "t.bwt", "--prefix", "a", "--from", "b"]);
+    assert_eq!(both.code, 2);
+}
+
+#[test]
+fn a_table_is_described_compacted_and_checked() {
+    let folder = folder();
+    let stat = printed(&folder, &["stat", "t.bwt", "--json"]);
+    assert!(stat.starts_with("{\"file\":\"t.bwt\",\"kind\":\"ordered\",\"records\":3,"), "{stat}");
+    let stat = printed(&folder, &["stat", "t.bwt"]);
+    assert!(stat.contains("\n  records      3\n"), "{stat}");
+    let before = folder.read("t.bwt").len();
+    let compacted = printed(&folder, &["compact", "t.bwt"]);
+    assert!(compacted.starts_with("t.bwt: ") && compacted.ends_with(" before\n"), "{compacted}");
+    assert!(folder.read("t.bwt").len() <= before);
+    assert_eq!(printed(&folder, &["check", "t.bwt"]), "t.bwt: ordered, 3 entries, whole\n");
+    let json = printed(&folder, &["check", "t.bwt", "--json"]);
+    let expected = "{\"file\":\"t.bwt\",\"kind\":\"ordered\",\"records\":3,\"damage\":null}\n";
+    assert_eq!(json, expected);
+}
+
+#[test]
+fn a_damaged_table_fails_its_check() {
+    let folder = folder();
+    let mut bytes = folder.read("t.bwt");
+    // Behind the header.
+    bytes[4096..].iter_mut().for_each(|byte| *byte ^= 0x55);
+    folder.write("t.bwt", &bytes);
+    let check = folder.run(&["table", "check", "t.bwt"]);
+    assert_eq!(check.code, 1, "{}", check.stdout);
+    assert!(check.stderr.contains("t.bwt: "), "{}", check.stderr);
+}
+
+#[test]
+fn files_of_tokyo_cabinet_are_looked_into_as_they_are() {
+    let folder = Folder::new();
+    let tree = tokyo_cabinet("tree.tcb");
+    assert_eq!(printed(&folder, &["get", &tree, "key1"]), "value 1 \n");
+    assert_eq!(
+        printed(&folder, &["scan", &tree, "--prefix", "key1", "--limit", "2", "--keys"]),
+        "key1\nkey11\n"
+    );
+    let stat = printed(&folder, &["stat", &tree, "--json"]);
+    let expected = "\"kind\":\"Tokyo Cabinet tree\",\"records\":51,\"file_bytes\":4684,\
+                    \"byte_order\":\"big\",\"left_open\":false}\n";
+    assert!(stat.ends_with(expected), "{stat}");
+    let checked = printed(&folder, &["check", &tokyo_cabinet("hash.tch")]);
+    assert!(checked.ends_with("hash.tch: Tokyo Cabinet hash, 51 entries, whole\n"), "{checked}");
+
+    let put = folder.run(&["table", "put", &tree, "a", "1"]);
+    assert_eq!(put.code, 1);
+    assert!(put.stderr.contains("can be read and converted only"), "{}", put.stderr);
+    let reverse = folder.run(&["table", "scan", &tree, "--reverse"]);
+    assert_eq!(reverse.code, 2);
+    assert!(
+        reverse.stderr.contains("expected an ordered table to read in reverse"),
+        "{}",
+        reverse.stderr
+    );
+}
+
+#[test]
+fn files_of_tokyo_cabinet_become_tables_with_the_same_entries() {
+    let folder = Folder::new();
+    for (number, old) in
+        ["hash.tch", "hash-large-deflate.tch", "tree.tcb", "tree-deflate.tcb"].iter().enumerate()
+    {
+        let (old, new) = (tokyo_cabinet(old), format!("new{number}.bwt"));
+        assert_eq!(printed(&folder, &["convert", &old, &new]), format!("{new}: 51 entries\n"));
+        let mut expected: Vec<_> =
+            printed(&folder, &["scan", &old, "--json"]).lines().map(str::to_owned).collect();
+        let mut found: Vec<_> =
+            printed(&folder, &["scan", &new, "--json"]).lines().map(str::to_owned).collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{old}");
+    }
+    assert_eq!(
+        printed(&folder, &["convert", "new0.bwt", "again.bwt", "--json"]),
+        "{\"file\":\"again.bwt\",\"records\":51,\"left_out\":0,\"damage\":null}\n"
+    );
+}
+
+/// Makes sure that a conversion fails with this exit code and these words, and leaves no file.
+fn refused(folder: &Folder, args: &[&str], code: i32, words: &str) {
+    let outcome = folder.run(&[&["table", "convert"], args].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (code, ""), "{args:?}");
+    assert!(outcome.stderr.contains(words), "{args:?}: {}", outcome.stderr);
+    assert_eq!(folder.names(), [] as [String; 0], "{args:?}");
+}
+
+#[test]
+fn a_conversion_that_fails_leaves_no_file() {
+    let folder = Folder::new();
+    let tree = tokyo_cabinet("tree.tcb");
+    let duplicates = tokyo_cabinet("tree-duplicates.tcb");
+    refused(&folder, &[&tree, "new.db"], 2, "expected the name of a new table to end in");
+    refused(&folder, &["no-such.tcb", "new.bwt"], 1, "no-such.tcb: cannot open");
+    refused(&folder, &[&duplicates, "new.bwt"], 1, "several for \"key1\"");
+    refused(&folder, &[&tokyo_cabinet("hash-bzip2.tch"), "new.bwt"], 1, "found bzip2");
+    refused(
+        &folder,
+        &[&tokyo_cabinet("tree-left-open.tcb"), "new.bwt"],
+        1,
+        "left open by its writer",
+    );
+}
+
+#[test]
+fn no_file_is_overwritten_by_a_conversion() {
+    let folder = Folder::new();
+    folder.write("new.bwt", b"something");
+    let outcome = folder.run(&["table", "convert", &tokyo_cabinet("tree.tcb"), "new.bwt"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.contains("new.bwt: expected the name of a file to be made"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(folder.read("new.bwt"), b"something");
+    assert_eq!(folder.names(), ["new.bwt"]);
+}
+
+#[test]
+fn of_several_values_the_one_that_is_asked_for_is_kept() {
+    let folder = Folder::new();
+    let old = tokyo_cabinet("tree-duplicates.tcb");
+    for (which, value) in [("first", "value 0 of 3\n"), ("last", "value 3 of 3\n")] {
+        let new = format!("{which}.bwt");
+        let line = printed(&folder, &["convert", &old, &new, "--duplicates", which]);
+        assert_eq!(line, format!("{new}: 20 entries, 30 further values of their keys left out\n"));
+        assert_eq!(printed(&folder, &["get", &new, "key3"]), value);
+    }
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_file_is_kept_when_it_is_asked_for() {
+    let folder = Folder::new();
+    let mut bytes = std::fs::read(tokyo_cabinet("hash.tch")).unwrap();
+    bytes.truncate(3000);
+    folder.write("old.tch", &bytes);
+    let plain = folder.run(&["table", "convert", "old.tch", "new.bwt"]);
+    assert_eq!((plain.code, plain.stdout.as_str()), (1, ""));
+    assert!(plain.stderr.contains("old.tch: byte 2"), "{}", plain.stderr);
+    assert_eq!(folder.names(), ["old.tch"]);
+    let salvaged = folder.run(&["table", "convert", "old.tch", "new.bwt", "--salvage"]);
+    assert_eq!((salvaged.code, salvaged.stderr), (1, plain.stderr));
+    let entries = printed(&folder, &["scan", "new.bwt", "--keys"]).lines().count();
+    assert_eq!(salvaged.stdout, format!("new.bwt: {entries} entries\n"));
+    assert!(entries > 10);
+}

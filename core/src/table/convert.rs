@@ -1,0 +1,270 @@
+//! All entries of one file put into a new table: of Tokyo Cabinet's into ours, or of one kind of ours
+//! into the other.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use super::{KeyRange, Origin, Table};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Directory, FileDirectory};
+
+/// What to do with a key that comes again, as in trees of Tokyo Cabinet it may: a table has one value
+/// for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Duplicates {
+    /// End with an error.
+    #[default]
+    Refuse,
+    /// Keep the first value, which is the one that Tokyo Cabinet gets.
+    First,
+    /// Keep the last value.
+    Last,
+}
+
+/// How to convert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConvertOptions {
+    /// What to do with a key that comes again.
+    pub duplicates: Duplicates,
+    /// Keep what could be read of a file that is damaged.
+    pub salvage: bool,
+}
+
+/// What has become of a file.
+#[derive(Debug)]
+pub struct Converted {
+    /// Entries in the new table.
+    pub records: u64,
+    /// Entries whose key had another value that was kept.
+    pub left_out: u64,
+    /// The damage that the file ended with, where what came before it was to be kept.
+    pub damage: Option<Error>,
+}
+
+/// Entries of one transaction with a hashed table, which keeps in memory how to take each back, and
+/// entries between two calls of the progress.
+const BATCH_LEN: u64 = 16_384;
+
+/// What the name of the new table ends in until it is whole.
+const PART: &str = ".part";
+
+/// What names beside a table's go on with.
+const BESIDE: &[&str] = &[".idx", ".idx.new", ".new"];
+
+/// Puts all entries of `origin` into a new table in the file at `to`, whose kind its name tells, and
+/// calls `progress` with the number of entries so far now and then.
+///
+/// The new file has its name when it is whole, counted and safe from a power cut; where something
+/// fails, there is none. [`ErrorKind::Argument`] where a file of that name is there already.
+pub fn convert(
+    origin: &Origin,
+    to: &Path,
+    options: ConvertOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Converted> {
+    let kind = TableKind::of_name(to)?;
+    let part = Part::new(to)?;
+    let creating = OpenOptions { create: true, sync: SyncMode::Never, ..OpenOptions::default() };
+    let mut table = file::open(&part.names.part_path, Some(kind), creating)?;
+    let converted = fill(&mut table, origin, options, progress)?;
+    table.as_table_mut().sync()?;
+    drop(table);
+    part.names.become_whole()?;
+    Ok(converted)
+}
+
+fn fill(
+    table: &mut FileTable,
+    origin: &Origin,
+    options: ConvertOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Converted> {
+    let is_ordered = matches!(table, FileTable::Ordered(_));
+    let table = table.as_table_mut();
+    // The keys of a table of ours are different ones.
+    let duplicates = matches!(origin, Origin::TokyoCabinet(_)).then_some(options.duplicates);
+    let mut filling = Filling { table, is_ordered, duplicates, given: 0, kept: 0 };
+    let damage = filling.take_all(origin, progress)?;
+    let Filling { given, kept, .. } = filling;
+    let records = table.len()?;
+    match damage {
+        Some(damage) if !options.salvage => Err(damage),
+        _ if records != kept => {
+            let message = format!("expected a new table of {kept} entries, found {records} in it");
+            Err(Error::new(ErrorKind::Internal, message))
+        }
+        damage => Ok(Converted { records, left_out: given - kept, damage }),
+    }
+}
+
+/// A table that is being filled.
+struct Filling<'table> {
+    table: &'table mut dyn Table,
+    /// An ordered table takes everything in one transaction: a commit in the middle of unordered keys
+    /// would write most of its pages again, and leave a file several times as large.
+    is_ordered: bool,
+    /// What to do with a key that comes again, where that can be.
+    duplicates: Option<Duplicates>,
+    /// Entries so far.
+    given: u64,
+    /// Those with a key of their own.
+    kept: u64,
+}
+
+impl Filling<'_> {
+    /// Puts everything in; answers the damage that the file ends with.
+    fn take_all(
+        &mut self,
+        origin: &Origin,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Option<Error>> {
+        let mut scan = origin.scan(&KeyRange::ALL)?;
+        self.table.begin()?;
+        let damage = loop {
+            match scan.advance() {
+                Ok(Some((key, value))) => self.take(key, value)?,
+                Ok(None) => break None,
+                Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => return Err(error),
+                Err(error) => break Some(error),
+            }
+            if self.given.is_multiple_of(BATCH_LEN) {
+                progress(self.given);
+                if !self.is_ordered {
+                    self.table.commit()?;
+                    self.table.begin()?;
+                }
+            }
+        };
+        self.table.commit()?;
+        progress(self.given);
+        Ok(damage)
+    }
+
+    fn take(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.given += 1;
+        let Some(duplicates) = self.duplicates else {
+            self.kept += 1;
+            return self.table.put(key, value);
+        };
+        if self.table.create(key, value)? {
+            self.kept += 1;
+            return Ok(());
+        }
+        match duplicates {
+            Duplicates::First => Ok(()),
+            Duplicates::Last => self.table.put(key, value),
+            Duplicates::Refuse => Err(Error::format(
+                "one value for each key, or to be told whether to keep the first or the last",
+                format_args!(
+                    "several for {:?}",
+                    String::from_utf8_lossy(&key[..key.len().min(64)])
+                ),
+            )),
+        }
+    }
+}
+
+/// A file beside its place, which it takes when it is whole. Otherwise it is gone with this.
+struct Part {
+    names: Names,
+}
+
+impl Part {
+    fn new(to: &Path) -> Result<Part> {
+        let names = Names::new(to);
+        names.check_free()?;
+        names.take_over()?;
+        Ok(Part { names })
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.names.remove_part();
+    }
+}
+
+/// What the new file is called before and after.
+struct Names {
+    directory: FileDirectory,
+    part: OsString,
+    part_path: PathBuf,
+    whole: OsString,
+    /// How errors call the whole.
+    shown: String,
+}
+
+impl Names {
+    fn new(to: &Path) -> Names {
+        let whole = to.file_name().unwrap_or_default().to_owned();
+        let part = with_ending(&whole, PART);
+        let part_path = to.with_file_name(&part);
+        let shown = to.to_string_lossy().into_owned();
+        Names { directory: FileDirectory::of(to), part, part_path, whole, shown }
+    }
+
+    fn failed(&self, action: &str, error: &io::Error) -> Error {
+        Error::io(action, error).in_file(&self.shown)
+    }
+
+    /// Makes sure that nothing has the name of the whole yet.
+    fn check_free(&self) -> Result<()> {
+        let there = self.directory.id(&self.whole).map_err(|e| self.failed("look for", &e))?;
+        match there {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                ErrorKind::Argument,
+                "expected the name of a file to be made, found a file that is there; it is not \
+                 overwritten",
+            )
+            .in_file(&self.shown)),
+        }
+    }
+
+    /// Removes what a conversion that was killed left, unless it is one that is still at it.
+    fn take_over(&self) -> Result<()> {
+        let there = self.directory.id(&self.part).map_err(|e| self.failed("look for", &e))?;
+        if there.is_some() {
+            match file::open(&self.part_path, None, OpenOptions::default()) {
+                Err(error) if error.kind() == ErrorKind::Lock => return Err(error),
+                _ => self.remove_part(),
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_part(&self) {
+        // Where it cannot be done, the next conversion to the same name tries again.
+        for name in std::iter::once(self.part.clone()).chain(beside(&self.part)) {
+            let _ = self.directory.remove(&name);
+        }
+    }
+
+    /// Gives the file its name.
+    fn become_whole(&self) -> Result<()> {
+        self.check_free()?;
+        let renamed = || {
+            for (part, whole) in beside(&self.part).zip(beside(&self.whole)) {
+                if self.directory.id(&part)?.is_some() {
+                    self.directory.rename(&part, &whole)?;
+                }
+            }
+            self.directory.rename(&self.part, &self.whole)?;
+            self.directory.sync()
+        };
+        renamed().map_err(|error| self.failed("give its name to", &error))
+    }
+}
+
+/// The names of files that may lie beside a table's.
+fn beside(name: &OsStr) -> impl Iterator<Item = OsString> {
+    BESIDE.iter().map(move |ending| with_ending(name, ending))
+}
+
+fn with_ending(name: &OsStr, ending: &str) -> OsString {
+    let mut name = name.to_owned();
+    name.push(ending);
+    name
+}

@@ -1,0 +1,125 @@
+//! Goal: a conversion gives a whole table under the name that it was asked for, or nothing; what a
+//! conversion that was killed left is no obstacle, and what another one is at is left alone.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use bytewright::ErrorKind;
+use bytewright::table::file::{OpenOptions, TableKind, open};
+use bytewright::table::{ConvertOptions, Converted, KeyRange, Origin, convert};
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/tokyo-cabinet").join(name)
+}
+
+fn convert_sample(name: &str, to: &Path) -> bytewright::Result<Converted> {
+    convert(&Origin::open(sample(name), false)?, to, ConvertOptions::default(), &mut |_| ())
+}
+
+fn entries(origin: &Origin, range: &KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut scan = origin.scan(range).unwrap();
+    let mut entries = Vec::new();
+    while let Some((key, value)) = scan.advance().unwrap() {
+        entries.push((key.to_vec(), value.to_vec()));
+    }
+    entries
+}
+
+/// A folder that is empty at first and gone after the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("convert-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> =
+            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_new_table_has_its_name_when_it_is_whole() {
+    let folder = Folder::new("whole");
+    let new = folder.path("new.bwt");
+    let origin = Origin::open(sample("tree.tcb"), false).unwrap();
+    let mut counts = Vec::new();
+    let converted = convert(&origin, &new, ConvertOptions::default(), &mut |count| {
+        assert!(!new.exists());
+        counts.push(count);
+    })
+    .unwrap();
+    assert_eq!((converted.records, converted.left_out), (51, 0));
+    assert_eq!(counts.last(), Some(&51));
+    assert_eq!(folder.names(), ["new.bwt"]);
+    let converted = Origin::open(&new, true).unwrap();
+    assert_eq!(entries(&converted, &KeyRange::ALL), entries(&origin, &KeyRange::ALL));
+}
+
+#[test]
+fn what_a_killed_conversion_left_is_replaced() {
+    let folder = Folder::new("killed");
+    for left in [&b"half a table"[..], &fs::read(sample("tree.tcb")).unwrap(), b""] {
+        fs::write(folder.path("new.bwt.part"), left).unwrap();
+        fs::write(folder.path("new.bwt.part.idx"), left).unwrap();
+        convert_sample("hash.tch", &folder.path("new.bwt")).unwrap();
+        assert_eq!(folder.names(), ["new.bwt"]);
+        fs::remove_file(folder.path("new.bwt")).unwrap();
+    }
+}
+
+#[test]
+fn a_conversion_that_is_under_way_keeps_others_out() {
+    let folder = Folder::new("busy");
+    let creating = OpenOptions { create: true, ..OpenOptions::default() };
+    let part = folder.path("new.bwt.part");
+    let busy = open(&part, Some(TableKind::Ordered), creating).unwrap();
+    let error = convert_sample("hash.tch", &folder.path("new.bwt")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lock, "{error}");
+    assert_eq!(folder.names(), ["new.bwt.part"]);
+    drop(busy);
+    convert_sample("hash.tch", &folder.path("new.bwt")).unwrap();
+    assert_eq!(folder.names(), ["new.bwt"]);
+}
+
+#[test]
+fn a_range_of_keys_is_taken_out_of_any_file() {
+    let folder = Folder::new("range");
+    convert_sample("hash.tch", &folder.path("new.bwt")).unwrap();
+    let hash = Origin::open(sample("hash.tch"), false).unwrap();
+    let table = Origin::open(folder.path("new.bwt"), false).unwrap();
+    let from_to = |from: &[u8], to: &[u8]| KeyRange {
+        from: Bound::Included(from.to_vec()),
+        to: Bound::Excluded(to.to_vec()),
+        reverse: false,
+    };
+    let ranges =
+        [KeyRange::ALL, KeyRange::prefix(b"key1"), from_to(b"key3", b"key41"), from_to(b"z", b"a")];
+    for range in ranges {
+        let mut expected = entries(&hash, &range);
+        expected.sort();
+        assert_eq!(entries(&table, &range), expected, "{range:?}");
+    }
+    let Err(error) = hash.scan(&KeyRange::ALL.reversed()) else { panic!("a hash has no order") };
+    assert_eq!(error.kind(), ErrorKind::Argument);
+}
