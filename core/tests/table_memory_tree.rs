@@ -4,7 +4,7 @@
 //! now and then; a failure prints its seed (BYTEWRIGHT_SEED), and BYTEWRIGHT_OPERATIONS=5000000 makes
 //! the run as long.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod generate;
 

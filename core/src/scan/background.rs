@@ -307,6 +307,7 @@ impl<T: Send> Source for HostSource<T> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     //! Goal: whoever waits for work can be called away from it, and a forked child, which has a copy
     //! of the handle, neither waits for the parent's thread nor disturbs it.
