@@ -8,6 +8,7 @@ mod tree_node;
 mod tree_page;
 mod tree_scan;
 mod tree_sizes;
+mod tree_split;
 mod tree_table;
 
 pub use tree_table::TreeTable;
