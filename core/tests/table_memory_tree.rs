@@ -431,16 +431,16 @@ impl Pair {
     fn step(&mut self, random: &mut Random, step: usize) {
         if random.once_in(2_000) {
             self.keys = random.pick(&Keys::ALL);
-            self.puts = if self.model.len() > 8_000 { 1 } else { 2 + random.below(8) };
+            self.puts = if self.model.len() > 4_000 { 1 } else { 2 + random.below(8) };
             self.check_all();
         }
         match random.below(1_000) {
             0..700 => self.change(random, step),
             700..900 => self.look(random, step),
-            900..905 => self.scan(random, step),
-            905..908 => self.begin_or_end(random),
-            908..910 => self.take_or_drop_snapshot(random),
-            910 if random.once_in(30) => self.rare(random),
+            900..902 => self.scan(random, step),
+            902..904 => self.begin_or_end(random),
+            904 => self.take_or_drop_snapshot(random),
+            905 if random.once_in(30) => self.rare(random),
             _ => self.change_near(random),
         }
     }

@@ -14,8 +14,9 @@ use memmap2::MmapMut;
 pub(super) const MAPPED_LEN: usize = 64 << 10;
 
 /// Mappings at one time, in all tables. Linux allows a process 65,530 areas; most of ours are
-/// neighbours and count as one, but tables must not use up what their host needs.
-const MAPPED_MAX: usize = 32 << 10;
+/// neighbours and count as one, but where many were dropped between others each may count. Tables
+/// must not use up what their host needs.
+const MAPPED_MAX: usize = 48 << 10;
 
 /// What the system gives and takes at a time, as [`Buffer::resident_len`] reckons it.
 const SYSTEM_PAGE: usize = 4 << 10;
@@ -45,13 +46,12 @@ impl Buffer {
         Buffer::Allocated(vec![0; len].into_boxed_slice())
     }
 
-    /// Another one of this length and kind, still zeros.
-    pub(super) fn another(&self) -> Buffer {
+    /// Another one of this length and kind, still zeros; `None` where there are too many mappings.
+    pub(super) fn another(&self) -> Option<Buffer> {
         match self {
             Buffer::Mapped(_) => Buffer::mapped(),
-            Buffer::Allocated(_) => None,
+            Buffer::Allocated(bytes) => Some(Buffer::allocated(bytes.len())),
         }
-        .unwrap_or_else(|| Buffer::allocated(self.len()))
     }
 
     /// Memory that it takes when all but its `untouched` bytes were written to.

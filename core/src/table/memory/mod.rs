@@ -10,6 +10,7 @@ mod tree_node;
 mod tree_page;
 mod tree_scan;
 mod tree_sizes;
+mod tree_split;
 mod tree_table;
 
 pub use hash_table::{HashScan, HashSnapshot, HashTable};

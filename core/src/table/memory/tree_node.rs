@@ -39,6 +39,8 @@ pub(super) struct Put {
     pub(super) replaced: Option<usize>,
     /// What does not fit the node any more: the key that divides it from the node, and the subtree.
     split: Option<(Vec<u8>, Node)>,
+    /// Whether the node became smaller, and may fit with a neighbour.
+    has_shrunk: bool,
 }
 
 impl Node {
@@ -64,6 +66,8 @@ impl Node {
         if let Some((separator, second)) = put.split {
             let first = std::mem::replace(self, Node::new());
             *self = Node::Inner(Arc::new(Inner::new(first, &separator, second)));
+        } else if put.has_shrunk {
+            self.shorten();
         }
         put.replaced
     }
@@ -77,6 +81,8 @@ impl Node {
                 let mut put = inner.children[at].put(key, body);
                 if let Some((separator, child)) = put.split.take() {
                     put.split = inner.add_child(at, &separator, child);
+                } else if put.has_shrunk {
+                    inner.tidy(at);
                 }
                 put
             }
@@ -86,6 +92,11 @@ impl Node {
     /// Takes the entry of `key`, which must be there, out of the tree that this is the root of.
     pub(super) fn remove_at_root(&mut self, key: &[u8]) {
         self.remove(key);
+        self.shorten();
+    }
+
+    /// Makes a root that has one child that child.
+    fn shorten(&mut self) {
         loop {
             let Node::Inner(inner) = self else { return };
             *self = match inner.children.as_slice() {
@@ -145,6 +156,9 @@ impl Node {
     fn merged(first: &Node, separator: &[u8], second: &Node) -> Option<Node> {
         match (first, second) {
             (Node::Leaf(first), Node::Leaf(second)) => {
+                if first.live_len() + second.live_len() > LEAF_LEN / 4 * 3 {
+                    return None;
+                }
                 let entries = first.entries().chain(second.entries());
                 let page = Page::build_within(LEAF_LEN / 4 * 3, LEAF_LEN, entries)?;
                 Some(Node::Leaf(Arc::new(page)))
@@ -163,7 +177,7 @@ fn put_in_leaf(page: &mut Page, key: &[u8], body: Body<'_>) -> Put {
         Ok(at) => {
             put.replaced = Some(page.value(at).len());
             if page.overwrite(at, key, body) {
-                page.give_back();
+                put.has_shrunk = page.give_back();
                 return put;
             }
             page.take_out(at);
@@ -248,6 +262,10 @@ impl Inner {
     }
 
     fn merged(first: &Inner, separator: &[u8], second: &Inner) -> Option<Inner> {
+        let len = first.separators.live_len() + second.separators.live_len();
+        if len > INNER_LEN / 4 * 3 {
+            return None;
+        }
         let long = LongEntry::for_page(INNER_LEN, separator, &[]);
         let body = long.as_ref().map_or(Body::Value(&[]), Body::Long);
         let between = std::iter::once(Entry::new(separator, body));

@@ -17,18 +17,17 @@
 //! in the middle fits in two, whatever the lengths.
 
 use std::cmp::Ordering;
-use std::iter::once;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::{Buffer, MAPPED_LEN};
 use super::tree_entry::{Body, Entry, HEAD_LEN, LongEntry, PARTS, PLACE_LEN, record_len};
+use super::tree_split::With;
 use crate::wire::{Reader, write_varint};
 
-const SLOT_LEN: usize = HEAD_LEN + 2;
+pub(super) const SLOT_LEN: usize = HEAD_LEN + 2;
 
-/// A page becomes a mapping when it would be longer than this from the allocator.
-const ALLOCATED_MAX: usize = 12 << 10;
+/// A page that needs more than this is a mapping, if it may become one.
+const ALLOCATED_MAX: usize = 8 << 10;
 
 /// Shorter buffers save nothing.
 const ALLOCATED_MIN: usize = 128;
@@ -57,6 +56,10 @@ pub(super) struct Page {
 }
 
 impl Page {
+    pub(super) fn len_max(&self) -> usize {
+        self.len_max
+    }
+
     /// No entries, and as long as `len_max` when there are many.
     pub(super) fn new(len_max: usize) -> Page {
         Page::with_buffer(Buffer::allocated(0), len_max)
@@ -76,32 +79,31 @@ impl Page {
         }
     }
 
-    /// The entries, which must be in order and fit.
+    /// The entries, which must be in order and fit, with little room for more.
     pub(super) fn build<'a>(
         len_max: usize,
         entries: impl DoubleEndedIterator<Item = Entry<'a>> + Clone,
     ) -> Page {
         let (prefix_len, len) = plan(len_max, entries.clone());
-        Page::build_planned(len_max, prefix_len, len, entries)
+        let buffer = buffer_for(len, len / 8, len_max);
+        Page::with_buffer(buffer, len_max).filled(prefix_len, entries)
     }
 
-    /// The same where no more than `bound` bytes are needed.
+    /// The entries with room for more, where they need no more than `bound` bytes.
     pub(super) fn build_within<'a>(
         bound: usize,
         len_max: usize,
         entries: impl DoubleEndedIterator<Item = Entry<'a>> + Clone,
     ) -> Option<Page> {
         let (prefix_len, len) = plan(len_max, entries.clone());
-        (len <= bound).then(|| Page::build_planned(len_max, prefix_len, len, entries))
+        (len <= bound).then(|| {
+            let buffer = buffer_for(len, len / 2, len_max);
+            Page::with_buffer(buffer, len_max).filled(prefix_len, entries)
+        })
     }
 
-    fn build_planned<'a>(
-        len_max: usize,
-        prefix_len: usize,
-        len: usize,
-        entries: impl Iterator<Item = Entry<'a>>,
-    ) -> Page {
-        let mut page = Page::with_buffer(buffer_for(len, len_max), len_max);
+    /// This page, which is empty, with what was planned.
+    fn filled<'a>(mut self, prefix_len: usize, entries: impl Iterator<Item = Entry<'a>>) -> Page {
         let mut key = Vec::new();
         for entry in entries {
             let key = match entry.body {
@@ -111,13 +113,13 @@ impl Page {
                     &key
                 }
             };
-            if page.count == 0 {
-                page.prefix_len = prefix_len;
-                page.buffer[..prefix_len].copy_from_slice(&key[..prefix_len]);
+            if self.count == 0 {
+                self.prefix_len = prefix_len;
+                self.buffer[..prefix_len].copy_from_slice(&key[..prefix_len]);
             }
-            page.place(page.count, key, entry.body);
+            self.place(self.count, key, entry.body);
         }
-        page
+        self
     }
 
     #[inline]
@@ -126,7 +128,7 @@ impl Page {
     }
 
     #[inline]
-    fn prefix(&self) -> &[u8] {
+    pub(super) fn prefix(&self) -> &[u8] {
         &self.buffer[..self.prefix_len]
     }
 
@@ -249,7 +251,7 @@ impl Page {
                 return false;
             }
         }
-        let with = With { page: self, at, entry: Entry::new(key, body) };
+        let with = With::new(self, at, Entry::new(key, body));
         let page = Page::build_within(self.len_max, self.len_max, with.range(0..with.count()));
         page.map(|page| *self = page).is_some()
     }
@@ -316,12 +318,14 @@ impl Page {
         self.count -= 1;
     }
 
-    /// Gives memory back when much of it is not needed any more.
-    pub(super) fn give_back(&mut self) {
+    /// Gives memory back when much of it is not needed any more, and says whether it did.
+    pub(super) fn give_back(&mut self) -> bool {
         let slack = self.dead_len + (self.count_max - self.count) * SLOT_LEN;
-        if slack > self.live_len() / 2 + ALLOCATED_MIN {
+        let is_much = slack > self.live_len() / 2 + ALLOCATED_MIN;
+        if is_much {
             *self = Page::build(self.len_max, self.entries());
         }
+        is_much
     }
 
     /// Where the record of an entry is, and how long.
@@ -344,54 +348,6 @@ impl Page {
         if let Some(place) = place {
             self.long[place] = None;
         }
-    }
-
-    /// Puts an entry, as [`Page::insert`] would have, into this page or the second half that it
-    /// gives. The key before it divides the two.
-    pub(super) fn split(&mut self, at: usize, key: &[u8], body: Body<'_>) -> (Vec<u8>, Page) {
-        let entry = Entry::new(key, body);
-        // Whoever comes in order leaves full pages behind.
-        if at == self.count {
-            let divider = self.entry(at - 1).divider(&entry);
-            return (divider, Page::build(self.len_max, once(entry)));
-        }
-        if at == 0 {
-            let divider = entry.divider(&self.entry(0));
-            let first = Page::build(self.len_max, once(entry));
-            return (divider, std::mem::replace(self, first));
-        }
-        let with = With { page: self, at, entry };
-        let middle = with.middle();
-        let divider = with.get(middle - 1).divider(&with.get(middle));
-        let first = Page::build(self.len_max, with.range(0..middle));
-        let second = Page::build(self.len_max, with.range(middle..with.count()));
-        *self = first;
-        (divider, second)
-    }
-
-    /// The same where the entry in the middle goes to neither half: its key and number, and the
-    /// second half.
-    pub(super) fn split_around(
-        &mut self,
-        at: usize,
-        key: &[u8],
-        body: Body<'_>,
-    ) -> (Vec<u8>, usize, Page) {
-        if at == self.count {
-            return (key.to_vec(), at, Page::new(self.len_max));
-        }
-        if at == 0 {
-            let empty = Page::new(self.len_max);
-            return (key.to_vec(), 0, std::mem::replace(self, empty));
-        }
-        let with = With { page: self, at, entry: Entry::new(key, body) };
-        let middle = with.middle();
-        let mut divider = Vec::new();
-        with.get(middle).copy_key(&mut divider);
-        let first = Page::build(self.len_max, with.range(0..middle));
-        let second = Page::build(self.len_max, with.range(middle + 1..with.count()));
-        *self = first;
-        (divider, middle, second)
     }
 }
 
@@ -418,7 +374,9 @@ impl Page {
 impl Clone for Page {
     /// Copies what is there, so that of a mapping the rest stays untouched.
     fn clone(&self) -> Page {
-        let mut buffer = self.buffer.another();
+        let Some(mut buffer) = self.buffer.another() else {
+            return Page::build(self.len_max, self.entries());
+        };
         let (front, low) = (self.slots_end(), self.low);
         buffer[..front].copy_from_slice(&self.buffer[..front]);
         buffer[low..].copy_from_slice(&self.buffer[low..]);
@@ -432,46 +390,6 @@ impl Record<'_> {
     fn compare_rest(&self, rest: &[u8]) -> Ordering {
         let tail = rest.get(HEAD_LEN..).unwrap_or_default();
         self.tail.cmp(tail).then(self.rest_len.cmp(&rest.len()))
-    }
-}
-
-/// The entries of a page with one more.
-struct With<'a> {
-    page: &'a Page,
-    at: usize,
-    entry: Entry<'a>,
-}
-
-impl<'a> With<'a> {
-    fn count(&self) -> usize {
-        self.page.count + 1
-    }
-
-    fn get(&self, number: usize) -> Entry<'a> {
-        match number.cmp(&self.at) {
-            Ordering::Less => self.page.entry(number),
-            Ordering::Equal => self.entry,
-            Ordering::Greater => self.page.entry(number - 1),
-        }
-    }
-
-    fn range(&self, numbers: Range<usize>) -> impl DoubleEndedIterator<Item = Entry<'a>> + Clone {
-        let With { page, at, entry } = *self;
-        numbers.map(move |number| With { page, at, entry }.get(number))
-    }
-
-    /// The number of entries, neither none nor all, that takes half of the bytes.
-    fn middle(&self) -> usize {
-        let len = |entry: Entry<'_>| {
-            SLOT_LEN + record_len(entry.key_len() - self.page.prefix_len, entry.body)
-        };
-        let half = self.range(0..self.count()).map(len).sum::<usize>() / 2;
-        let mut before = 0;
-        let number = self.range(0..self.count()).position(|entry| {
-            before += len(entry);
-            before > half
-        });
-        number.unwrap_or(0).clamp(1, self.count() - 1)
     }
 }
 
@@ -489,10 +407,9 @@ fn plan<'a>(
 }
 
 /// A buffer for `len` bytes and some that may follow.
-fn buffer_for(len: usize, len_max: usize) -> Buffer {
-    let roomy = len + len / 2;
-    if len_max < MAPPED_LEN || roomy <= ALLOCATED_MAX {
-        return Buffer::allocated(roomy.max(ALLOCATED_MIN).min(len_max));
+fn buffer_for(len: usize, room: usize, len_max: usize) -> Buffer {
+    if len_max < MAPPED_LEN || len <= ALLOCATED_MAX {
+        return Buffer::allocated((len + room).max(ALLOCATED_MIN).min(len_max));
     }
     // All of what is allocated is resident, so that there it must be tight.
     Buffer::mapped().unwrap_or_else(|| Buffer::allocated((len + len / 16).min(len_max)))
