@@ -10,6 +10,7 @@
 //! and only the call that needs more gets the error.
 
 mod compression;
+mod directory;
 mod gzip;
 mod inflate;
 mod input;
@@ -20,11 +21,12 @@ mod stream;
 mod zstd;
 
 pub use compression::Compression;
+pub use directory::{Directory, FileDirectory};
 pub use inflate::InflateBackend;
 pub use inflate::InflateChoice;
 pub use source::Cancel;
 pub use source::FileSource;
 pub use source::Source;
-pub use storage::{FileStorage, MemoryStorage, Storage, StorageMode};
+pub use storage::{FileId, FileStorage, MemoryStorage, Storage, StorageMode};
 pub use stream::ByteStream;
 pub use stream::StreamOptions;

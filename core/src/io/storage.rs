@@ -4,10 +4,13 @@
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use super::directory::{Directory, FileDirectory};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file, or what stands for one. Its errors are the operating system's; who asks knows the name.
@@ -29,8 +32,35 @@ pub trait Storage: Debug + Send + Sync + 'static {
     /// Cuts the file, or fills it with zeros, to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Returns when everything written so far will survive a power cut.
+    /// Returns when everything written so far will survive a power cut. Where it fails, what was
+    /// written since the last time may be gone, and a later one that works does not bring it back.
     fn sync(&self) -> io::Result<()>;
+
+    /// Which file it is; `None` where it has no name that could become another's.
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(None)
+    }
+
+    /// The operating system's file, where it is one: for what is neither reading nor writing, as
+    /// locks on parts of it and maps.
+    fn file(&self) -> Option<&File> {
+        None
+    }
+}
+
+/// Tells files apart, whatever they are called, for as long as one of them is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device (or what stands for one) that it is on.
+    pub device: u64,
+    /// Its number there.
+    pub number: u64,
+}
+
+impl FileId {
+    pub(super) fn of(metadata: &std::fs::Metadata) -> FileId {
+        FileId { device: metadata.dev(), number: metadata.ino() }
+    }
 }
 
 /// How a file is opened, and whom its lock keeps out.
@@ -38,6 +68,8 @@ pub trait Storage: Debug + Send + Sync + 'static {
 pub enum StorageMode {
     /// To read, beside other readers; no writer.
     Read,
+    /// To read, beside other readers and a writer: without a lock.
+    Follow,
     /// To read and write, alone.
     Write,
     /// The same, and the file is made where it is missing.
@@ -51,49 +83,88 @@ pub struct FileStorage {
     file: File,
 }
 
+/// How long to wait between two tries to lock a file.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 impl FileStorage {
     /// Opens the file at `path` and locks it, without waiting: [`ErrorKind::Lock`] where another
     /// handle, of this process or another, keeps us out.
     pub fn open(path: &Path, mode: StorageMode) -> Result<FileStorage> {
+        Self::open_within(path, mode, Duration::ZERO)
+    }
+
+    /// The same, but waits up to `timeout` for the others to go.
+    pub fn open_within(path: &Path, mode: StorageMode, timeout: Duration) -> Result<FileStorage> {
         let name = path.to_string_lossy();
-        let failed = |action, error: io::Error| Error::io(action, &error).in_file(&name);
-        let mut options = OpenOptions::new();
-        options.read(true).write(mode != StorageMode::Read);
-        let (file, is_new) = match options.open(path) {
-            Err(error)
-                if mode == StorageMode::Create && error.kind() == io::ErrorKind::NotFound =>
-            {
-                let file = options.create(true).open(path).map_err(|e| failed("create", e))?;
-                (file, true)
+        let began = Instant::now();
+        loop {
+            let file = open_or_create(path, mode).map_err(|error| error.in_file(&name))?;
+            if !try_lock(&file, mode).map_err(|e| Error::io("lock", &e).in_file(&name))? {
+                let left = timeout.saturating_sub(began.elapsed());
+                if left.is_zero() {
+                    return Err(locked_out(timeout).in_file(&name));
+                }
+                thread::sleep(left.min(LOCK_PAUSE));
+            } else if still_named(&file, path).map_err(|e| Error::io("open", &e).in_file(&name))? {
+                return Ok(FileStorage { file });
             }
-            opened => (opened.map_err(|e| failed("open", e))?, false),
-        };
-        let locked = match mode {
-            StorageMode::Read => file.try_lock_shared(),
-            StorageMode::Write | StorageMode::Create => file.try_lock(),
-        };
-        locked.map_err(|error| match error {
-            TryLockError::WouldBlock => Error::new(
-                ErrorKind::Lock,
-                "expected a file that nobody else is using, found it locked by another process or \
-                 handle",
-            )
-            .in_file(&name),
-            TryLockError::Error(error) => failed("lock", error),
-        })?;
-        if is_new {
-            sync_directory(path).map_err(|error| failed("sync the directory of", error))?;
+            // Another handle had it, or put a new file in its place between our opening and locking
+            // it: what has the name now is what was asked for.
         }
-        Ok(FileStorage { file })
+    }
+}
+
+fn open_or_create(path: &Path, mode: StorageMode) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(matches!(mode, StorageMode::Write | StorageMode::Create));
+    match options.open(path) {
+        Err(error) if mode == StorageMode::Create && error.kind() == io::ErrorKind::NotFound => {
+            let file = options.create(true).open(path).map_err(|e| Error::io("create", &e))?;
+            sync_directory(path).map_err(|e| Error::io("sync the directory of", &e))?;
+            Ok(file)
+        }
+        opened => opened.map_err(|error| Error::io("open", &error)),
+    }
+}
+
+/// Whether the lock was to be had.
+fn try_lock(file: &File, mode: StorageMode) -> io::Result<bool> {
+    let locked = match mode {
+        StorageMode::Follow => return Ok(true),
+        StorageMode::Read => file.try_lock_shared(),
+        StorageMode::Write | StorageMode::Create => file.try_lock(),
+    };
+    match locked {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn locked_out(timeout: Duration) -> Error {
+    let waited = match timeout.is_zero() {
+        true => String::new(),
+        false => format!(" for all of {} seconds", timeout.as_secs_f64()),
+    };
+    let message = format!(
+        "expected a file that nobody else is using, found it locked by another process or \
+         handle{waited}"
+    );
+    Error::new(ErrorKind::Lock, message)
+}
+
+/// Whether `path` names this file, and not one that took its place.
+fn still_named(file: &File, path: &Path) -> io::Result<bool> {
+    match std::fs::metadata(path) {
+        Ok(named) => Ok(FileId::of(&named) == FileId::of(&file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
 /// Makes sure that a new file's name survives a power cut, too.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => File::open(".")?.sync_all(),
-    }
+    FileDirectory::of(path).sync()
 }
 
 impl Storage for FileStorage {
@@ -115,6 +186,14 @@ impl Storage for FileStorage {
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(Some(FileId::of(&self.file.metadata()?)))
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
     }
 }
 

@@ -1,0 +1,87 @@
+//! The door to files that lie side by side: for a table that keeps a second file, or that writes a
+//! new file and puts it in the place of the old.
+//!
+//! To replace a file so that a power cut leaves the old one or the new one, whole: open the new name,
+//! write, [`Storage::sync`], [`Directory::rename`], [`Directory::sync`].
+
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::storage::{FileId, FileStorage, Storage, StorageMode};
+use crate::error::Result;
+
+/// The files of one directory, by their names in it.
+///
+/// Nothing is promised about names before [`Directory::sync`] returns: after a crash a renaming or
+/// removal may not have happened. Those that happened are the first ones, in their order.
+pub trait Directory: Debug + Send + Sync + 'static {
+    /// Opens the file `name`, locked as `mode` says, waiting up to `timeout` for others to go:
+    /// [`crate::ErrorKind::Lock`] where they do not. The name of a file that this makes survives a
+    /// power cut.
+    fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>>;
+
+    /// Which file has the name `name`, if any. Another one than [`Storage::id`] of an open file was
+    /// put in its place.
+    fn id(&self, name: &OsStr) -> io::Result<Option<FileId>>;
+
+    /// Gives the file `from` the name `to`, from which another file may be displaced. Whoever opens
+    /// `to` finds the one or the other. Handles, their locks and what they read stay as they are.
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
+
+    /// Takes the name from a file, which is gone when no handle has it open.
+    fn remove(&self, name: &OsStr) -> io::Result<()>;
+
+    /// Returns when the changes of names so far will survive a power cut.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A directory on disk.
+#[derive(Debug, Clone)]
+pub struct FileDirectory {
+    path: PathBuf,
+}
+
+impl FileDirectory {
+    /// The directory at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> FileDirectory {
+        FileDirectory { path: path.into() }
+    }
+
+    /// The directory that the file at `path` is in.
+    pub fn of(path: &Path) -> FileDirectory {
+        match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => Self::new(parent),
+            _ => Self::new("."),
+        }
+    }
+}
+
+impl Directory for FileDirectory {
+    fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>> {
+        Ok(Box::new(FileStorage::open_within(&self.path.join(name), mode, timeout)?))
+    }
+
+    fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {
+        match std::fs::metadata(self.path.join(name)) {
+            Ok(metadata) => Ok(Some(FileId::of(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        std::fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        std::fs::remove_file(self.path.join(name))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+}
