@@ -13,6 +13,7 @@ use std::time::Duration;
 use bytewright::ErrorKind;
 use bytewright::flow::{Flow, FlowKey, FlowOptions, FlowStore, FlowTable, Merged};
 use bytewright::io::MemoryStorage;
+use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use flow_frames::{Random, Spec, random_spec, tcp};
 
@@ -108,7 +109,7 @@ fn a_process_killed_in_the_middle_of_a_capture_loses_that_capture_only() {
     let storage = MemoryStorage::default();
     let open = |storage: &MemoryStorage| {
         let table = TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE).unwrap();
-        FlowStore::new(table).unwrap()
+        FlowStore::new(Box::new(table), "memory").unwrap()
     };
     let store = open(&storage);
     count(&store, b"the first", &[tcp(1, (1, 1), (2, 2), 0)]).unwrap();
@@ -119,6 +120,24 @@ fn a_process_killed_in_the_middle_of_a_capture_loses_that_capture_only() {
     }
     let at_the_kill = MemoryStorage::new(storage.bytes());
     assert_eq!(stored(&open(&at_the_kill)), before);
+}
+
+#[test]
+fn what_is_read_while_a_capture_is_counted_is_what_was_there_before() {
+    let store = FlowStore::open(path("meanwhile")).unwrap();
+    count(&store, b"the first", &[tcp(1, (1, 1), (2, 2), 0)]).unwrap();
+    let before = stored(&store);
+    let mut counting = store.begin().unwrap();
+    for port in 0..10_000 {
+        counting.merge(flows_of(&[tcp(1, (1, port), (2, 2), 0)])).unwrap();
+    }
+    assert_eq!((stored(&store), store.len().unwrap()), (before, 1));
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| count(&store, b"the third", &[tcp(1, (7, 1), (8, 2), 0)]));
+        counting.commit(b"the second", "trace.pcap", None).unwrap();
+        assert_eq!(second.join().unwrap().unwrap(), Merged::Added { flows: 1, new_flows: 1 });
+    });
+    assert_eq!(store.len().unwrap(), 10_001);
 }
 
 #[test]
@@ -161,7 +180,11 @@ fn the_bytes_are_those_of_the_drawing() {
     count(&store, b"contents", &specs).unwrap();
     drop(store);
     let table = TreeTable::open(&path, OpenOptions { read_only: true, ..CREATE }).unwrap();
-    let entries: Vec<_> = table.scan().unwrap().map(Result::unwrap).collect();
+    let mut scan = table.snapshot().unwrap().scan().unwrap();
+    let mut entries = Vec::new();
+    while let Some((key, value)) = scan.advance().unwrap() {
+        entries.push((key.to_vec(), value.to_vec()));
+    }
     let [format, flow, capture] = entries.as_slice() else { panic!("{entries:?}") };
     assert_eq!(*format, (vec![0], b"bytewright.flows.1".to_vec()));
     assert_eq!(flow.0, [4, 10, 0, 0, 1, 10, 0, 0, 2, 6, 1, 0, 80, 0x12, 0x34]);
@@ -220,7 +243,7 @@ fn flipped_bytes_in_a_closed_table_give_an_error_or_the_right_flows() {
     let storage = MemoryStorage::default();
     let open = |storage: &MemoryStorage| {
         TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE)
-            .and_then(FlowStore::new)
+            .and_then(|table| FlowStore::new(Box::new(table), "memory"))
     };
     let store = open(&storage).unwrap();
     let specs: Vec<_> = (0..2_000).map(|n| random_spec(&mut random, Some(n), 100)).collect();

@@ -30,7 +30,8 @@ impl Source for Bytes {
 fn store() -> FlowStore {
     let options = OpenOptions { create: true, ..OpenOptions::default() };
     let storage = Box::new(MemoryStorage::new(Vec::new()));
-    FlowStore::new(TreeTable::open_storage(storage, "memory", options).unwrap()).unwrap()
+    let table = TreeTable::open_storage(storage, "memory", options).unwrap();
+    FlowStore::new(Box::new(table), "memory").unwrap()
 }
 
 /// A pcap file, raw IPv4, of UDP packets from these ports at these nanoseconds, in a clock of

@@ -1,15 +1,18 @@
-//! Flows in a table file: they add up over captures, and no capture is counted twice.
+//! Flows in an ordered table, usually a file: they add up over captures, and no capture is counted twice.
 //!
 //! The bytes of keys and values are drawn in `docs/flow-table.md`.
 
 use std::net::IpAddr;
 use std::ops::Bound;
 use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 use super::key::FlowKey;
 use super::record::{Flow, Span, Way};
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::file::{Entries, OpenOptions, Scan, Transaction, TreeTable};
+use crate::table::file::{OpenOptions, TreeTable};
+use crate::table::{KeyRange, OrderedSnapshot, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
 
 /// What an entry is about: the first byte of its key.
@@ -33,10 +36,33 @@ const BATCH_LEN: usize = 8192;
 /// Lengths of a capture's content id.
 const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
 
-/// Flows of many captures in one table file.
+/// Flows of many captures in one ordered table.
+///
+/// Threads may share it. What is read while a capture is being counted is what was there before.
 #[derive(Debug)]
 pub struct FlowStore {
-    table: TreeTable,
+    state: Mutex<State>,
+    /// Rung when a capture was counted, or was not.
+    ended: Condvar,
+    name: String,
+}
+
+struct State {
+    table: Box<dyn OrderedTable>,
+    counting: Option<Counting>,
+}
+
+/// A capture is being counted.
+struct Counting {
+    thread: ThreadId,
+    /// The table without its flows.
+    before: Box<dyn OrderedSnapshot>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
 }
 
 /// What became of a capture's flows.
@@ -67,85 +93,130 @@ pub struct CountedCapture {
 impl FlowStore {
     /// Opens the flow table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<FlowStore> {
-        Self::new(TreeTable::open(path, OpenOptions { create: true, ..OpenOptions::default() })?)
+        Self::open_with(path.as_ref(), OpenOptions { create: true, ..OpenOptions::default() })
     }
 
     /// Opens the flow table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<FlowStore> {
-        let options = OpenOptions { read_only: true, ..OpenOptions::default() };
-        Self::new(TreeTable::open(path, options)?)
+        Self::open_with(path.as_ref(), OpenOptions { read_only: true, ..OpenOptions::default() })
     }
 
-    /// The flow table that `table` holds; an empty table becomes one.
-    pub fn new(table: TreeTable) -> Result<FlowStore> {
-        let found = table.get(&[kind::FORMAT])?;
-        match found {
-            Some(found) if found == FORMAT => Ok(FlowStore { table }),
+    fn open_with(path: &Path, options: OpenOptions) -> Result<FlowStore> {
+        let table = Box::new(TreeTable::open(path, options)?);
+        Self::of(table, &path.to_string_lossy(), options.read_only)
+    }
+
+    /// The flow table that `table`, which errors call `name`, holds; an empty table becomes one.
+    pub fn new(table: Box<dyn OrderedTable>, name: &str) -> Result<FlowStore> {
+        Self::of(table, name, false)
+    }
+
+    fn of(mut table: Box<dyn OrderedTable>, name: &str, read_only: bool) -> Result<FlowStore> {
+        match table.get(&[kind::FORMAT])? {
+            Some(found) if found == FORMAT => {}
             None if table.is_empty()? => {
-                if !table.is_read_only() {
+                if !read_only {
                     table.put(&[kind::FORMAT], FORMAT)?;
                 }
-                Ok(FlowStore { table })
             }
-            Some(found) if found.starts_with(FORMAT_OF_ANY_VERSION) => Err(Error::format(
-                "the flow table format bytewright.flows.1",
-                format_args!("{}, which a newer Bytewright wrote", found.escape_ascii()),
-            )
-            .in_file(table.name())),
-            _ => Err(Error::format("a table of flows", "a table of something else")
-                .in_file(table.name())),
+            Some(found) if found.starts_with(FORMAT_OF_ANY_VERSION) => {
+                return Err(Error::format(
+                    "the flow table format bytewright.flows.1",
+                    format_args!("{}, which a newer Bytewright wrote", found.escape_ascii()),
+                )
+                .in_file(name));
+            }
+            _ => {
+                let error = Error::format("a table of flows", "a table of something else");
+                return Err(error.in_file(name));
+            }
+        }
+        let state = Mutex::new(State { table, counting: None });
+        Ok(FlowStore { state, ended: Condvar::new(), name: name.to_owned() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to count a capture. It waits for one that another thread counts; of this thread,
+    /// [`ErrorKind::Lock`].
+    pub fn begin(&self) -> Result<CaptureCount<'_>> {
+        let thread = std::thread::current().id();
+        let mut state = self.state();
+        while let Some(counting) = &state.counting {
+            if counting.thread == thread {
+                return Err(Error::new(
+                    ErrorKind::Lock,
+                    "expected no capture that is being counted, found one that this thread began",
+                )
+                .in_file(&self.name));
+            }
+            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let before = state.table.ordered_snapshot()?;
+        state.table.begin()?;
+        state.counting = Some(Counting { thread, before });
+        Ok(CaptureCount { store: self, batch: Vec::new(), flows: 0, new_flows: 0, is_open: true })
+    }
+
+    /// Reads what was counted.
+    fn read<T>(&self, read: impl FnOnce(&dyn OrderedSnapshot) -> Result<T>) -> Result<T> {
+        let state = self.state();
+        match &state.counting {
+            Some(counting) => read(&*counting.before),
+            None => read(&*state.table.ordered_snapshot()?),
         }
     }
 
-    /// Begins to count a capture.
-    pub fn begin(&self) -> Result<CaptureCount<'_>> {
-        Ok(CaptureCount {
-            transaction: self.table.begin()?,
-            table: &self.table,
-            batch: Vec::new(),
-            flows: 0,
-            new_flows: 0,
-        })
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = None;
+        self.read(|table| table.get_with(key, &mut |bytes| value = Some(bytes.to_vec())))?;
+        Ok(value)
     }
 
     /// The capture with that content, if it was counted.
     pub fn capture(&self, content_id: &[u8]) -> Result<Option<CountedCapture>> {
-        let value = self.table.get(&capture_key(content_id)?)?;
+        let value = self.value(&capture_key(content_id)?)?;
         value.map(|value| self.captured(content_id, &value)).transpose()
     }
 
     /// The captures that were counted, in the order of their content ids.
     pub fn captures(&self) -> Result<Vec<CountedCapture>> {
-        let (from, to) = ([kind::CAPTURE], [kind::CAPTURE + 1]);
-        self.table
-            .range(&from, Bound::Excluded(&to))?
-            .map(|entry| entry.and_then(|(key, value)| self.captured(&key[1..], &value)))
-            .collect()
+        let mut scan = self.read(|table| table.scan_range(&KeyRange::prefix(&[kind::CAPTURE])))?;
+        let mut captures = Vec::new();
+        while let Some((key, value)) = scan.advance()? {
+            captures.push(self.captured(&key[1..], value)?);
+        }
+        Ok(captures)
     }
 
     fn captured(&self, content_id: &[u8], value: &[u8]) -> Result<CountedCapture> {
-        decode_capture(content_id, value).ok_or_else(|| damaged(self.table.name(), "capture"))
+        decode_capture(content_id, value).ok_or_else(|| damaged(&self.name, "capture"))
     }
 
     /// The flow of `key`, if there is one.
     pub fn get(&self, key: &FlowKey) -> Result<Option<Flow>> {
         let encoded = encode_key(key);
-        let Some(value) = self.table.get(encoded.bytes())? else { return Ok(None) };
-        decode_flow(encoded.bytes(), &value)
-            .map(Some)
-            .ok_or_else(|| damaged(self.table.name(), "flow"))
+        let Some(value) = self.value(encoded.bytes())? else { return Ok(None) };
+        let flow = decode_flow(encoded.bytes(), &value);
+        flow.map(Some).ok_or_else(|| damaged(&self.name, "flow"))
     }
 
     /// The flows in the order of their keys: IPv4 first, by addresses, protocol and ports.
     pub fn flows(&self) -> Result<StoredFlows> {
-        let (from, to) = ([kind::V4_FLOW], [kind::V6_FLOW + 1]);
-        let entries = self.table.range(&from, Bound::Excluded(&to))?;
-        Ok(StoredFlows { entries, name: self.table.name().to_owned() })
+        let range = KeyRange {
+            from: Bound::Included(vec![kind::V4_FLOW]),
+            to: Bound::Excluded(vec![kind::V6_FLOW + 1]),
+            reverse: false,
+        };
+        let entries = self.read(|table| table.scan_range(&range))?;
+        Ok(StoredFlows { entries, name: self.name.clone() })
     }
 
     /// Number of flows.
     pub fn len(&self) -> Result<u64> {
-        let entries = self.table.len()?;
+        let entries = self.read(|table| table.len())?;
         Ok(entries.saturating_sub(1 + self.captures()?.len() as u64))
     }
 
@@ -157,11 +228,12 @@ impl FlowStore {
 
 /// A capture being counted. Dropped without a commit, it leaves the table as it was.
 pub struct CaptureCount<'store> {
-    transaction: Transaction<'store>,
-    table: &'store TreeTable,
+    store: &'store FlowStore,
     batch: Vec<(EncodedKey, Flow)>,
     flows: u64,
     new_flows: u64,
+    /// Whether the table's transaction is to be taken back.
+    is_open: bool,
 }
 
 impl CaptureCount<'_> {
@@ -179,10 +251,11 @@ impl CaptureCount<'_> {
     fn write_batch(&mut self) -> Result<()> {
         // Stable, so that flows of one key merge in the order in which they came.
         self.batch.sort_by_key(|(key, _)| *key);
-        let mut entries = self.transaction.entries()?;
+        let mut state = self.store.state();
         for (key, flow) in self.batch.drain(..) {
             self.flows += 1;
-            self.new_flows += u64::from(merge_flow(&mut entries, self.table.name(), &key, flow)?);
+            let is_new = merge_flow(&mut *state.table, &self.store.name, &key, flow)?;
+            self.new_flows += u64::from(is_new);
         }
         Ok(())
     }
@@ -194,26 +267,45 @@ impl CaptureCount<'_> {
     /// `packets` is how many there were, where that is known.
     pub fn commit(mut self, content_id: &[u8], name: &str, packets: Option<u64>) -> Result<Merged> {
         let key = capture_key(content_id)?;
-        if let Some(value) = self.transaction.entries()?.get(&key)? {
-            let counted = decode_capture(content_id, &value)
-                .ok_or_else(|| damaged(self.table.name(), "capture"))?;
-            return Ok(Merged::AlreadyCounted(counted));
+        let counted = self.store.state().table.get(&key)?;
+        if let Some(value) = counted {
+            return self.store.captured(content_id, &value).map(Merged::AlreadyCounted);
         }
         self.write_batch()?;
-        self.transaction.entries()?.put(&key, &encode_capture(name, packets))?;
-        self.transaction.commit()?;
+        let mut state = self.store.state();
+        state.table.put(&key, &encode_capture(name, packets))?;
+        self.is_open = false;
+        state.table.commit()?;
+        state.table.sync()?;
         Ok(Merged::Added { flows: self.flows, new_flows: self.new_flows })
     }
 }
 
+impl Drop for CaptureCount<'_> {
+    fn drop(&mut self) {
+        let mut state = self.store.state();
+        if self.is_open {
+            // It fails only where the table is closed by an earlier failure, which was told.
+            let _ = state.table.abort();
+        }
+        state.counting = None;
+        self.store.ended.notify_one();
+    }
+}
+
 /// Adds `flow` to what the table has of it; says whether that was nothing.
-fn merge_flow(entries: &mut Entries<'_>, file: &str, key: &EncodedKey, flow: Flow) -> Result<bool> {
-    let Some(value) = entries.get(key.bytes())? else {
-        entries.put(key.bytes(), &encode_flow(&flow))?;
+fn merge_flow(
+    table: &mut dyn OrderedTable,
+    file: &str,
+    key: &EncodedKey,
+    flow: Flow,
+) -> Result<bool> {
+    let Some(value) = table.get(key.bytes())? else {
+        table.put(key.bytes(), &encode_flow(&flow))?;
         return Ok(true);
     };
     let stored = decode_flow(key.bytes(), &value).ok_or_else(|| damaged(file, "flow"))?;
-    entries.put(key.bytes(), &encode_flow(&merged(&stored, &flow)))?;
+    table.put(key.bytes(), &encode_flow(&merged(&stored, &flow)))?;
     Ok(false)
 }
 
@@ -237,7 +329,7 @@ fn merged(stored: &Flow, added: &Flow) -> Flow {
 
 /// Flows of a table in the order of their keys.
 pub struct StoredFlows {
-    entries: Scan,
+    entries: Box<dyn Scan>,
     name: String,
 }
 
@@ -245,9 +337,9 @@ impl Iterator for StoredFlows {
     type Item = Result<Flow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.entries.next()?;
+        let entry = self.entries.advance().transpose()?;
         Some(entry.and_then(|(key, value)| {
-            decode_flow(&key, &value).ok_or_else(|| damaged(&self.name, "flow"))
+            decode_flow(key, value).ok_or_else(|| damaged(&self.name, "flow"))
         }))
     }
 }

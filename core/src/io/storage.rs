@@ -93,7 +93,13 @@ impl FileStorage {
         Self::open_within(path, mode, Duration::ZERO)
     }
 
-    /// The same, but waits up to `timeout` for the others to go.
+    /// Opens the file at `path` without a lock, for who locks parts of it.
+    pub fn open_unlocked(path: &Path, mode: StorageMode) -> Result<FileStorage> {
+        let file = open_or_create(path, mode);
+        Ok(FileStorage { file: file.map_err(|error| error.in_file(&path.to_string_lossy()))? })
+    }
+
+    /// The same as [`FileStorage::open`], but waits up to `timeout` for the others to go.
     pub fn open_within(path: &Path, mode: StorageMode, timeout: Duration) -> Result<FileStorage> {
         let name = path.to_string_lossy();
         let began = Instant::now();

@@ -1,9 +1,9 @@
 //! Tables that live in one file.
 
+mod open;
 mod options;
-mod overlay;
-mod redb_backend;
 mod tree_table;
 
+pub use open::{FileTable, TableKind, open};
 pub use options::{OpenOptions, SyncMode};
-pub use tree_table::{Entries, Entry, Scan, Transaction, TreeTable};
+pub use tree_table::TreeTable;

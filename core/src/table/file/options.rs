@@ -36,7 +36,7 @@ impl Default for OpenOptions {
         OpenOptions {
             create: false,
             read_only: false,
-            verify: true,
+            verify: false,
             sync: SyncMode::Interval,
             timeout: Duration::ZERO,
         }

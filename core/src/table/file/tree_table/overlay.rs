@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::io::Storage;
 
@@ -12,7 +12,7 @@ const BLOCK_LEN: usize = 4096;
 /// Reads go to the changed blocks, then to the file below. The file is never written.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    below: Box<dyn Storage>,
+    below: Arc<dyn Storage>,
     changes: RwLock<Changes>,
 }
 
@@ -25,7 +25,7 @@ struct Changes {
 }
 
 impl Overlay {
-    pub(super) fn new(below: Box<dyn Storage>) -> io::Result<Self> {
+    pub(super) fn new(below: Arc<dyn Storage>) -> io::Result<Self> {
         let len = below.len()?;
         let changes = Changes { len, visible_len: len, blocks: HashMap::new() };
         Ok(Overlay { below, changes: RwLock::new(changes) })
@@ -132,7 +132,7 @@ mod tests {
         let original: Vec<u8> = (0..40_000_u32).map(|n| (n * 7) as u8).collect();
         let below = MemoryStorage::new(original.clone());
         let twin = MemoryStorage::new(original.clone());
-        let overlay = Overlay::new(Box::new(below.clone())).unwrap();
+        let overlay = Overlay::new(Arc::new(below.clone())).unwrap();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = |bound: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

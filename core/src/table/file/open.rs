@@ -1,0 +1,141 @@
+//! The door to a table whose kind the file tells: by its beginning, or, before there is one, by its
+//! name.
+
+use std::path::Path;
+
+use super::options::OpenOptions;
+use super::tree_table::{self, TreeTable};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{FileStorage, Storage, StorageMode};
+use crate::table::{OrderedTable, Table};
+
+/// `ENOENT`.
+const NOT_FOUND: i32 = 2;
+
+/// The kinds of tables that live in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// Finds keys by their hashes; `.bwh`.
+    Hashed,
+    /// Keeps keys in their order; `.bwt`.
+    Ordered,
+}
+
+impl TableKind {
+    /// The ending of the names of its files.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            TableKind::Hashed => "bwh",
+            TableKind::Ordered => "bwt",
+        }
+    }
+
+    fn of_name(path: &Path) -> Option<TableKind> {
+        let extension = path.extension()?;
+        [TableKind::Hashed, TableKind::Ordered]
+            .into_iter()
+            .find(|kind| extension.eq_ignore_ascii_case(kind.extension()))
+    }
+
+    fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
+        beginning.starts_with(tree_table::MAGIC).then_some(TableKind::Ordered)
+    }
+
+    const fn adjective(self) -> &'static str {
+        match self {
+            TableKind::Hashed => "a hashed table",
+            TableKind::Ordered => "an ordered table",
+        }
+    }
+}
+
+/// An open table of either kind.
+pub enum FileTable {
+    /// One that finds keys by their hashes.
+    Hashed(Box<dyn Table>),
+    /// One that keeps keys in their order.
+    Ordered(Box<dyn OrderedTable>),
+}
+
+impl FileTable {
+    /// What every table can do.
+    pub fn into_table(self) -> Box<dyn Table> {
+        match self {
+            FileTable::Hashed(table) => table,
+            FileTable::Ordered(table) => table,
+        }
+    }
+
+    /// What only an ordered table can do: [`ErrorKind::Argument`] for a hashed one.
+    pub fn into_ordered(self) -> Result<Box<dyn OrderedTable>> {
+        match self {
+            FileTable::Ordered(table) => Ok(table),
+            FileTable::Hashed(_) => Err(Error::new(
+                ErrorKind::Argument,
+                "expected an ordered table (.bwt), found a hashed one, which has no order",
+            )),
+        }
+    }
+}
+
+/// Opens the table in the file at `path`. A file that holds something tells its kind; one to be made is
+/// of `kind`, or of the kind that its name ends in.
+///
+/// [`ErrorKind::Format`] where the file holds something else than asked for, [`ErrorKind::Argument`]
+/// where nothing tells the kind, and what opening a table of the kind fails with.
+pub fn open(
+    path: impl AsRef<Path>,
+    kind: Option<TableKind>,
+    options: OpenOptions,
+) -> Result<FileTable> {
+    let path = path.as_ref();
+    let in_file = |error: Error| error.in_file(&path.to_string_lossy());
+    let found = match read_beginning(path, options.create).map_err(in_file)? {
+        beginning if beginning.is_empty() => None,
+        beginning => {
+            let found = TableKind::of_beginning(&beginning).ok_or_else(|| {
+                let found = format_args!("bytes that begin with {beginning:02x?}").to_string();
+                in_file(Error::format("a table file of Bytewright", found).at(0))
+            })?;
+            Some(found)
+        }
+    };
+    let kind = match (found, kind) {
+        (Some(found), Some(wanted)) if found != wanted => {
+            return Err(in_file(Error::format(wanted.adjective(), found.adjective())));
+        }
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => TableKind::of_name(path).ok_or_else(|| {
+            let message = "expected the name of a new table to end in .bwh (hashed) or .bwt \
+                           (ordered), or to be told which it is to be";
+            in_file(Error::new(ErrorKind::Argument, message))
+        })?,
+    };
+    match kind {
+        TableKind::Ordered => Ok(FileTable::Ordered(Box::new(TreeTable::open(path, options)?))),
+        TableKind::Hashed => Err(in_file(Error::new(
+            ErrorKind::Argument,
+            "expected an ordered table (.bwt): hashed ones cannot be kept in files yet",
+        ))),
+    }
+}
+
+/// The first bytes of the file; none where it is to be made. Zeros are those of a file that another
+/// process is making, or did not come to make: the kind's own opening tells.
+fn read_beginning(path: &Path, may_be_missing: bool) -> Result<Vec<u8>> {
+    let file = match FileStorage::open_unlocked(path, StorageMode::Follow) {
+        Err(error) if may_be_missing && error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => {
+            return Ok(Vec::new());
+        }
+        file => file?,
+    };
+    let read = || {
+        let mut beginning = vec![0; file.len()?.min(tree_table::MAGIC.len() as u64) as usize];
+        file.read_at(0, &mut beginning).map(|()| beginning)
+    };
+    let beginning = read().map_err(|error| Error::io("read", &error))?;
+    match beginning.iter().all(|byte| *byte == 0) {
+        true => Ok(Vec::new()),
+        false => Ok(beginning),
+    }
+}

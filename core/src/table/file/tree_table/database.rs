@@ -1,0 +1,358 @@
+//! The redb file below a table: opening it beside other processes, one commit of it, and changes
+//! that become one.
+
+use std::io;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redb::{
+    Builder, ConcurrencyMode, DatabaseError, OwnedAccessGuard, OwnedRange, ReadOnlyDatabase,
+    ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition, TableError, TableHandle, TableStats, WriteTransaction,
+};
+
+use super::changes::Changes;
+use super::of_process::OfProcess;
+use super::overlay::Overlay;
+use super::redb_backend::{Backend, guarded};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::Storage;
+use crate::table::KeyRange;
+
+pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
+pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
+
+/// The one redb table of a file. A change of what it holds is a change of its number.
+pub(super) const TABLE: TableDefinition<'static, &'static [u8], &'static [u8]> =
+    TableDefinition::new(NAME);
+const NAME: &str = "bytewright.tree.1";
+const NAME_OF_ANY_VERSION: &str = "bytewright.tree.";
+
+/// How a file of redb begins.
+pub(in crate::table::file) const MAGIC: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
+
+/// Memory that redb may use for pages, read and not yet written.
+pub(super) const CACHE_LEN: usize = 8 << 20;
+
+/// How long to wait between two tries to open a file that another process has.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// How long a reader waits at least for a writer that is opening the file, or repairing it.
+const READER_PATIENCE: Duration = Duration::from_secs(1);
+
+/// An open file.
+pub(super) struct Database {
+    redb: Redb,
+    storage: Arc<dyn Storage>,
+}
+
+enum Redb {
+    /// The one writer of the file.
+    Writer(redb::Database),
+    /// A reader that follows the commits of a writer, where there is one.
+    Follower(ReadOnlyDatabase),
+    /// A reader of a file that its last writer did not close, and that is repaired in memory only. It
+    /// keeps writers out.
+    Repaired(redb::Database),
+}
+
+/// Makes a storage for another try.
+pub(super) type Reopen<'a> = dyn FnMut() -> Result<Arc<dyn Storage>> + 'a;
+
+fn builder() -> Builder {
+    let mut builder = redb::Database::builder();
+    builder.set_cache_size(CACHE_LEN);
+    builder
+}
+
+impl Database {
+    /// Opens the file to write, and waits up to `timeout` for another writer to go.
+    pub(super) fn open_writer(
+        reopen: &mut Reopen<'_>,
+        name: &str,
+        create: bool,
+        verify: bool,
+        timeout: Duration,
+    ) -> Result<Database> {
+        retried(timeout, || {
+            let storage = reopen()?;
+            if !create {
+                check_not_empty(&*storage)?;
+            }
+            let backend = Backend::new(storage.clone())?;
+            let opened = guarded(name, || {
+                builder()
+                    .set_concurrency_mode(ConcurrencyMode::SingleWriter)
+                    .set_check_integrity_on_open(verify)
+                    .create_with_backend(backend)
+            });
+            opened
+                .map(|database| Database { redb: Redb::Writer(database), storage })
+                .map_err(|error| explained(error, reopen))
+        })
+    }
+
+    /// Opens the file to read, beside a writer where that is possible.
+    pub(super) fn open_reader(
+        reopen: &mut Reopen<'_>,
+        name: &str,
+        verify: bool,
+        timeout: Duration,
+    ) -> Result<Database> {
+        if verify {
+            retried(timeout, || Self::repaired(reopen, name, true))?;
+        }
+        retried(timeout.max(READER_PATIENCE), || {
+            let storage = reopen()?;
+            check_not_empty(&*storage)?;
+            let backend = Backend::new(storage.clone())?;
+            let mut needs_repair = false;
+            let opened = guarded(name, || {
+                let mut builder = builder();
+                builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
+                let opened = builder.open_read_only_with_backend(backend);
+                needs_repair = matches!(opened, Err(DatabaseError::RepairAborted));
+                opened
+            });
+            match opened {
+                Ok(database) => Ok(Database { redb: Redb::Follower(database), storage }),
+                Err(_) if needs_repair => Self::repaired(reopen, name, false),
+                Err(error) => Err(explained(error, reopen)),
+            }
+        })
+    }
+
+    /// Opens the file with what redb repairs, or writes for its own ends, kept in memory.
+    fn repaired(reopen: &mut Reopen<'_>, name: &str, verify: bool) -> Result<Database> {
+        let storage = reopen()?;
+        check_not_empty(&*storage)?;
+        let len = storage.len().map_err(|error| Error::io("read", &error))?;
+        let overlay = Overlay::new(storage.clone()).map_err(|e| Error::io("read", &e))?;
+        let backend = Backend::new(storage.clone())?.over(Arc::new(overlay));
+        let database = guarded(name, || {
+            builder().set_check_integrity_on_open(verify).create_with_backend(backend)
+        })
+        .map_err(|error| explained(error, reopen))?;
+        // The overlay looked at the length before the lock was there.
+        let len_now = storage.len().map_err(|error| Error::io("read", &error))?;
+        match len == len_now {
+            true => Ok(Database { redb: Redb::Repaired(database), storage }),
+            false => Err(Error::new(
+                ErrorKind::Lock,
+                "expected a table that nobody is writing, found one that grew while it was opened",
+            )),
+        }
+    }
+
+    fn begin_read(&self) -> Result<ReadTransaction, redb::Error> {
+        Ok(match &self.redb {
+            Redb::Writer(database) | Redb::Repaired(database) => database.begin_read()?,
+            Redb::Follower(database) => database.begin_read()?,
+        })
+    }
+
+    /// Whether the commit that is read now can be kept as the newest. A follower that kept it would
+    /// miss the writer's commits, and the writer could not use the pages that it frees.
+    pub(super) fn keeps_readings(&self) -> bool {
+        !matches!(self.redb, Redb::Follower(_))
+    }
+
+    /// The newest commit.
+    pub(super) fn read(&self, name: &str) -> Result<Arc<Reading>> {
+        let table = guarded(name, || match self.begin_read()?.open_table(TABLE) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(redb::Error::from(error)),
+        })?;
+        Ok(Arc::new(Reading { table: OfProcess::new(table), name: name.to_owned() }))
+    }
+
+    /// Makes sure that the file holds a table of ours, or nothing yet.
+    pub(super) fn check_content(&self, name: &str) -> Result<()> {
+        let tables: Vec<String> = guarded(name, || {
+            let reading = self.begin_read()?;
+            let names = reading.list_tables()?.map(|table| table.name().to_owned()).collect();
+            Ok::<_, redb::Error>(names)
+        })?;
+        match tables.as_slice() {
+            [] => Ok(()),
+            [table] if table == NAME => self.read(name).map(|_| ()),
+            [table] if table.starts_with(NAME_OF_ANY_VERSION) => Err(Error::format(
+                format_args!("the table format {NAME}"),
+                format_args!("{table}, which a newer Bytewright wrote"),
+            )),
+            tables => Err(Error::format(
+                "a table file of Bytewright",
+                format_args!("another program's redb file with the tables {}", tables.join(", ")),
+            )),
+        }
+    }
+
+    fn writer(&self) -> Result<&redb::Database> {
+        match &self.redb {
+            Redb::Writer(database) => Ok(database),
+            _ => Err(Error::new(ErrorKind::Internal, "a table opened to read is to be written")),
+        }
+    }
+
+    /// Begins a transaction of redb; there must be no other.
+    pub(super) fn begin_write(&self, name: &str) -> Result<WriteTransaction> {
+        let database = self.writer()?;
+        guarded(name, || {
+            let mut writing = database.begin_write()?;
+            // With what is free written down in each commit, opening after a crash need not read the
+            // whole file.
+            writing.set_quick_repair(true);
+            Ok::<_, redb::Error>(writing)
+        })
+    }
+
+    /// Gives back the pages that nothing uses.
+    pub(super) fn compact(&mut self, name: &str) -> Result<()> {
+        match &mut self.redb {
+            Redb::Writer(database) => guarded(name, || database.compact()).map(|_| ()),
+            _ => self.writer().map(|_| ()),
+        }
+    }
+
+    pub(super) fn file_len(&self, name: &str) -> Result<u64> {
+        self.storage.len().map_err(|error| Error::io("read", &error).in_file(name))
+    }
+}
+
+/// Tries again while another process has the file, up to `timeout`.
+fn retried<T>(timeout: Duration, mut open: impl FnMut() -> Result<T>) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        let opened = open();
+        let left = timeout.saturating_sub(began.elapsed());
+        match opened {
+            Err(error) if error.kind() == ErrorKind::Lock && !left.is_zero() => {
+                thread::sleep(left.min(LOCK_PAUSE));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn check_not_empty(storage: &dyn Storage) -> Result<()> {
+    match storage.len() {
+        Ok(0) => Err(Error::format("a table file of Bytewright", "an empty file")),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::io("read", &error)),
+    }
+}
+
+/// Says in our words what redb said of a file that is not its own.
+fn explained(error: Error, reopen: &mut Reopen<'_>) -> Error {
+    match error.kind() {
+        ErrorKind::Format | ErrorKind::Corrupt => {
+            reopen().and_then(|storage| check_beginning(&*storage)).err().unwrap_or(error)
+        }
+        _ => error,
+    }
+}
+
+fn check_beginning(storage: &dyn Storage) -> Result<()> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut beginning = vec![0; storage.len()?.min(MAGIC.len() as u64) as usize];
+        storage.read_at(0, &mut beginning)?;
+        Ok(beginning)
+    };
+    let beginning = read().map_err(|error| Error::io("read", &error))?;
+    if beginning == MAGIC {
+        return Ok(());
+    }
+    let found = match beginning.iter().all(|byte| *byte == 0) {
+        true => "zeros: if this was to become a table, making it was interrupted, and it can be \
+                 deleted"
+            .to_owned(),
+        false => format!("bytes that begin with {beginning:02x?}"),
+    };
+    Err(Error::format("a table file of Bytewright", found).at(0))
+}
+
+/// One commit, as long as it is read.
+pub(super) struct Reading {
+    /// `None` before the first change of a new file.
+    table: OfProcess<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>>,
+    name: String,
+}
+
+impl Reading {
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Guard>> {
+        let Some(table) = self.table.get()? else { return Ok(None) };
+        guarded(&self.name, || table.get_owned(key))
+    }
+
+    pub(super) fn range(&self, range: &KeyRange) -> Result<Option<Range>> {
+        let Some(table) = self.table.get()? else { return Ok(None) };
+        guarded(&self.name, || table.range_owned::<&[u8]>(bounds(range))).map(Some)
+    }
+
+    pub(super) fn len(&self) -> Result<u64> {
+        let Some(table) = self.table.get()? else { return Ok(0) };
+        guarded(&self.name, || table.len())
+    }
+
+    /// What the pages hold; takes as long as reading all of them.
+    pub(super) fn stats(&self) -> Result<Option<TableStats>> {
+        let Some(table) = self.table.get()? else { return Ok(None) };
+        guarded(&self.name, || table.stats()).map(Some)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The bounds of a range as redb takes them.
+pub(super) fn bounds(range: &KeyRange) -> (Bound<&[u8]>, Bound<&[u8]>) {
+    (range.from.as_ref().map(Vec::as_slice), range.to.as_ref().map(Vec::as_slice))
+}
+
+/// Does `changes` within a transaction, in the order of the keys: neighbours share pages.
+pub(super) fn apply(writing: &WriteTransaction, changes: &Changes, name: &str) -> Result<()> {
+    guarded(name, || {
+        let mut table = writing.open_table(TABLE)?;
+        for (key, value) in changes.iter() {
+            match value {
+                Some(value) => table.insert(key, value).map(drop)?,
+                None => table.remove(key).map(drop)?,
+            }
+        }
+        Ok::<_, redb::Error>(())
+    })
+}
+
+/// Takes all entries out within a transaction.
+pub(super) fn clear(writing: &WriteTransaction, name: &str) -> Result<()> {
+    guarded(name, || {
+        writing.delete_table(TABLE)?;
+        writing.open_table(TABLE).map(drop)?;
+        Ok::<_, redb::Error>(())
+    })
+}
+
+/// A few of the entries in `range` within a transaction, from where it begins.
+pub(super) fn some_entries(
+    writing: &WriteTransaction,
+    range: &KeyRange,
+    count: usize,
+    name: &str,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    guarded(name, || {
+        let table = writing.open_table(TABLE)?;
+        let mut entries = table.range::<&[u8]>(bounds(range))?;
+        let mut some = Vec::new();
+        while some.len() < count {
+            let entry = if range.reverse { entries.next_back() } else { entries.next() };
+            let Some(entry) = entry else { break };
+            let (key, value) = entry?;
+            some.push((key.value().to_vec(), value.value().to_vec()));
+        }
+        Ok::<_, redb::Error>(some)
+    })
+}

@@ -1,0 +1,60 @@
+//! The thread that writes what was committed when nobody comes by to do it: changes must not wait in
+//! memory because the program that made them has nothing else to do.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::state::State;
+
+/// How long committed changes may wait.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The state of a table, between its user and the thread.
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// Rung when changes begin to wait, and at the end.
+    bell: Condvar,
+}
+
+impl Shared {
+    pub(super) fn new(state: State) -> Shared {
+        Shared { state: Mutex::new(state), bell: Condvar::new() }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the thread that there is something to wait for.
+    pub(super) fn ring(&self) {
+        self.bell.notify_one();
+    }
+}
+
+/// Starts the thread. It ends when the state is closing.
+pub(super) fn start(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
+    let shared = shared.clone();
+    thread::Builder::new().name("bytewright-table".to_owned()).spawn(move || run(&shared))
+}
+
+fn run(shared: &Shared) {
+    let mut state = shared.lock();
+    while !state.is_closing() {
+        state = match state.waiting_since() {
+            None => shared.bell.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(since) => match INTERVAL.saturating_sub(since.elapsed()) {
+                Duration::ZERO => {
+                    state.flush_in_background();
+                    state
+                }
+                left => shared
+                    .bell
+                    .wait_timeout(state, left)
+                    .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state),
+            },
+        };
+    }
+}

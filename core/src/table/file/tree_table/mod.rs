@@ -1,0 +1,303 @@
+//! An ordered table of byte strings in one file, kept by redb.
+//!
+//! Changes gather in memory, as layers: the lowest holds what was committed, each one above it an open
+//! transaction or a part of one. The lowest becomes a commit of redb, in the order of its keys, when it
+//! is large enough or old enough, or when [`crate::table::Table::sync`] asks for it. So a change costs
+//! no write of its own, and a savepoint costs nothing. A transaction that becomes too much for memory
+//! goes on in one of redb's ([`Spill`]).
+//!
+//! What each [`SyncMode`] can lose, whole commits always, the last ones:
+//!
+//! | | the process dies | the power goes |
+//! |---|---|---|
+//! | [`SyncMode::Commit`] | nothing | nothing |
+//! | [`SyncMode::Interval`] | those of the last second | those of the last second |
+//! | [`SyncMode::Never`] | those since there were 4 MiB of changes | the same |
+//!
+//! Whatever is in the file is there for good: there is no commit of redb that is not synced. So the two
+//! columns are the same, other processes see a commit when it cannot be lost any more, and a power cut
+//! never costs more than the death of the process.
+
+mod changes;
+mod database;
+mod flusher;
+mod of_process;
+mod overlay;
+mod redb_backend;
+mod state;
+mod view;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, MutexGuard, OnceLock};
+use std::thread::JoinHandle;
+
+use database::Database;
+pub(super) use database::MAGIC;
+use flusher::Shared;
+use of_process::{OfProcess, check_process};
+use state::State;
+use view::View;
+
+use super::options::{OpenOptions, SyncMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{FileStorage, Storage, StorageMode};
+use crate::table::{
+    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
+};
+
+/// An ordered table in a file.
+///
+/// One process writes the file, others read it meanwhile: each of their operations sees the newest
+/// commit in the file, whole, and a snapshot of theirs stays what it is.
+///
+/// After a fork, the child's copy reads the file anew, beside its parent, and writes nothing. Views
+/// and scans that were there before the fork are the parent's alone. Until the child has ended or
+/// become another program, it keeps the parent's lock as the parent does.
+#[derive(Debug)]
+pub struct TreeTable {
+    shared: Arc<Shared>,
+    name: String,
+    /// Where a child of this process finds the file.
+    path: Option<PathBuf>,
+    options: OpenOptions,
+    process: u32,
+    /// Writes what has waited long enough, where somebody has to.
+    flusher: Option<OfProcess<JoinHandle<()>>>,
+    /// The table as a child of this process opened it.
+    in_child: OnceLock<Box<TreeTable>>,
+}
+
+impl TreeTable {
+    /// Opens the table in the file at `path`. [`ErrorKind::Lock`] where another process or handle
+    /// writes it, [`ErrorKind::Format`] where it holds something else, and [`ErrorKind::Corrupt`]
+    /// where it is damaged and redb has no older commit that is whole.
+    ///
+    /// A file that its last writer did not close is repaired by the next one. Opened to be read before
+    /// that, it is repaired in memory, and kept from writers until it is closed.
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<TreeTable> {
+        let path = path.as_ref();
+        let mode = match (options.read_only, options.create) {
+            (true, _) => StorageMode::Follow,
+            (false, false) => StorageMode::Write,
+            (false, true) => StorageMode::Create,
+        };
+        // redb locks parts of the file, so that readers get along with a writer.
+        let mut reopen = || -> Result<Arc<dyn Storage>> {
+            Ok(Arc::new(FileStorage::open_unlocked(path, mode)?))
+        };
+        let mut table = Self::open_with(&mut reopen, &path.to_string_lossy(), options)?;
+        table.path = Some(path.to_owned());
+        Ok(table)
+    }
+
+    /// Opens the table in `storage`, which errors call `name`. Where it is no file of the operating
+    /// system, nothing keeps two tables from using it at once.
+    pub fn open_storage(
+        storage: Box<dyn Storage>,
+        name: &str,
+        options: OpenOptions,
+    ) -> Result<TreeTable> {
+        let storage: Arc<dyn Storage> = Arc::from(storage);
+        Self::open_with(&mut || Ok(storage.clone()), name, options)
+    }
+
+    fn open_with(
+        reopen: &mut database::Reopen<'_>,
+        name: &str,
+        options: OpenOptions,
+    ) -> Result<TreeTable> {
+        let OpenOptions { create, read_only, verify, timeout, sync } = options;
+        let database = match read_only {
+            true => Database::open_reader(reopen, name, verify, timeout),
+            false => Database::open_writer(reopen, name, create, verify, timeout),
+        };
+        let shared = database
+            .and_then(|database| {
+                database.check_content(name)?;
+                Ok(Shared::new(State::new(database, name, sync)))
+            })
+            .map_err(|error| error.in_file(name))?;
+        let mut table = TreeTable {
+            shared: Arc::new(shared),
+            name: name.to_owned(),
+            path: None,
+            options,
+            process: std::process::id(),
+            flusher: None,
+            in_child: OnceLock::new(),
+        };
+        if sync == SyncMode::Interval && !read_only {
+            let flusher = flusher::start(&table.shared);
+            let flusher = flusher.map_err(|e| Error::io("start a thread", &e).in_file(name))?;
+            table.flusher = Some(OfProcess::new(flusher));
+        }
+        Ok(table)
+    }
+
+    /// The name that errors give the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was opened to be read only.
+    pub fn is_read_only(&self) -> bool {
+        self.options.read_only
+    }
+
+    /// The table as this process has it: after a fork, the child opens it anew.
+    fn here(&self) -> Result<&TreeTable> {
+        let Err(inherited) = check_process(self.process) else { return Ok(self) };
+        if let Some(table) = self.in_child.get() {
+            return table.here();
+        }
+        let Some(path) = &self.path else { return Err(inherited.in_file(&self.name)) };
+        let options = OpenOptions { read_only: true, verify: false, ..self.options };
+        let table = Box::new(TreeTable::open(path, options)?);
+        Ok(self.in_child.get_or_init(|| table))
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.here()?.shared.lock();
+        state.check()?;
+        Ok(state)
+    }
+
+    /// The state, where this process may change the table.
+    fn state_to_write(&mut self) -> Result<MutexGuard<'_, State>> {
+        if self.options.read_only {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "expected a table opened for writing, found one opened with read_only",
+            )
+            .in_file(&self.name));
+        }
+        check_process(self.process).map_err(|_| {
+            let message = "expected to write in the process that opened the table, found one \
+                           forked from it, where the table can only be read";
+            Error::new(ErrorKind::Closed, message).in_file(&self.name)
+        })?;
+        let mut state = self.shared.lock();
+        state.check()?;
+        Ok(state)
+    }
+
+    /// Does `change`, and makes it known to who writes it to the file.
+    fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        let mut state = self.state_to_write()?;
+        let waited = state.is_waiting();
+        let outcome = change(&mut state);
+        let waits = state.is_waiting();
+        drop(state);
+        if waits && !waited {
+            self.shared.ring();
+        }
+        outcome
+    }
+
+    fn view(&self) -> Result<View> {
+        self.state()?.view()
+    }
+}
+
+impl Table for TreeTable {
+    fn len(&self) -> Result<u64> {
+        self.state()?.len()
+    }
+
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        // The lock is gone when `found` is called, which may ask the table for more.
+        let value = self.state()?.find(key)?;
+        Ok(value.show(key, found))
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_entry(key, value).map_err(|error| error.in_file(&self.name))?;
+        self.change(|state| state.set(key, Some(value)))
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.change(|state| {
+            let is_there = state.find(key)?.is_there();
+            if is_there {
+                state.set(key, None)?;
+            }
+            Ok(is_there)
+        })
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.change(State::clear)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(self.view()?))
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.change(|state| {
+            state.begin();
+            Ok(())
+        })
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.change(State::commit)
+    }
+
+    fn abort(&mut self) -> Result<()> {
+        self.change(State::abort)
+    }
+
+    fn depth(&self) -> usize {
+        self.here().map_or(0, |table| table.shared.lock().depth())
+    }
+
+    /// Writes what was committed to the file, and returns when it will survive a power cut. What an
+    /// open transaction changed is not part of it.
+    fn sync(&mut self) -> Result<()> {
+        self.change(State::flush)
+    }
+
+    /// Moves entries to the beginning of the file and cuts its end off. [`ErrorKind::Lock`] while a
+    /// snapshot or scan is in use, here or in another process; [`ErrorKind::Argument`] in a
+    /// transaction.
+    fn compact(&mut self) -> Result<()> {
+        self.change(State::compact)
+    }
+
+    /// Reads the whole table to say what it holds.
+    fn stat(&self) -> Result<Stat> {
+        self.state()?.stat()
+    }
+}
+
+impl OrderedTable for TreeTable {
+    fn ordered_snapshot(&self) -> Result<Box<dyn OrderedSnapshot>> {
+        Ok(Box::new(self.view()?))
+    }
+
+    fn first_with(&self, range: &KeyRange, found: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let mut scan = self.view()?.scan(range)?;
+        let entry = scan.advance()?;
+        if let Some((key, value)) = entry {
+            found(key, value);
+        }
+        Ok(entry.is_some())
+    }
+}
+
+impl Drop for TreeTable {
+    /// Writes what was committed; [`Table::sync`] tells whether that works.
+    fn drop(&mut self) {
+        // In a child there is nothing to write, and the lock may be held by a thread that is not here.
+        if check_process(self.process).is_err() {
+            return;
+        }
+        self.shared.lock().begin_closing();
+        self.shared.ring();
+        if let Some(Ok(flusher)) = self.flusher.as_mut().map(OfProcess::take) {
+            let _ = flusher.join();
+        }
+        self.shared.lock().close();
+    }
+}

@@ -1,0 +1,65 @@
+//! What belongs to the process that made it. A forked child has a copy of it, and with the copy the
+//! locks and the file offsets of its parent: dropped there, it would write to the parent's file.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A value that only the process that made it may use or drop. A copy in another is left alone.
+#[derive(Debug)]
+pub(super) struct OfProcess<T> {
+    /// There until it is taken or dropped.
+    value: Option<T>,
+    process: u32,
+}
+
+impl<T> OfProcess<T> {
+    pub(super) fn new(value: T) -> Self {
+        OfProcess { value: Some(value), process: std::process::id() }
+    }
+
+    /// [`ErrorKind::Closed`] in another process.
+    pub(super) fn get(&self) -> Result<&T> {
+        check_process(self.process)?;
+        self.value.as_ref().ok_or_else(closed)
+    }
+
+    pub(super) fn get_mut(&mut self) -> Result<&mut T> {
+        check_process(self.process)?;
+        self.value.as_mut().ok_or_else(closed)
+    }
+
+    /// Takes the value out, which is then nobody's but the caller's.
+    pub(super) fn take(&mut self) -> Result<T> {
+        check_process(self.process)?;
+        self.value.take().ok_or_else(closed)
+    }
+}
+
+impl<T> Drop for OfProcess<T> {
+    fn drop(&mut self) {
+        let value = self.value.take();
+        if self.process == std::process::id() {
+            // redb may panic over a damaged file here, too, and there is nobody to tell.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        } else {
+            std::mem::forget(value);
+        }
+    }
+}
+
+/// [`ErrorKind::Closed`] where `process` is not this one.
+pub(super) fn check_process(process: u32) -> Result<()> {
+    match std::process::id() == process {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Closed,
+            "expected the process that opened the table, found one forked from it: open the table \
+             again here",
+        )),
+    }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Closed, "the table is closed")
+}
