@@ -197,7 +197,7 @@ impl State {
             }
             _ => {}
         }
-        self.seen.files[file].resize(len as usize, 0);
+        set_len(&mut self.seen.files[file], len);
         self.journal.push(Event::SetLen { file, len });
         Ok(())
     }
@@ -244,10 +244,22 @@ impl State {
     }
 }
 
+/// Cuts the file or fills it with zeros. (`Vec::resize` fills byte by byte where nothing is optimised.)
+fn set_len(file: &mut Vec<u8>, len: u64) {
+    let (len, old_len) = (len as usize, file.len());
+    if len <= old_len {
+        file.truncate(len);
+    } else {
+        let mut longer = vec![0; len];
+        longer[..old_len].copy_from_slice(file);
+        *file = longer;
+    }
+}
+
 fn write(file: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let (start, end) = (offset as usize, offset as usize + bytes.len());
     if file.len() < end {
-        file.resize(end, 0);
+        set_len(file, end as u64);
     }
     file[start..end].copy_from_slice(bytes);
 }
@@ -321,7 +333,7 @@ fn left_over(beginning: &Content, journal: &[Event], call: usize, seed: u64) -> 
 fn redo(file: &mut Vec<u8>, event: &Event) {
     match event {
         Event::Write { offset, bytes, .. } => write(file, *offset, bytes),
-        Event::SetLen { len, .. } => file.resize(*len as usize, 0),
+        Event::SetLen { len, .. } => set_len(file, *len),
         _ => {}
     }
 }
@@ -389,7 +401,7 @@ fn survive(file: &mut Vec<u8>, changes: &[&Event], random: &mut Random) {
         Survival::First(count) => lengths[count as usize],
         Survival::BySector { .. } => lengths[random.below(lengths.len() as u64) as usize],
     };
-    file.resize(longest as usize, 0);
+    set_len(file, longest);
     for (number, event) in changes.iter().enumerate() {
         match event {
             Event::Write { offset, bytes, .. } => {

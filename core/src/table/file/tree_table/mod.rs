@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | [`SyncMode::Commit`] | nothing | nothing |
 //! | [`SyncMode::Interval`] | those of the last second | those of the last second |
-//! | [`SyncMode::Never`] | those since there were 4 MiB of changes | the same |
+//! | [`SyncMode::Never`] | those since there were 8 MiB of changes | the same |
 //!
 //! Whatever is in the file is there for good: there is no commit of redb that is not synced. So the two
 //! columns are the same, other processes see a commit when it cannot be lost any more, and a power cut
@@ -299,5 +299,56 @@ impl Drop for TreeTable {
             let _ = flusher.join();
         }
         self.shared.lock().close();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const CREATE: OpenOptions = OpenOptions {
+        create: true,
+        read_only: false,
+        verify: false,
+        sync: SyncMode::Interval,
+        timeout: std::time::Duration::ZERO,
+    };
+
+    /// A table as a process sees it that was forked from the one that opened it.
+    fn inherited(mut table: TreeTable) -> TreeTable {
+        table.process = table.process.wrapping_add(1);
+        table
+    }
+
+    #[test]
+    fn a_forked_childs_table_reads_the_file_anew_and_writes_nothing() {
+        let path = std::env::temp_dir().join(format!("bytewright-{}.bwt", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let mut parent = TreeTable::open(&path, CREATE).unwrap();
+        parent.put(b"in the file", b"1").unwrap();
+        parent.sync().unwrap();
+        parent.put(b"in memory", b"2").unwrap();
+        let shared = parent.shared.clone();
+        let mut child = inherited(parent);
+        assert_eq!(child.get(b"in the file").unwrap().as_deref(), Some(&b"1"[..]));
+        assert_eq!(child.get(b"in memory").unwrap(), None);
+        let error = child.put(b"a", b"").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Closed);
+        assert!(error.to_string().contains("forked"), "{error}");
+        drop(child);
+        assert!(shared.lock().is_waiting(), "the child left the parent's changes alone");
+        shared.lock().begin_closing();
+        shared.ring();
+        shared.lock().close();
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_forked_childs_table_without_a_file_says_so() {
+        let storage = Box::new(crate::io::MemoryStorage::default());
+        let child = inherited(TreeTable::open_storage(storage, "memory", CREATE).unwrap());
+        assert_eq!(child.get(b"a").unwrap_err().kind(), ErrorKind::Closed);
+        assert_eq!(child.depth(), 0);
     }
 }

@@ -19,8 +19,8 @@ pub(super) struct Backend {
     storage: Arc<dyn Storage>,
     /// Locks on parts of the operating system's file. Storage that is none has nobody to share with.
     locks: Option<FileBackend>,
-    /// Ask for shared locks only: they keep writers out, and other readers in.
-    only_shared_locks: bool,
+    /// Lock only to keep writers out, beside others who do.
+    only_against_writers: bool,
     process: u32,
 }
 
@@ -34,13 +34,13 @@ impl Backend {
                 Some(guarded("", || FileBackend::new(file))?)
             }
         };
-        Ok(Backend { storage, locks, only_shared_locks: false, process: std::process::id() })
+        Ok(Backend { storage, locks, only_against_writers: false, process: std::process::id() })
     }
 
     /// The same locks for other bytes: `storage` shows what is in the file, with changes that stay in
     /// memory.
     pub(super) fn over(self, storage: Arc<dyn Storage>) -> Backend {
-        Backend { storage, only_shared_locks: true, ..self }
+        Backend { storage, only_against_writers: true, ..self }
     }
 
     fn is_inherited(&self) -> bool {
@@ -87,7 +87,10 @@ impl StorageBackend for Backend {
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         match &self.locks {
             None => Ok(true),
-            Some(locks) if self.only_shared_locks => locks.try_lock_shared_range(start, end),
+            // Between its ends redb's lock of the whole file has the bytes of its readers, which stay
+            // free for others.
+            Some(_) if self.only_against_writers && is_inner(start, end) => Ok(true),
+            Some(locks) if self.only_against_writers => locks.try_lock_shared_range(start, end),
             Some(locks) => locks.try_lock_range(start, end),
         }
     }
@@ -103,7 +106,7 @@ impl StorageBackend for Backend {
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         match &self.locks {
             None => Ok(()),
-            Some(locks) if self.only_shared_locks => locks.lock_shared_range(start, end),
+            Some(locks) if self.only_against_writers => locks.lock_shared_range(start, end),
             Some(locks) => locks.lock_range(start, end),
         }
     }
@@ -114,6 +117,7 @@ impl StorageBackend for Backend {
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         match &self.locks {
+            Some(_) if self.only_against_writers && is_inner(start, end) => Ok(()),
             Some(locks) if !self.is_inherited() => locks.unlock_range(start, end),
             _ => Ok(()),
         }
@@ -122,6 +126,10 @@ impl StorageBackend for Backend {
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         self.locks.as_ref().map_or(Ok(false), |locks| locks.query_lock_range(start, end))
     }
+}
+
+fn is_inner(start: Bound<u64>, end: Bound<u64>) -> bool {
+    start != Bound::Unbounded && end != Bound::Unbounded
 }
 
 /// Does `work` of redb on the file `name`. Over a damaged file that nobody verified redb can panic

@@ -13,7 +13,7 @@ use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
 
 /// Memory that changes may take before they are written to the file.
-const CHANGES_LEN_MAX: usize = 4 << 20;
+const CHANGES_LEN_MAX: usize = 8 << 20;
 
 /// Changes for which the number of entries is kept up to date after it was asked for. Each costs a
 /// look whether its key is there.

@@ -147,7 +147,7 @@ impl View {
         let below = match &self.below {
             _ if is_over => Pages::Over,
             Below::Reading(reading) => match reading.range(range)? {
-                Some(range) => Pages::Reading(OfProcess::new(range)),
+                Some(range) => Pages::Reading(Box::new(OfProcess::new(range))),
                 None => Pages::Over,
             },
             Below::Spill(spill) => {
@@ -199,7 +199,7 @@ impl OrderedSnapshot for View {
 
 /// Entries from below, one after another.
 enum Pages {
-    Reading(OfProcess<Range>),
+    Reading(Box<OfProcess<Range>>),
     Spill { spill: Arc<Spill>, left: KeyRange, fetched: VecDeque<(Vec<u8>, Vec<u8>)> },
     Over,
 }

@@ -1,0 +1,376 @@
+//! Goal: what a table in a file does, one behaviour at a time.
+
+use std::ops::Bound;
+
+use bytewright::ErrorKind;
+use bytewright::io::{MemoryStorage, Storage};
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open};
+use bytewright::table::{KeyRange, OrderedTable, Table};
+
+use super::{CREATE, READ, WRITE, all, path, range_of, rest};
+
+const INTERVAL: OpenOptions = OpenOptions { sync: SyncMode::Interval, ..CREATE };
+const NEVER: OpenOptions = OpenOptions { sync: SyncMode::Never, ..CREATE };
+
+fn keys(table: &TreeTable, range: &KeyRange) -> Vec<String> {
+    range_of(table, range).into_iter().map(|(key, _)| String::from_utf8(key).unwrap()).collect()
+}
+
+/// More than a transaction keeps in memory.
+fn fill(table: &mut TreeTable, from: u32) {
+    for number in from..from + 100 {
+        table.put(&number.to_be_bytes(), &vec![number as u8; 100_000]).unwrap();
+    }
+}
+
+#[test]
+fn what_was_put_is_there_after_opening_again() {
+    for options in [CREATE, INTERVAL, NEVER] {
+        let path = path("reopen");
+        let mut table = TreeTable::open(&path, options).unwrap();
+        table.put(b"b", b"2").unwrap();
+        table.put(b"a", b"1").unwrap();
+        table.put(b"c", b"").unwrap();
+        assert!(table.delete(b"b").unwrap());
+        assert!(!table.delete(b"b").unwrap());
+        drop(table);
+        let table = TreeTable::open(&path, WRITE).unwrap();
+        assert_eq!(table.len().unwrap(), 2);
+        assert_eq!(table.get(b"a").unwrap().as_deref(), Some(&b"1"[..]));
+        assert_eq!(table.get(b"b").unwrap(), None);
+        let expected = [(b"a".to_vec(), b"1".to_vec()), (b"c".to_vec(), Vec::new())];
+        assert_eq!(all(&table), expected.into());
+    }
+}
+
+#[test]
+fn a_range_starts_at_its_first_key_and_stops_before_its_end_in_both_directions() {
+    let mut table = TreeTable::open(path("range"), CREATE).unwrap();
+    for key in ["a", "bb", "c"] {
+        table.put(key.as_bytes(), b"").unwrap();
+    }
+    table.begin().unwrap();
+    table.put(b"b", b"").unwrap();
+    let range = |from: Bound<&str>, to: Bound<&str>| KeyRange {
+        from: from.map(|key| key.as_bytes().to_vec()),
+        to: to.map(|key| key.as_bytes().to_vec()),
+        reverse: false,
+    };
+    use Bound::{Excluded, Included, Unbounded};
+    assert_eq!(keys(&table, &range(Included("b"), Excluded("c"))), ["b", "bb"]);
+    assert_eq!(keys(&table, &range(Excluded("b"), Included("c"))), ["bb", "c"]);
+    assert_eq!(keys(&table, &range(Included("aa"), Unbounded).reversed()), ["c", "bb", "b"]);
+    assert_eq!(keys(&table, &KeyRange::prefix(b"b").reversed()), ["bb", "b"]);
+    for (from, to) in [(Included("d"), Excluded("a")), (Excluded("b"), Excluded("b"))] {
+        assert!(keys(&table, &range(from, to)).is_empty());
+    }
+    let first = |range: &KeyRange| {
+        let mut first = None;
+        table.first_with(range, &mut |key, _| first = Some(key.to_vec())).unwrap();
+        first
+    };
+    assert_eq!(first(&KeyRange::ALL), Some(b"a".to_vec()));
+    assert_eq!(first(&KeyRange::ALL.reversed()), Some(b"c".to_vec()));
+    assert_eq!(first(&KeyRange::prefix(b"d")), None);
+}
+
+#[test]
+fn an_aborted_transaction_changes_nothing_and_a_savepoint_only_what_came_before() {
+    for options in [CREATE, INTERVAL] {
+        let mut table = TreeTable::open(path("rollback"), options).unwrap();
+        table.put(b"kept", b"1").unwrap();
+        table.begin().unwrap();
+        table.put(b"new", b"2").unwrap();
+        table.delete(b"kept").unwrap();
+        assert_eq!((table.len().unwrap(), table.depth()), (1, 1));
+        table.begin().unwrap();
+        table.clear().unwrap();
+        assert!(table.is_empty().unwrap());
+        table.abort().unwrap();
+        assert_eq!(table.get(b"new").unwrap().as_deref(), Some(&b"2"[..]));
+        table.abort().unwrap();
+        assert_eq!(all(&table), [(b"kept".to_vec(), b"1".to_vec())].into());
+        assert_eq!(table.commit().unwrap_err().kind(), ErrorKind::Argument);
+        assert_eq!(table.abort().unwrap_err().kind(), ErrorKind::Argument);
+    }
+}
+
+#[test]
+fn a_transaction_that_is_too_much_for_memory_is_still_all_or_nothing() {
+    let path = path("spill");
+    let mut table = TreeTable::open(&path, INTERVAL).unwrap();
+    table.put(b"before", b"1").unwrap();
+    let committed = all(&table);
+    table.begin().unwrap();
+    fill(&mut table, 0);
+    assert_eq!(table.len().unwrap(), 101);
+    let reader = TreeTable::open(&path, READ).unwrap();
+    assert_eq!(all(&reader), committed, "a reader sees what was committed");
+    table.abort().unwrap();
+    assert_eq!(all(&table), committed);
+    table.begin().unwrap();
+    fill(&mut table, 0);
+    table.begin().unwrap();
+    fill(&mut table, 1000);
+    table.abort().unwrap();
+    table.clear().unwrap();
+    fill(&mut table, 2000);
+    table.commit().unwrap();
+    assert_eq!(table.len().unwrap(), 100);
+    assert_eq!(all(&reader), all(&table), "in the file by now");
+}
+
+#[test]
+fn a_snapshot_stays_as_it_is_in_a_large_transaction_and_ends_with_it() {
+    let mut table = TreeTable::open(path("spilled_snapshot"), CREATE).unwrap();
+    table.begin().unwrap();
+    fill(&mut table, 0);
+    let before = all(&table);
+    let snapshot = table.snapshot().unwrap();
+    let scan = snapshot.scan().unwrap();
+    fill(&mut table, 30);
+    fill(&mut table, 1000);
+    table.delete(&5_u32.to_be_bytes()).unwrap();
+    assert_eq!(rest(scan).unwrap().into_iter().collect::<super::Entries>(), before);
+    assert_eq!(snapshot.len().unwrap(), 100);
+    assert_eq!(table.len().unwrap(), 229);
+    table.commit().unwrap();
+    assert_eq!(snapshot.len().unwrap_err().kind(), ErrorKind::Closed);
+    drop(snapshot);
+    assert_eq!(table.len().unwrap(), 229);
+}
+
+#[test]
+fn the_number_of_entries_follows_every_change() {
+    let mut table = TreeTable::open(path("len"), INTERVAL).unwrap();
+    table.put(b"a", b"").unwrap();
+    assert_eq!(table.len().unwrap(), 1);
+    table.put(b"a", b"again").unwrap();
+    table.put(b"b", b"").unwrap();
+    assert_eq!(table.len().unwrap(), 2);
+    table.sync().unwrap();
+    table.delete(b"a").unwrap();
+    assert_eq!(table.len().unwrap(), 1);
+    table.begin().unwrap();
+    table.put(b"c", b"").unwrap();
+    assert_eq!(table.len().unwrap(), 2);
+    table.abort().unwrap();
+    assert_eq!(table.len().unwrap(), 1);
+    for number in 0..3000_u32 {
+        table.put(&number.to_be_bytes(), b"").unwrap();
+    }
+    assert_eq!(table.len().unwrap(), 3001);
+}
+
+#[test]
+fn changes_while_a_value_is_shown_or_a_table_is_walked_are_not_seen_by_the_walk() {
+    let mut table = TreeTable::open(path("walk"), INTERVAL).unwrap();
+    for number in 0..100_u8 {
+        table.put(&[number], b"old").unwrap();
+        if number == 50 {
+            table.sync().unwrap();
+        }
+    }
+    let mut scan = table.snapshot().unwrap().scan().unwrap();
+    let mut walked = 0;
+    while let Some((key, value)) = scan.advance().unwrap() {
+        assert_eq!(value, b"old");
+        let key = [key[0].wrapping_add(1), 7];
+        table.put(&key, b"new").unwrap();
+        walked += 1;
+    }
+    assert_eq!((walked, table.len().unwrap()), (100, 200));
+    let mut asked = 0;
+    let found = table.get_with(&[1], &mut |_| asked = table.len().unwrap()).unwrap();
+    assert_eq!((found, asked), (true, 200), "the table answers while it shows a value");
+}
+
+#[test]
+fn readers_follow_a_writer_and_a_second_writer_is_locked_out() {
+    let path = path("lock");
+    let mut writer = TreeTable::open(&path, CREATE).unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    assert!(reader.is_empty().unwrap());
+    for options in [CREATE, WRITE] {
+        let error = TreeTable::open(&path, options).unwrap_err();
+        assert_eq!((error.kind(), error.file()), (ErrorKind::Lock, path.to_str()));
+    }
+    writer.put(b"a", b"1").unwrap();
+    assert_eq!(reader.get(b"a").unwrap().as_deref(), Some(&b"1"[..]));
+    let snapshot = reader.snapshot().unwrap();
+    for number in 0..500_u32 {
+        writer.put(b"a", &number.to_be_bytes()).unwrap();
+    }
+    let mut shown = Vec::new();
+    snapshot.get_with(b"a", &mut |value| shown = value.to_vec()).unwrap();
+    assert_eq!(shown, b"1");
+    assert_eq!(reader.get(b"a").unwrap().as_deref(), Some(&499_u32.to_be_bytes()[..]));
+    drop(writer);
+    let mut second = TreeTable::open(&path, WRITE).unwrap();
+    second.put(b"b", b"2").unwrap();
+    assert_eq!(reader.len().unwrap(), 2, "and the next writer");
+}
+
+#[test]
+fn a_writer_waits_for_another_as_long_as_it_is_told() {
+    let path = path("wait");
+    let first = TreeTable::open(&path, CREATE).unwrap();
+    let patient = OpenOptions { timeout: std::time::Duration::from_secs(60), ..WRITE };
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| TreeTable::open(&path, patient).map(drop));
+        drop(first);
+        second.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn changes_reach_the_file_although_nobody_comes_by() {
+    let path = path("interval");
+    let mut table = TreeTable::open(&path, INTERVAL).unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    table.put(b"a", b"1").unwrap();
+    while !reader.contains(b"a").unwrap() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_table_opened_to_read_leaves_the_file_as_it_is() {
+    let path = path("read_only");
+    TreeTable::open(&path, CREATE).unwrap().put(b"a", b"1").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let mut table = TreeTable::open(&path, READ).unwrap();
+    assert_eq!(table.get(b"a").unwrap().as_deref(), Some(&b"1"[..]));
+    assert_eq!(table.put(b"b", b"").unwrap_err().kind(), ErrorKind::Argument);
+    assert_eq!(table.begin().unwrap_err().kind(), ErrorKind::Argument);
+    drop(table);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_by_a_writer() {
+    let (living, path) = (path("living"), path("unclosed"));
+    let mut table = TreeTable::open(&living, CREATE).unwrap();
+    table.put(b"a", b"1").unwrap();
+    std::fs::copy(&living, &path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    assert_eq!(all(&reader), all(&table));
+    let second = TreeTable::open(&path, READ).unwrap();
+    assert_eq!(all(&second), all(&table));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(TreeTable::open(&path, WRITE).unwrap_err().kind(), ErrorKind::Lock);
+    drop((reader, second));
+    assert_eq!(all(&TreeTable::open(&path, WRITE).unwrap()), all(&table));
+    assert_eq!(all(&TreeTable::open(&path, READ).unwrap()), all(&table));
+}
+
+#[test]
+fn compacting_gives_space_back_and_waits_for_nobody() {
+    let path = path("compact");
+    let mut table = TreeTable::open(&path, INTERVAL).unwrap();
+    fill(&mut table, 0);
+    table.sync().unwrap();
+    for number in 0..95_u32 {
+        table.delete(&number.to_be_bytes()).unwrap();
+    }
+    let expected = all(&table);
+    table.begin().unwrap();
+    assert_eq!(table.compact().unwrap_err().kind(), ErrorKind::Argument);
+    table.commit().unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    let snapshot = reader.snapshot().unwrap();
+    assert_eq!(table.compact().unwrap_err().kind(), ErrorKind::Lock);
+    drop(snapshot);
+    let before = table.stat().unwrap();
+    table.compact().unwrap();
+    let after = table.stat().unwrap();
+    assert_eq!((before.records, after.records), (5, 5));
+    assert!(after.live_bytes >= 500_000 && after.live_bytes == before.live_bytes);
+    assert!(after.file_bytes < before.file_bytes / 4, "{before:?} {after:?}");
+    assert_eq!((all(&table), all(&reader)), (expected.clone(), expected));
+}
+
+#[test]
+fn a_missing_an_empty_and_a_foreign_file_are_told_apart() {
+    let path = path("foreign");
+    let kind = |options| TreeTable::open(&path, options).unwrap_err().kind();
+    assert!(matches!(kind(WRITE), ErrorKind::Io(Some(2))));
+    assert!(matches!(kind(READ), ErrorKind::Io(Some(2))));
+    std::fs::write(&path, b"").unwrap();
+    assert_eq!((kind(WRITE), kind(READ)), (ErrorKind::Format, ErrorKind::Format));
+    std::fs::write(&path, b"\xd4\xc3\xb2\xa1 is not a table").unwrap();
+    for options in [CREATE, READ] {
+        let error = TreeTable::open(&path, options).unwrap_err();
+        assert_eq!((error.kind(), error.file()), (ErrorKind::Format, path.to_str()));
+        assert!(error.to_string().contains("d4, c3, b2, a1"), "{error}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap().len(), 19, "left alone");
+    std::fs::write(&path, [0; 5_000]).unwrap();
+    assert_eq!(kind(CREATE), ErrorKind::Format);
+}
+
+#[test]
+fn a_table_of_a_newer_format_and_another_programs_redb_file_are_refused() {
+    let definition = |name| redb::TableDefinition::<&[u8], &[u8]>::new(name);
+    for (name, what) in [("bytewright.tree.2", "newer"), ("users", "another program")] {
+        let path = path(&format!("newer_{}", what.len()));
+        let database = redb::Database::create(&path).unwrap();
+        let writing = database.begin_write().unwrap();
+        writing.open_table(definition(name)).unwrap().insert(&b"k"[..], &b"v"[..]).unwrap();
+        writing.commit().unwrap();
+        drop(database);
+        for options in [WRITE, READ] {
+            let error = TreeTable::open(&path, options).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Format);
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_locks_the_whole_file_with_redb_keeps_tables_out_and_is_kept_out() {
+    let path = path("whole");
+    drop(TreeTable::open(&path, CREATE).unwrap());
+    let other = redb::Database::open(&path).unwrap();
+    for options in [WRITE, READ] {
+        assert_eq!(TreeTable::open(&path, options).unwrap_err().kind(), ErrorKind::Lock);
+    }
+    drop(other);
+    let _table = TreeTable::open(&path, READ).unwrap();
+    assert!(redb::Database::open(&path).is_err());
+}
+
+#[test]
+fn the_kind_of_a_table_is_told_by_its_beginning_or_else_by_its_name() {
+    let (ordered, nameless) = (path("kind"), path("kind").with_extension("data"));
+    let _ = std::fs::remove_file(&nameless);
+    let error = |kind, options| match open(&nameless, kind, options) {
+        Err(error) => error.kind(),
+        Ok(_) => panic!("opened"),
+    };
+    open(&ordered, None, CREATE).unwrap().into_ordered().unwrap().put(b"a", b"1").unwrap();
+    assert!(open(&ordered, None, READ).unwrap().into_table().contains(b"a").unwrap());
+    assert_eq!(error(None, CREATE), ErrorKind::Argument);
+    assert!(matches!(error(None, READ), ErrorKind::Io(Some(2))));
+    drop(open(&nameless, Some(TableKind::Ordered), CREATE).unwrap());
+    drop(open(&nameless, None, WRITE).unwrap());
+    assert_eq!(error(Some(TableKind::Hashed), WRITE), ErrorKind::Format);
+    std::fs::write(&nameless, b"something else").unwrap();
+    assert_eq!(error(Some(TableKind::Ordered), CREATE), ErrorKind::Format);
+}
+
+#[test]
+fn a_value_of_many_pages_and_the_empty_key_are_kept() {
+    let storage = MemoryStorage::default();
+    let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
+    let mut table = open(CREATE).unwrap();
+    let long = vec![7; 5_000_000];
+    table.put(b"", &long).unwrap();
+    table.append(b"", b"end").unwrap();
+    assert_eq!(table.increment(b"n", 5).unwrap(), 5);
+    drop(table);
+    assert!(storage.len().unwrap() > 5_000_000);
+    let table = open(READ).unwrap();
+    assert_eq!(table.get(b"").unwrap().unwrap().len(), 5_000_003);
+}
