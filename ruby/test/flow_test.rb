@@ -293,6 +293,39 @@ class FlowStoreTest < TestCase
     end
   end
 
+  def test_a_reader_beside_a_writer_sees_what_was_added
+    with_store do |path|
+      Bytewright::FlowStore.open(path, read_only: true) do |reader|
+        before = reader.size
+        merge(VLAN, into: path)
+        assert_operator(reader.size, :>, before)
+        assert_equal(flows_in(path), reader.to_a)
+      end
+    end
+  end
+
+  def test_a_forked_child_reads_the_store_and_cannot_write_it
+    with_store do |path|
+      Bytewright::FlowStore.open(path) do |store|
+        reader, writer = IO.pipe
+        child = fork do
+          writer.puts(store.size)
+          merge(VLAN, into: store)
+        rescue Bytewright::ClosedError => e
+          writer.puts(e.message)
+        end
+        writer.close
+        Process.wait(child)
+        size, message = reader.read.lines(chomp: true)
+        assert_equal("926", size)
+        assert_match(/forked/, message)
+        merge(VLAN, into: store)
+        assert_operator(store.size, :>, 926)
+      end
+      assert_operator(flows_in(path).size, :>, 926)
+    end
+  end
+
   def test_a_store_that_is_read_only_takes_no_flows
     with_store do |path|
       Bytewright::FlowStore.open(path, read_only: true) do |store|

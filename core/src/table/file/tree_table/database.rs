@@ -274,7 +274,7 @@ fn check_beginning(storage: &dyn Storage) -> Result<()> {
     Err(Error::format("a table file of Bytewright", found).at(0))
 }
 
-/// One commit, as long as it is read.
+/// One commit, as long as it is read. The caller knows that this is the process that began to.
 pub(super) struct Reading {
     /// `None` before the first change of a new file.
     table: OfProcess<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>>,
@@ -283,23 +283,23 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Guard>> {
-        let Some(table) = self.table.get()? else { return Ok(None) };
+        let Some(table) = self.table.checked()? else { return Ok(None) };
         guarded(&self.name, || table.get_owned(key))
     }
 
     pub(super) fn range(&self, range: &KeyRange) -> Result<Option<Range>> {
-        let Some(table) = self.table.get()? else { return Ok(None) };
+        let Some(table) = self.table.checked()? else { return Ok(None) };
         guarded(&self.name, || table.range_owned::<&[u8]>(bounds(range))).map(Some)
     }
 
     pub(super) fn len(&self) -> Result<u64> {
-        let Some(table) = self.table.get()? else { return Ok(0) };
+        let Some(table) = self.table.checked()? else { return Ok(0) };
         guarded(&self.name, || table.len())
     }
 
     /// What the pages hold; takes as long as reading all of them.
     pub(super) fn stats(&self) -> Result<Option<TableStats>> {
-        let Some(table) = self.table.get()? else { return Ok(None) };
+        let Some(table) = self.table.checked()? else { return Ok(None) };
         guarded(&self.name, || table.stats()).map(Some)
     }
 

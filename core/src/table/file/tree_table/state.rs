@@ -19,11 +19,12 @@ const CHANGES_LEN_MAX: usize = 8 << 20;
 /// look whether its key is there.
 const COUNTED_CHANGES: u32 = 1000;
 
-/// The parts of a table. Whoever has it has its lock.
+/// The parts of a table. Whoever has it has its lock, and is the process that opened the table.
 pub(super) struct State {
     /// Gone after closing.
     database: Option<OfProcess<Database>>,
     name: String,
+    process: u32,
     sync: SyncMode,
     /// The newest commit of the file, once it was read.
     reading: Option<Arc<Reading>>,
@@ -52,6 +53,7 @@ impl State {
         State {
             database: Some(OfProcess::new(database)),
             name: name.to_owned(),
+            process: std::process::id(),
             sync,
             reading: None,
             layers: vec![Arc::default()],
@@ -109,7 +111,7 @@ impl State {
 
     fn database(&self) -> Result<&Database> {
         match &self.database {
-            Some(database) => database.get(),
+            Some(database) => database.checked(),
             None => Err(Error::new(ErrorKind::Closed, "the table is closed")),
         }
     }
@@ -156,7 +158,7 @@ impl State {
 
     pub(super) fn view(&mut self) -> Result<View> {
         let below = self.below()?;
-        Ok(View::new(&self.layers, below))
+        Ok(View::new(&self.layers, below, self.process))
     }
 
     pub(super) fn len(&mut self) -> Result<u64> {
@@ -342,7 +344,7 @@ impl State {
         self.flush()?;
         self.reading = None;
         let Some(database) = &mut self.database else { return Ok(()) };
-        let outcome = database.get_mut()?.compact(&self.name);
+        let outcome = database.checked_mut()?.compact(&self.name);
         match outcome {
             // Somebody reads; nothing happened.
             Err(error) if error.kind() == ErrorKind::Lock => Err(error),

@@ -9,7 +9,7 @@ use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::changes::Changes;
 use super::database::{Guard, Range, Reading, TABLE, bounds, some_entries};
-use super::of_process::OfProcess;
+use super::of_process::{OfProcess, check_process};
 use super::redb_backend::guarded;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
@@ -32,7 +32,7 @@ impl Spill {
     /// Does `work` with the transaction, unless it has ended.
     pub(super) fn with<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let writing = writing.get().map_err(|_| {
+        let writing = writing.checked().map_err(|_| {
             let message = "expected the transaction in which this snapshot or scan was taken, \
                            found that it has ended";
             Error::new(ErrorKind::Closed, message).in_file(&self.name)
@@ -129,20 +129,26 @@ pub(super) fn find(
     below()?.find(key)
 }
 
+/// Steps of a scan between two looks whether this is still the process that began it. A child that has
+/// not looked yet sees what is in memory: beyond that, its reads fail.
+const STEPS_PER_CHECK: u32 = 32;
+
 /// A table at one moment.
 pub(super) struct View {
+    process: u32,
     /// The last is the newest; none is empty.
     layers: Vec<Arc<Changes>>,
     below: Below,
 }
 
 impl View {
-    pub(super) fn new(layers: &[Arc<Changes>], below: Below) -> View {
+    pub(super) fn new(layers: &[Arc<Changes>], below: Below, process: u32) -> View {
         let layers = layers.iter().filter(|layer| !layer.is_empty()).cloned().collect();
-        View { layers, below }
+        View { process, layers, below }
     }
 
     pub(super) fn scan(&self, range: &KeyRange) -> Result<TreeScan> {
+        check_process(self.process)?;
         let is_over = range.is_empty();
         let below = match &self.below {
             _ if is_over => Pages::Over,
@@ -159,12 +165,22 @@ impl View {
             Below::Spill(spill) => spill.name.clone(),
         };
         let layers = if is_over { Vec::new() } else { self.layers.clone() };
-        Ok(TreeScan { layers, below, left: range.clone(), peeked: None, current: None, name })
+        Ok(TreeScan {
+            process: self.process,
+            steps: 1,
+            layers,
+            below,
+            left: range.clone(),
+            peeked: None,
+            current: None,
+            name,
+        })
     }
 }
 
 impl Snapshot for View {
     fn len(&self) -> Result<u64> {
+        check_process(self.process)?;
         let mut len = self.below.len()?;
         for (number, layer) in self.layers.iter().enumerate() {
             let newer = &self.layers[number + 1..];
@@ -183,6 +199,7 @@ impl Snapshot for View {
     }
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        check_process(self.process)?;
         Ok(find(&self.layers, || Ok(self.below.clone()), key)?.show(key, found))
     }
 
@@ -204,21 +221,19 @@ enum Pages {
     Over,
 }
 
-/// An entry from below.
+/// An entry from below. What a page holds is in memory, so that a child may look at it, too; and it
+/// ends no reading, which the range beside it keeps.
 enum PageEntry {
-    Page(OfProcess<(Guard, Guard)>),
+    Page(Guard, Guard),
     Copy(Vec<u8>, Vec<u8>),
 }
 
 impl PageEntry {
-    fn get(&self) -> Result<(&[u8], &[u8])> {
-        Ok(match self {
-            PageEntry::Page(guards) => {
-                let (key, value) = guards.get()?;
-                (key.value(), value.value())
-            }
+    fn get(&self) -> (&[u8], &[u8]) {
+        match self {
+            PageEntry::Page(key, value) => (key.value(), value.value()),
             PageEntry::Copy(key, value) => (key, value),
-        })
+        }
     }
 }
 
@@ -227,12 +242,12 @@ impl Pages {
         match self {
             Pages::Over => Ok(None),
             Pages::Reading(range) => {
-                let range = range.get_mut()?;
+                let range = range.checked_mut()?;
                 let entry = guarded(name, || {
                     let entry = if reverse { range.next_back() } else { range.next() };
                     entry.transpose()
                 })?;
-                Ok(entry.map(|guards| PageEntry::Page(OfProcess::new(guards))))
+                Ok(entry.map(|(key, value)| PageEntry::Page(key, value)))
             }
             Pages::Spill { spill, left, fetched } => {
                 if fetched.is_empty() && !left.is_empty() {
@@ -265,6 +280,8 @@ enum Current {
 
 /// The entries of a view in the order of their keys.
 pub(super) struct TreeScan {
+    process: u32,
+    steps: u32,
     layers: Vec<Arc<Changes>>,
     below: Pages,
     /// The keys that no layer has shown yet.
@@ -302,14 +319,14 @@ impl TreeScan {
                 return Ok(self.peeked.take().map(Current::Page));
             };
             if let Some(entry) = &self.peeked {
-                let (below, _) = entry.get()?;
+                let (below, _) = entry.get();
                 if is_before(below, key, self.left.reverse) {
                     return Ok(self.peeked.take().map(Current::Page));
                 }
             }
             let key = key.to_vec();
             // The change stands for what is below of the same key.
-            if self.peeked.as_ref().map(PageEntry::get).transpose()?.is_some_and(|e| e.0 == key) {
+            if self.peeked.as_ref().is_some_and(|entry| entry.get().0 == key) {
                 self.peeked = None;
             }
             pass(&mut self.left, &key);
@@ -333,6 +350,10 @@ fn is_before(a: &[u8], b: &[u8], reverse: bool) -> bool {
 impl Scan for TreeScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         self.current = None;
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps % STEPS_PER_CHECK == 1 {
+            check_process(self.process)?;
+        }
         match self.step() {
             Ok(current) => self.current = current,
             Err(error) => {
@@ -342,7 +363,7 @@ impl Scan for TreeScan {
         }
         match &self.current {
             None => Ok(None),
-            Some(Current::Page(entry)) => entry.get().map(Some),
+            Some(Current::Page(entry)) => Ok(Some(entry.get())),
             Some(Current::Change(number, key)) => {
                 let value = self.layers.get(*number).and_then(|layer| layer.get(key)).flatten();
                 Ok(value.map(|value| (key.as_slice(), value)))
