@@ -13,10 +13,10 @@ use memmap2::MmapMut;
 /// The length from which on a buffer is a mapping of its own.
 pub(super) const MAPPED_LEN: usize = 64 << 10;
 
-/// Mappings at one time, in all tables. Linux allows a process 65,530 areas; most of ours are
-/// neighbours and count as one, but where many were dropped between others each may count. Tables
-/// must not use up what their host needs.
-const MAPPED_MAX: usize = 48 << 10;
+/// Mappings at one time, in all tables. Linux allows a process 65,530 areas, and its host needs some.
+/// Mappings side by side are one area, and being of one length they fill each other's holes: of so
+/// many, half at most stand alone.
+const MAPPED_MAX: usize = 96 << 10;
 
 /// What the system gives and takes at a time, as [`Buffer::resident_len`] reckons it.
 const SYSTEM_PAGE: usize = 4 << 10;
