@@ -141,6 +141,19 @@ fn what_is_read_while_a_capture_is_counted_is_what_was_there_before() {
 }
 
 #[test]
+fn flows_add_up_in_any_ordered_table() {
+    let in_memory = Box::new(bytewright::table::memory::TreeTable::new());
+    let store = FlowStore::new(in_memory, "memory").unwrap();
+    count(&store, b"the first", &[tcp(1, (1, 1), (2, 2), 0)]).unwrap();
+    let mut counting = store.begin().unwrap();
+    counting.merge(flows_of(&[tcp(1, (3, 1), (4, 2), 0)])).unwrap();
+    drop(counting);
+    let outcome = count(&store, b"the second", &[tcp(2, (1, 1), (2, 2), 0)]).unwrap();
+    assert_eq!(outcome, Merged::Added { flows: 1, new_flows: 0 });
+    assert_eq!((store.len().unwrap(), stored(&store)[0].packets()), (1, 2));
+}
+
+#[test]
 fn two_writers_lock_each_other_out() {
     let path = path("lock");
     let store = FlowStore::open(&path).unwrap();
