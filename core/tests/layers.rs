@@ -23,9 +23,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("scan", &["capture", "packet", "flow", "table", "io", "heap", "wire", "error"]),
 ];
 
-/// The files that may hold `unsafe`: records in memory that never moves, and one C library each.
-const UNSAFE_FILES: &[&str] =
-    &["heap/memory.rs", "heap/prefetch.rs", "heap/segment.rs", "io/isal.rs", "scan/libpcap.rs"];
+/// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, and
+/// one C library each.
+const UNSAFE_FILES: &[&str] = &[
+    "heap/memory.rs",
+    "heap/prefetch.rs",
+    "heap/segment.rs",
+    "io/isal.rs",
+    "io/mapping.rs",
+    "scan/libpcap.rs",
+];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
 const DECODERS: &[&str] = &["capture", "packet"];

@@ -40,6 +40,14 @@ impl<'a> Record<'a> {
         Some(Record::Entry { key: reader.take(key_len)?, value: reader.take(value_len)? })
     }
 
+    /// Its key.
+    #[inline]
+    pub fn key(&self) -> &'a [u8] {
+        match self {
+            Record::Entry { key, .. } | Record::Deletion { key } => key,
+        }
+    }
+
     /// Bytes that it takes.
     #[inline]
     pub fn len(&self) -> usize {

@@ -4,7 +4,7 @@
 //! To replace a file so that a power cut leaves the old one or the new one, whole: open the new name,
 //! write, [`Storage::sync`], [`Directory::rename`], [`Directory::sync`].
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
@@ -49,6 +49,17 @@ impl FileDirectory {
     /// The directory at `path`.
     pub fn new(path: impl Into<PathBuf>) -> FileDirectory {
         FileDirectory { path: path.into() }
+    }
+
+    /// The directory and the name of the file that `path` leads to, whatever links are on the way: who
+    /// replaces it would replace a link otherwise.
+    pub fn find(path: &Path) -> io::Result<(FileDirectory, OsString)> {
+        let path = match std::fs::canonicalize(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+            found => found?,
+        };
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        Ok((Self::of(&path), name.to_owned()))
     }
 
     /// The directory that the file at `path` is in.

@@ -7,7 +7,7 @@
 //! | | hashed | ordered |
 //! |---|---|---|
 //! | in memory | `memory::HashTable` | [`memory::TreeTable`] |
-//! | in a file | `file::HashTable` | [`file::TreeTable`] |
+//! | in a file | [`file::HashTable`] | [`file::TreeTable`] |
 //!
 //! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 

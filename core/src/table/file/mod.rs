@@ -1,9 +1,11 @@
 //! Tables that live in one file.
 
+mod hash_table;
 mod open;
 mod options;
 mod tree_table;
 
+pub use hash_table::{Check, HashTable};
 pub use open::{FileTable, TableKind, open};
 pub use options::{OpenOptions, SyncMode};
 pub use tree_table::TreeTable;

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::hash_table::{self, HashTable};
 use super::options::OpenOptions;
 use super::tree_table::{self, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,7 +50,12 @@ impl TableKind {
     }
 
     fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
-        beginning.starts_with(tree_table::MAGIC).then_some(TableKind::Ordered)
+        let is = |magic: &[u8]| beginning.starts_with(magic);
+        match (is(hash_table::MAGIC), is(tree_table::MAGIC)) {
+            (true, _) => Some(TableKind::Hashed),
+            (_, true) => Some(TableKind::Ordered),
+            _ => None,
+        }
     }
 
     const fn adjective(self) -> &'static str {
@@ -140,10 +146,7 @@ pub fn open(
     };
     match kind {
         TableKind::Ordered => Ok(FileTable::Ordered(Box::new(TreeTable::open(path, options)?))),
-        TableKind::Hashed => Err(in_file(Error::new(
-            ErrorKind::Argument,
-            "expected an ordered table (.bwt): hashed ones cannot be kept in files yet",
-        ))),
+        TableKind::Hashed => Ok(FileTable::Hashed(Box::new(HashTable::open(path, options)?))),
     }
 }
 

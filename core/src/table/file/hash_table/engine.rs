@@ -1,0 +1,517 @@
+//! A hashed table that is open: how its changes get into the log and the index, and how it looks
+//! things up. Opening, following, compacting are files of their own.
+
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use super::super::options::{OpenOptions, SyncMode};
+use super::checkpoint;
+use super::extent::Extent;
+use super::frame::{
+    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, LOG_END_MAX, LOG_START, put_record, record_at,
+    record_len,
+};
+use super::home::Home;
+use super::snapshot::HashSnapshot;
+use super::transaction::{Step, Transaction, Undo};
+use super::view::View;
+use crate::error::{Error, ErrorKind, Result};
+use crate::heap::record::Record;
+use crate::io::{FileStatus, ProcessMark};
+use crate::table::Stat;
+
+/// How long commits may wait to be made to last in [`SyncMode::Interval`].
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Bytes of log beyond a checkpoint that are worth a new one: less is read in no time.
+const CHECKPOINT_AFTER: u64 = 256 << 10;
+
+/// What may be done with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Access {
+    /// All.
+    Write,
+    /// To read, and to follow who writes.
+    Read,
+    /// The same, because the one who writes is the process that forked this one.
+    Forked,
+    /// To read what was committed before a write failed, as this says.
+    Failed(String),
+    /// Nothing.
+    Closed,
+}
+
+/// An open table.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) home: Home,
+    pub(super) options: OpenOptions,
+    /// How errors call the file.
+    pub(super) name: Arc<str>,
+    pub(super) access: Access,
+    pub(super) view: Arc<View>,
+    /// What there is, the changes of an open transaction included.
+    pub(super) extent: Extent,
+    pub(super) transaction: Transaction,
+    /// How the file looked when a reader looked last.
+    pub(super) seen: FileStatus,
+    pub(super) process: Arc<ProcessMark>,
+    pub(super) durability: Durability,
+    /// Where the checkpoint ends that is kept.
+    pub(super) checkpoint_end: u64,
+    /// What snapshots may still hold.
+    pub(super) retired: Vec<Weak<View>>,
+    /// The frame of a commit that is written at once.
+    pub(super) frame: Vec<u8>,
+    /// A record that was read to be compared.
+    pub(super) scratch: Vec<u8>,
+}
+
+/// What of the log will survive a power cut.
+#[derive(Debug)]
+pub(super) struct Durability {
+    last_sync: Instant,
+    /// Whether something was written since.
+    unsynced: bool,
+    /// Whether this process has made all of the log last, and nothing was written since.
+    follows_sync: bool,
+    /// Whether it was changed since it was opened, or since the last mark.
+    pub(super) unmarked: bool,
+}
+
+impl Durability {
+    pub(super) fn new() -> Durability {
+        let last_sync = Instant::now();
+        Durability { last_sync, unsynced: false, follows_sync: false, unmarked: false }
+    }
+
+    fn was_written(&mut self) {
+        (self.unsynced, self.follows_sync, self.unmarked) = (true, false, true);
+    }
+
+    pub(super) fn was_synced(&mut self) {
+        (self.unsynced, self.follows_sync) = (false, true);
+        self.last_sync = Instant::now();
+    }
+}
+
+/// An entry that was read into a buffer.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    place: u64,
+    /// The length of the record with its check.
+    len: u64,
+    /// Where in the buffer the value is.
+    pub(super) value: Range<usize>,
+}
+
+impl Engine {
+    /// Fails unless it may be written.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        let (kind, message) = match &self.access {
+            Access::Write => return Ok(()),
+            Access::Read => (
+                ErrorKind::Argument,
+                "expected a table opened for writing, found one opened with read_only".to_owned(),
+            ),
+            Access::Forked => (
+                ErrorKind::Closed,
+                "expected a table opened by this process, found one of the process that forked it, \
+                 which can only be read here; open it again to write"
+                    .to_owned(),
+            ),
+            Access::Failed(why) => (
+                ErrorKind::Closed,
+                format!("the table was closed for writing by an earlier failure ({why}); open it again"),
+            ),
+            Access::Closed => (ErrorKind::Closed, "the table is closed".to_owned()),
+        };
+        Err(Error::new(kind, message).in_file(&self.name))
+    }
+
+    /// Fails when it is closed.
+    pub(super) fn check_readable(&self) -> Result<()> {
+        match self.access {
+            Access::Closed => self.check_writable(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was committed.
+    pub(super) fn committed(&self) -> &Extent {
+        self.transaction.beginning().unwrap_or(&self.extent)
+    }
+
+    /// Reads the entry of `key` into `buffer`.
+    pub(super) fn find(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<Found>> {
+        let hash = self.view.hash(key);
+        let mut found = None;
+        self.view.index().index.find(hash, |place| {
+            let (record, len) = self.read(place, buffer)?;
+            if let Record::Entry { key: stored, value } = record
+                && stored == key
+            {
+                let end = len as usize - CHECK_LEN;
+                found = Some(Found { place, len, value: end - value.len()..end });
+            }
+            Ok(found.is_some())
+        })?;
+        Ok(found)
+    }
+
+    /// The record at `place`, which may be waiting to be written.
+    fn read<'b>(&self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(Record<'b>, u64)> {
+        let log = &self.view.log;
+        let Some(bytes) = self.transaction.bytes_at(place) else {
+            let end = match self.transaction.depth() {
+                0 => self.extent.end,
+                _ => self.transaction.base(),
+            };
+            return log.record(place, end, buffer);
+        };
+        let gone = || Error::internal("a record of the transaction that is gone");
+        let len = record_len(bytes).and_then(|len| usize::try_from(len).ok()).ok_or_else(gone)?;
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        buffer[..len].copy_from_slice(bytes.get(..len).ok_or_else(gone)?);
+        let (record, len) = record_at(&buffer[..len], log.salt, place).ok_or_else(gone)?;
+        Ok((record, len as u64))
+    }
+
+    /// The entry of `key`, to be replaced.
+    fn find_old(&mut self, key: &[u8]) -> Result<Option<Found>> {
+        self.check_writable()?;
+        let mut buffer = std::mem::take(&mut self.scratch);
+        let found = self.find(key, &mut buffer);
+        shorten(&mut buffer);
+        self.scratch = buffer;
+        found
+    }
+
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let old = self.find_old(key)?;
+        self.view.index().reserve()?;
+        self.change(&Record::Entry { key, value }, old)
+    }
+
+    pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        let old = self.find_old(key)?;
+        if old.is_some() {
+            self.change(&Record::Deletion { key }, old.clone())?;
+        }
+        Ok(old.is_some())
+    }
+
+    /// Writes `record`, or lets it wait with its transaction, and changes the index.
+    fn change(&mut self, record: &Record<'_>, old: Option<Found>) -> Result<()> {
+        let is_alone = self.transaction.depth() == 0;
+        let place = match is_alone {
+            true => self.write_alone(record)?,
+            false => self.add(record)?,
+        };
+        let new = matches!(record, Record::Entry { .. }).then_some(place);
+        let hash = self.view.hash(record.key());
+        let old_place = old.as_ref().map(|old| old.place);
+        self.view.index().change(hash, old_place, new, place)?;
+        let len = (record.len() + CHECK_LEN) as u64;
+        self.extent.account(old.map(|old| old.len), new.map(|_| len));
+        if !is_alone {
+            let (old, new) = (old_place.unwrap_or_default(), new.unwrap_or_default());
+            self.transaction.remember(Undo { hash, old, new });
+        }
+        Ok(())
+    }
+
+    /// Commits one record by itself, and says where it is.
+    fn write_alone(&mut self, record: &Record<'_>) -> Result<u64> {
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        frame.resize(FRAME_HEADER_LEN, 0);
+        let offset = self.extent.end;
+        let place = put_record(&mut frame, offset, record, self.view.log.salt);
+        let outcome = self.write_commit(&mut frame, false);
+        shorten(&mut frame);
+        self.frame = frame;
+        outcome.map(|()| place)
+    }
+
+    /// Writes a transaction of one frame, whose records are in `frame` behind room for its beginning.
+    pub(super) fn write_commit(&mut self, frame: &mut [u8], clears: bool) -> Result<()> {
+        let offset = self.extent.end;
+        let header = FrameHeader {
+            flags: Flags {
+                commits: true,
+                clears,
+                follows_sync: self.durability.follows_sync,
+                continues: false,
+            },
+            payload_len: (frame.len() - FRAME_HEADER_LEN) as u32,
+            transaction: self.extent.next_transaction,
+        };
+        frame[..FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes(self.view.log.salt, offset));
+        self.append(offset, frame)?;
+        self.sync_commit()?;
+        self.extent.commit(offset, header.end(offset));
+        Ok(())
+    }
+
+    /// Adds a record to the open transaction, and says where it will be.
+    fn add(&mut self, record: &Record<'_>) -> Result<u64> {
+        let len = record.len() + CHECK_LEN;
+        if self.transaction.is_full_for(len) {
+            self.write_part(false)?;
+        }
+        self.check_room(self.transaction.place() + len as u64)?;
+        Ok(self.transaction.add(record, self.view.log.salt))
+    }
+
+    /// Writes the frame that the open transaction has filled.
+    fn write_part(&mut self, commits: bool) -> Result<()> {
+        let (salt, number) = (self.view.log.salt, self.extent.next_transaction);
+        let follows_sync = self.durability.follows_sync;
+        let mut transaction = std::mem::take(&mut self.transaction);
+        let (bytes, frame) = transaction.finish_frame(number, commits, follows_sync, salt);
+        let log = self.view.log.clone();
+        let written = log.storage.write_at(frame.offset, bytes);
+        self.transaction = transaction;
+        self.durability.was_written();
+        written.map_err(|error| self.fail("write the table", &error))?;
+        self.transaction.was_written(frame);
+        Ok(())
+    }
+
+    fn check_room(&self, end: u64) -> Result<()> {
+        match end <= LOG_END_MAX {
+            true => Ok(()),
+            false => Err(Error::limit("a table file", LOG_END_MAX, end).in_file(&self.name)),
+        }
+    }
+
+    /// Writes at the end of the log.
+    fn append(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check_room(offset + bytes.len() as u64)?;
+        let written = self.view.log.storage.write_at(offset, bytes);
+        self.durability.was_written();
+        written.map_err(|error| self.fail("write the table", &error))
+    }
+
+    /// Makes what was written last, where the options want it now.
+    fn sync_commit(&mut self) -> Result<()> {
+        let is_time = match self.options.sync {
+            SyncMode::Commit => true,
+            SyncMode::Interval => self.durability.last_sync.elapsed() >= INTERVAL,
+            SyncMode::Never => false,
+        };
+        if is_time { self.sync_log() } else { Ok(()) }
+    }
+
+    /// Makes what was written last.
+    pub(super) fn sync_log(&mut self) -> Result<()> {
+        if self.durability.unsynced {
+            let synced = self.view.log.storage.sync();
+            synced.map_err(|error| self.fail("sync the table", &error))?;
+            self.durability.was_synced();
+        }
+        Ok(())
+    }
+
+    /// A write or sync has failed: takes the open transaction back, cuts what may be half there, and
+    /// lets nothing be written any more. What the disk has is only known when it is read again.
+    pub(super) fn fail(&mut self, action: &str, error: &std::io::Error) -> Error {
+        let committed = *self.committed();
+        while self.transaction.depth() > 0 {
+            self.take_back();
+            self.transaction.end_part();
+        }
+        self.transaction.end();
+        self.extent = committed;
+        let log = &self.view.log;
+        if log.storage.set_len(committed.end).is_ok() {
+            let _ = log.storage.sync();
+        }
+        let error = log.failed(action, error);
+        self.access = Access::Failed(error.message().to_owned());
+        error
+    }
+
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.check_writable()?;
+        let cleared = Arc::new(self.view.cleared()?);
+        let before = self.view.clone();
+        if self.transaction.depth() == 0 {
+            let start = self.extent.end;
+            self.write_commit(&mut [0; FRAME_HEADER_LEN], true)?;
+            self.extent.clear(start);
+        } else {
+            if self.transaction.has_records() {
+                self.write_part(false)?;
+            }
+            self.extent.clear(self.transaction.base());
+            self.transaction.clear(before);
+        }
+        self.view = cleared;
+        Ok(())
+    }
+
+    pub(super) fn begin(&mut self) -> Result<()> {
+        self.check_writable()?;
+        self.transaction.begin(&self.extent);
+        Ok(())
+    }
+
+    fn check_begun(&self) -> Result<()> {
+        match self.transaction.depth() {
+            0 => {
+                self.check_writable()?;
+                let message = "expected an open transaction, found none";
+                Err(Error::new(ErrorKind::Argument, message).in_file(&self.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.check_begun()?;
+        self.check_writable()?;
+        if self.transaction.depth() > 1 {
+            self.transaction.merge_part();
+            return Ok(());
+        }
+        if !self.transaction.is_empty() {
+            self.write_part(true)?;
+            self.sync_commit()?;
+        }
+        if let Some(last) = self.transaction.written().last() {
+            self.extent.commit(last.offset, last.end());
+        }
+        self.transaction.end();
+        Ok(())
+    }
+
+    pub(super) fn abort(&mut self) -> Result<()> {
+        if self.transaction.depth() == 0 && matches!(self.access, Access::Failed(_)) {
+            // The failure has taken it back.
+            return Ok(());
+        }
+        self.check_begun()?;
+        self.take_back();
+        let Some((extent, written)) = self.transaction.end_part() else { return Ok(()) };
+        self.extent = extent;
+        if let Some(frame) = written {
+            let log = self.view.log.clone();
+            let kept = self.transaction.payload_mut();
+            let read = match kept.is_empty() {
+                true => Ok(()),
+                false => log.storage.read_at(frame.payload(), kept),
+            };
+            // What was cut off must not come back behind other frames after a power cut.
+            let cut = read.and_then(|()| log.storage.set_len(frame.offset));
+            let cut = cut.and_then(|()| log.storage.sync());
+            cut.map_err(|error| self.fail("take back the transaction", &error))?;
+            self.durability.was_synced();
+        }
+        if self.transaction.depth() == 0 {
+            self.transaction.end();
+        }
+        Ok(())
+    }
+
+    /// Takes back what the part of the transaction that began last has changed in the index.
+    fn take_back(&mut self) {
+        while let Some(step) = self.transaction.step_back() {
+            match step {
+                Step::Clear(before) => self.view = before,
+                Step::Change(Undo { hash, old, new }) => {
+                    let place = |place| (place != 0).then_some(place);
+                    // There was room for it before.
+                    let _ = self.view.index().change(hash, place(new), place(old), new);
+                }
+            }
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> Result<HashSnapshot> {
+        let committed = self.committed();
+        let Engine { view, extent, transaction, process, .. } = self;
+        HashSnapshot::take(view, extent, committed, transaction, process)
+    }
+
+    /// Makes everything last, says so in the log, and keeps the index.
+    pub(super) fn close(&mut self) -> Result<()> {
+        let closed = match self.access {
+            Access::Write => self.finish(),
+            _ => Ok(()),
+        };
+        if matches!(self.access, Access::Write | Access::Failed(_))
+            && let Some(file) = self.view.log.storage.file()
+        {
+            // A snapshot may keep the file open, but not others out.
+            let _ = file.unlock();
+        }
+        self.access = Access::Closed;
+        closed
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while self.transaction.depth() > 0 {
+            self.abort()?;
+        }
+        self.sync_log()?;
+        self.mark_synced()?;
+        if self.extent.end - self.checkpoint_end.min(self.extent.end) >= CHECKPOINT_AFTER {
+            let index = self.view.index();
+            // Without it the next one to open the table reads more.
+            let _ = checkpoint::save(&self.home, &self.view.log, &self.extent, &index.index);
+        }
+        self.home.discard(&self.home.working_name());
+        Ok(())
+    }
+
+    /// Writes that all before was made to last: without it, damage to the last part of the log would
+    /// look as if a power cut had kept it from being written.
+    pub(super) fn mark_synced(&mut self) -> Result<()> {
+        if self.durability.unmarked && self.durability.follows_sync {
+            let (offset, number) = (self.extent.end, self.extent.next_transaction);
+            let flags = Flags { commits: true, follows_sync: true, ..Flags::default() };
+            let mark = FrameHeader { flags, payload_len: 0, transaction: number };
+            self.append(offset, &mark.to_bytes(self.view.log.salt, offset))?;
+            self.extent.commit(offset, mark.end(offset));
+            self.durability.unmarked = false;
+        }
+        Ok(())
+    }
+
+    pub(super) fn stat(&self) -> Result<Stat> {
+        let file_bytes = self.view.log.storage.len();
+        let file_bytes = file_bytes.map_err(|e| self.view.log.failed("read the table", &e))?;
+        let index = self.view.index();
+        let words = index.index.words();
+        let index_bytes = std::mem::size_of_val::<[_]>(words) as u64;
+        let own_index = if words.is_shared() { 0 } else { index_bytes };
+        let pinned = self.retired.iter().filter_map(Weak::upgrade);
+        let pinned = pinned.filter(|view| !Arc::ptr_eq(&view.log, &self.view.log));
+        Ok(Stat {
+            records: self.extent.records,
+            live_bytes: self.extent.live_bytes,
+            dead_bytes: (self.extent.end - LOG_START).saturating_sub(self.extent.live_bytes),
+            pinned_bytes: pinned.map(|view| view.log.storage.len().unwrap_or_default()).sum(),
+            index_bytes,
+            memory_bytes: own_index
+                + index.displaced_bytes()
+                + self.transaction.memory_bytes()
+                + (self.scratch.capacity() + self.frame.capacity()) as u64,
+            file_bytes,
+        })
+    }
+}
+
+/// Gives back what one long record took of memory.
+pub(super) fn shorten(buffer: &mut Vec<u8>) {
+    buffer.truncate(BUFFER_LEN_MAX);
+    buffer.shrink_to(BUFFER_LEN_MAX);
+}
+
+/// What a buffer keeps.
+const BUFFER_LEN_MAX: usize = 1 << 20;

@@ -1,0 +1,54 @@
+//! How far a log is known, and what it holds up to there.
+
+use super::frame::{Header, LOG_START};
+
+/// The part of a log that ends with a whole transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Where it ends.
+    pub(super) end: u64,
+    /// The number of the transaction that begins there.
+    pub(super) next_transaction: u64,
+    /// Where its last frame is; 0 without one.
+    pub(super) last_frame: u64,
+    /// Where its entries begin: nothing before is alive.
+    pub(super) start: u64,
+    /// Entries.
+    pub(super) records: u64,
+    /// Bytes of their records, with checks.
+    pub(super) live_bytes: u64,
+}
+
+impl Extent {
+    /// That of a log without a frame.
+    pub(super) fn empty(header: &Header) -> Extent {
+        Extent {
+            end: LOG_START,
+            next_transaction: header.first_transaction,
+            last_frame: 0,
+            start: LOG_START,
+            records: 0,
+            live_bytes: 0,
+        }
+    }
+
+    /// Takes in the difference that a record makes, which replaces one of `old_len` bytes, if any, by
+    /// one of `new_len`, if any.
+    pub(super) fn account(&mut self, old_len: Option<u64>, new_len: Option<u64>) {
+        let replaced = u64::from(old_len.is_some());
+        self.records = (self.records + u64::from(new_len.is_some())).saturating_sub(replaced);
+        let live = self.live_bytes + new_len.unwrap_or_default();
+        self.live_bytes = live.saturating_sub(old_len.unwrap_or_default());
+    }
+
+    /// Takes out all entries; what follows begins at `start`.
+    pub(super) fn clear(&mut self, start: u64) {
+        *self = Extent { start, records: 0, live_bytes: 0, ..*self };
+    }
+
+    /// Goes on to the end of a transaction, whose last frame is at `last_frame`.
+    pub(super) fn commit(&mut self, last_frame: u64, end: u64) {
+        self.next_transaction += 1;
+        (self.last_frame, self.end) = (last_frame, end);
+    }
+}

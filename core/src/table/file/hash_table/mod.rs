@@ -1,0 +1,200 @@
+//! A hashed table of byte strings in one file: an append-only log of checked frames
+//! (`docs/hash-table-file.md`), and an index of it that can always be made again.
+
+mod checkpoint;
+mod compaction;
+mod engine;
+mod extent;
+mod frame;
+mod home;
+mod log;
+mod log_index;
+mod opening;
+mod repair;
+mod replay;
+mod snapshot;
+mod transaction;
+mod view;
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::options::OpenOptions;
+use crate::error::{Error, Result};
+use crate::io::{Directory, FileDirectory};
+use crate::table::{Snapshot, Stat, Table, check_entry};
+use engine::{Access, Engine, shorten};
+use home::Home;
+
+pub(super) use frame::MAGIC;
+pub use repair::Check;
+
+/// A hashed table in a file.
+///
+/// One process writes at a time; a second writer gets [`crate::ErrorKind::Lock`], at once or after
+/// [`OpenOptions::timeout`]. Any number of tables opened with [`OpenOptions::read_only`], in this
+/// process or others, read beside it, and see each commit as a whole, as of their last call.
+///
+/// Each commit is in the file (`write(2)`) when the call that makes it returns, so the death of the
+/// process loses none, in any [`SyncMode`](super::SyncMode). What a power cut loses is for the mode
+/// to say; what it leaves is always all commits up to some moment, and no part of a later one.
+///
+/// A write or sync that fails takes the open transaction back and closes the table for writing;
+/// what was committed before can still be read.
+///
+/// In a forked child it can be read only, and follows the parent.
+#[derive(Debug)]
+pub struct HashTable {
+    engine: RefCell<Engine>,
+    /// What look-ups read into. It is away while a caller looks at it, who may look something up.
+    buffer: RefCell<Vec<u8>>,
+    name: Arc<str>,
+    read_only: bool,
+}
+
+impl HashTable {
+    /// Opens the table in the file at `path`. Beside it are, at times, files whose names go on with
+    /// `.idx`, `.idx.new` and `.new`, which can be made again.
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<HashTable> {
+        let path = path.as_ref();
+        let shown = path.to_string_lossy();
+        let (directory, name) =
+            FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
+        let home = Home { directory: Arc::new(directory), name };
+        Self::open_at(home, &shown, options)
+    }
+
+    /// Opens the table in the file `name` of `directory`.
+    pub fn open_in(
+        directory: Arc<dyn Directory>,
+        name: &str,
+        options: OpenOptions,
+    ) -> Result<HashTable> {
+        Self::open_at(Home { directory, name: name.into() }, name, options)
+    }
+
+    fn open_at(home: Home, name: &str, options: OpenOptions) -> Result<HashTable> {
+        let engine = Engine::open(home, name, options)?;
+        let name = engine.name.clone();
+        let read_only = options.read_only;
+        Ok(HashTable { engine: RefCell::new(engine), buffer: RefCell::default(), name, read_only })
+    }
+
+    /// The name that errors give the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was opened to be read only.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Makes everything last, keeps the index for the next time, and lets others write. An open
+    /// transaction is taken back. Nothing can be done with it afterwards; to close it again is fine.
+    pub fn close(&mut self) -> Result<()> {
+        let engine = self.engine.get_mut();
+        match engine.process.is_here() {
+            true => engine.close(),
+            false => {
+                engine.access = Access::Closed;
+                Ok(())
+            }
+        }
+    }
+
+    /// The engine, to change something.
+    fn changed(&mut self) -> Result<&mut Engine> {
+        let engine = self.engine.get_mut();
+        if !engine.process.is_here() {
+            engine.follow()?;
+        }
+        Ok(engine)
+    }
+
+    /// Looks at the table as it is now.
+    fn look<T>(&self, look: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
+        let mut engine = self.engine.borrow_mut();
+        engine.check_readable()?;
+        engine.follow()?;
+        look(&engine)
+    }
+}
+
+impl Drop for HashTable {
+    fn drop(&mut self) {
+        // Who wants to know closes it.
+        let _ = self.close();
+    }
+}
+
+impl Table for HashTable {
+    fn len(&self) -> Result<u64> {
+        self.look(|engine| Ok(engine.extent.records))
+    }
+
+    fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let mut buffer = self.buffer.take();
+        let entry = self.look(|engine| engine.find(key, &mut buffer));
+        if let Ok(Some(entry)) = &entry {
+            found(&buffer[entry.value.clone()]);
+        }
+        shorten(&mut buffer);
+        self.buffer.replace(buffer);
+        Ok(entry?.is_some())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_entry(key, value).map_err(|error| error.in_file(&self.name))?;
+        self.changed()?.put(key, value)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.changed()?.delete(key)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.changed()?.clear()
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.look(|engine| Ok(Box::new(engine.snapshot()?) as Box<dyn Snapshot>))
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.changed()?.begin()
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.changed()?.commit()
+    }
+
+    fn abort(&mut self) -> Result<()> {
+        self.changed()?.abort()
+    }
+
+    fn depth(&self) -> usize {
+        let engine = self.engine.borrow();
+        // What the parent of a forked process has begun is the parent's.
+        if engine.process.is_here() { engine.transaction.depth() } else { 0 }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        let engine = self.changed()?;
+        match engine.access {
+            Access::Read | Access::Forked => Ok(()),
+            _ => engine.check_writable().and_then(|()| engine.sync_log()),
+        }
+    }
+
+    /// Writes the entries to a new file, which takes the place of the old one. It takes as long as
+    /// that does, and is never done by itself.
+    fn compact(&mut self) -> Result<()> {
+        self.changed()?.compact()
+    }
+
+    fn stat(&self) -> Result<Stat> {
+        self.look(Engine::stat)
+    }
+}

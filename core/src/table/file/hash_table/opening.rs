@@ -1,0 +1,247 @@
+//! How a hashed table is opened, and how a reader follows the one who writes.
+
+use std::sync::Arc;
+
+use super::super::options::OpenOptions;
+use super::checkpoint;
+use super::engine::{Access, Durability, Engine};
+use super::extent::Extent;
+use super::frame::{Header, LOG_START, MAGIC};
+use super::home::Home;
+use super::log::{Log, LogReader};
+use super::log_index::{AnonymousWords, LogIndex, Words};
+use super::replay::{Rest, lasted_beyond, read_transaction, replay};
+use super::transaction::Transaction;
+use super::view::View;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{FileStatus, ProcessMark, Storage, StorageMode};
+
+/// What a log holds, as it was found.
+struct Content {
+    view: Arc<View>,
+    extent: Extent,
+    checkpoint_end: u64,
+    seen: FileStatus,
+}
+
+impl Engine {
+    /// Opens the table at `home`, which errors call `name`.
+    pub(super) fn open(home: Home, name: &str, options: OpenOptions) -> Result<Engine> {
+        let mode = match (options.read_only, options.create) {
+            (true, _) => StorageMode::Follow,
+            (false, false) => StorageMode::Write,
+            (false, true) => StorageMode::Create,
+        };
+        let name: Arc<str> = name.into();
+        let storage = home.directory.open(&home.name, mode, options.timeout)?;
+        let header = match mode {
+            StorageMode::Create => read_or_write_header(&*storage),
+            _ => read_header(&*storage),
+        };
+        let header = header.map_err(|error| error.in_file(&name))?;
+        let log = Arc::new(Log::new(storage, header, name.clone()));
+        let content = read_content(&home, log, &options)?;
+        let mut engine = Engine {
+            home,
+            access: if options.read_only { Access::Read } else { Access::Write },
+            options,
+            name,
+            view: content.view,
+            extent: content.extent,
+            transaction: Transaction::default(),
+            seen: content.seen,
+            process: Arc::new(ProcessMark::new()),
+            durability: Durability::new(),
+            checkpoint_end: content.checkpoint_end,
+            retired: Vec::new(),
+            frame: Vec::new(),
+            scratch: Vec::new(),
+        };
+        if !options.read_only && content.seen.len > engine.extent.end {
+            engine.cut_tail()?;
+        }
+        Ok(engine)
+    }
+
+    /// Cuts off what a crash has left of a transaction.
+    fn cut_tail(&mut self) -> Result<()> {
+        let log = &self.view.log;
+        // The cut has to last before anything is written behind it: else what was cut could come back
+        // behind what follows, and look as if it belonged there.
+        let cut = log.storage.set_len(self.extent.end).and_then(|()| log.storage.sync());
+        cut.map_err(|error| log.failed("cut an unfinished transaction off the table", &error))?;
+        self.durability.was_synced();
+        Ok(())
+    }
+
+    /// What a reader does before it reads: takes in what the writer has committed since.
+    pub(super) fn follow(&mut self) -> Result<()> {
+        if !self.process.is_here() {
+            self.leave_parent()?;
+        }
+        if !matches!(self.access, Access::Read | Access::Forked) {
+            return Ok(());
+        }
+        let log = self.view.log.clone();
+        let status = log.storage.status().map_err(|e| log.failed("read the table", &e))?;
+        if status == self.seen {
+            return Ok(());
+        }
+        if status.name_count != self.seen.name_count && self.is_replaced()? {
+            return self.reopen();
+        }
+        let mut reader = LogReader::new(log.clone(), status.len);
+        if status.len < self.extent.end || !self.still_ends_with_its_frame(&mut reader)? {
+            return self.reopen();
+        }
+        replay(&mut self.view, &mut self.extent, &mut reader, status.len)?;
+        self.seen = status;
+        Ok(())
+    }
+
+    /// Whether another file has the name of this one.
+    fn is_replaced(&self) -> Result<bool> {
+        let failed = |error| self.view.log.failed("find the table", &error);
+        let named = self.home.directory.id(&self.home.name).map_err(failed)?;
+        let own = self.view.log.storage.id().map_err(failed)?;
+        // Where nothing has the name, the table was removed: it can be read as long as it is open.
+        Ok(named.is_some() && named != own)
+    }
+
+    /// Whether the last frame that was taken in is there: a writer whose write failed may have cut it
+    /// off, and another may have written something else there.
+    fn still_ends_with_its_frame(&self, reader: &mut LogReader) -> Result<bool> {
+        if self.extent.last_frame == 0 {
+            return Ok(true);
+        }
+        let frame = reader.frame(self.extent.last_frame)?;
+        Ok(frame.is_some_and(|frame| {
+            frame.end(self.extent.last_frame) == self.extent.end
+                && frame.transaction.checked_add(1) == Some(self.extent.next_transaction)
+        }))
+    }
+
+    /// Reads the table anew, from the file that has the name now.
+    fn reopen(&mut self) -> Result<()> {
+        let options = OpenOptions { read_only: true, verify: false, ..self.options };
+        let opened = Engine::open(self.home.clone(), &self.name, options)?;
+        self.retired.push(Arc::downgrade(&self.view));
+        self.retired.retain(|view| view.strong_count() > 0);
+        (self.view, self.extent, self.seen) = (opened.view.clone(), opened.extent, opened.seen);
+        Ok(())
+    }
+
+    /// In a forked child: what writes is the parent's, and so is the index that it goes on changing.
+    fn leave_parent(&mut self) -> Result<()> {
+        if matches!(self.access, Access::Write | Access::Failed(_)) {
+            self.reopen()?;
+            self.transaction = Transaction::default();
+            self.access = Access::Forked;
+        }
+        self.process = Arc::new(ProcessMark::new());
+        Ok(())
+    }
+}
+
+/// Reads what the log holds: the checkpoint, and what comes after it.
+fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Content> {
+    let words: Arc<dyn Words> = match options.read_only {
+        true => Arc::new(AnonymousWords),
+        false => Arc::new(home.clone()),
+    };
+    let seen = log.storage.status().map_err(|error| log.failed("read the table", &error))?;
+    let (index, mut extent) = match checkpoint::load(home, &log, seen.len) {
+        Some(found) => found,
+        None => (LogIndex::with_room(0, &*words)?, Extent::empty(&log.header)),
+    };
+    let checkpoint_end = extent.end;
+    let mut view = Arc::new(View::new(log.clone(), index, words));
+    let mut reader = LogReader::new(log, seen.len);
+    if options.verify {
+        verify(&mut reader, checkpoint_end)?;
+    }
+    let rest = replay(&mut view, &mut extent, &mut reader, seen.len)?;
+    if let Rest::NotWhole(offset) = rest
+        && lasted_beyond(&mut reader, offset, seen.len)?
+    {
+        return Err(damaged(&reader, offset));
+    }
+    Ok(Content { view, extent, checkpoint_end, seen })
+}
+
+/// Checks the part of the log that nobody has to read, because a checkpoint knows it.
+fn verify(reader: &mut LogReader, end: u64) -> Result<()> {
+    let mut extent = Extent::empty(&reader.log().header);
+    let mut chain = Vec::new();
+    while extent.end < end {
+        if let Some(offset) = read_transaction(reader, &extent, &mut chain, &|_| ())? {
+            return Err(damaged(reader, offset));
+        }
+        if let Some(last) = chain.last() {
+            extent.commit(last.offset, last.end());
+        }
+    }
+    Ok(())
+}
+
+fn damaged(reader: &LogReader, offset: u64) -> Error {
+    let message = "expected a frame as it was written, found damage, and whole frames behind it; \
+                   repairing the table keeps those";
+    Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&reader.log().name)
+}
+
+/// As many of the first bytes as there are of a file's two headers.
+fn beginning(storage: &dyn Storage) -> Result<Vec<u8>> {
+    let failed = |error| Error::io("read the table", &error);
+    let len = storage.len().map_err(failed)?.min(LOG_START);
+    let mut bytes = vec![0; len as usize];
+    storage.read_at(0, &mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The header of a file that is a table.
+pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
+    let bytes = beginning(storage)?;
+    if let Some(header) = Header::from_bytes(&bytes)? {
+        return match bytes.len() as u64 {
+            LOG_START => Ok(header),
+            len => Err(Error::truncated("the headers", LOG_START, len)),
+        };
+    }
+    let expected = "a hashed table of Bytewright";
+    if bytes.is_empty() {
+        return Err(Error::format(expected, "an empty file"));
+    }
+    if bytes.starts_with(MAGIC) || bytes.get(64..).is_some_and(|copy| copy.starts_with(MAGIC)) {
+        let message = "expected one whole header, found two that do not match their checks";
+        return Err(Error::new(ErrorKind::Corrupt, message).at(0));
+    }
+    let found = match bytes.iter().all(|byte| *byte == 0) {
+        true => "zeros: if this was to become a table, making it was interrupted".to_owned(),
+        false => format!("bytes that begin with {:02x?}", &bytes[..bytes.len().min(8)]),
+    };
+    Err(Error::format(expected, found).at(0))
+}
+
+/// The same, and makes a table of a file that is empty, or whose making was interrupted.
+fn read_or_write_header(storage: &dyn Storage) -> Result<Header> {
+    let len = storage.len().map_err(|error| Error::io("read the table", &error))?;
+    let bytes = beginning(storage)?;
+    let is_begun =
+        bytes.iter().all(|byte| *byte == 0) || MAGIC.starts_with(&bytes[..bytes.len().min(8)]);
+    if len > LOG_START || !is_begun || Header::from_bytes(&bytes)?.is_some() && len == LOG_START {
+        return read_header(storage);
+    }
+    let header = Header { seed: random_seed(), generation: 1, first_transaction: 1 };
+    let failed = |error| Error::io("write the table", &error);
+    storage.set_len(0).map_err(failed)?;
+    storage.write_at(0, &header.to_bytes()).map_err(failed)?;
+    storage.sync().map_err(failed)?;
+    Ok(header)
+}
+
+/// A number that who chooses the keys cannot guess.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}

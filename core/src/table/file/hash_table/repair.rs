@@ -1,0 +1,183 @@
+//! Looks at every byte of a hashed table's file, and saves what is whole from a damaged one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::HashTable;
+use super::compaction::NextGeneration;
+use super::extent::Extent;
+use super::frame::Header;
+use super::home::Home;
+use super::log::{Log, LogReader};
+use super::opening::read_header;
+use super::replay::{FrameAt, lasted_beyond, next_frame, read_transaction};
+use crate::error::{Error, Result};
+use crate::io::{Directory, FileDirectory, StorageMode};
+
+/// What there is in a table's file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Check {
+    /// Whole transactions.
+    pub transactions: u64,
+    /// Where the first damage is, if there is any.
+    pub damaged_at: Option<u64>,
+    /// Bytes that damage has cost: those that are damaged, and those of transactions that are not
+    /// whole without them.
+    pub lost_bytes: u64,
+    /// Bytes at the end, of transactions that a crash kept from being written. They were never
+    /// promised to be there, and opening the table to write cuts them off.
+    pub unfinished_bytes: u64,
+}
+
+impl HashTable {
+    /// Checks the file at `path` as it is now, and changes nothing. Damage is no error but a result.
+    pub fn check(path: impl AsRef<Path>) -> Result<Check> {
+        let (home, name) = find(path.as_ref())?;
+        Self::check_in(home.directory, &name)
+    }
+
+    /// Checks the file `name` of `directory`, as [`HashTable::check`] does.
+    pub fn check_in(directory: Arc<dyn Directory>, name: &str) -> Result<Check> {
+        let home = Home { directory, name: file_name(name) };
+        Salvage::of(&home, name, StorageMode::Follow, Duration::ZERO)?.run(|_, _| Ok(()))
+    }
+
+    /// Saves every whole transaction of the damaged file at `path` into a new file, which takes its
+    /// place, and says what was left out. Where a transaction is lost, its entries are as the ones
+    /// before left them. A file without damage is left as it is.
+    ///
+    /// It waits up to `timeout` for another writer to go.
+    pub fn repair(path: impl AsRef<Path>, timeout: Duration) -> Result<Check> {
+        let (home, name) = find(path.as_ref())?;
+        Self::repair_in(home.directory, &name, timeout)
+    }
+
+    /// Repairs the file `name` of `directory`, as [`HashTable::repair`] does.
+    pub fn repair_in(
+        directory: Arc<dyn Directory>,
+        name: &str,
+        timeout: Duration,
+    ) -> Result<Check> {
+        let home = Home { directory, name: file_name(name) };
+        let checked = Salvage::of(&home, name, StorageMode::Write, timeout)?;
+        let log = checked.log.clone();
+        let check = checked.run(|_, _| Ok(()))?;
+        if check.damaged_at.is_some() {
+            save(&home, &log).map_err(|error| error.in_file(name))?;
+        }
+        Ok(check)
+    }
+}
+
+fn file_name(name: &str) -> std::ffi::OsString {
+    Path::new(name).file_name().unwrap_or_default().to_owned()
+}
+
+fn find(path: &Path) -> Result<(Home, String)> {
+    let shown = path.to_string_lossy().into_owned();
+    let found = FileDirectory::find(path);
+    let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
+    Ok((Home { directory: Arc::new(directory), name }, shown))
+}
+
+/// Writes the whole transactions of `log` to a new file, and puts it in its place.
+fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
+    let next = home.next_name();
+    let header = Header {
+        generation: log.header.generation + 1,
+        first_transaction: log.header.first_transaction,
+        ..log.header
+    };
+    let mut generation = NextGeneration::begin(home.create(&next)?, header)?;
+    Salvage::new(log.clone())?.run(|reader, chain| {
+        for frame in chain {
+            if frame.header.flags.clears {
+                generation.clear()?;
+            }
+            let mut at = frame.payload();
+            while let Some((record, len)) = reader.record(at, frame.end())? {
+                generation.add(&record)?;
+                at += len;
+            }
+        }
+        Ok(())
+    })?;
+    generation.finish(log.name.clone())?;
+    let failed = |error| Error::io("put the repaired table in place", &error);
+    home.directory.rename(&next, &home.name).map_err(failed)?;
+    home.directory.sync().map_err(failed)?;
+    home.discard(&home.checkpoint_name());
+    Ok(())
+}
+
+/// A walk over all that is whole.
+struct Salvage {
+    log: Arc<Log>,
+    reader: LogReader,
+    end: u64,
+    check: Check,
+}
+
+impl Salvage {
+    fn of(home: &Home, name: &str, mode: StorageMode, timeout: Duration) -> Result<Salvage> {
+        let storage = home.directory.open(&home.name, mode, timeout)?;
+        let header = read_header(&*storage).map_err(|error| error.in_file(name))?;
+        Self::new(Arc::new(Log::new(storage, header, name.into())))
+    }
+
+    fn new(log: Arc<Log>) -> Result<Salvage> {
+        let end = log.storage.len().map_err(|error| log.failed("read the table", &error))?;
+        let reader = LogReader::new(log.clone(), end);
+        Ok(Salvage { log, reader, end, check: Check::default() })
+    }
+
+    /// Shows `whole` the frames of every whole transaction, in their order.
+    fn run(
+        mut self,
+        mut whole: impl FnMut(&mut LogReader, &[FrameAt]) -> Result<()>,
+    ) -> Result<Check> {
+        let mut extent = Extent::empty(&self.log.header);
+        let mut chain = Vec::new();
+        while extent.end < self.end {
+            if let Some(offset) = read_transaction(&mut self.reader, &extent, &mut chain, &|_| ())?
+            {
+                let is_damaged = self.check.damaged_at.is_some()
+                    || lasted_beyond(&mut self.reader, offset, self.end)?;
+                if !is_damaged {
+                    self.check.unfinished_bytes = self.end - extent.end;
+                    break;
+                }
+                self.check.damaged_at.get_or_insert(offset);
+                let next = self.next_beginning(offset)?;
+                self.check.lost_bytes += next.map_or(self.end, |frame| frame.offset) - extent.end;
+                let Some(next) = next else { break };
+                (extent.end, extent.next_transaction) = (next.offset, next.header.transaction);
+                continue;
+            }
+            whole(&mut self.reader, &chain)?;
+            self.check.transactions += 1;
+            if let Some(last) = chain.last() {
+                extent.commit(last.offset, last.end());
+            }
+        }
+        Ok(self.check)
+    }
+
+    /// The next frame behind the damage at `offset` with which a transaction begins.
+    fn next_beginning(&mut self, offset: u64) -> Result<Option<FrameAt>> {
+        let mut at = match self.reader.frame(offset)? {
+            None => offset + 1,
+            Some(frame) if self.reader.is_whole(offset, &frame, &|_| ())? => offset,
+            // Where the beginning of a frame is whole, its length can be believed.
+            Some(frame) => frame.end(offset),
+        };
+        while let Some(frame) = next_frame(&mut self.reader, at, self.end)? {
+            if !frame.header.flags.continues {
+                return Ok(Some(frame));
+            }
+            at = frame.end();
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,254 @@
+//! The changes of an open transaction: records on their way into the log, and how to take them back.
+//!
+//! Where a record will be in the log is known when it is added, so the index has it at once, and the
+//! table's own look-ups find it here until it is written. What is added waits in memory, up to the
+//! longest payload of a frame; then it is written as a frame that does not commit, which everybody
+//! else passes over until the last one does. To take changes back needs 24 bytes for each.
+
+use std::sync::Arc;
+
+use super::extent::Extent;
+use super::frame::{FRAME_HEADER_LEN, Flags, FrameHeader, PAYLOAD_LEN_MAX, Salt, put_record};
+use super::log_index::KeyHash;
+use super::replay::FrameAt;
+use super::view::View;
+use crate::heap::record::Record;
+
+/// How to take one change back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Undo {
+    pub(super) hash: KeyHash,
+    /// Where the entry was before; 0 where it was not.
+    pub(super) old: u64,
+    /// Where it is now; 0 where it is not.
+    pub(super) new: u64,
+}
+
+/// How things were when a part of a transaction began.
+#[derive(Debug)]
+struct Savepoint {
+    /// Where the next record would have been.
+    place: u64,
+    /// Whether the frame had begun with taking out all entries.
+    clears: bool,
+    undo_len: usize,
+    cleared_len: usize,
+    extent: Extent,
+}
+
+/// What the table was before all entries were taken out.
+#[derive(Debug)]
+struct Cleared {
+    view: Arc<View>,
+    /// How many changes came before.
+    undo_len: usize,
+}
+
+/// A step back, the last first.
+pub(super) enum Step {
+    /// One change.
+    Change(Undo),
+    /// All entries were taken out of this.
+    Clear(Arc<View>),
+}
+
+/// An open transaction.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    /// The frame to come: room for its beginning, then records.
+    buffer: Vec<u8>,
+    /// Where in the log `buffer` will begin.
+    base: u64,
+    clears: bool,
+    /// Frames that were written already.
+    written: Vec<FrameAt>,
+    undo: Vec<Undo>,
+    cleared: Vec<Cleared>,
+    savepoints: Vec<Savepoint>,
+}
+
+impl Transaction {
+    /// How many parts of it are open.
+    pub(super) fn depth(&self) -> usize {
+        self.savepoints.len()
+    }
+
+    /// What was committed when it began.
+    pub(super) fn beginning(&self) -> Option<&Extent> {
+        self.savepoints.first().map(|savepoint| &savepoint.extent)
+    }
+
+    /// Begins it, or a part of it.
+    pub(super) fn begin(&mut self, extent: &Extent) {
+        if self.savepoints.is_empty() {
+            self.begin_frame(extent.end);
+        }
+        self.savepoints.push(Savepoint {
+            place: self.place(),
+            clears: self.clears,
+            undo_len: self.undo.len(),
+            cleared_len: self.cleared.len(),
+            extent: *extent,
+        });
+    }
+
+    /// Begins the next frame, at `base` of the log.
+    pub(super) fn begin_frame(&mut self, base: u64) {
+        self.buffer.clear();
+        self.buffer.resize(FRAME_HEADER_LEN, 0);
+        (self.base, self.clears) = (base, false);
+    }
+
+    /// Where the next record will be.
+    pub(super) fn place(&self) -> u64 {
+        self.base + self.buffer.len() as u64
+    }
+
+    /// Where the frame to come will be: what is before is written.
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Whether a record of `len` bytes has no more room in the frame.
+    pub(super) fn is_full_for(&self, len: usize) -> bool {
+        let payload_len = self.buffer.len() - FRAME_HEADER_LEN;
+        payload_len > 0 && payload_len + len > PAYLOAD_LEN_MAX
+    }
+
+    /// Whether nothing would be written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.written.is_empty() && self.buffer.len() == FRAME_HEADER_LEN && !self.clears
+    }
+
+    /// Adds a record, and says where it will be.
+    pub(super) fn add(&mut self, record: &Record<'_>, salt: Salt) -> u64 {
+        put_record(&mut self.buffer, self.base, record, salt)
+    }
+
+    /// The bytes from `place` on, where they are here and not in the log.
+    pub(super) fn bytes_at(&self, place: u64) -> Option<&[u8]> {
+        let at = usize::try_from(place.checked_sub(self.base)?).ok()?;
+        self.buffer.get(at..).filter(|_| !self.savepoints.is_empty())
+    }
+
+    /// Remembers how to take a change back.
+    pub(super) fn remember(&mut self, undo: Undo) {
+        self.undo.push(undo);
+    }
+
+    /// Lets the frame, in which there is nothing yet, begin with taking out all entries, which were
+    /// those of `before`.
+    pub(super) fn clear(&mut self, before: Arc<View>) {
+        self.clears = true;
+        self.cleared.push(Cleared { view: before, undo_len: self.undo.len() });
+    }
+
+    /// Whether there is a record in the frame to come.
+    pub(super) fn has_records(&self) -> bool {
+        self.buffer.len() > FRAME_HEADER_LEN
+    }
+
+    /// The frame to come with its beginning, and its beginning.
+    pub(super) fn finish_frame(
+        &mut self,
+        transaction: u64,
+        commits: bool,
+        follows_sync: bool,
+        salt: Salt,
+    ) -> (&[u8], FrameAt) {
+        let header = FrameHeader {
+            flags: Flags {
+                commits,
+                follows_sync,
+                clears: self.clears,
+                continues: !self.written.is_empty(),
+            },
+            payload_len: (self.buffer.len() - FRAME_HEADER_LEN) as u32,
+            transaction,
+        };
+        let bytes = header.to_bytes(salt, self.base);
+        self.buffer[..FRAME_HEADER_LEN].copy_from_slice(&bytes);
+        (&self.buffer, FrameAt { offset: self.base, header })
+    }
+
+    /// The frame was written as `frame`, and the next one begins.
+    pub(super) fn was_written(&mut self, frame: FrameAt) {
+        self.written.push(frame);
+        self.begin_frame(frame.end());
+    }
+
+    /// Where the first record of the frame to come is, or will be.
+    pub(super) fn first_place(&self) -> u64 {
+        self.base + FRAME_HEADER_LEN as u64
+    }
+
+    /// The changes since all entries were taken out, or else since it began.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Undo> {
+        let from = self.cleared.last().map_or(0, |cleared| cleared.undo_len);
+        self.undo[from..].iter()
+    }
+
+    /// The frames that were written already.
+    pub(super) fn written(&self) -> &[FrameAt] {
+        &self.written
+    }
+
+    /// Memory that it takes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        (self.buffer.capacity() + self.undo.capacity() * size_of::<Undo>()) as u64
+    }
+
+    /// Everything has become part of the log.
+    pub(super) fn end(&mut self) {
+        *self = Transaction { buffer: std::mem::take(&mut self.buffer), ..Transaction::default() };
+        self.buffer.shrink_to(PAYLOAD_LEN_MAX);
+    }
+
+    /// The part that began last becomes one with what it is in.
+    pub(super) fn merge_part(&mut self) {
+        self.savepoints.pop();
+    }
+
+    /// The next step back to where the part that began last began; `None` when that is reached.
+    pub(super) fn step_back(&mut self) -> Option<Step> {
+        let savepoint = self.savepoints.last()?;
+        if let Some(cleared) = self.cleared.last()
+            && self.cleared.len() > savepoint.cleared_len
+            && cleared.undo_len == self.undo.len()
+        {
+            return self.cleared.pop().map(|cleared| Step::Clear(cleared.view));
+        }
+        match self.undo.len() > savepoint.undo_len {
+            true => self.undo.pop().map(Step::Change),
+            false => None,
+        }
+    }
+
+    /// Ends the part that began last, when all steps back are done: how things were when it began,
+    /// and, where its beginning is written already, the frame that has it and must come back.
+    pub(super) fn end_part(&mut self) -> Option<(Extent, Option<FrameAt>)> {
+        let savepoint = self.savepoints.pop()?;
+        if savepoint.place >= self.base + FRAME_HEADER_LEN as u64 {
+            self.buffer.truncate((savepoint.place - self.base) as usize);
+            self.clears = savepoint.clears;
+            return Some((savepoint.extent, None));
+        }
+        let mut back = None;
+        while let Some(frame) = self.written.pop() {
+            back = Some(frame);
+            if frame.payload() <= savepoint.place {
+                break;
+            }
+        }
+        self.begin_frame(back.map_or(self.base, |frame| frame.offset));
+        self.clears = savepoint.clears;
+        // The bytes of its first part are to be read back.
+        self.buffer.resize((savepoint.place - self.base) as usize, 0);
+        Some((savepoint.extent, back))
+    }
+
+    /// Where to put what is read back.
+    pub(super) fn payload_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[FRAME_HEADER_LEN..]
+    }
+}

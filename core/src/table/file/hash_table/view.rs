@@ -1,0 +1,164 @@
+//! One generation of a hashed table: its log, and the index of it, which snapshots share with the
+//! table that goes on changing it.
+//!
+//! Records never change, so a snapshot is the end of the log at its time. A record before that end is
+//! alive in it if the index still has it, or has displaced it since. So the index remembers what it
+//! displaced, as long as there is a snapshot that could ask.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::log::Log;
+use super::log_index::{KeyHash, LogIndex, Words};
+use crate::error::Result;
+
+/// Changes after which an index that is mapped from a checkpoint moves to a place of its own: each may
+/// cost a page of memory.
+const PRIVATE_CHANGES_MAX: u32 = 1024;
+
+/// One generation, or what came after all entries were taken out of it.
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) log: Arc<Log>,
+    tracked: Mutex<TrackedIndex>,
+}
+
+impl View {
+    pub(super) fn new(log: Arc<Log>, index: LogIndex, home: Arc<dyn Words>) -> View {
+        let tracked = TrackedIndex {
+            index,
+            home,
+            private_changes: 0,
+            snapshots: BTreeMap::new(),
+            displaced: BTreeMap::new(),
+            displaced_len_checked: 0,
+        };
+        View { log, tracked: Mutex::new(tracked) }
+    }
+
+    /// The same log without entries.
+    pub(super) fn cleared(&self) -> Result<View> {
+        let home = self.index().home.clone();
+        let index = LogIndex::with_room(0, &*home)?;
+        Ok(View::new(self.log.clone(), index, home))
+    }
+
+    pub(super) fn index(&self) -> MutexGuard<'_, TrackedIndex> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn hash(&self, key: &[u8]) -> KeyHash {
+        KeyHash::new(key, self.log.header.seed)
+    }
+}
+
+/// An index that knows of its snapshots.
+#[derive(Debug)]
+pub(super) struct TrackedIndex {
+    pub(super) index: LogIndex,
+    home: Arc<dyn Words>,
+    /// Changes while the index is mapped from a checkpoint.
+    private_changes: u32,
+    /// How many snapshots there are of each end of the log.
+    snapshots: BTreeMap<u64, usize>,
+    /// What was displaced while there were snapshots of it, and by what.
+    displaced: BTreeMap<(KeyHash, u64), u64>,
+    /// How many there were of these when the needless ones were taken out last.
+    displaced_len_checked: usize,
+}
+
+impl TrackedIndex {
+    /// Makes sure that the next change succeeds.
+    pub(super) fn reserve(&mut self) -> Result<()> {
+        self.index.reserve(&*self.home)
+    }
+
+    /// Replaces the place `old`, if any, by `new`, if any, because of the record at `because`.
+    pub(super) fn change(
+        &mut self,
+        hash: KeyHash,
+        old: Option<u64>,
+        new: Option<u64>,
+        because: u64,
+    ) -> Result<()> {
+        self.settle();
+        if let Some(old) = old {
+            self.displace(hash, old, because);
+        }
+        match (old, new) {
+            (Some(old), Some(new)) => self.index.replace(hash, old, new),
+            (Some(old), None) => self.index.remove(hash, old),
+            (None, Some(new)) => self.index.insert(hash, new, &*self.home)?,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Before many changes are made to an index that is mapped from a checkpoint, it moves. Without
+    /// room for it, it stays.
+    fn settle(&mut self) {
+        self.private_changes = self.private_changes.saturating_add(1);
+        let is_time = self.private_changes == PRIVATE_CHANGES_MAX;
+        if is_time
+            && self.home.is_in_file()
+            && !self.index.words().is_shared()
+            && let Ok(moved) = self.index.copy_to(&*self.home)
+        {
+            self.index = moved;
+        }
+    }
+
+    /// Remembers that the record at `old` was the newest until the one at `because`.
+    pub(super) fn displace(&mut self, hash: KeyHash, old: u64, because: u64) {
+        if self.snapshots.last_key_value().is_some_and(|(end, _)| *end > old) {
+            self.displaced.insert((hash, old), because);
+        }
+    }
+
+    /// Whether the record at `place` was the newest of its key when the log ended at `end`.
+    pub(super) fn was_alive(&self, hash: KeyHash, place: u64, end: u64) -> bool {
+        place < end
+            && (self.index.contains(hash, place)
+                || self.displaced.get(&(hash, place)).is_some_and(|because| *because >= end))
+    }
+
+    /// The places of entries with `hash` that were alive when the log ended at `end`, and are not any
+    /// more.
+    pub(super) fn displaced_since(
+        &self,
+        hash: KeyHash,
+        end: u64,
+    ) -> impl Iterator<Item = u64> + use<'_> {
+        let of_hash = self.displaced.range((hash, 0)..(hash, end));
+        of_hash.filter(move |(_, because)| **because >= end).map(|((_, place), _)| *place)
+    }
+
+    /// From now on, there is a snapshot of the log up to `end`.
+    pub(super) fn add_snapshot(&mut self, end: u64) {
+        *self.snapshots.entry(end).or_default() += 1;
+    }
+
+    /// A snapshot of the log up to `end` is gone, and with it what only it needed.
+    pub(super) fn remove_snapshot(&mut self, end: u64) {
+        if let Some(count) = self.snapshots.get_mut(&end) {
+            *count -= 1;
+            if *count == 0 {
+                self.snapshots.remove(&end);
+            }
+        }
+        match self.snapshots.first_key_value() {
+            None => self.displaced.clear(),
+            // To look at all of them is worth it only when they have become many.
+            Some((oldest, _)) if self.displaced.len() > 2 * self.displaced_len_checked + 1024 => {
+                self.displaced.retain(|_, because| *because >= *oldest);
+                self.displaced_len_checked = self.displaced.len();
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Bytes that what was displaced takes, about.
+    pub(super) fn displaced_bytes(&self) -> u64 {
+        (self.displaced.len() * 32) as u64
+    }
+}

@@ -1,0 +1,66 @@
+//! Goal: the hashed table in a file is a map that outlives its process: whatever is done to it, to its
+//! disk or to its file, it holds whole commits in their order, or says that it cannot.
+//!
+//! Method: random histories beside a slow, obvious twin; on real files with readers beside, processes
+//! killed and forked; on a simulated disk with the power cut and failures at every call; on damaged
+//! files. A failure prints the seed that repeats it (BYTEWRIGHT_SEED).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../generate/mod.rs"]
+mod generate;
+#[path = "../simulated_disk/mod.rs"]
+mod simulated_disk;
+
+mod basics;
+mod damage;
+mod failures;
+mod model;
+mod power;
+mod processes;
+mod sharing;
+mod twin;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytewright::table::Table;
+use bytewright::table::file::{HashTable, OpenOptions, SyncMode};
+use simulated_disk::SimulatedDisk;
+
+pub(crate) const CREATE: OpenOptions = OpenOptions {
+    create: true,
+    read_only: false,
+    verify: true,
+    sync: SyncMode::Never,
+    timeout: Duration::ZERO,
+};
+pub(crate) const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
+pub(crate) const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };
+
+/// A path for one test, where nothing is, nor beside it.
+pub(crate) fn path(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("table_file_hash");
+    std::fs::create_dir_all(&folder).unwrap();
+    for ending in ["", ".idx", ".idx.new", ".new"] {
+        let _ = std::fs::remove_file(folder.join(format!("{name}.bwh{ending}")));
+    }
+    folder.join(format!("{name}.bwh"))
+}
+
+/// The table in the file `x.bwh` of a simulated disk.
+pub(crate) fn open_on(disk: &SimulatedDisk, options: OpenOptions) -> bytewright::Result<HashTable> {
+    HashTable::open_in(Arc::new(disk.clone()), "x.bwh", options)
+}
+
+pub(crate) fn kind<T>(result: bytewright::Result<T>) -> bytewright::ErrorKind {
+    match result {
+        Ok(_) => panic!("expected an error"),
+        Err(error) => error.kind(),
+    }
+}
+
+pub(crate) fn get(table: &dyn Table, key: &[u8]) -> Option<Vec<u8>> {
+    table.get(key).unwrap()
+}

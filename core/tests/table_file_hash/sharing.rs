@@ -1,0 +1,133 @@
+//! Handles beside each other: one writes, others follow it, at any pace, through compactions, cuts and
+//! a file that is replaced.
+
+use std::time::Duration;
+
+use bytewright::ErrorKind;
+use bytewright::table::file::{HashTable, OpenOptions};
+use bytewright::table::{Snapshot, Table};
+
+use crate::generate::seeds;
+use crate::twin::{Change, Twin, entries, entries_of};
+use crate::{CREATE, READ, WRITE, get, kind, path};
+
+#[test]
+fn a_second_writer_is_kept_out_or_waits() {
+    let path = path("writers");
+    let mut first = HashTable::open(&path, CREATE).unwrap();
+    first.put(b"a", b"1").unwrap();
+    for options in [CREATE, WRITE, OpenOptions { timeout: Duration::from_millis(20), ..WRITE }] {
+        let error = HashTable::open(&path, options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Lock);
+        assert!(error.file().is_some());
+    }
+    assert_eq!(kind(HashTable::repair(&path, Duration::ZERO)), ErrorKind::Lock);
+    // The file that takes the place of the first is locked, too.
+    first.compact().unwrap();
+    assert_eq!(kind(HashTable::open(&path, WRITE)), ErrorKind::Lock);
+    let patient = OpenOptions { timeout: Duration::from_secs(60), ..WRITE };
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| HashTable::open(&path, patient).unwrap());
+        first.compact().unwrap();
+        first.put(b"a", b"2").unwrap();
+        first.close().unwrap();
+        assert_eq!(get(&second.join().unwrap(), b"a").as_deref(), Some(&b"2"[..]));
+    });
+}
+
+#[test]
+fn readers_see_what_was_committed_at_each_call_and_through_compactions() {
+    seeds(6, |random| {
+        let path = path(&format!("follow_{}", random.next()));
+        let mut table = HashTable::open(&path, CREATE).unwrap();
+        let mut twin = Twin::default();
+        let lazy = HashTable::open(&path, READ).unwrap();
+        let reader = HashTable::open(&path, READ).unwrap();
+        let mut snapshots = Vec::new();
+        for _ in 0..400 {
+            match random.below(20) {
+                0 => table.compact().unwrap(),
+                1 => {
+                    table.close().unwrap();
+                    table = HashTable::open(&path, WRITE).unwrap();
+                }
+                2 => snapshots.push((reader.snapshot().unwrap(), twin.entries())),
+                _ => {
+                    let change = Change::random(random, 50, 300);
+                    change.make(&mut table).unwrap();
+                    change.make_to_twin(&mut twin);
+                }
+            }
+            assert_eq!(reader.len().unwrap(), twin.len());
+            let key = crate::twin::key(random, 50);
+            assert_eq!(get(&reader, &key), twin.get(&key));
+        }
+        for table in [&reader, &lazy, &HashTable::open(&path, READ).unwrap()] {
+            assert_eq!(entries(table).unwrap(), twin.entries());
+        }
+        for (snapshot, wanted) in &snapshots {
+            assert_eq!(&entries_of(&**snapshot).unwrap(), wanted);
+        }
+        assert!(lazy.stat().unwrap().pinned_bytes == 0);
+    });
+}
+
+#[test]
+fn a_snapshot_outlives_compactions_and_says_what_it_keeps() {
+    let path = path("snapshots");
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    let mut twin = Twin::default();
+    for number in 0..2_000_u16 {
+        table.put(&number.to_le_bytes(), &[1; 50]).unwrap();
+        twin.put(&number.to_le_bytes(), &[1; 50]);
+    }
+    let snapshot: Box<dyn Snapshot> = table.snapshot().unwrap();
+    for number in 0..2_000_u16 {
+        table.put(&number.to_le_bytes(), &[2; 50]).unwrap();
+    }
+    table.compact().unwrap();
+    table.compact().unwrap();
+    assert!(table.stat().unwrap().pinned_bytes > 2_000 * 50);
+    assert_eq!(entries_of(&*snapshot).unwrap(), twin.entries());
+    snapshot.get_with(&7_u16.to_le_bytes(), &mut |value| assert_eq!(value, [1; 50])).unwrap();
+    drop(snapshot);
+    assert_eq!(table.stat().unwrap().pinned_bytes, 0);
+}
+
+#[test]
+fn a_reader_goes_on_where_a_writer_cut_off_what_it_had_read() {
+    let path = path("rewritten");
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    table.put(b"a", b"1").unwrap();
+    let len = std::fs::metadata(&path).unwrap().len();
+    table.put(b"b", b"1").unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    assert_eq!(reader.len().unwrap(), 2);
+    std::mem::forget(table);
+    // As if the writer's sync had failed, and the next writer had written another commit there.
+    let rewritten = crate::path("rewritten_2");
+    std::fs::write(&rewritten, &std::fs::read(&path).unwrap()[..len as usize]).unwrap();
+    let mut next = HashTable::open(&rewritten, WRITE).unwrap();
+    next.begin().unwrap();
+    next.put(b"c", b"1").unwrap();
+    next.put(b"d", b"1").unwrap();
+    next.commit().unwrap();
+    std::mem::forget(next);
+    std::fs::write(&path, std::fs::read(&rewritten).unwrap()).unwrap();
+    assert_eq!(get(&reader, b"b"), None);
+    assert_eq!(reader.len().unwrap(), 3);
+}
+
+#[test]
+fn a_reader_of_a_file_that_is_gone_reads_on_and_finds_the_next_one() {
+    let path = path("removed");
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    table.put(b"a", b"1").unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    drop(table);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(get(&reader, b"a").as_deref(), Some(&b"1"[..]));
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    table.put(b"b", b"2").unwrap();
+    assert_eq!(get(&HashTable::open(&path, READ).unwrap(), b"b").as_deref(), Some(&b"2"[..]));
+}
