@@ -1,9 +1,10 @@
 //! What is done to a whole table: `compact`, `check`, `convert`.
 
 use std::io;
+use std::time::Duration;
 
 use bytewright::Error;
-use bytewright::table::file::{self, FileTable, OpenOptions};
+use bytewright::table::file::{self, FileTable, OpenOptions, Repaired};
 use bytewright::table::{
     ConvertOptions, Duplicates, KeyRange, Origin, Stat, convert as convert_table,
 };
@@ -46,10 +47,15 @@ struct Checked {
 }
 
 pub(super) fn check(args: &CheckArgs, session: &mut Session) -> io::Result<()> {
-    if args.repair
-        && let Err(error) = repair(args)
-    {
-        return session.report(&error);
+    if args.repair {
+        match file::repair(&args.file, Duration::ZERO) {
+            Ok(Repaired { lost_bytes: Some(lost) }) if lost > 0 => {
+                session
+                    .complain(&format!("{}: {lost} bytes could not be saved", args.file.display()));
+            }
+            Ok(_) => (),
+            Err(error) => return session.report(&error),
+        }
     }
     let checked = open(&args.file, true, session).and_then(|origin| check_origin(&origin, session));
     let checked = match checked {
@@ -93,12 +99,6 @@ fn print_check(args: &CheckArgs, checked: &Checked, session: &mut Session) {
     }
     let state = if damage.is_none() { "whole" } else { "damaged" };
     session.output.line(&format!("{name}: {kind}, {records} entries, {state}"));
-}
-
-/// Makes a table whole again. Opening an ordered table for writing does so.
-fn repair(args: &CheckArgs) -> bytewright::Result<()> {
-    let options = OpenOptions { verify: true, ..OpenOptions::default() };
-    file::open(&args.file, None, options).map(|_| ())
 }
 
 pub(super) fn convert(args: &ConvertArgs, session: &mut Session) -> io::Result<()> {

@@ -270,3 +270,42 @@ fn what_can_be_read_of_a_damaged_file_is_kept_when_it_is_asked_for() {
     assert_eq!(salvaged.stdout, format!("new.bwt: {entries} entries\n"));
     assert!(entries > 10);
 }
+
+#[test]
+fn a_hashed_table_is_used_checked_and_repaired_like_an_ordered_one() {
+    let folder = Folder::new();
+    for (key, value) in [("c", "3"), ("a", "1"), ("b", "2"), ("c", "4")] {
+        printed(&folder, &["put", "t.bwh", key, value]);
+    }
+    assert_eq!(printed(&folder, &["scan", "t.bwh"]), "a\t1\nb\t2\nc\t4\n");
+    assert_eq!(printed(&folder, &["delete", "t.bwh", "a"]), "");
+    printed(&folder, &["compact", "t.bwh"]);
+    assert_eq!(printed(&folder, &["get", "t.bwh", "b", "c"]), "2\n4\n");
+    printed(&folder, &["put", "t.bwh", "z", "last"]);
+    assert!(printed(&folder, &["check", "t.bwh"]).ends_with("3 entries, whole\n"));
+
+    let mut bytes = folder.read("t.bwh");
+    let at = bytes.windows(4).position(|window| window == b"last").unwrap() - 30;
+    bytes[at] ^= 0xff;
+    folder.write("t.bwh", &bytes);
+    let check = folder.run(&["table", "check", "t.bwh"]);
+    assert_eq!(check.code, 1);
+    let repaired = folder.run(&["table", "check", "t.bwh", "--repair"]);
+    assert_eq!(repaired.code, 0, "{}", repaired.stderr);
+    assert!(repaired.stderr.contains("bytes could not be saved"), "{}", repaired.stderr);
+    assert!(printed(&folder, &["check", "t.bwh"]).ends_with("whole\n"));
+}
+
+#[test]
+fn a_tokyo_cabinet_hash_becomes_a_hashed_table() {
+    let folder = Folder::new();
+    let old = tokyo_cabinet("hash.tch");
+    printed(&folder, &["convert", &old, "new.bwh"]);
+    let mut ours: Vec<String> =
+        printed(&folder, &["scan", "new.bwh"]).lines().map(String::from).collect();
+    let mut theirs: Vec<String> =
+        printed(&folder, &["scan", &old]).lines().map(String::from).collect();
+    ours.sort();
+    theirs.sort();
+    assert_eq!(ours, theirs);
+}

@@ -3,9 +3,11 @@
 mod hash_table;
 mod open;
 mod options;
+mod repair;
 mod tree_table;
 
 pub use hash_table::{Check, HashTable};
 pub use open::{FileTable, TableKind, open};
 pub use options::{OpenOptions, SyncMode};
+pub use repair::{Repaired, repair};
 pub use tree_table::TreeTable;

@@ -122,24 +122,11 @@ pub fn open(
     options: OpenOptions,
 ) -> Result<FileTable> {
     let path = path.as_ref();
-    let in_file = |error: Error| error.in_file(&path.to_string_lossy());
-    let found = match read_beginning(path, options.create).map_err(in_file)? {
-        beginning if beginning.is_empty() => None,
-        beginning => {
-            let there = beginning.len().min(8);
-            let found = TableKind::of_beginning(&beginning).ok_or_else(|| {
-                let found = match Database::is_beginning(&beginning) {
-                    true => "one of Tokyo Cabinet, which can be read and converted only".to_owned(),
-                    false => format!("bytes that begin with {:02x?}", &beginning[..there]),
-                };
-                in_file(Error::format("a table file of Bytewright", found).at(0))
-            })?;
-            Some(found)
-        }
-    };
+    let found = kind_of_file(path, options.create)?;
     let kind = match (found, kind) {
         (Some(found), Some(wanted)) if found != wanted => {
-            return Err(in_file(Error::format(wanted.adjective(), found.adjective())));
+            return Err(Error::format(wanted.adjective(), found.adjective())
+                .in_file(&path.to_string_lossy()));
         }
         (Some(kind), _) | (None, Some(kind)) => kind,
         (None, None) => TableKind::of_name(path)?,
@@ -148,6 +135,26 @@ pub fn open(
         TableKind::Ordered => Ok(FileTable::Ordered(Box::new(TreeTable::open(path, options)?))),
         TableKind::Hashed => Ok(FileTable::Hashed(Box::new(HashTable::open(path, options)?))),
     }
+}
+
+/// What a file that holds something says that it is; nothing where it is to be made.
+pub(super) fn kind_of_file(path: &Path, may_be_missing: bool) -> Result<Option<TableKind>> {
+    let in_file = |error: Error| error.in_file(&path.to_string_lossy());
+    let beginning = read_beginning(path, may_be_missing).map_err(in_file)?;
+    if beginning.is_empty() {
+        return Ok(None);
+    }
+    let kind = TableKind::of_beginning(&beginning).ok_or_else(|| {
+        let found = match Database::is_beginning(&beginning) {
+            true => "one of Tokyo Cabinet, which can be read and converted only".to_owned(),
+            false => {
+                let there = beginning.len().min(8);
+                format!("bytes that begin with {:02x?}", &beginning[..there])
+            }
+        };
+        in_file(Error::format("a table file of Bytewright", found).at(0))
+    })?;
+    Ok(Some(kind))
 }
 
 /// The first bytes of the file; none where it is to be made. Zeros are those of a file that another
