@@ -135,25 +135,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes `number` to the beginning of `bytes`, which has room for it, with seven bits to a byte, the
-/// low ones first (LEB128, unsigned), and gives the bytes it took: at most ten.
-#[inline]
-pub fn encode_varint(mut number: u64, bytes: &mut [u8]) -> usize {
-    let mut len = 0;
-    while number >= 0x80 {
-        bytes[len] = number as u8 | 0x80;
-        number >>= 7;
-        len += 1;
-    }
-    bytes[len] = number as u8;
-    len + 1
-}
-
-/// Appends `number` as [`encode_varint`] writes it.
+/// Appends `number` as [`write_varint`] writes it.
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, number: u64) {
     let mut encoded = [0; 10];
-    let len = encode_varint(number, &mut encoded);
+    let len = write_varint(&mut encoded, number);
     bytes.extend_from_slice(&encoded[..len]);
 }
 

@@ -8,7 +8,7 @@
 //! A varint has seven bits to a byte, the low ones first; the high bit says that more follow
 //! (LEB128). Deletions stand in logs only.
 
-use crate::wire::{Reader, encode_varint, put_varint, varint_len};
+use crate::wire::{Reader, put_varint, varint_len, write_varint};
 
 /// A record where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,8 +88,8 @@ impl EntryLengths {
     #[inline]
     pub(super) fn of(key: &[u8], value: &[u8]) -> EntryLengths {
         let mut bytes = [0; 20];
-        let mut len = encode_varint(key.len() as u64 * 2, &mut bytes);
-        len += encode_varint(value.len() as u64, &mut bytes[len..]);
+        let mut len = write_varint(&mut bytes, key.len() as u64 * 2);
+        len += write_varint(&mut bytes[len..], value.len() as u64);
         EntryLengths { bytes, len }
     }
 }
