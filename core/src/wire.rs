@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends `number` as [`write_varint`] writes it.
+/// Appends `number` with seven bits to a byte, the low ones first (LEB128, unsigned).
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, number: u64) {
     let mut encoded = [0; 10];
