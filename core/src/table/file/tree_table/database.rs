@@ -284,7 +284,7 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Guard>> {
         let Some(table) = self.table.checked()? else { return Ok(None) };
-        guarded(&self.name, || table.get_owned(key))
+        guarded(&self.name, || Ok::<_, redb::Error>(table.get_owned(key)?.inspect(look_at)))
     }
 
     pub(super) fn range(&self, range: &KeyRange) -> Result<Option<Range>> {
@@ -306,6 +306,12 @@ impl Reading {
     pub(super) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Looks at what a guard shows, where a panic is caught: of a damaged page it may be more than there is.
+/// After this it shows the same again.
+pub(super) fn look_at(guard: &Guard) {
+    let _ = guard.value();
 }
 
 /// The bounds of a range as redb takes them.

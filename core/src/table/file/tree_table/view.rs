@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::changes::Changes;
-use super::database::{Guard, Range, Reading, TABLE, bounds, some_entries};
+use super::database::{Guard, Range, Reading, TABLE, bounds, look_at, some_entries};
 use super::of_process::{OfProcess, check_process};
 use super::redb_backend::guarded;
 use crate::error::{Error, ErrorKind, Result};
@@ -245,7 +245,12 @@ impl Pages {
                 let range = range.checked_mut()?;
                 let entry = guarded(name, || {
                     let entry = if reverse { range.next_back() } else { range.next() };
-                    entry.transpose()
+                    entry.transpose().map(|entry| {
+                        entry.inspect(|(key, value)| {
+                            look_at(key);
+                            look_at(value);
+                        })
+                    })
                 })?;
                 Ok(entry.map(|(key, value)| PageEntry::Page(key, value)))
             }
