@@ -112,6 +112,8 @@ fn a_damaged_file_that_nobody_verified_ends_no_program_even_when_it_is_written()
         }
     };
     seeds(150 * harder() as u64, damage_and_use);
-    // A value that claims to go on behind the end of its page.
-    damage_and_use(&mut Random::new(557));
+    // A value that claims to go on behind the end of its page, and a transaction that cannot end.
+    for seed in [557, 1253] {
+        damage_and_use(&mut Random::new(seed));
+    }
 }

@@ -22,6 +22,8 @@ use crate::io::Storage;
 use crate::table::KeyRange;
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
+/// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
+pub(super) type Writing = OfProcess<WriteTransaction>;
 pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
 
 /// The one redb table of a file. A change of what it holds is a change of its number.
@@ -198,15 +200,16 @@ impl Database {
     }
 
     /// Begins a transaction of redb; there must be no other.
-    pub(super) fn begin_write(&self, name: &str) -> Result<WriteTransaction> {
+    pub(super) fn begin_write(&self, name: &str) -> Result<Writing> {
         let database = self.writer()?;
-        guarded(name, || {
+        let writing = guarded(name, || {
             let mut writing = database.begin_write()?;
             // With what is free written down in each commit, opening after a crash need not read the
             // whole file.
             writing.set_quick_repair(true);
             Ok::<_, redb::Error>(writing)
-        })
+        })?;
+        Ok(OfProcess::new(writing))
     }
 
     /// Gives back the pages that nothing uses.
@@ -317,6 +320,18 @@ pub(super) fn look_at(guard: &Guard) {
 /// The bounds of a range as redb takes them.
 pub(super) fn bounds(range: &KeyRange) -> (Bound<&[u8]>, Bound<&[u8]>) {
     (range.from.as_ref().map(Vec::as_slice), range.to.as_ref().map(Vec::as_slice))
+}
+
+/// Ends a transaction, and keeps its changes.
+pub(super) fn commit(mut writing: Writing, name: &str) -> Result<()> {
+    let writing = writing.take()?;
+    guarded(name, || writing.commit())
+}
+
+/// Ends a transaction, and takes its changes back.
+pub(super) fn abort(mut writing: Writing, name: &str) -> Result<()> {
+    let writing = writing.take()?;
+    guarded(name, || writing.abort())
 }
 
 /// Does `changes` within a transaction, in the order of the keys: neighbours share pages.

@@ -6,7 +6,6 @@ use std::time::Instant;
 use super::changes::Changes;
 use super::database::{self, CACHE_LEN, Database, Reading};
 use super::of_process::OfProcess;
-use super::redb_backend::guarded;
 use super::view::{Below, Found, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::options::SyncMode;
@@ -224,8 +223,8 @@ impl State {
             && let Some(spill) = self.spill.take()
         {
             let outcome = spill.end().and_then(|writing| {
-                database::apply(&writing, &ended, &self.name)?;
-                guarded(&self.name, || writing.commit())
+                database::apply(writing.checked()?, &ended, &self.name)?;
+                database::commit(writing, &self.name)
             });
             self.reading = None;
             return self.failed(outcome);
@@ -242,7 +241,7 @@ impl State {
         if self.depth() == 0
             && let Some(spill) = self.spill.take()
         {
-            let outcome = spill.end().and_then(|writing| guarded(&self.name, || writing.abort()));
+            let outcome = spill.end().and_then(|writing| database::abort(writing, &self.name));
             return self.failed(outcome);
         }
         Ok(())
@@ -279,8 +278,8 @@ impl State {
         change: impl FnOnce(&redb::WriteTransaction, &str) -> Result<()>,
     ) -> Result<()> {
         let writing = self.database()?.begin_write(&self.name)?;
-        change(&writing, &self.name)?;
-        guarded(&self.name, || writing.commit())
+        change(writing.checked()?, &self.name)?;
+        database::commit(writing, &self.name)
     }
 
     /// Whether no view shows the part of the transaction that would be changed.
@@ -373,7 +372,7 @@ impl State {
     pub(super) fn close(&mut self) {
         self.layers.truncate(1);
         if let Some(Ok(writing)) = self.spill.take().map(|spill| spill.end()) {
-            let _ = guarded(&self.name, || writing.abort());
+            let _ = database::abort(writing, &self.name);
         }
         if self.failure.is_none() {
             let _ = self.flush();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::changes::Changes;
-use super::database::{Guard, Range, Reading, TABLE, bounds, look_at, some_entries};
+use super::database::{Guard, Range, Reading, TABLE, Writing, bounds, look_at, some_entries};
 use super::of_process::{OfProcess, check_process};
 use super::redb_backend::guarded;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,13 +20,13 @@ const FETCH_COUNT: usize = 64;
 /// The part of a transaction that became too much for memory: a transaction of redb that is not
 /// committed yet. As long as a view shows it, it is not changed.
 pub(super) struct Spill {
-    writing: Mutex<OfProcess<WriteTransaction>>,
+    writing: Mutex<Writing>,
     name: String,
 }
 
 impl Spill {
-    pub(super) fn new(writing: WriteTransaction, name: &str) -> Spill {
-        Spill { writing: Mutex::new(OfProcess::new(writing)), name: name.to_owned() }
+    pub(super) fn new(writing: Writing, name: &str) -> Spill {
+        Spill { writing: Mutex::new(writing), name: name.to_owned() }
     }
 
     /// Does `work` with the transaction, unless it has ended.
@@ -41,8 +41,9 @@ impl Spill {
     }
 
     /// Takes the transaction out to end it.
-    pub(super) fn end(&self) -> Result<WriteTransaction> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(super) fn end(&self) -> Result<Writing> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Ok(OfProcess::new(writing))
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
