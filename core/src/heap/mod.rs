@@ -253,9 +253,11 @@ impl RecordHeap {
 
     /// All records as they are now, the dead ones too, in their order.
     pub fn snapshot(&self) -> HeapSnapshot {
-        let filled = |held: &Option<Held>| held.as_ref().map(|held| held.segment.filled());
+        let held = |held: &Option<Held>| {
+            held.as_ref().map(|held| (held.segment.filled(), held.dead_bytes > 0))
+        };
         HeapSnapshot {
-            segments: self.segments.iter().map(filled).collect(),
+            segments: self.segments.iter().map(held).collect(),
             order: self.order.iter().collect(),
         }
     }
@@ -314,14 +316,22 @@ impl AsRef<[u8]> for Pin {
 /// A heap's records as they were, in their order. It pins all of them.
 #[derive(Debug, Clone)]
 pub struct HeapSnapshot {
-    /// By number.
-    segments: Vec<Option<Filled>>,
+    /// By number, with whether any of their records were dead.
+    segments: Vec<Option<(Filled, bool)>>,
     order: Vec<u32>,
 }
 
 impl HeapSnapshot {
     fn bytes(&self, number: usize) -> &[u8] {
-        self.segments.get(number).and_then(Option::as_ref).map_or(&[], Filled::bytes)
+        let segment = self.segments.get(number).and_then(Option::as_ref);
+        segment.map_or(&[], |(filled, _)| filled.bytes())
+    }
+
+    /// Whether the record at `address` may have been dead: one beside it was.
+    #[inline]
+    pub fn may_be_dead(&self, address: Address) -> bool {
+        let segment = self.segments.get(address.segment()).and_then(Option::as_ref);
+        segment.is_some_and(|(_, has_dead)| *has_dead)
     }
 
     /// The key and the value of the record at `address`, which is one of these.

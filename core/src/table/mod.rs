@@ -12,19 +12,27 @@
 //! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
 mod convert;
+mod cursor;
 mod entry;
 pub mod file;
 pub mod memory;
 mod ordered;
 mod origin;
+mod packed;
+mod same;
 mod stat;
 pub mod tokyo_cabinet;
+mod view;
 
 pub use convert::{ConvertOptions, Converted, Duplicates, convert};
+pub use cursor::Cursor;
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
 pub use origin::Origin;
+pub use packed::{PackedEntries, PackedScan};
+pub use same::have_same_entries;
 pub use stat::Stat;
+pub use view::View;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -68,11 +76,43 @@ pub trait Table: Send {
         self.get_with(key, &mut |_| ())
     }
 
+    /// The value of `key`, to keep, without a copy where the table can.
+    fn view(&self, key: &[u8]) -> Result<Option<View>> {
+        Ok(self.get(key)?.map(View::copied))
+    }
+
     /// Sets the value of `key`. [`ErrorKind::Limit`] above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
     /// Takes the entry of `key` out, and says whether there was one.
     fn delete(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Takes the first entry out, which a scan would give first, shows it to `taken`, and says whether
+    /// there was one.
+    fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let mut scan = self.snapshot()?.scan()?;
+        let Some((key, value)) = scan.advance()? else { return Ok(false) };
+        taken(key, value);
+        let key = key.to_vec();
+        // Pages and segments that a scan uses would be copied for the change.
+        drop(scan);
+        self.delete(&key)
+    }
+
+    /// Puts all entries that are still ahead of `entries`, or none of them.
+    fn put_all(&mut self, entries: &mut dyn Scan) -> Result<()> {
+        self.begin()?;
+        let mut put_rest = || -> Result<()> {
+            while let Some((key, value)) = entries.advance()? {
+                self.put(key, value)?;
+            }
+            Ok(())
+        };
+        match put_rest() {
+            Ok(()) => self.commit(),
+            Err(error) => self.abort().and(Err(error)),
+        }
+    }
 
     /// Takes all entries out.
     fn clear(&mut self) -> Result<()>;
@@ -99,6 +139,24 @@ pub trait Table: Send {
     /// Returns when everything committed so far will survive a power cut. Memory has nothing to do.
     fn sync(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether a change made now may wait for a disk, or for a thread that does. A host language lets
+    /// its other threads run meanwhile. The end of a transaction may wait where this is false:
+    /// [`file::SyncMode`] tells.
+    fn waits_for_disk(&self) -> bool {
+        false
+    }
+
+    /// Whether to read now would wait for a thread that waits for a disk.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// Returns when everything committed will survive a power cut, or says why it will not. The table is
+    /// then to be dropped; a transaction that is still open goes with it.
+    fn close(&mut self) -> Result<()> {
+        self.sync()
     }
 
     /// Gives back the space of entries that are gone, all of it, however long that takes.

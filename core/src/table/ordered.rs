@@ -30,6 +30,24 @@ impl KeyRange {
         }
     }
 
+    /// Those of the keys that are not below `key`.
+    #[must_use]
+    pub fn starting_at(self, key: &[u8]) -> KeyRange {
+        match &self.from {
+            Bound::Included(from) | Bound::Excluded(from) if from.as_slice() >= key => self,
+            _ => KeyRange { from: Bound::Included(key.to_vec()), ..self },
+        }
+    }
+
+    /// Those of the keys that are not above `key`.
+    #[must_use]
+    pub fn ending_with(self, key: &[u8]) -> KeyRange {
+        match &self.to {
+            Bound::Included(to) | Bound::Excluded(to) if to.as_slice() <= key => self,
+            _ => KeyRange { to: Bound::Included(key.to_vec()), ..self },
+        }
+    }
+
     /// The same keys, from the other end.
     #[must_use]
     pub fn reversed(self) -> KeyRange {

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::hash_index::HashIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap, prefetch};
-use crate::table::{Scan, Snapshot, Stat, Table, check_entry};
+use crate::table::{Scan, Snapshot, Stat, Table, View, check_entry};
 
 /// Bytes and records that a change may move for each byte it writes or releases, so that dead bytes
 /// never get ahead, and no change takes long.
@@ -176,6 +176,10 @@ impl Table for HashTable {
         Ok(self.value(key).map(found).is_some())
     }
 
+    fn view(&self, key: &[u8]) -> Result<Option<View>> {
+        Ok(self.pin(key).map(View::from))
+    }
+
     /// The steps of a search wait for memory. Each step is done for a block of keys before the next,
     /// so that their waits are one.
     fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
@@ -340,7 +344,10 @@ impl Scan for HashScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let State { seed, records, index } = &*self.state;
         while let Some((address, key, value)) = records.next(&mut self.cursor) {
-            if index.contains(xxh3_64_with_seed(key, *seed), address) {
+            // To look a key up takes longer than to read its record.
+            let is_alive = !records.may_be_dead(address)
+                || index.contains(xxh3_64_with_seed(key, *seed), address);
+            if is_alive {
                 return Ok(Some((key, value)));
             }
         }

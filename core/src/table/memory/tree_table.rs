@@ -75,6 +75,12 @@ impl TreeTable {
         TreeTable { root: Root::new(), savepoints: Vec::new(), held: RefCell::default() }
     }
 
+    /// The value of `key`.
+    #[inline]
+    pub fn value(&self, key: &[u8]) -> Option<&[u8]> {
+        self.root.get(key)
+    }
+
     /// The tree as it is now, for others to hold.
     fn hold(&self) -> Arc<Root> {
         let root = Arc::new(self.root.clone());

@@ -21,6 +21,9 @@ use crate::heap::record::Record;
 use crate::io::{FileStatus, ProcessMark};
 use crate::table::Stat;
 
+/// How far apart a question and the commit that it is about may be.
+const SOON: Duration = Duration::from_millis(10);
+
 /// How long commits may wait to be made to last in [`SyncMode::Interval`].
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -295,6 +298,17 @@ impl Engine {
         let written = self.view.log.storage.write_at(offset, bytes);
         self.durability.was_written();
         written.map_err(|error| self.fail("write the table", &error))
+    }
+
+    /// Whether a commit made soon will be made to last before it returns.
+    pub(super) fn next_commit_is_synced(&self) -> bool {
+        let is_writer = matches!(self.access, Access::Write) && self.transaction.depth() == 0;
+        is_writer
+            && match self.options.sync {
+                SyncMode::Commit => true,
+                SyncMode::Interval => self.durability.last_sync.elapsed() + SOON >= INTERVAL,
+                SyncMode::Never => false,
+            }
     }
 
     /// Makes what was written last, where the options want it now.

@@ -188,6 +188,15 @@ impl Table for HashTable {
         }
     }
 
+    fn close(&mut self) -> Result<()> {
+        HashTable::close(self)
+    }
+
+    fn waits_for_disk(&self) -> bool {
+        let engine = self.engine.borrow();
+        engine.process.is_here() && engine.next_commit_is_synced()
+    }
+
     /// Writes the entries to a new file, which takes the place of the old one. It takes as long as
     /// that does, and is never done by itself.
     fn compact(&mut self) -> Result<()> {

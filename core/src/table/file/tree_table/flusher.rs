@@ -2,7 +2,7 @@
 //! memory because the program that made them has nothing else to do.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,6 +26,15 @@ impl Shared {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `question` says of the state, or true where somebody has it locked.
+    pub(super) fn asked(&self, question: impl FnOnce(&State) -> bool) -> bool {
+        match self.state.try_lock() {
+            Ok(state) => question(&state),
+            Err(TryLockError::Poisoned(state)) => question(&state.into_inner()),
+            Err(TryLockError::WouldBlock) => true,
+        }
     }
 
     /// Tells the thread that there is something to wait for.

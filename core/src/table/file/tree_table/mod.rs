@@ -258,6 +258,24 @@ impl Table for TreeTable {
         self.change(State::flush)
     }
 
+    fn close(&mut self) -> Result<()> {
+        // Who only reads, as a child of the process that opened the table does, has nothing to write.
+        match self.options.read_only || check_process(self.process).is_err() {
+            true => Ok(()),
+            false => self.sync(),
+        }
+    }
+
+    fn waits_for_disk(&self) -> bool {
+        // Elsewhere a change is refused at once, and in a child the lock may be held for ever.
+        let writes = !self.options.read_only && check_process(self.process).is_ok();
+        writes && self.shared.asked(State::next_change_is_written)
+    }
+
+    fn is_busy(&self) -> bool {
+        check_process(self.process).is_ok() && self.shared.asked(|_| false)
+    }
+
     /// Moves entries to the beginning of the file and cuts its end off. [`ErrorKind::Lock`] while a
     /// snapshot or scan is in use, here or in another process; [`ErrorKind::Argument`] in a
     /// transaction.

@@ -14,6 +14,9 @@ use crate::table::{KeyRange, Scan, Snapshot, Stat};
 /// Memory that changes may take before they are written to the file.
 const CHANGES_LEN_MAX: usize = 8 << 20;
 
+/// A change of usual length, with what it takes beside its bytes.
+const CHANGE_LEN: usize = 64 << 10;
+
 /// Changes for which the number of entries is kept up to date after it was asked for. Each costs a
 /// look whether its key is there.
 const COUNTED_CHANGES: u32 = 1000;
@@ -209,6 +212,21 @@ impl State {
                 self.spill()
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Whether a change made now will be written to the file before it returns, unless it is longer
+    /// than [`CHANGE_LEN`].
+    pub(super) fn next_change_is_written(&self) -> bool {
+        match self.layers.as_slice() {
+            [committed] => {
+                self.sync == SyncMode::Commit
+                    || committed.memory_len() + CHANGE_LEN > CHANGES_LEN_MAX
+            }
+            [_, outermost] => {
+                outermost.memory_len() + CHANGE_LEN > CHANGES_LEN_MAX && self.may_spill()
+            }
+            _ => false,
         }
     }
 
