@@ -1,118 +1,16 @@
-//! Where Rust meets Ruby's C API without magnus: waiting without Ruby's lock, and the loop that
-//! yields one packet after another. The only file of the gem that may use `unsafe`.
-//!
-//! Two rules hold everywhere below. A call that can raise leaves by `longjmp`, so no Rust value
-//! that needs dropping is alive around one. No panic leaves an `extern "C"` function.
-#![allow(unsafe_code)]
+//! The loop that yields one packet after another, and the getters of its fields.
 
-use std::ffi::{c_int, c_void};
 use std::net::IpAddr;
-use std::os::unix::ffi::OsStringExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 
 use bytewright::packet::{Field, Value as FieldValue};
-use magnus::rb_sys::{AsRawValue, resume_error};
-use magnus::{Error, RClass, RString, Ruby, TypedData};
+use magnus::rb_sys::AsRawValue;
+use magnus::{RClass, Ruby};
 use rb_sys::VALUE;
 
+use super::{AnyMethod, inside, or_raise};
 use crate::address_texts::AddressTexts;
 use crate::packet::PacketCursor;
 use crate::reading::Reading;
-
-/// What runs without the lock: the work, how to wake it, and its result.
-struct Unlocked<'a, T> {
-    work: &'a dyn Fn() -> T,
-    wake: &'a dyn Fn(),
-    result: Option<T>,
-}
-
-/// Runs `work` without Ruby's lock, so that other Ruby threads run meanwhile. `wake` is called from
-/// another thread when this one is to be interrupted; it must make `work` return soon. The answer is
-/// `None` when an interrupt was pending and `work` did not run, or panicked.
-pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
-    unsafe extern "C" fn run<T>(data: *mut c_void) -> *mut c_void {
-        // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by nothing
-        // else while `run` has it: `wake` only reads its own field.
-        let unlocked = unsafe { &mut *data.cast::<Unlocked<'_, T>>() };
-        unlocked.result = catch_unwind(AssertUnwindSafe(unlocked.work)).ok();
-        std::ptr::null_mut()
-    }
-    unsafe extern "C" fn wake_up(data: *mut c_void) {
-        // SAFETY: `data` points to the `&dyn Fn()` below, which outlives the call.
-        let wake = unsafe { &*data.cast::<&dyn Fn()>() };
-        // A panic here would abort the process; nothing can be told about it either.
-        let _ = catch_unwind(AssertUnwindSafe(wake));
-    }
-    let mut unlocked = Unlocked { work, wake, result: None };
-    let mut wake = unlocked.wake;
-    // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
-    // data live in this frame until it returns. With INTR_FAIL it returns instead of raising, so no
-    // frame of ours is jumped over.
-    unsafe {
-        rb_sys::rb_nogvl(
-            Some(run::<T>),
-            (&raw mut unlocked).cast(),
-            Some(wake_up),
-            (&raw mut wake).cast(),
-            rb_sys::RB_NOGVL_INTR_FAIL as c_int,
-        );
-    }
-    unlocked.result
-}
-
-/// Tells Ruby that nothing here is shared between Ractors.
-pub(crate) fn declare_ractor_safe() {
-    // SAFETY: called while the extension is loaded; it only sets a flag of the loading library.
-    unsafe { rb_sys::rb_ext_ractor_safe(true) }
-}
-
-/// Tells the garbage collector of memory that it does not see, or that is gone again.
-pub(crate) fn adjust_memory_usage(bytes: isize) {
-    // SAFETY: it only adds to a counter, and may be called while objects are freed.
-    unsafe { rb_sys::rb_gc_adjust_memory_usage(bytes as _) }
-}
-
-/// A copy of a String's bytes.
-pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
-    // SAFETY: the bytes are copied before anything can run that changes or frees the String.
-    unsafe { string.as_slice() }.to_vec()
-}
-
-/// The path in a String, whatever its encoding: paths are bytes.
-pub(crate) fn path_of(path: RString) -> PathBuf {
-    PathBuf::from(std::ffi::OsString::from_vec(bytes_of(path)))
-}
-
-/// Raises `error`. Nothing that needs dropping may be alive in the caller.
-fn raise(error: Error) -> ! {
-    // SAFETY: called only from the functions below, directly under Ruby, with no live Rust values.
-    unsafe { resume_error(error) }
-}
-
-/// Runs `body`, which may not raise, on behalf of an `extern "C"` function.
-fn or_raise<T: Copy>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> T {
-    // SAFETY: Ruby called the `extern "C"` function that calls this.
-    let ruby = unsafe { Ruby::get_unchecked() };
-    match crate::error::guarded(&ruby, || body(&ruby)) {
-        Ok(value) => value,
-        Err(error) => raise(error),
-    }
-}
-
-/// The Rust value inside a Ruby object, which a TypeError is raised for where it is another's.
-///
-/// # Safety
-/// The object must stay alive, on the stack or marked, for as long as the reference is used.
-#[inline]
-unsafe fn inside<'a, T: TypedData>(object: VALUE) -> &'a T {
-    // SAFETY: `DataType` is a transparent wrapper around `rb_data_type_t`, and Ruby returns the
-    // pointer that the object was made with, a `T` on the heap that no compaction moves.
-    unsafe {
-        let data_type: *const rb_sys::rb_data_type_t = std::ptr::from_ref(T::data_type()).cast();
-        &*rb_sys::rb_check_typeddata(object, data_type).cast::<T>()
-    }
-}
 
 /// The value of `field` of the packet that `cursor` is at, as a Ruby object.
 #[inline]
@@ -198,8 +96,6 @@ unsafe extern "C" fn each_row(reading: VALUE, packet: VALUE) -> VALUE {
         }
     }
 }
-
-type AnyMethod = unsafe extern "C" fn() -> VALUE;
 
 /// Defines the loops as methods of `class`.
 pub(crate) fn define_loops(class: RClass) {

@@ -1,0 +1,76 @@
+//! Where Rust meets Ruby's C API without magnus. The files of this folder are the only ones of the
+//! gem that may use `unsafe`.
+//!
+//! Three rules hold in all of them. A call that can raise leaves by `longjmp`, so no Rust value that
+//! needs dropping is alive around one. No panic leaves an `extern "C"` function. What Rust borrows of
+//! a Ruby object is used only while nothing of Ruby's can run that changes it.
+#![allow(unsafe_code)]
+
+mod packets;
+mod unlocked;
+
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use magnus::rb_sys::resume_error;
+use magnus::{Error, RString, Ruby, TypedData};
+use rb_sys::VALUE;
+
+pub(crate) use packets::{ROW_FIELDS_MAX, define_field_getters, define_loops};
+pub(crate) use unlocked::without_lock;
+
+/// Tells Ruby that nothing here is shared between Ractors.
+pub(crate) fn declare_ractor_safe() {
+    // SAFETY: called while the extension is loaded; it only sets a flag of the loading library.
+    unsafe { rb_sys::rb_ext_ractor_safe(true) }
+}
+
+/// Tells the garbage collector of memory that it does not see, or that is gone again.
+pub(crate) fn adjust_memory_usage(bytes: isize) {
+    // SAFETY: it only adds to a counter, and may be called while objects are freed.
+    unsafe { rb_sys::rb_gc_adjust_memory_usage(bytes as _) }
+}
+
+/// A copy of a String's bytes.
+pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
+    // SAFETY: the bytes are copied before anything can run that changes or frees the String.
+    unsafe { string.as_slice() }.to_vec()
+}
+
+/// The path in a String, whatever its encoding: paths are bytes.
+pub(crate) fn path_of(path: RString) -> PathBuf {
+    PathBuf::from(std::ffi::OsString::from_vec(bytes_of(path)))
+}
+
+/// Raises `error`. Nothing that needs dropping may be alive in the caller.
+fn raise(error: Error) -> ! {
+    // SAFETY: called only from the functions below, directly under Ruby, with no live Rust values.
+    unsafe { resume_error(error) }
+}
+
+/// Runs `body`, which may not raise, on behalf of an `extern "C"` function.
+fn or_raise<T: Copy>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> T {
+    // SAFETY: Ruby called the `extern "C"` function that calls this.
+    let ruby = unsafe { Ruby::get_unchecked() };
+    match crate::error::guarded(&ruby, || body(&ruby)) {
+        Ok(value) => value,
+        Err(error) => raise(error),
+    }
+}
+
+/// The Rust value inside a Ruby object, which a TypeError is raised for where it is another's.
+///
+/// # Safety
+/// The object must stay alive, on the stack or marked, for as long as the reference is used.
+#[inline]
+unsafe fn inside<'a, T: TypedData>(object: VALUE) -> &'a T {
+    // SAFETY: `DataType` is a transparent wrapper around `rb_data_type_t`, and Ruby returns the
+    // pointer that the object was made with, a `T` on the heap that no compaction moves.
+    unsafe {
+        let data_type: *const rb_sys::rb_data_type_t = std::ptr::from_ref(T::data_type()).cast();
+        &*rb_sys::rb_check_typeddata(object, data_type).cast::<T>()
+    }
+}
+
+/// A method of any arity, which is how Ruby takes them.
+type AnyMethod = unsafe extern "C" fn() -> VALUE;

@@ -1,0 +1,45 @@
+//! Waiting and working without Ruby's lock.
+
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What runs without the lock: the work, how to wake it, and its result.
+struct Unlocked<'a, T> {
+    work: &'a dyn Fn() -> T,
+    wake: &'a dyn Fn(),
+    result: Option<T>,
+}
+
+/// Runs `work` without Ruby's lock, so that other Ruby threads run meanwhile. `wake` is called from
+/// another thread when this one is to be interrupted; it must make `work` return soon. The answer is
+/// `None` when an interrupt was pending and `work` did not run, or panicked.
+pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
+    unsafe extern "C" fn run<T>(data: *mut c_void) -> *mut c_void {
+        // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by nothing
+        // else while `run` has it: `wake` only reads its own field.
+        let unlocked = unsafe { &mut *data.cast::<Unlocked<'_, T>>() };
+        unlocked.result = catch_unwind(AssertUnwindSafe(unlocked.work)).ok();
+        std::ptr::null_mut()
+    }
+    unsafe extern "C" fn wake_up(data: *mut c_void) {
+        // SAFETY: `data` points to the `&dyn Fn()` below, which outlives the call.
+        let wake = unsafe { &*data.cast::<&dyn Fn()>() };
+        // A panic here would abort the process; nothing can be told about it either.
+        let _ = catch_unwind(AssertUnwindSafe(wake));
+    }
+    let mut unlocked = Unlocked { work, wake, result: None };
+    let mut wake = unlocked.wake;
+    // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
+    // data live in this frame until it returns. With INTR_FAIL it returns instead of raising, so no
+    // frame of ours is jumped over.
+    unsafe {
+        rb_sys::rb_nogvl(
+            Some(run::<T>),
+            (&raw mut unlocked).cast(),
+            Some(wake_up),
+            (&raw mut wake).cast(),
+            rb_sys::RB_NOGVL_INTR_FAIL as c_int,
+        );
+    }
+    unlocked.result
+}
