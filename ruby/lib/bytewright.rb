@@ -11,5 +11,9 @@ require_relative "bytewright/packet"
 require_relative "bytewright/columns"
 require_relative "bytewright/flow"
 require_relative "bytewright/capture"
+require_relative "bytewright/entries"
+require_relative "bytewright/table"
+require_relative "bytewright/snapshot"
+require_relative "bytewright/tree_table"
 
 Bytewright.singleton_class.send(:private, :run_command)

@@ -81,7 +81,8 @@ class NamesTest < TestCase
   end
 
   def test_every_core_name_on_the_page_exists
-    ["Types", "Operations", "Options", "What `info` says", "What a merge says", "Errors"].each do |title|
+    ["Types", "Operations", "Options", "Options of a table", "What `stat` says", "What `info` says", "What a merge says",
+     "Errors"].each do |title|
       column(title, 0).each do |path|
         path.split("::").each do |name|
           declared = /\b(?:mod|struct|enum|trait|fn|const|type) #{name}\b|^\s+(?:pub )?#{name}(?::|,|\(| \{)|\bas #{name};/
@@ -97,6 +98,12 @@ class NamesTest < TestCase
     column("Options", 1).each { |option| assert_match(/^ +#{Regexp.escape(option).sub("\\ ", " <")}/, help) }
     signatures = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"))
     rows("Options").flat_map { |cells| quoted(cells[2]) }.each { |option| assert_match(/def self\..*\b#{option}/m, signatures) }
+  end
+
+  def test_the_options_of_a_table_and_its_stat_are_what_the_page_says
+    options = Bytewright::Table.method(:open).parameters.filter_map { |kind, name| "#{name}:" if kind == :key }
+    assert_equal(options.sort, column("Options of a table", 1).grep(/:\z/).sort)
+    assert_equal(Bytewright::HashTable.new.stat.keys.map(&:inspect), column("What `stat` says", 1))
   end
 
   def test_info_says_what_the_page_says
@@ -126,7 +133,7 @@ class NamesTest < TestCase
   private
 
   def classes
-    Bytewright.constants.map { |name| Bytewright.const_get(name) }.grep(Class)
+    Bytewright.constants.map { |name| Bytewright.const_get(name) }.grep(Module)
   end
 
   # Every `Class#method` and `Class.method` on the page.

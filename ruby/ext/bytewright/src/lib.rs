@@ -1,7 +1,7 @@
 //! The Ruby face: Ruby objects around the core's whole-file operations. It holds no logic that
 //! another face would need; what is Ruby's way of saying things is in `ruby/lib`.
 //!
-//! `border` is the only file with `unsafe`; `error` the only one that knows exception classes.
+//! `border` is the only folder with `unsafe`; `error` the only one that knows exception classes.
 
 // The macro that exports the initialiser gives it no documentation.
 #![allow(missing_docs)]
@@ -12,12 +12,18 @@ mod capture;
 mod class;
 mod columns;
 mod command;
+mod cursor;
 mod error;
 mod fields;
 mod flow;
 mod info;
 mod packet;
 mod reading;
+mod snapshot;
+mod table;
+mod table_methods;
+mod turn;
+mod view;
 
 use magnus::{Error, Ruby, function, method, prelude::*};
 
@@ -34,6 +40,10 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     packet::init(ruby)?;
     columns::init(ruby)?;
     flow::init(ruby)?;
+    table_methods::init(ruby)?;
+    snapshot::init(ruby)?;
+    view::init(ruby)?;
+    cursor::init(ruby)?;
 
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
 

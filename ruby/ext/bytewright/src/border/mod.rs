@@ -7,6 +7,8 @@
 #![allow(unsafe_code)]
 
 mod packets;
+mod scans;
+mod tables;
 mod unlocked;
 
 use std::os::unix::ffi::OsStringExt;
@@ -17,7 +19,12 @@ use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
 pub(crate) use packets::{ROW_FIELDS_MAX, define_field_getters, define_loops};
-pub(crate) use unlocked::without_lock;
+pub(crate) use scans::define_scan_loops;
+pub(crate) use tables::{
+    define_allocators, define_table_methods, encoding_index, encoding_object, pack_strings,
+    string_of,
+};
+pub(crate) use unlocked::{without_lock, without_lock_to_the_end};
 
 /// Tells Ruby that nothing here is shared between Ractors.
 pub(crate) fn declare_ractor_safe() {

@@ -3,10 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What runs without the lock: the work, how to wake it, and its result.
+/// What runs without the lock: the work, and its result.
 struct Unlocked<'a, T> {
     work: &'a dyn Fn() -> T,
-    wake: &'a dyn Fn(),
     result: Option<T>,
 }
 
@@ -14,9 +13,19 @@ struct Unlocked<'a, T> {
 /// another thread when this one is to be interrupted; it must make `work` return soon. The answer is
 /// `None` when an interrupt was pending and `work` did not run, or panicked.
 pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
+    run_unlocked(work, Some(wake))
+}
+
+/// Runs `work` without Ruby's lock to its end, for work that nothing can wake and that ends soon by
+/// itself. Where nothing can wake it, Ruby need not start a thread that could.
+pub(crate) fn without_lock_to_the_end<T>(work: &dyn Fn() -> T) -> Option<T> {
+    run_unlocked(work, None)
+}
+
+fn run_unlocked<T>(work: &dyn Fn() -> T, wake: Option<&dyn Fn()>) -> Option<T> {
     unsafe extern "C" fn run<T>(data: *mut c_void) -> *mut c_void {
-        // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by nothing
-        // else while `run` has it: `wake` only reads its own field.
+        // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by
+        // nothing else.
         let unlocked = unsafe { &mut *data.cast::<Unlocked<'_, T>>() };
         unlocked.result = catch_unwind(AssertUnwindSafe(unlocked.work)).ok();
         std::ptr::null_mut()
@@ -27,8 +36,8 @@ pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T
         // A panic here would abort the process; nothing can be told about it either.
         let _ = catch_unwind(AssertUnwindSafe(wake));
     }
-    let mut unlocked = Unlocked { work, wake, result: None };
-    let mut wake = unlocked.wake;
+    let mut unlocked = Unlocked { work, result: None };
+    let mut waker = wake.unwrap_or(&|| {});
     // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
     // data live in this frame until it returns. With INTR_FAIL it returns instead of raising, so no
     // frame of ours is jumped over.
@@ -36,8 +45,8 @@ pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T
         rb_sys::rb_nogvl(
             Some(run::<T>),
             (&raw mut unlocked).cast(),
-            Some(wake_up),
-            (&raw mut wake).cast(),
+            wake.is_some().then_some(wake_up as unsafe extern "C" fn(*mut c_void)),
+            (&raw mut waker).cast(),
             rb_sys::RB_NOGVL_INTR_FAIL as c_int,
         );
     }

@@ -1,0 +1,219 @@
+//! The loops over the entries of a table: they yield them, or collect them in an Array or a Hash.
+
+use std::ffi::c_int;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use magnus::RClass;
+use magnus::rb_sys::AsRawValue;
+use rb_sys::VALUE;
+
+use super::tables::new_string;
+use super::{AnyMethod, inside, or_raise};
+use crate::error::{guarded, raised};
+use crate::snapshot::ScanObject;
+
+/// Entries that are collected between two looks at what other threads and signals want.
+const ENTRIES_UNCHECKED: u64 = 1024;
+
+/// Makes something of the next entry's key and value, or of nothing at the end.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping. `make` runs no Ruby code.
+#[inline]
+unsafe fn next<T: Copy>(this: &ScanObject, make: impl FnOnce(&[u8], &[u8]) -> T) -> Option<T> {
+    // SAFETY: a guard would be lost where making a String raises. Nobody else borrows it while Ruby's
+    // lock is here and no Ruby code runs; what the scan shows stays until it is asked for more.
+    let scan = unsafe { &mut *this.scan.as_ptr() };
+    let outcome = catch_unwind(AssertUnwindSafe(move || {
+        // Moved, so that what it shows may leave the closure.
+        let scan = scan;
+        scan.as_mut().map_or(Ok(None), |scan| scan.advance())
+    }));
+    match outcome {
+        Ok(Ok(entry)) => entry.map(|(key, value)| make(key, value)),
+        Ok(Err(error)) => or_raise(|ruby| raised(ruby, Err(error))),
+        Err(panic) => or_raise(|ruby| guarded(ruby, || resume_unwind(panic))),
+    }
+}
+
+/// Two Strings, on the stack, where the garbage collector finds them.
+#[derive(Clone, Copy)]
+struct Pair(VALUE, VALUE);
+
+/// The next entry as two new Strings.
+///
+/// # Safety
+/// As for [`next`].
+#[inline]
+unsafe fn next_pair(this: &ScanObject) -> Option<Pair> {
+    let encoding = this.encoding;
+    // SAFETY: as the caller promises; making a String runs no Ruby code.
+    unsafe {
+        next(this, |key, value| {
+            let key = new_string(key, encoding);
+            black_box(Pair(key, new_string(value, encoding)))
+        })
+    }
+}
+
+/// # Safety
+/// As for [`next`].
+#[inline]
+unsafe fn next_key(this: &ScanObject) -> Option<VALUE> {
+    // SAFETY: as the caller promises.
+    unsafe { next(this, |key, _| new_string(key, this.encoding)) }
+}
+
+/// # Safety
+/// As for [`next`].
+#[inline]
+unsafe fn next_value(this: &ScanObject) -> Option<VALUE> {
+    // SAFETY: as the caller promises.
+    unsafe { next(this, |_, value| new_string(value, this.encoding)) }
+}
+
+/// Runs `step` until it gives nothing, and lets other threads run now and then.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping.
+unsafe fn collect(mut step: impl FnMut() -> Option<VALUE>) {
+    let mut count = 0_u64;
+    while step().is_some() {
+        count += 1;
+        if count.is_multiple_of(ENTRIES_UNCHECKED) {
+            // SAFETY: it may raise, and nothing needs dropping.
+            unsafe { rb_sys::rb_thread_check_ints() };
+        }
+    }
+}
+
+/// Yields an Array of key and value for each entry.
+unsafe extern "C" fn each_pair(object: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the receiver alive; the block may raise, throw or break.
+    unsafe {
+        let this: &ScanObject = inside(object);
+        while let Some(Pair(key, value)) = next_pair(this) {
+            rb_sys::rb_yield(rb_sys::rb_assoc_new(key, value));
+        }
+    }
+    object
+}
+
+/// The same for a block of two arguments, without the Array.
+unsafe extern "C" fn each_two(object: VALUE) -> VALUE {
+    // SAFETY: as above.
+    unsafe {
+        let this: &ScanObject = inside(object);
+        while let Some(Pair(key, value)) = next_pair(this) {
+            let arguments = [key, value];
+            rb_sys::rb_yield_values2(2, arguments.as_ptr());
+        }
+    }
+    object
+}
+
+unsafe extern "C" fn each_key(object: VALUE) -> VALUE {
+    // SAFETY: as above.
+    unsafe {
+        let this: &ScanObject = inside(object);
+        while let Some(key) = next_key(this) {
+            rb_sys::rb_yield(key);
+        }
+    }
+    object
+}
+
+unsafe extern "C" fn each_value(object: VALUE) -> VALUE {
+    // SAFETY: as above.
+    unsafe {
+        let this: &ScanObject = inside(object);
+        while let Some(value) = next_value(this) {
+            rb_sys::rb_yield(value);
+        }
+    }
+    object
+}
+
+unsafe extern "C" fn keys(object: VALUE) -> VALUE {
+    // SAFETY: as above; the Array keeps what it holds alive.
+    unsafe {
+        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        collect(|| next_key(this).map(|key| rb_sys::rb_ary_push(array, key)));
+        array
+    }
+}
+
+unsafe extern "C" fn values(object: VALUE) -> VALUE {
+    // SAFETY: as above.
+    unsafe {
+        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        collect(|| next_value(this).map(|value| rb_sys::rb_ary_push(array, value)));
+        array
+    }
+}
+
+unsafe extern "C" fn pairs(object: VALUE) -> VALUE {
+    // SAFETY: as above.
+    unsafe {
+        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        collect(|| {
+            let Pair(key, value) = next_pair(this)?;
+            Some(rb_sys::rb_ary_push(array, rb_sys::rb_assoc_new(key, value)))
+        });
+        array
+    }
+}
+
+unsafe extern "C" fn hash(object: VALUE) -> VALUE {
+    // SAFETY: as above. A Hash takes a frozen key as it is, and would copy another.
+    unsafe {
+        let (this, hash): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_hash_new());
+        collect(|| {
+            let Pair(key, value) = next_pair(this)?;
+            Some(rb_sys::rb_hash_aset(hash, rb_sys::rb_obj_freeze(key), value))
+        });
+        hash
+    }
+}
+
+/// The first entries, as many as `count`, as an Array of Arrays.
+unsafe extern "C" fn first(object: VALUE, count: VALUE) -> VALUE {
+    // SAFETY: as above; what is no Integer raises.
+    unsafe {
+        let (this, count) = (inside::<ScanObject>(object), rb_sys::rb_num2long(count));
+        let array = rb_sys::rb_ary_new();
+        for _ in 0..count {
+            let Some(Pair(key, value)) = next_pair(this) else { break };
+            rb_sys::rb_ary_push(array, rb_sys::rb_assoc_new(key, value));
+        }
+        array
+    }
+}
+
+/// Defines the loops as methods of `class`.
+pub(crate) fn define_scan_loops(class: RClass) {
+    type Loop = unsafe extern "C" fn(VALUE) -> VALUE;
+    type Counted = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
+    let loops = [
+        (c"each_pair", each_pair as Loop),
+        (c"each_two", each_two),
+        (c"each_key", each_key),
+        (c"each_value", each_value),
+        (c"keys", keys),
+        (c"values", values),
+        (c"pairs", pairs),
+        (c"hash_of", hash),
+    ];
+    let define = |name: &std::ffi::CStr, function: AnyMethod, arity: c_int| {
+        // SAFETY: Ruby calls a method with self and as many arguments as its arity says, which is what
+        // the function takes; the type is erased because Ruby takes methods of any arity.
+        unsafe { rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(function), arity) }
+    };
+    for (name, function) in loops {
+        // SAFETY: see `define`.
+        define(name, unsafe { std::mem::transmute::<Loop, AnyMethod>(function) }, 0);
+    }
+    // SAFETY: see `define`.
+    define(c"first", unsafe { std::mem::transmute::<Counted, AnyMethod>(first) }, 1);
+}

@@ -1,0 +1,494 @@
+//! The methods of a table that programs call most, without a conversion and without a copy of keys.
+//!
+//! While one of these reads or changes a table, nothing of Ruby's runs: Ruby's lock is kept, whoever
+//! works without it has said so in the table's turn, and making a String runs no Ruby code. So bytes
+//! that the table shows stay where they are until they are in a String.
+
+use std::cell::RefMut;
+use std::ffi::c_int;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytewright::ErrorKind;
+use bytewright::table::file::TableKind;
+use bytewright::table::{PackedEntries, Table};
+use magnus::rb_sys::{AsRawValue, FromRawValue};
+use magnus::{Error, RArray, RClass, RString, Ruby, Value, kwargs, prelude::*};
+use rb_sys::VALUE;
+
+use super::{AnyMethod, inside, or_raise, raise};
+use crate::error::to_ruby;
+use crate::table::{Content, TableObject};
+
+const NIL: VALUE = rb_sys::Qnil as VALUE;
+
+/// A scratch buffer that grew beyond this is given back.
+const SCRATCH_LEN_MAX: usize = 1 << 20;
+
+/// The number of an encoding: UTF-8 where none is given.
+pub(crate) fn encoding_index(encoding: Option<Value>) -> c_int {
+    match encoding {
+        // SAFETY: Ruby is there, as the value shows; for an Encoding it cannot raise.
+        Some(encoding) => unsafe { rb_sys::rb_to_encoding_index(encoding.as_raw()) },
+        // SAFETY: it answers a constant of the process.
+        None => unsafe { rb_sys::rb_utf8_encindex() },
+    }
+}
+
+/// The encoding with the number `index`.
+pub(crate) fn encoding_object(index: c_int) -> Value {
+    // SAFETY: `index` came from `encoding_index`; the object lives as long as the process.
+    unsafe { Value::from_raw(rb_sys::rb_enc_from_encoding(rb_sys::rb_enc_from_index(index))) }
+}
+
+/// A new String of `bytes`, in the encoding with the number `encoding`.
+pub(crate) fn string_of(bytes: &[u8], encoding: c_int) -> RString {
+    // Where there is no memory magnus cannot return an error either.
+    // SAFETY: what it makes is a String.
+    unsafe { RString::from_value(Value::from_raw(new_string(bytes, encoding))) }.unwrap_or_else(
+        || Ruby::get().map_or_else(|_| std::process::abort(), |ruby| ruby.str_new("")),
+    )
+}
+
+/// A new String of `bytes`. It raises where there is no memory.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping; `bytes` must stay what they are while
+/// the garbage collector runs.
+#[inline]
+pub(super) unsafe fn new_string(bytes: &[u8], encoding: c_int) -> VALUE {
+    const INLINE_MAX: c_int = rb_sys::ruby_encoding_consts::RUBY_ENCODING_INLINE_MAX as c_int;
+    const SHIFT: u32 = rb_sys::ruby_encoding_consts::RUBY_ENCODING_SHIFT as u32;
+    // SAFETY: the pointer and the length are those of a slice. A String begins as one of bytes, whose
+    // encoding has the number 0, so a number that fits the flags of its header is set by adding it;
+    // this is what Ruby's macro does for C, and spares four calls.
+    unsafe {
+        let string = rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as _);
+        match (0..INLINE_MAX).contains(&encoding) {
+            true => (*(string as *mut rb_sys::RBasic)).flags |= (encoding as VALUE) << SHIFT,
+            false => {
+                rb_sys::rb_enc_associate_index(string, encoding);
+            }
+        }
+        string
+    }
+}
+
+/// `object` as a String: itself, or what `to_str` gives. It raises TypeError for what is none.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping. It may run Ruby code.
+#[inline]
+pub(super) unsafe fn string(object: VALUE) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match rb_sys::RB_TYPE_P(object, rb_sys::ruby_value_type::RUBY_T_STRING) {
+            true => object,
+            false => rb_sys::rb_str_to_str(object),
+        }
+    }
+}
+
+/// The bytes of a String.
+///
+/// # Safety
+/// The String must be kept alive, and no Ruby code may run while they are used.
+#[inline]
+pub(super) unsafe fn bytes<'a>(string: VALUE) -> &'a [u8] {
+    // SAFETY: Ruby keeps this many bytes there, which as the caller promises stay what they are.
+    unsafe {
+        let len = rb_sys::RSTRING_LEN(string) as usize;
+        match len {
+            0 => &[],
+            _ => std::slice::from_raw_parts(rb_sys::RSTRING_PTR(string).cast(), len),
+        }
+    }
+}
+
+/// The Strings of two Arrays as keys and values.
+pub(crate) fn pack_strings(
+    ruby: &Ruby,
+    keys: RArray,
+    values: RArray,
+) -> Result<PackedEntries, Error> {
+    let mut packed = PackedEntries::default();
+    for at in 0..keys.len().min(values.len()) as isize {
+        let (key, value) = (keys.entry::<Value>(at)?, values.entry::<Value>(at)?);
+        let strings = RString::from_value(key).zip(RString::from_value(value));
+        let Some((key, value)) = strings else {
+            return Err(Error::new(ruby.exception_type_error(), "expected Strings"));
+        };
+        // SAFETY: the Arrays keep the Strings alive, and nothing of Ruby's runs while they are copied.
+        unsafe { packed.push(key.as_slice(), value.as_slice()) };
+    }
+    Ok(packed)
+}
+
+/// Runs `work`, which calls nothing of Ruby's; a panic in it is raised as InternalError.
+#[inline]
+fn caught<T>(work: impl FnOnce() -> T) -> T {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result,
+        Err(panic) => raise(or_internal(panic)),
+    }
+}
+
+#[cold]
+fn or_internal(panic: Box<dyn std::any::Any + Send>) -> Error {
+    // SAFETY: Ruby called the function that ends up here.
+    let ruby = unsafe { Ruby::get_unchecked() };
+    match crate::error::guarded::<()>(&ruby, || std::panic::resume_unwind(panic)) {
+        Err(error) => error,
+        Ok(()) => Error::new(ruby.exception_runtime_error(), "a defect in Bytewright"),
+    }
+}
+
+/// Raises what went wrong, if something did.
+#[inline]
+fn check(outcome: bytewright::Result<()>) {
+    if let Err(error) = outcome {
+        or_raise(|ruby| Err::<(), _>(to_ruby(ruby, &error)));
+    }
+}
+
+/// The table inside, when it is this fiber's turn to use it.
+///
+/// # Safety
+/// Ruby must keep `object` alive meanwhile. What is borrowed must be gone before Ruby code runs.
+#[inline]
+unsafe fn content<'a>(object: VALUE) -> (&'a TableObject, &'a Content) {
+    // SAFETY: as the caller promises.
+    let this: &TableObject = unsafe { inside(object) };
+    if this.turn.is_taken() || this.is_in_file.get() {
+        or_raise(|ruby| this.wait_until_idle(ruby));
+    }
+    // SAFETY: a guard would be lost where making a String raises. Nobody borrows it to change it while
+    // Ruby's lock is here and no Ruby code runs.
+    match unsafe { this.content.try_borrow_unguarded() } {
+        Ok(content) => (this, content),
+        Err(_) => or_raise(|ruby| {
+            this.read(ruby, |_| Ok(()))?;
+            Err(Error::new(ruby.exception_runtime_error(), "a table in use"))
+        }),
+    }
+}
+
+/// Shows `found` the value of `key`; the bytes are there until something of Ruby's runs.
+#[inline]
+fn find<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
+    match content {
+        Content::Hash(table) => caught(|| table.value(key)),
+        Content::Tree(table) => caught(|| table.value(key)),
+        _ => find_in_file(this, content, key),
+    }
+}
+
+/// The same in a file: the value stands in the table's scratch buffer, which goes with the table.
+fn find_in_file<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
+    let found = caught(|| {
+        let table = content.table()?;
+        let mut scratch = empty_scratch(this);
+        table.get_with(key, &mut |value| scratch.extend_from_slice(value))
+    });
+    let is_there = match found {
+        Ok(is_there) => is_there,
+        Err(error) => or_raise(|ruby| Err(to_ruby(ruby, &error))),
+    };
+    // SAFETY: nobody else uses the buffer until something of Ruby's runs.
+    let scratch = unsafe { this.scratch.try_borrow_unguarded() };
+    scratch.ok().filter(|_| is_there).map(Vec::as_slice)
+}
+
+/// The table's scratch buffer, empty and not too large.
+fn empty_scratch(this: &TableObject) -> RefMut<'_, Vec<u8>> {
+    let mut scratch = this.scratch.borrow_mut();
+    if scratch.capacity() > SCRATCH_LEN_MAX {
+        *scratch = Vec::new();
+    }
+    scratch.clear();
+    scratch
+}
+
+/// The value of `key` as a new String, where it has one.
+///
+/// # Safety
+/// `object` and `key`, a String, must be kept alive, and nothing that needs dropping may be.
+#[inline]
+unsafe fn value_string(object: VALUE, key: VALUE) -> Option<VALUE> {
+    // SAFETY: as the caller promises; nothing of Ruby's runs before the String is made of the value.
+    unsafe {
+        let (this, content) = content(object);
+        let value = find(this, content, bytes(key))?;
+        Some(new_string(value, this.encoding.get()))
+    }
+}
+
+/// `table[key]`
+unsafe extern "C" fn get(object: VALUE, key: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the receiver and the arguments of a method alive.
+    unsafe { value_string(object, string(key)).unwrap_or(NIL) }
+}
+
+/// `table.key?(key)`
+unsafe extern "C" fn has_key(object: VALUE, key: VALUE) -> VALUE {
+    // SAFETY: as for `get`.
+    unsafe {
+        let key = string(key);
+        let (this, content) = content(object);
+        let found = find(this, content, bytes(key)).is_some();
+        black_box(key);
+        boolean(found)
+    }
+}
+
+fn boolean(value: bool) -> VALUE {
+    match value {
+        true => rb_sys::Qtrue as VALUE,
+        false => rb_sys::Qfalse as VALUE,
+    }
+}
+
+/// `table[key] = value`
+unsafe extern "C" fn put(object: VALUE, key_given: VALUE, value_given: VALUE) -> VALUE {
+    // SAFETY: as for `get`; the Strings are used while nothing of Ruby's runs.
+    unsafe {
+        rb_sys::rb_check_frozen(object);
+        let (key, value) = (string(key_given), string(value_given));
+        change(
+            object,
+            |table| table.put(bytes(key), bytes(value)),
+            |this, ruby| {
+                let (key, value) = (bytes(key).to_vec(), bytes(value).to_vec());
+                this.change_unlocked(ruby, |content| content.table_mut()?.put(&key, &value))
+            },
+        );
+        black_box((key, value));
+        value_given
+    }
+}
+
+/// Changes a table: at once, or where that would wait for a disk by `otherwise`, which may run Ruby
+/// code of other threads.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping. `work` calls nothing of Ruby's.
+#[inline]
+unsafe fn change(
+    object: VALUE,
+    work: impl FnOnce(&mut dyn Table) -> bytewright::Result<()>,
+    otherwise: impl FnOnce(&TableObject, &Ruby) -> Result<(), Error>,
+) {
+    // SAFETY: as the caller promises.
+    let (this, found) = unsafe { content(object) };
+    let is_slow = match found {
+        Content::Hash(_) | Content::Tree(_) | Content::Closed => false,
+        _ => found.table().is_ok_and(Table::waits_for_disk),
+    };
+    if is_slow {
+        return or_raise(|ruby| otherwise(this, ruby));
+    }
+    let outcome = caught(|| match this.content.try_borrow_mut() {
+        Ok(mut content) => match &mut *content {
+            // Called by its type, so that it is compiled into here.
+            Content::Hash(table) => work(table),
+            content => work(content.table_mut()?),
+        },
+        Err(_) => Err(bytewright::Error::new(ErrorKind::Internal, "a table in use is changed")),
+    });
+    check(outcome);
+    this.note_change();
+}
+
+/// `table.delete(key)`, with what a block gives where there is no such key.
+unsafe extern "C" fn delete(object: VALUE, key_given: VALUE) -> VALUE {
+    // SAFETY: as for `put`. The old value is a String before it is gone from the table.
+    unsafe {
+        rb_sys::rb_check_frozen(object);
+        let key = string(key_given);
+        let Some(old) = value_string(object, key) else {
+            return match rb_sys::rb_block_given_p() {
+                0 => NIL,
+                _ => rb_sys::rb_yield(key_given),
+            };
+        };
+        change(
+            object,
+            |table| table.delete(bytes(key)).map(drop),
+            |this, ruby| {
+                let key = bytes(key).to_vec();
+                this.change_unlocked(ruby, |content| content.table_mut()?.delete(&key).map(drop))
+            },
+        );
+        black_box((key, old)).1
+    }
+}
+
+/// `table.fetch(key)`, `table.fetch(key, default)`, `table.fetch(key) { |key| }`
+unsafe extern "C" fn fetch(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+    // SAFETY: as for `get`; Ruby gives as many arguments as it says.
+    unsafe {
+        if !(1..=2).contains(&count) {
+            rb_sys::rb_error_arity(count, 1, 2);
+        }
+        let key = *arguments;
+        if let Some(value) = value_string(object, string(key)) {
+            return value;
+        }
+        match (rb_sys::rb_block_given_p(), count) {
+            (0, 2) => *arguments.add(1),
+            (0, _) => {
+                or_raise(|ruby| Err(key_error(ruby, Value::from_raw(object), Value::from_raw(key))))
+            }
+            (_, 2) => {
+                rb_sys::rb_warn(c"block supersedes default value argument".as_ptr());
+                rb_sys::rb_yield(key)
+            }
+            _ => rb_sys::rb_yield(key),
+        }
+    }
+}
+
+/// The KeyError that Hash raises.
+fn key_error(ruby: &Ruby, receiver: Value, key: Value) -> Error {
+    let message = format!("key not found: {}", key.inspect());
+    let options = kwargs!(ruby, "receiver" => receiver, "key" => key);
+    match ruby.exception_key_error().funcall::<_, _, magnus::Exception>("new", (message, options)) {
+        Ok(exception) => exception.into(),
+        Err(error) => error,
+    }
+}
+
+/// Keys whose values are looked for together.
+const BLOCK_LEN: usize = 64;
+
+/// `table.values_at(*keys)`
+unsafe extern "C" fn values_at(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+    // SAFETY: as for `fetch`; the Arrays keep the Strings alive.
+    unsafe {
+        let count = count as usize;
+        let keys = rb_sys::rb_ary_new_capa(count as _);
+        for at in 0..count {
+            rb_sys::rb_ary_push(keys, string(*arguments.add(at)));
+        }
+        let values = rb_sys::rb_ary_new_capa(count as _);
+        for begin in (0..count).step_by(BLOCK_LEN) {
+            push_values(object, keys, begin, values);
+        }
+        black_box(keys);
+        values
+    }
+}
+
+/// Pushes the values of a block of `keys` from `begin` on.
+///
+/// # Safety
+/// All are kept alive, the keys are Strings, and nothing that needs dropping is alive.
+unsafe fn push_values(object: VALUE, keys: VALUE, begin: usize, values: VALUE) {
+    // SAFETY: as the caller promises; no key changes before the values stand in the scratch buffer,
+    // and nothing but Strings is made before they are read there.
+    unsafe {
+        let (this, content) = content(object);
+        let len = (rb_sys::RARRAY_LEN(keys) as usize - begin).min(BLOCK_LEN);
+        let mut places = [None; BLOCK_LEN];
+        let found = caught(|| {
+            let mut block = [&[][..]; BLOCK_LEN];
+            for (at, key) in block.iter_mut().take(len).enumerate() {
+                *key = bytes(rb_sys::rb_ary_entry(keys, (begin + at) as _));
+            }
+            copy_values(this, content, &block[..len], &mut places)
+        });
+        check(found);
+        let Ok(scratch) = this.scratch.try_borrow_unguarded() else { return };
+        for place in places.iter().take(len) {
+            let value = place.and_then(|(begin, end)| scratch.get(begin..end));
+            let value = value.map(|value| new_string(value, this.encoding.get()));
+            rb_sys::rb_ary_push(values, value.unwrap_or(NIL));
+        }
+    }
+}
+
+/// Where a value stands in the scratch buffer.
+type ScratchPlace = Option<(usize, usize)>;
+
+/// Copies the values of `keys` to the scratch buffer, and says where each is.
+fn copy_values(
+    this: &TableObject,
+    content: &Content,
+    keys: &[&[u8]],
+    places: &mut [ScratchPlace],
+) -> bytewright::Result<()> {
+    let mut scratch = empty_scratch(this);
+    content.table()?.get_many(keys, &mut |at, value| {
+        if let (Some(value), Some(place)) = (value, places.get_mut(at)) {
+            let begin = scratch.len();
+            scratch.extend_from_slice(value);
+            *place = Some((begin, scratch.len()));
+        }
+    })
+}
+
+/// `table.size`
+unsafe extern "C" fn size(object: VALUE) -> VALUE {
+    // SAFETY: as for `get`.
+    unsafe {
+        let (_, content) = content(object);
+        let len = match content {
+            Content::Hash(table) => caught(|| table.len()),
+            content => caught(|| content.table()?.len()),
+        };
+        match len {
+            Ok(len) => rb_sys::rb_ull2inum(len),
+            Err(error) => or_raise(|ruby| Err(to_ruby(ruby, &error))),
+        }
+    }
+}
+
+unsafe extern "C" fn allocate_hash(class: VALUE) -> VALUE {
+    allocate(class, TableKind::Hashed)
+}
+
+unsafe extern "C" fn allocate_tree(class: VALUE) -> VALUE {
+    allocate(class, TableKind::Ordered)
+}
+
+/// An empty table in memory, as an object of `class`.
+fn allocate(class: VALUE, kind: TableKind) -> VALUE {
+    or_raise(|ruby| {
+        // SAFETY: Ruby calls an allocator with a class.
+        let class = unsafe { Value::from_raw(class) };
+        let class = RClass::from_value(class)
+            .ok_or_else(|| Error::new(ruby.exception_type_error(), "expected a class"))?;
+        Ok(ruby.obj_wrap_as(TableObject::in_memory(kind), class).as_raw())
+    })
+}
+
+/// Lets `new` make tables of either kind.
+pub(crate) fn define_allocators(hash: RClass, tree: RClass) {
+    // SAFETY: Ruby calls an allocator with the class, and takes the object that it answers.
+    unsafe {
+        rb_sys::rb_define_alloc_func(hash.as_raw(), Some(allocate_hash));
+        rb_sys::rb_define_alloc_func(tree.as_raw(), Some(allocate_tree));
+    }
+}
+
+/// Defines the methods of this file.
+pub(crate) fn define_table_methods(class: RClass) {
+    type None = unsafe extern "C" fn(VALUE) -> VALUE;
+    type One = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
+    type Two = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
+    type Any = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
+    // SAFETY: each function takes self and as many arguments as its arity says, or with -1 their
+    // count, where they are, and self; the type is erased because Ruby takes methods of any arity.
+    unsafe {
+        let define = |name: &std::ffi::CStr, method: AnyMethod, arity: c_int| {
+            rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), arity);
+        };
+        define(c"[]", std::mem::transmute::<One, AnyMethod>(get), 1);
+        define(c"key?", std::mem::transmute::<One, AnyMethod>(has_key), 1);
+        define(c"[]=", std::mem::transmute::<Two, AnyMethod>(put), 2);
+        define(c"delete", std::mem::transmute::<One, AnyMethod>(delete), 1);
+        define(c"fetch", std::mem::transmute::<Any, AnyMethod>(fetch), -1);
+        define(c"values_at", std::mem::transmute::<Any, AnyMethod>(values_at), -1);
+        define(c"size", std::mem::transmute::<None, AnyMethod>(size), 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Whose turn it is to use a table: everybody's, or that of the one fiber that has a transaction open
+//! or works without Ruby's lock.
+//!
+//! It is a `Thread::Mutex` of Ruby's, taken only for such work, so that those who wait do it as Ruby
+//! waits: they can be interrupted, a deadlock is found, and a fiber scheduler is asked.
+
+use std::cell::Cell;
+
+use bytewright::ErrorKind;
+use magnus::gc::Marker;
+use magnus::prelude::*;
+use magnus::rb_sys::AsRawValue;
+use magnus::value::{InnerValue, Opaque};
+use magnus::{Error, Mutex, Ruby, Value};
+
+use crate::error::to_ruby;
+
+/// A turn that one fiber at a time can take.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// Made when it is first taken.
+    mutex: Cell<Option<Opaque<Mutex>>>,
+    /// Whose turn it is.
+    holder: Cell<Option<Holder>>,
+}
+
+/// A fiber and its thread. They are marked, so that no others get their addresses.
+#[derive(Clone, Copy)]
+struct Holder {
+    fiber: Opaque<Value>,
+    thread: Opaque<Value>,
+}
+
+impl Holder {
+    fn current(ruby: &Ruby) -> Holder {
+        Holder {
+            fiber: ruby.fiber_current().as_value().into(),
+            thread: ruby.thread_current().as_value().into(),
+        }
+    }
+}
+
+/// What taking a turn found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It was this fiber's before.
+    Already,
+    /// It was nobody's.
+    Now,
+    /// Who had it is gone without giving it back: a fork copies one thread, not those beside it.
+    FromTheGone,
+}
+
+impl Turn {
+    pub(crate) fn mark(&self, marker: &Marker) {
+        if let Some(mutex) = self.mutex.get() {
+            marker.mark(mutex);
+        }
+        if let Some(holder) = self.holder.get() {
+            marker.mark(holder.fiber);
+            marker.mark(holder.thread);
+        }
+    }
+
+    /// Whether it is somebody's, perhaps of this fiber.
+    #[inline]
+    pub(crate) fn is_taken(&self) -> bool {
+        self.holder.get().is_some()
+    }
+
+    /// Whether it is this fiber's.
+    pub(crate) fn is_mine(&self, ruby: &Ruby) -> bool {
+        self.holder.get().is_some_and(|holder| {
+            holder.fiber.get_inner_with(ruby).as_raw() == ruby.fiber_current().as_raw()
+        })
+    }
+
+    /// Waits until it is this fiber's. A `LockError` where another fiber of this thread has it, which
+    /// could not go on while this one waits.
+    pub(crate) fn take(&self, ruby: &Ruby) -> Result<Taken, Error> {
+        if self.is_mine(ruby) {
+            return Ok(Taken::Already);
+        }
+        self.refuse_fiber(ruby)?;
+        let mutex = self.mutex.get().unwrap_or_else(|| {
+            let mutex = ruby.mutex_new().into();
+            self.mutex.set(Some(mutex));
+            mutex
+        });
+        mutex.get_inner_with(ruby).lock()?;
+        let found = if self.is_taken() { Taken::FromTheGone } else { Taken::Now };
+        self.holder.set(Some(Holder::current(ruby)));
+        Ok(found)
+    }
+
+    /// An error where a fiber of this thread has the turn: it cannot go on while this one waits, unless
+    /// a scheduler lets it.
+    fn refuse_fiber(&self, ruby: &Ruby) -> Result<(), Error> {
+        let thread = ruby.thread_current();
+        let is_of_this_thread = self.holder.get().is_some_and(|holder| {
+            holder.thread.get_inner_with(ruby).as_raw() == thread.as_value().as_raw()
+        });
+        let fiber_class = ruby.class_object().const_get::<_, Value>("Fiber")?;
+        if !is_of_this_thread
+            || !fiber_class.funcall::<_, _, Value>("current_scheduler", ())?.is_nil()
+        {
+            return Ok(());
+        }
+        let message =
+            "expected a table that no other fiber of this thread has in a transaction, found one";
+        Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Lock, message)))
+    }
+
+    /// Makes it nobody's again.
+    pub(crate) fn give_back(&self, ruby: &Ruby) -> Result<(), Error> {
+        self.holder.set(None);
+        match self.mutex.get() {
+            Some(mutex) => mutex.get_inner_with(ruby).unlock(),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,356 @@
+# frozen_string_literal: true
+
+module Bytewright
+  # What can be asked of entries of Strings, as one asks it of a Hash: the reading half of a {Table},
+  # and all of a {Snapshot}.
+  #
+  # Keys and values that it gives are new Strings, in its encoding. A key or value that is given must be
+  # a String, or have +to_str+; its bytes count, whatever its encoding says.
+  #
+  # Methods that walk the entries walk a snapshot: changing the table meanwhile is fine, and not seen.
+  # A HashTable gives entries in the order of their last write, a TreeTable in that of their keys.
+  module Entries
+    include Enumerable
+
+    # Entries that {#inspect} shows.
+    INSPECTED_ENTRIES = 20
+    # Characters of a key or value that {#inspect} shows.
+    INSPECTED_LENGTH = 200
+    private_constant :INSPECTED_ENTRIES, :INSPECTED_LENGTH
+
+    # Yields every entry.
+    #
+    # @param range [Hash] which entries, of a table in order: see {OrderedEntries}
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @return [self, Enumerator] self, or an enumerator with a size
+    def each(**range, &block)
+      return enumerator(:each, range) unless block
+
+      # A block that takes two arguments needs no Array made for it.
+      walk(range) { |scan| block.arity > 1 && !block.lambda? ? scan.each_two(&block) : scan.each_pair(&block) }
+      self
+    end
+    alias each_pair each
+
+    # @param range (see #each)
+    # @yieldparam key [String]
+    # @return [self, Enumerator] self, or an enumerator with a size
+    def each_key(**range, &block)
+      return enumerator(:each_key, range) unless block
+
+      walk(range) { |scan| scan.each_key(&block) }
+      self
+    end
+
+    # @param range (see #each)
+    # @yieldparam value [String]
+    # @return [self, Enumerator] self, or an enumerator with a size
+    def each_value(**range, &block)
+      return enumerator(:each_value, range) unless block
+
+      walk(range) { |scan| scan.each_value(&block) }
+      self
+    end
+
+    # @param range (see #each)
+    # @return [Array<String>] all keys
+    def keys(**range)
+      walk(range, &:keys)
+    end
+
+    # @param range (see #each)
+    # @return [Array<String>] all values
+    def values(**range)
+      walk(range, &:values)
+    end
+
+    # @param range (see #each)
+    # @return [Array<Array(String, String)>] all entries
+    def to_a(**range)
+      walk(range, &:pairs)
+    end
+    alias entries to_a
+
+    # @param range (see #each)
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @yieldreturn [Array(Object, Object)] a key and a value for the Hash
+    # @return [Hash] the entries, or what the block makes of them
+    def to_h(**range, &block)
+      block ? each(**range).to_h(&block) : walk(range, &:hash_of)
+    end
+
+    # @return [Hash{String => String}] the entries; so a Hash can be compared and merged with these
+    def to_hash
+      to_h
+    end
+
+    # @param key [String]
+    # @return [Boolean] whether there is such a key
+    def include?(key)
+      key?(key)
+    end
+    alias member? include?
+    alias has_key? include?
+
+    # @return [Integer] how many entries there are
+    def length
+      size
+    end
+
+    # @return [Boolean] whether there is no entry
+    def empty?
+      size.zero?
+    end
+
+    # @return [Integer] how many entries there are, or are equal to the argument, or make the block true
+    def count(*arguments, &block)
+      arguments.empty? && !block ? size : super
+    end
+
+    # @return [Boolean] whether there is an entry, or one that fits
+    def any?(*pattern, &block)
+      pattern.empty? && !block ? !empty? : super
+    end
+
+    # @param keys [Array<String>]
+    # @yieldparam key [String] a key that there is not
+    # @return [Array<String>] the values of the keys, or what the block gives
+    # @raise [KeyError] where there is no such key, and no block
+    def fetch_values(*keys, &block)
+      found = values_at(*keys)
+      return found unless found.include?(nil)
+
+      found.zip(keys).map { |value, key| value || fetch(key, &block) }
+    end
+
+    # @param value [String]
+    # @return [String, nil] the first key that has this value; all entries are looked at
+    def key(value)
+      entry_with(value)&.first
+    end
+
+    # @param value [Object]
+    # @return [Boolean] whether a key has this value; all entries are looked at
+    def value?(value)
+      !entry_with(value).nil?
+    end
+    alias has_value? value?
+
+    # @param key [String]
+    # @return [Array(String, String), nil] the key and its value
+    def assoc(key)
+      value = self[key]
+      value && [string_like(String.try_convert(key)), value]
+    end
+
+    # @param value [String]
+    # @return [Array(String, String), nil] the first entry with this value; all entries are looked at
+    def rassoc(value)
+      entry_with(value)
+    end
+
+    # @param key [String]
+    # @param names [Array<Object>] what to ask of the value, which a String has nothing for
+    # @return [String, nil]
+    def dig(key, *names)
+      names.empty? ? self[key] : { key => self[key] }.dig(key, *names)
+    end
+
+    # @return [nil] what there is for a key that there is not
+    def default(_key = nil)
+      nil
+    end
+
+    # @return [Proc] a lambda that gives the value of a key
+    def to_proc
+      method(:[]).to_proc
+    end
+
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @return [Table, Enumerator] a table in memory with the entries for which the block is true
+    def select
+      return to_enum(__method__) { size } unless block_given?
+
+      table_of { |chosen| each { |key, value| chosen[key] = value if yield(key, value) } }
+    end
+    alias filter select
+
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @return [Table, Enumerator] a table in memory with the entries for which the block is false
+    def reject
+      return to_enum(__method__) { size } unless block_given?
+
+      table_of { |chosen| each { |key, value| chosen[key] = value unless yield(key, value) } }
+    end
+
+    # @param keys [Array<String>]
+    # @return [Table] a table in memory with the entries of these keys
+    def slice(*keys)
+      table_of { |chosen| keys.zip(values_at(*keys)) { |key, value| chosen[key] = value if value } }
+    end
+
+    # @param keys [Array<String>]
+    # @return [Table] a table in memory with all entries but those of these keys
+    def except(*keys)
+      table_of { |chosen| keys.each { |key| chosen.delete(key) } if chosen.update(self) }
+    end
+
+    # @return [Table] a table in memory with a key for each value, and for a value its last key
+    def invert
+      table_of { |inverted| each { |key, value| inverted[value] = key } }
+    end
+
+    # @param others [Array<Hash, Entries>]
+    # @yieldparam key [String] a key that is in both
+    # @yieldparam old [String]
+    # @yieldparam new [String]
+    # @yieldreturn [String] the value to have
+    # @return [Table] a table in memory with these entries and those of the others
+    def merge(*others, &block)
+      table_of { |merged| merged.update(self).update(*others, &block) }
+    end
+
+    # @yieldparam value [String]
+    # @return [Hash, Enumerator] the keys, with what the block makes of their values
+    def transform_values
+      return to_enum(__method__) { size } unless block_given?
+
+      to_h.transform_values! { |value| yield value }
+    end
+
+    # @param names [Hash] other keys for some
+    # @yieldparam key [String]
+    # @return [Hash, Enumerator] what the block makes of the keys, with their values
+    def transform_keys(*names, &block)
+      return to_enum(__method__) { size } if names.empty? && !block
+
+      to_h.transform_keys(*names, &block)
+    end
+
+    # @param other [Object]
+    # @return [Boolean] whether it is a table, a snapshot or a Hash with the same entries, in any order
+    def ==(other)
+      return true if equal?(other)
+
+      case other
+      when Entries then same_entries?(other)
+      when Hash then size == other.size && holds?(other)
+      else false
+      end
+    end
+
+    # @param other [Hash, Entries]
+    # @return [Boolean] whether the other has all these entries
+    def <=(other)
+      other = entries_of(other)
+      return other >= self if other.is_a?(Entries)
+
+      size <= other.size && to_a.all? { |key, value| other.fetch(key, nil) == value }
+    end
+
+    # @param other [Hash, Entries]
+    # @return [Boolean] whether the other has all these entries, and more
+    def <(other)
+      size < entries_of(other).size && self <= other
+    end
+
+    # @param other [Hash, Entries]
+    # @return [Boolean] whether all entries of the other are among these
+    def >=(other)
+      other = entries_of(other)
+      other.size <= size && holds?(other)
+    end
+
+    # @param other [Hash, Entries]
+    # @return [Boolean] whether all entries of the other are among these, and there are more
+    def >(other)
+      size > entries_of(other).size && self >= other
+    end
+
+    # @return [String] the entries as a Hash shows them; of many or long ones the beginning
+    def inspect
+      return "#<#{self.class} (closed)>" if closed?
+
+      text = walk({}) { |scan| scan.first(INSPECTED_ENTRIES) }.to_h { |entry| entry.map { |part| shortened(part) } }.inspect
+      hidden = size - INSPECTED_ENTRIES
+      hidden.positive? ? "#{text.chop}, ... #{hidden} more}" : text
+    end
+    alias to_s inspect
+
+    private
+
+    # Shows the block a scan, and ends it however the block ends.
+    def walk(range)
+      scan = open_scan(**range)
+      begin
+        yield scan
+      ensure
+        scan.close
+      end
+    end
+
+    # Opens a scan of all entries.
+    def open_scan
+      scan(nil, nil, nil, false)
+    end
+
+    def enumerator(name, range)
+      to_enum(name, **range) { size if range.empty? }
+    end
+
+    # The first entry with a value.
+    def entry_with(value)
+      value = String.try_convert(value)
+      value && walk({}) { |scan| scan.find_value(value) }
+    end
+
+    # A new table in memory, of this kind, after the block has filled it.
+    def table_of
+      table = kind.new(encoding: encoding)
+      yield table
+      table
+    end
+
+    # Whether all of the others' entries are here.
+    def holds?(others)
+      others.each { |key, value| return false unless key.is_a?(String) && value.is_a?(String) && self[key] == value }
+      true
+    end
+
+    def same_entries?(other)
+      size == other.size && holds?(other)
+    end
+
+    # What can be compared: a Hash, or entries.
+    def entries_of(other)
+      return other if other.is_a?(Entries)
+
+      Hash.try_convert(other) || raise(TypeError, "no implicit conversion of #{class_name(other)} into Hash")
+    end
+
+    # The object as a String.
+    def string(object)
+      String.try_convert(object) || raise(TypeError, "no implicit conversion of #{class_name(object)} into String")
+    end
+
+    def class_name(object)
+      case object
+      when nil, true, false then object.inspect
+      else object.class.to_s
+      end
+    end
+
+    # A copy of a String, in the encoding of those that come from here.
+    def string_like(string)
+      string.dup.force_encoding(encoding)
+    end
+
+    def shortened(string)
+      string.bytesize > INSPECTED_LENGTH ? "#{string.byteslice(0, INSPECTED_LENGTH).scrub("")}..." : string
+    end
+  end
+end

@@ -1,0 +1,342 @@
+# frozen_string_literal: true
+
+module Bytewright
+  # A table of Strings, in memory or in one file: what a {HashTable} and a {TreeTable} have in common.
+  #
+  # It stands where a Hash of Strings stood, and answers as a Hash does, with these differences: nil
+  # cannot be stored; a String that it gives is a copy, so that changing it changes nothing in the table;
+  # and entries have another order (see {Entries}).
+  #
+  # Threads may share a table. While a thread is in a {#transaction}, others wait to use it.
+  class Table
+    include Entries
+
+    class << self
+      # @overload [](entries)
+      #   @param entries [Hash, Array<Array(String, String)>]
+      # @overload [](*keys_and_values)
+      #   @param keys_and_values [Array<String>]
+      # @return [Table] a table in memory with these entries
+      def [](*entries)
+        new(Hash[*entries])
+      end
+
+      # Opens the table in a file: {HashTable}.open and {TreeTable}.open one of their kind, Table.open
+      # whatever the file holds, and a new one of the kind that its name ends in, .bwh or .bwt.
+      #
+      # @param path [String, #to_path]
+      # @param create [Boolean] whether to make the file where it is missing
+      # @param read_only [Boolean] to read it beside the process that writes it
+      # @param sync [Symbol] when changes are made to survive a power cut: :interval, :commit or :never;
+      #   docs/tables.md says what each can lose
+      # @param timeout [Numeric] seconds to wait for another writer to close the file
+      # @param verify [Boolean] whether to check the whole file first
+      # @param encoding [Encoding, String] of the Strings that it gives
+      # @yieldparam table [Table] closed when the block ends
+      # @return [Table, Object] the table, or what the block returns
+      # @raise [Errno::ENOENT] and its like where the file cannot be opened
+      # @raise [LockError] where another process or object writes it
+      # @raise [FormatError, CorruptError] where the file is something else, or damaged
+      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8)
+        path = path.to_path if path.respond_to?(:to_path)
+        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify)
+        table = equal?(Table) ? open_either(path, options) : new(encoding: encoding)
+        table.send(:be_in_file, path, options, encoding)
+        return table unless block_given?
+
+        begin
+          yield table
+        ensure
+          table.close
+        end
+      end
+
+      private :open_either
+
+      private
+
+      def options_of(timeout:, sync:, **flags)
+        unless timeout.is_a?(Numeric) && timeout >= 0
+          raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
+        end
+
+        { timeout: timeout.to_f, sync: sync, **flags.transform_values { |flag| flag ? true : false } }
+      end
+    end
+
+    # @return [String, nil] the file, or nil where it is in memory
+    attr_reader :path
+
+    # A table in memory.
+    #
+    # @param entries [Hash, Entries, nil] what it holds at the beginning
+    # @param encoding [Encoding, String] of the Strings that it gives
+    def initialize(entries = nil, encoding: Encoding::UTF_8)
+      raise ArgumentError, "expected no block: a table has nothing for a key that there is not" if block_given?
+
+      super()
+      use_encoding(Encoding.find(encoding))
+      update(entries) if entries
+    end
+
+    alias store []=
+
+    # @yieldparam table [Table] itself
+    # @return [Object] what the block returns
+    #
+    # Makes the changes in the block one: all of them are kept when the block ends, by its end or by
+    # +next+, and none when it is left in any other way, by an error, +throw+, +break+ or +return+.
+    # Inside of another transaction it is a part that can be taken back by itself.
+    #
+    # Other threads wait until the outermost ends. Another fiber of the same thread gets a LockError.
+    def transaction
+      depth = transaction_depth
+      begin
+        begin_transaction
+        result = yield self
+        is_whole = true
+        result
+      ensure
+        end_transaction(depth, is_whole || false)
+      end
+    end
+
+    # @return [self] without entries
+    def clear
+      modify { remove_all }
+    end
+
+    # Puts the entries of others in, all or none of each.
+    #
+    # @param others [Array<Hash, Entries>]
+    # @yieldparam key [String] a key that is in both
+    # @yieldparam old [String]
+    # @yieldparam new [String]
+    # @yieldreturn [String] the value to have
+    # @return [self]
+    def update(*others, &block)
+      modify { others.each { |other| block ? put_each(other, &block) : put_all(other) } }
+    end
+    alias merge! update
+
+    # @param entries [Hash, Entries]
+    # @return [self] with these entries and no others
+    def replace(entries)
+      return self if equal?(entries)
+
+      modify do
+        transaction do
+          remove_all
+          put_all(entries)
+        end
+      end
+    end
+
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @return [self, Enumerator] without the entries for which the block is true
+    def delete_if
+      return to_enum(__method__) { size } unless block_given?
+
+      modify { batch { each { |key, value| delete(key) if yield(key, value) } } }
+    end
+
+    # @yieldparam key [String]
+    # @yieldparam value [String]
+    # @return [self, Enumerator] with only the entries for which the block is true
+    def keep_if
+      return to_enum(__method__) { size } unless block_given?
+
+      modify { batch { each { |key, value| delete(key) unless yield(key, value) } } }
+    end
+
+    # @return [self, nil, Enumerator] as {#delete_if}, or nil where nothing was taken out
+    def reject!(&block)
+      return to_enum(__method__) { size } unless block
+
+      size_before = size
+      delete_if(&block)
+      self unless size == size_before
+    end
+
+    # @return [self, nil, Enumerator] as {#keep_if}, or nil where nothing was taken out
+    def select!(&block)
+      return to_enum(__method__) { size } unless block
+
+      size_before = size
+      keep_if(&block)
+      self unless size == size_before
+    end
+    alias filter! select!
+
+    # @yieldparam value [String]
+    # @yieldreturn [String] the value to have
+    # @return [self, Enumerator]
+    def transform_values!
+      return to_enum(__method__) { size } unless block_given?
+
+      modify { batch { each { |key, value| self[key] = yield(value) } } }
+    end
+
+    # Takes the first entry out.
+    #
+    # @return [Array(String, String), nil] its key and value, or nil where there is none
+    def shift
+      check_frozen
+      take_first
+    end
+
+    # Puts a value in where the key has none.
+    #
+    # @param key [String]
+    # @param value [String]
+    # @return [Boolean] whether it did
+    def create(key, value)
+      check_frozen
+      put_absent(key, value)
+    end
+
+    # Puts bytes at the end of the value of a key, which is empty where there is none.
+    #
+    # @param key [String]
+    # @param bytes [String]
+    # @return [self]
+    def append(key, bytes)
+      modify { put_behind(key, bytes) }
+    end
+
+    # Adds to the value of a key, a whole number in decimal digits that is 0 where there is none.
+    #
+    # @param key [String]
+    # @param by [Integer]
+    # @return [Integer] the sum
+    # @raise [ArgumentError] where the value is no such number, or the sum is beyond 64 bits
+    def increment(key, by = 1)
+      check_frozen
+      add_to(key, by)
+    end
+
+    # Shows the bytes of a value without a copy, where the table is a HashTable in memory. They stay what
+    # they are until the view is closed, whatever becomes of the entry.
+    #
+    # @param key [String]
+    # @yieldparam view [View] closed when the block ends
+    # @return [View, Object, nil] the view, or what the block returns; nil where there is no such key
+    def view(key, &block)
+      closing(view_of(key), &block)
+    end
+
+    # The table as it is now, which later changes do not change.
+    #
+    # @yieldparam snapshot [Snapshot] closed when the block ends
+    # @return [Snapshot, Object] the snapshot, or what the block returns
+    def snapshot(&block)
+      closing(take_snapshot, &block)
+    end
+
+    # Returns when everything changed so far will survive a power cut. A table in memory has nothing to do.
+    #
+    # @return [self]
+    def sync
+      write_all
+      self
+    end
+
+    # Gives back the space of entries that are gone: memory, or a part of the file. For a program that
+    # means what a Hash means by the word, the table has no nil to leave out.
+    #
+    # @return [self]
+    def compact
+      give_back_space
+      self
+    end
+
+    private
+
+    # Opens the file, unless it is open, and remembers it.
+    def be_in_file(path, options, encoding)
+      in_file? ? use_encoding(Encoding.find(encoding)) : open_file(path, options)
+      @path = path.dup.freeze
+    end
+
+    def initialize_copy(other)
+      raise TypeError, "expected a table in memory to copy, found one in the file #{other.path}" if other.path
+
+      use_encoding(other.encoding)
+      put_all(other)
+    end
+
+    # Makes a change, and gives the table.
+    def modify
+      check_frozen
+      yield
+      self
+    end
+
+    def check_frozen
+      raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+    end
+
+    def put_all(other)
+      case other
+      when Entries then other.is_a?(Snapshot) ? put_snapshot(other) : other.snapshot { |snapshot| put_snapshot(snapshot) }
+      else
+        entries = entries_of(other)
+        put_strings(strings(entries.keys), strings(entries.values))
+      end
+    end
+
+    def put_each(other)
+      batch do
+        entries_of(other).each do |key, value|
+          old = self[key]
+          self[key] = old ? yield(key, old, value) : value
+        end
+      end
+    end
+
+    def strings(objects)
+      objects.all?(String) ? objects : objects.map { |object| string(object) }
+    end
+
+    # Makes the changes in the block one commit of a file, however the block ends.
+    def batch
+      return yield unless path
+
+      depth = transaction_depth
+      begin
+        begin_transaction
+        yield
+      ensure
+        end_transaction(depth, true)
+      end
+    end
+
+    # Gives an object, or to a block and closes it then.
+    def closing(object)
+      return object unless object && block_given?
+
+      begin
+        yield object
+      ensure
+        object.close
+      end
+    end
+
+    def kind
+      HashTable
+    end
+  end
+
+  # A table that finds keys by their hashes. In memory it takes a small part of what a Hash takes.
+  #
+  #   seen = Bytewright::HashTable.new
+  #   seen["10.0.0.1"] = "2026-11-21"
+  #   Bytewright::HashTable.open("seen.bwh") { |table| table.update(seen) }
+  #
+  # Its entries are in the order of their last write: an entry that is written again moves to the end.
+  class HashTable < Table
+  end
+
+  private_constant :Scan
+end
