@@ -78,6 +78,12 @@ fn records_keep_their_bytes_and_order_while_they_move() {
                 }
             }
             clean(&mut heap, &mut twin);
+            if random.once_in(3) {
+                let is_alive = |address, key: &[u8]| {
+                    twin.iter().any(|record| record.0 == address && record.1 == key)
+                };
+                assert_eq!(heap.first(is_alive), twin.first().map(|record| record.0));
+            }
             if random.once_in(200) {
                 for (pin, value) in &pins {
                     assert_eq!(pin.as_ref(), value);

@@ -31,6 +31,11 @@ impl Twin {
         self.values.insert(key.to_vec(), (self.time, value.to_vec()));
     }
 
+    fn shift(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+        let first = self.values.iter().min_by_key(|(_, (time, _))| *time)?.0.clone();
+        self.values.remove(&first).map(|(_, value)| (first, value))
+    }
+
     fn entries(&self) -> Entries {
         let mut entries: Vec<_> = self.values.iter().collect();
         entries.sort_by_key(|(_, (time, _))| *time);
@@ -130,7 +135,14 @@ fn is_a_map_in_the_order_of_last_write_whatever_is_held() {
                 }
                 16 if random.once_in(3) && before.is_empty() => table.compact().unwrap(),
                 17 => held.check(),
-                18..=400 => {
+                18..=60 => {
+                    let mut first = None;
+                    let taken =
+                        table.shift(&mut |key, value| first = Some((key.to_vec(), value.to_vec())));
+                    assert_eq!(taken.unwrap(), first.is_some());
+                    assert_eq!(first, twin.shift());
+                }
+                61..=400 => {
                     let key = key(random, keys);
                     assert_eq!(table.delete(&key).unwrap(), twin.values.remove(&key).is_some());
                 }

@@ -7,6 +7,7 @@
 
 mod generate;
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::PathBuf;
 
@@ -129,6 +130,47 @@ fn the_first_entry_is_taken_out() {
         assert!(!table.shift(&mut |_, _| panic!("nothing is there")).unwrap());
         assert_eq!(taken, [b"a1", b"b2"]);
     }
+}
+
+/// Keys go up, so that the order of writing is also that of the keys.
+#[test]
+fn entries_leave_a_queue_in_their_order_whatever_else_leaves_it() {
+    seeds(2, |random| {
+        for mut table in Folder::new("queue").tables() {
+            let mut twin: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+            let mut before = None;
+            table.clear().unwrap();
+            for number in 0..3_000_u32 {
+                let key = number.to_be_bytes().to_vec();
+                let value = vec![b'v'; random.below(300)];
+                table.put(&key, &value).unwrap();
+                twin.insert(key, value);
+                let deleted = random.below(number as usize + 1) as u32;
+                let key = deleted.to_be_bytes();
+                assert_eq!(table.delete(&key).unwrap(), twin.remove(&key[..]).is_some());
+                // The queue grows and shrinks.
+                for _ in 0..random.below(if number % 1_000 < 600 { 1 } else { 4 }) {
+                    let mut first = None;
+                    let mut taken =
+                        |key: &[u8], value: &[u8]| first = Some((key.to_vec(), value.to_vec()));
+                    assert_eq!(table.shift(&mut taken).unwrap(), !twin.is_empty());
+                    assert_eq!(first, twin.pop_first());
+                }
+                match before.take() {
+                    Some(_) if random.once_in(20) => table.commit().unwrap(),
+                    Some(old) if random.once_in(20) => {
+                        table.abort().unwrap();
+                        twin = old;
+                    }
+                    None if random.once_in(20) => {
+                        table.begin().unwrap();
+                        before = Some(twin.clone());
+                    }
+                    other => before = other,
+                }
+            }
+        }
+    });
 }
 
 #[test]

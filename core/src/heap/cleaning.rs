@@ -121,6 +121,8 @@ impl RecordHeap {
         let Some(held) = self.held(number).filter(|held| held.live_bytes() == 0) else { return };
         self.resident_bytes -= held.resident_len();
         self.segments[number as usize] = None;
+        // The number may be given to another segment.
+        self.front = self.front.filter(|front| front.segment() != number as usize);
         self.order.remove(number);
         self.free_numbers.push(number);
     }

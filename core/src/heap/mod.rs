@@ -87,6 +87,8 @@ pub struct RecordHeap {
     order: Order,
     /// The segment that is appended to.
     open: Option<u32>,
+    /// In its segment, no record before this one is alive.
+    front: Option<Address>,
     cleaning: Cleaning,
     live_bytes: usize,
     /// Bytes of memory that the segments take.
@@ -210,6 +212,31 @@ impl RecordHeap {
         entry_at(held.map_or(&[], |held| held.segment.bytes()), address.place())
     }
 
+    /// The first record that `is_alive`, which is asked for its address and key. Who takes records
+    /// out from the front and asks again does not go over the dead ones again.
+    pub fn first(&mut self, is_alive: impl Fn(Address, &[u8]) -> bool) -> Option<Address> {
+        for number in self.order.iter() {
+            let Some(held) = self.held(number).filter(|held| held.live_bytes() > 0) else {
+                continue;
+            };
+            let number = number as usize;
+            let front = self.front.filter(|front| front.segment() == number);
+            let begin = front.map_or(0, Address::place);
+            let rest = held.segment.bytes().get(begin..).unwrap_or_default();
+            let mut reader = Reader::new(rest);
+            let mut place = begin;
+            while let Some(record) = Record::take(&mut reader) {
+                let address = Address::new(number, place);
+                if is_alive(address, record.key()) {
+                    self.front = Some(address);
+                    return Some(address);
+                }
+                place = begin + reader.position_in(rest);
+            }
+        }
+        None
+    }
+
     /// [Prefetches](prefetch) the beginning of the record at `address`.
     #[inline]
     pub fn prefetch(&self, address: Address) {
@@ -240,6 +267,7 @@ impl RecordHeap {
             held.dead_bytes -= len;
             self.live_bytes += len;
         }
+        self.front = None;
     }
 
     /// The value of the record at `address`, to keep: its bytes stay where they are, whatever becomes

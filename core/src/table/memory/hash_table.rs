@@ -90,6 +90,14 @@ impl HashTable {
         }
     }
 
+    /// Takes out the entry of a key with that hash.
+    fn take_out(&mut self, hash: u64, old: Address) -> Result<()> {
+        let (key, value) = self.content.heap.record(old);
+        let len = key.len() + value.len();
+        self.set(hash, Some(old), None);
+        self.clean(len)
+    }
+
     /// Moves live records out of segments that are mostly dead, for a change of `len` bytes.
     fn clean(&mut self, len: usize) -> Result<()> {
         // What a transaction released may be alive again.
@@ -134,6 +142,12 @@ impl Content {
     #[inline]
     fn find(&self, hash: u64, key: &[u8]) -> Option<Address> {
         self.index.find(hash, |address| self.heap.record(address).0 == key)
+    }
+
+    /// The entry that was written first of all.
+    fn first(&mut self, seed: u64) -> Option<Address> {
+        let Content { heap, index } = self;
+        heap.first(|address, key| index.contains(xxh3_64_with_seed(key, seed), address))
     }
 
     fn set(&mut self, seed: u64, hash: u64, old: Option<Address>, new: Option<Address>) {
@@ -218,11 +232,14 @@ impl Table for HashTable {
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
         let hash = self.hash(key);
         let Some(old) = self.content.find(hash, key) else { return Ok(false) };
-        let (key, value) = self.content.heap.record(old);
-        let len = key.len() + value.len();
-        self.set(hash, Some(old), None);
-        self.clean(len)?;
-        Ok(true)
+        self.take_out(hash, old).map(|()| true)
+    }
+
+    fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let Some(first) = self.content.first(self.seed) else { return Ok(false) };
+        let (key, value) = self.content.heap.record(first);
+        taken(key, value);
+        self.take_out(self.hash(key), first).map(|()| true)
     }
 
     fn clear(&mut self) -> Result<()> {

@@ -19,7 +19,7 @@ use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::heap::record::Record;
 use crate::io::{FileStatus, ProcessMark};
-use crate::table::Stat;
+use crate::table::{Scan, Stat};
 
 /// How far apart a question and the commit that it is about may be.
 const SOON: Duration = Duration::from_millis(10);
@@ -205,6 +205,20 @@ impl Engine {
             self.change(&Record::Deletion { key }, old.clone())?;
         }
         Ok(old.is_some())
+    }
+
+    /// Shows the entry that was written first of all, and gives its key. The next search goes on from
+    /// there.
+    pub(super) fn first(&mut self, found: &mut dyn FnMut(&[u8], &[u8])) -> Result<Option<Vec<u8>>> {
+        let mut scan = self.snapshot()?.records();
+        let Some((key, value)) = scan.advance()? else { return Ok(None) };
+        found(key, value);
+        let key = key.to_vec();
+        // What a transaction has taken out may be alive again.
+        if self.transaction.depth() == 0 {
+            self.extent.begin_at(scan.frame_start());
+        }
+        Ok(Some(key))
     }
 
     /// Writes `record`, or lets it wait with its transaction, and changes the index.

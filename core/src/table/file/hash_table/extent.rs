@@ -46,6 +46,11 @@ impl Extent {
         *self = Extent { start, records: 0, live_bytes: 0, ..*self };
     }
 
+    /// Takes in that no entry before the frame at `start` is alive.
+    pub(super) fn begin_at(&mut self, start: u64) {
+        self.start = self.start.max(start);
+    }
+
     /// Goes on to the end of a transaction, whose last frame is at `last_frame`.
     pub(super) fn commit(&mut self, last_frame: u64, end: u64) {
         self.next_transaction += 1;

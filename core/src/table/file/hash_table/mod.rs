@@ -154,6 +154,13 @@ impl Table for HashTable {
         self.changed()?.delete(key)
     }
 
+    fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let engine = self.changed()?;
+        engine.check_writable()?;
+        let Some(key) = engine.first(taken)? else { return Ok(false) };
+        engine.delete(&key)
+    }
+
     fn clear(&mut self) -> Result<()> {
         self.changed()?.clear()
     }

@@ -113,6 +113,7 @@ impl HashSnapshot {
             reader: LogReader::new(view.log.clone(), extent.end),
             snapshot: self.clone(),
             at: extent.start,
+            frame_start: extent.start,
             frame_end: extent.start,
             pending_at: 0,
             is_over: false,
@@ -215,6 +216,8 @@ pub(super) struct HashScan {
     snapshot: HashSnapshot,
     reader: LogReader,
     at: u64,
+    /// The frame that this is in.
+    frame_start: u64,
     frame_end: u64,
     /// The next of the entries of an open transaction.
     pending_at: usize,
@@ -222,6 +225,11 @@ pub(super) struct HashScan {
 }
 
 impl HashScan {
+    /// The frame of the entry that came last. All before it are dead where that was the first.
+    pub(super) fn frame_start(&self) -> u64 {
+        self.frame_start
+    }
+
     /// Goes to the next record that is alive: its place, and its length with its check.
     fn find_next(&mut self) -> Result<Option<(u64, usize)>> {
         let Held { view, extent, .. } = &*self.snapshot.held;
@@ -232,6 +240,7 @@ impl HashScan {
                 }
                 let frame = self.reader.frame(self.at)?;
                 let frame = frame.ok_or_else(|| view.log.corrupt(self.at, "a frame"))?;
+                self.frame_start = self.at;
                 self.frame_end = frame.end(self.at);
                 self.at = self.frame_end - u64::from(frame.payload_len);
                 continue;
