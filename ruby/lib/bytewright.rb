@@ -15,5 +15,6 @@ require_relative "bytewright/entries"
 require_relative "bytewright/table"
 require_relative "bytewright/snapshot"
 require_relative "bytewright/tree_table"
+require_relative "bytewright/adb"
 
 Bytewright.singleton_class.send(:private, :run_command)
