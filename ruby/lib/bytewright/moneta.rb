@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "bytewright"
+require "moneta"
+
+module Moneta
+  module Adapters
+    # Bytewright's tables as a backend of Moneta.
+    #
+    #   require "bytewright/moneta"
+    #   store = Moneta.new(:Bytewright, file: "store.bwh")
+    #
+    # Threads, objects and processes may use one file at the same time; {Bytewright::SharedFile} says how.
+    # @api public
+    class Bytewright < Adapter
+      supports :create, :increment, :each_key
+
+      # @param options [Hash]
+      # @option options [String] :file the file; without one, the table is in memory
+      # @option options [Symbol] :type :hash or :tree; without one, what the name ends in, .bwt for a tree
+      # @option options [Boolean] :tree the same as type: :tree
+      # @option options [Symbol] :sync (:interval) :commit, :interval or :never, as for Table.open
+      # @option options [Numeric] :timeout (10) seconds to wait for other processes that write
+      # @option options [::Bytewright::Table] :backend a table that is open, instead of a file
+      def initialize(options = {})
+        super
+      end
+
+      backend do |file: nil, type: nil, tree: false, sync: :interval, timeout: 10|
+        type ||= tree || file.to_s.end_with?(".bwt") ? :tree : :hash
+        table = { hash: ::Bytewright::HashTable, tree: ::Bytewright::TreeTable }[type.to_sym]
+        raise ArgumentError, "expected type to be :hash or :tree, found #{type.inspect}" unless table
+
+        next table.new(encoding: Encoding::BINARY) unless file
+
+        SharedFile.open(file, table, sync: sync, timeout: timeout)
+      end
+
+      # (see Proxy#key?)
+      def key?(key, options = {})
+        read { |table| table.key?(key) }
+      end
+
+      # (see Proxy#load)
+      def load(key, options = {})
+        read { |table| table[key] }
+      end
+
+      # (see Proxy#store)
+      def store(key, value, options = {})
+        write { |table| table[key] = value }
+      end
+
+      # (see Proxy#delete)
+      def delete(key, options = {})
+        write { |table| table.delete(key) }
+      end
+
+      # (see Proxy#increment)
+      def increment(key, amount = 1, options = {})
+        write { |table| table.increment(key, amount) }
+      end
+
+      # (see Defaults#create)
+      def create(key, value, options = {})
+        write { |table| table.create(key, value) }
+      end
+
+      # (see Proxy#clear)
+      def clear(options = {})
+        write(&:clear)
+        self
+      end
+
+      # (see Proxy#each_key)
+      def each_key(&block)
+        return enum_for(:each_key) { read(&:size) } unless block
+
+        snapshot = read(&:snapshot)
+        begin
+          snapshot.each_key(&block)
+        ensure
+          snapshot.close
+        end
+        self
+      end
+
+      # (see Proxy#values_at)
+      def values_at(*keys, **options)
+        read { |table| table.values_at(*keys) }
+      end
+
+      # (see Proxy#merge!)
+      def merge!(pairs, options = {}, &block)
+        write { |table| table.update(pairs.to_h { |key, value| [key, value] }, &block) }
+        self
+      end
+
+      # (see Proxy#close)
+      def close
+        backend.close
+        nil
+      end
+
+      private
+
+      def read(&block)
+        shared? ? backend.read(&block) : yield(backend)
+      end
+
+      def write(&block)
+        shared? ? backend.write(&block) : yield(backend)
+      end
+
+      def shared?
+        backend.is_a?(SharedFile)
+      end
+    end
+  end
+end
+
+require_relative "moneta/shared_file"

@@ -1,0 +1,215 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+
+# Goal: Moneta's contract for adapters that create, increment, list keys, and are used by many threads,
+# objects and processes at once.
+# Method: the contract, case by case, on the adapter and on the store that Moneta builds around it, over
+# each kind of table. Where Moneta is not installed, that is printed.
+begin
+  require "bytewright/moneta"
+rescue LoadError => error
+  raise unless error.path == "moneta"
+
+  warn "gap: the adapter of Moneta is not tested: Moneta is not installed (apt-get install ruby-moneta)"
+end
+
+class MonetaTest < TestCase
+  FILES = { "hash_file" => "store.bwh", "tree_file" => "store.bwt" }.freeze
+  KINDS = %w[hash_file tree_file hash_in_memory tree_in_memory].product(%w[built bare]).freeze
+
+  def setup
+    @folder = Dir.mktmpdir
+    @opened = []
+  end
+
+  def teardown
+    @opened.each(&:close)
+    FileUtils.rm_rf(@folder)
+  end
+
+  def self.test_each(name, kinds = KINDS, &block)
+    kinds.each { |kind, how| define_method("test_a_#{how}_#{kind}_#{name}") { instance_exec(kind, how, &block) } }
+  end
+
+  def self.test_files(name, &block)
+    test_each(name, KINDS.select { |kind, _| FILES.key?(kind) }, &block)
+  end
+
+  def open_store(kind, how)
+    place = FILES.key?(kind) ? { file: File.join(@folder, FILES[kind]) } : { type: kind[/\A[a-z]+/].to_sym }
+    store = how == "built" ? Moneta.new(:Bytewright, place) : Moneta::Adapters::Bytewright.new(place)
+    @opened << store if Thread.current == Thread.main
+    store
+  end
+
+  test_each("stores_loads_and_deletes") do |kind, how|
+    store = open_store(kind, how)
+    value = "value".dup.freeze
+    assert_same(value, store.store("a", value))
+    assert_equal(["value", "value", "value"], [store["a"], store.load("a"), store.fetch("a", "other")])
+    assert_equal([nil, "other", "a block"], [store["b"], store.fetch("b", "other"), store.fetch("b") { "a block" }])
+    assert_equal([true, false], [store.key?("a"), store.key?("b")])
+    store["a"] = "new"
+    store["a"] << " and changed"
+    assert_equal("new", store["a"])
+    assert_equal(["new", nil, false], [store.delete("a"), store.delete("a"), store.key?("a")])
+  end
+
+  test_each("clears_and_gives_itself") do |kind, how|
+    store = open_store(kind, how)
+    store["a"] = "1"
+    assert_same(store, store.clear)
+    assert_equal([], store.each_key.to_a)
+    store["b"] = "2"
+    assert_equal(["b"], store.each_key.to_a)
+  end
+
+  test_each("loads_many_and_stores_many") do |kind, how|
+    store = open_store(kind, how)
+    assert_same(store, store.merge!({ "a" => "1", "b" => "2" }))
+    assert_equal(["2", nil, "1"], store.values_at("b", "c", "a"))
+    assert_equal(["1", "no c"], store.fetch_values("a", "c") { |key| "no #{key}" })
+    assert_equal([%w[a 1]], store.slice("a", "c").to_a)
+    store.update([%w[a 3], %w[c 4]].each.lazy) { |_, old, new| old + new }
+    assert_equal(%w[13 2 4], store.values_at("a", "b", "c"))
+    assert_raises(RuntimeError) { store.merge!("a" => "x") { raise "from the block" } }
+    assert_equal("13", store["a"])
+  end
+
+  test_each("creates_what_there_is_not") do |kind, how|
+    store = open_store(kind, how)
+    assert_equal([true, false, "first"], [store.create("a", "first"), store.create("a", "second"), store["a"]])
+    mutexes = Array.new(2) { Moneta::Mutex.new(store, "mutex") }
+    assert_equal([true, false, nil, true], [mutexes[0].lock, mutexes[1].try_lock, mutexes[0].unlock, mutexes[1].try_lock])
+  end
+
+  test_each("increments_and_decrements") do |kind, how|
+    store = open_store(kind, how)
+    assert_equal([1, 43, 42, 42, -8], [store.increment("n"), store.increment("n", 42), store.decrement("n"), store.increment("n", 0), store.decrement("n", 50)])
+    assert_equal("-8", store.load("n", raw: true))
+    assert_equal("-8", store.delete("n", raw: true))
+    store.store("n", "41", raw: true)
+    assert_equal(42, store.increment("n"))
+    store["text"] = "value"
+    assert_raises(ArgumentError) { store.increment("text") }
+  end
+
+  test_each("walks_the_keys") do |kind, how|
+    store = open_store(kind, how)
+    assert_equal(0, store.each_key.size)
+    store["a"] = "1"
+    2.times { store["b"] = "2" }
+    assert_equal([%w[a b], 2], [store.each_key.sort, store.each_key.size])
+    assert_same(store, store.each_key { |key| store.delete(key) })
+    assert_equal(0, store.each_key.count)
+  end
+
+  test_each("keeps_its_features_and_closes_once_more") do |kind, how|
+    store = open_store(kind, how)
+    assert_equal(%i[create increment each_key], store.features)
+    @opened.pop
+    assert_nil(store.close)
+  end
+
+  test_files("keeps_entries_for_the_next") do |kind, how|
+    open_store(kind, how).store("a", "1")
+    @opened.pop.close
+    assert_equal("1", open_store(kind, how)["a"])
+  end
+
+  test_files("is_seen_by_another_object_at_once") do |kind, how|
+    store, other = open_store(kind, how), open_store(kind, how)
+    store["a"] = "1"
+    assert_equal("1", other["a"])
+    other["a"] = "2"
+    @opened.delete(other).close
+    assert_equal("2", store["a"])
+  end
+
+  test_files("is_seen_by_other_processes_and_sees_them") do |kind, how|
+    store = open_store(kind, how)
+    store["a"] = "1"
+    5.times do |round|
+      Process.waitpid(fork { exit!(changed_by_a_child(kind, how, round)) })
+      assert_predicate($?, :success?)
+      assert_equal((round + 2).to_s, store["a"], "what another process stored")
+      store["b"] = round.to_s
+    end
+  end
+
+  test_files("counts_for_threads_and_processes") do |kind, how|
+    store = open_store(kind, how)
+    children = Array.new(3) { fork { exit!(count_up(kind, how)) } }
+    assert(count_up(kind, how))
+    assert(children.all? { |child| Process.waitpid(child) && $?.success? })
+    assert_equal([(4 * 3 * 100).to_s] * 10, Array.new(10) { |number| store.load("n#{number}", raw: true) })
+  end
+
+  test_files("lets_one_thread_of_all_processes_create_a_key") do |kind, how|
+    store = open_store(kind, how)
+    results = Array.new(3) { |number| File.join(@folder, "created #{number}") }
+    results.each_with_index do |file, number|
+      fork { File.write(file, created(kind, how, "child #{number}").join("\n")) && exit!(true) }
+    end
+    Process.waitall
+    created = results.map { |file| File.readlines(file, chomp: true) }
+    assert_equal(500, created.flatten.size)
+    assert_equal(500, created.flatten.uniq.size)
+    created.each_with_index { |keys, number| assert_empty(keys.reject { |key| store[key] == "child #{number}" }) }
+  end
+
+  def test_a_wrong_type_is_refused
+    error = assert_raises(ArgumentError) { Moneta.new(:Bytewright, type: :list) }
+    assert_equal("expected type to be :hash or :tree, found :list", error.message)
+  end
+
+  def test_another_writer_that_does_not_end_is_a_lock_error
+    table = Bytewright::HashTable.open(File.join(@folder, "store.bwh"))
+    store = Moneta.new(:Bytewright, file: table.path, timeout: 0)
+    table["a"] = "1"
+    assert_equal("1", Moneta::Adapters::Bytewright.new(file: table.path)["a"])
+    assert_raises(Bytewright::LockError) { store["b"] = "2" }
+    table.close
+    store["b"] = "2"
+    store.close
+  end
+
+  private
+
+  # What a child does, and whether it saw what it should.
+  def changed_by_a_child(kind, how, round)
+    store = open_store(kind, how)
+    # A tree shows what another process did at the end of its turn.
+    eventually { store["a"] == (round + 1).to_s }
+    store["a"] = (round + 2).to_s
+    store.close
+    true
+  rescue Exception => error # rubocop:disable Lint/RescueException -- a child has nobody else to tell
+    warn error.full_message
+    false
+  end
+
+  def count_up(kind, how)
+    threads = Array.new(3) do
+      Thread.new do
+        store = open_store(kind, how)
+        100.times { 10.times { |number| store.increment("n#{number}") } }
+        store.close
+      end
+    end
+    threads.each(&:join)
+    true
+  end
+
+  # The keys that this process created.
+  def created(kind, how, value)
+    store = open_store(kind, how)
+    created = Array.new(500, &:to_s).shuffle.select { |key| store.create(key, value) }
+    store.close
+    created
+  end
+
+  # Without Moneta there is nothing to test.
+  instance_methods(false).grep(/\Atest_/).each { |name| remove_method(name) } unless defined?(Moneta)
+end
