@@ -1,5 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "adb/name"
+require_relative "adb/conversion"
+require_relative "adb/iterator"
+require_relative "adb/capacity"
+require_relative "adb/functions"
+
 module Bytewright
   # TokyoCabinet::ADB's methods over our tables: a program that was written for that class runs with this
   # one. docs/adb.md says what differs.
@@ -21,17 +27,7 @@ module Bytewright
     OPENED = ObjectSpace::WeakMap.new
     OPENING = Thread::Mutex.new
     private_constant :FAILURES, :FOR_EVER, :OPENED, :OPENING
-  end
-end
 
-require_relative "adb/name"
-require_relative "adb/conversion"
-require_relative "adb/iterator"
-require_relative "adb/capacity"
-require_relative "adb/functions"
-
-module Bytewright
-  class ADB
     include Functions
 
     # @return [Exception, nil] why the last method that failed did, which the original has no method for
@@ -81,8 +77,8 @@ module Bytewright
     # @param value [String, Integer, Boolean, nil]
     # @return [Boolean]
     def put(key, value)
-      key = Conversion.bytes(key)
-      value = Conversion.bytes(value)
+      key = Conversion.bytes(key) unless String === key
+      value = Conversion.bytes(value) unless String === value
       return false unless @table
 
       @table[key] = value
@@ -98,8 +94,8 @@ module Bytewright
     # @param value (see #put)
     # @return [Boolean] whether the key was new, and the value is put in
     def putkeep(key, value)
-      key = Conversion.bytes(key)
-      value = Conversion.bytes(value)
+      key = Conversion.bytes(key) unless String === key
+      value = Conversion.bytes(value) unless String === value
       return false unless @table
 
       @table.create(key, value).tap { @capacity&.keep }
@@ -113,8 +109,8 @@ module Bytewright
     # @param value (see #put)
     # @return [Boolean]
     def putcat(key, value)
-      key = Conversion.bytes(key)
-      value = Conversion.bytes(value)
+      key = Conversion.bytes(key) unless String === key
+      value = Conversion.bytes(value) unless String === value
       return false unless @table
 
       @table.append(key, value)
@@ -127,7 +123,7 @@ module Bytewright
     # @param key (see #put)
     # @return [Boolean] whether there was such a key
     def out(key)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       return false unless @table
 
       !@table.delete(key).nil?
@@ -139,7 +135,7 @@ module Bytewright
     # @param key (see #put)
     # @return [String, nil]
     def get(key)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       @table && @table[key]
     rescue *FAILURES => error
       failed(error, nil)
@@ -156,7 +152,7 @@ module Bytewright
     # @param key (see #put)
     # @return [Integer] the bytes of the value, or -1
     def vsiz(key)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       (@table && @table.view(key, &:bytesize)) || -1
     rescue *FAILURES => error
       failed(error, -1)
@@ -165,7 +161,7 @@ module Bytewright
     # @param key (see #put)
     # @return [Boolean]
     def key?(key)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       @table ? @table.key?(key) : false
     rescue *FAILURES => error
       failed(error, false)
@@ -177,7 +173,7 @@ module Bytewright
     # @param value (see #put)
     # @return [Boolean] whether an entry has the value; all are looked at
     def value?(value)
-      value = Conversion.bytes(value)
+      value = Conversion.bytes(value) unless String === value
       @table ? @table.value?(value) : false
     rescue *FAILURES => error
       failed(error, false)
@@ -187,7 +183,7 @@ module Bytewright
     # @param value (see #put)
     # @return [String, nil] a key with this value; all entries are looked at
     def key(value)
-      value = Conversion.bytes(value)
+      value = Conversion.bytes(value) unless String === value
       @table&.key(value)
     rescue *FAILURES => error
       failed(error, nil)
@@ -228,7 +224,7 @@ module Bytewright
     # @return [Integer, nil] the sum, of which 32 bits are kept; nil where the value is no int, or the sum
     #   is the lowest int, which is the original's word for that
     def addint(key, number)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       sum = add(key, "l", Conversion.int(number))
       sum unless sum == Conversion::INT.begin
     rescue *FAILURES => error
@@ -241,7 +237,7 @@ module Bytewright
     # @param number [Numeric]
     # @return [Float, nil] the sum; nil where the value is no double, or the sum is no number
     def adddouble(key, number)
-      key = Conversion.bytes(key)
+      key = Conversion.bytes(key) unless String === key
       sum = add(key, "d", Conversion.double(number))
       sum unless sum&.nan?
     rescue *FAILURES => error
