@@ -23,6 +23,7 @@ class AdbTest < AdbCase
       _, warning = capture_io { refute(adb.open(path("#{name}#bnum=1"))) }
       command = "bytewright table convert #{path(name)} #{path(converted)}"
       assert_includes(warning, command)
+      assert_match(/\A#{Regexp.escape(__FILE__)}:\d+: warning: /, warning)
       assert_includes(adb.error.message, command)
       assert_instance_of(Bytewright::FormatError, adb.error)
     end

@@ -131,7 +131,7 @@ class MonetaTest < TestCase
     store = open_store(kind, how)
     store["a"] = "1"
     5.times do |round|
-      Process.waitpid(fork { exit!(changed_by_a_child(kind, how, round)) })
+      Process.waitpid(fork { exit!(reported { change_as_a_child(kind, how, round) }) })
       assert_predicate($?, :success?)
       assert_equal((round + 2).to_s, store["a"], "what another process stored")
       store["b"] = round.to_s
@@ -140,8 +140,8 @@ class MonetaTest < TestCase
 
   test_files("counts_for_threads_and_processes") do |kind, how|
     store = open_store(kind, how)
-    children = Array.new(3) { fork { exit!(count_up(kind, how)) } }
-    assert(count_up(kind, how))
+    children = Array.new(3) { fork { exit!(reported { count_up(kind, how) }) } }
+    count_up(kind, how)
     assert(children.all? { |child| Process.waitpid(child) && $?.success? })
     assert_equal([(4 * 3 * 100).to_s] * 10, Array.new(10) { |number| store.load("n#{number}", raw: true) })
   end
@@ -150,9 +150,9 @@ class MonetaTest < TestCase
     store = open_store(kind, how)
     results = Array.new(3) { |number| File.join(@folder, "created #{number}") }
     results.each_with_index do |file, number|
-      fork { File.write(file, created(kind, how, "child #{number}").join("\n")) && exit!(true) }
+      fork { exit!(reported { File.write(file, created(kind, how, "child #{number}").join("\n")) }) }
     end
-    Process.waitall
+    assert(Process.waitall.all? { |_, status| status.success? })
     created = results.map { |file| File.readlines(file, chomp: true) }
     assert_equal(500, created.flatten.size)
     assert_equal(500, created.flatten.uniq.size)
@@ -177,18 +177,21 @@ class MonetaTest < TestCase
 
   private
 
-  # What a child does, and whether it saw what it should.
-  def changed_by_a_child(kind, how, round)
+  # Whether the block of a child came to its end; a child has nobody else to tell what went wrong.
+  def reported
+    yield
+    true
+  rescue StandardError, Minitest::Assertion => error
+    warn error.full_message
+    false
+  end
+
+  def change_as_a_child(kind, how, round)
     store = open_store(kind, how)
     # A tree shows what another process did at the end of its turn.
     eventually { store["a"] == (round + 1).to_s }
     store["a"] = (round + 2).to_s
     store.close
-    true
-  rescue StandardError, Minitest::Assertion => error
-    # A child has nobody else to tell.
-    warn error.full_message
-    false
   end
 
   def count_up(kind, how)
@@ -200,7 +203,6 @@ class MonetaTest < TestCase
       end
     end
     threads.each(&:join)
-    true
   end
 
   # The keys that this process created.

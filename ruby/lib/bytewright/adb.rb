@@ -417,7 +417,7 @@ module Bytewright
 
     # A program that has only the answer to look at would not learn what to do.
     def refuse(error)
-      warn(error.message, uplevel: 1) if error.is_a?(FormatError)
+      warn(error.message, uplevel: 2) if error.is_a?(FormatError)
       failed(error, false)
     end
 
