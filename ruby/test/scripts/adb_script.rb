@@ -19,7 +19,8 @@ def show(label)
     begin
       yield.inspect
     rescue StandardError => error
-      "#{error.class}: #{error.message}"
+      # Versions of Ruby quote in two ways.
+      "#{error.class}: #{error.message.tr("`", "'")}"
     end
   puts "#{label}: #{result}"
 end
@@ -87,7 +88,7 @@ def putting(adb)
   show("out") { [adb.out("keep"), adb.out("keep"), adb.delete(7), adb.delete("x"), adb.delete("x") { 1 }] }
   show("entries") { listed(adb.keys.zip(adb.values)) }
   show("bytes") { adb.put("n\0ul\xFF", "\0"); adb.put("", ""); [adb["n\0ul\xFF"], adb["n"], adb[""], adb.vsiz("")] }
-  show("text") { adb.put("é", "ü"); [adb["é"], adb["é".b], adb["é"].encoding, adb.keys.first.encoding] }
+  show("text") { adb.put("é", "ü"); [adb["é"], adb["é".b], adb["é"].encoding.to_s, adb.keys.first.encoding.to_s] }
 end
 
 def getting(adb)
