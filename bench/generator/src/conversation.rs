@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Addresses, Direction, Endpoints};
 use crate::payload::{Content, Payload, PayloadSource};
-use crate::random::Random;
+use generator::random::Random;
 
 pub const FIN: u8 = 0x01;
 pub const SYN: u8 = 0x02;
