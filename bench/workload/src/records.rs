@@ -79,14 +79,24 @@ impl Records {
 
     /// Keys by their numbers, read one by one.
     pub fn keys_at(&self, numbers: &[u32]) -> Result<Vec<Vec<u8>>> {
+        self.read_at(numbers, 0, self.key_len)
+    }
+
+    /// Values, likewise.
+    pub fn values_at(&self, numbers: &[u32]) -> Result<Vec<Vec<u8>>> {
+        self.read_at(numbers, self.key_len, self.value_len)
+    }
+
+    /// `len` bytes of each record, from `start` of it on.
+    fn read_at(&self, numbers: &[u32], start: usize, len: usize) -> Result<Vec<Vec<u8>>> {
         let file = File::open(&self.path)?;
         numbers
             .iter()
             .map(|number| {
-                let mut key = vec![0; self.key_len];
-                let offset = u64::from(*number) * self.record_len() as u64;
-                file.read_exact_at(&mut key, self.header_len + offset)?;
-                Ok(key)
+                let mut bytes = vec![0; len];
+                let offset = *number as usize * self.record_len() + start;
+                file.read_exact_at(&mut bytes, self.header_len + offset as u64)?;
+                Ok(bytes)
             })
             .collect()
     }

@@ -40,6 +40,18 @@ impl Report {
         Ok(())
     }
 
+    /// The same answer, from the file itself: what every engine must say.
+    pub fn of_input(records: &Records) -> Result<Report> {
+        let mut checksum = Checksum::default();
+        records
+            .values_at(&records.order(CHECKED_COUNT_MAX)?)?
+            .iter()
+            .for_each(|it| checksum.add(it));
+        let mut report = Report::default();
+        report.answer("records", records.count as u64).answer("crc", checksum.value());
+        Ok(report)
+    }
+
     /// The keys whose values [`Report::records`] compares.
     pub fn checked_keys(records: &Records) -> Result<Vec<Vec<u8>>> {
         records.keys_at(&records.order(CHECKED_COUNT_MAX)?)
