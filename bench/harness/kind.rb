@@ -38,6 +38,10 @@ module Bench
       new(name: name, divisor: 1e6, format: "%.1f", unit: "MB")
     end
 
+    def self.thousands(name)
+      new(name: name, divisor: 1e3, format: "%.0f", unit: "k")
+    end
+
     def self.plain(name, unit = nil)
       new(name: name, divisor: 1, format: "%.2f", unit: unit)
     end

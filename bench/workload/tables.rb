@@ -180,11 +180,16 @@ module TableWorkload
       before = Resident.now
       put(keys, values) => { table:, **figures }
       GC.start
-      figures.merge!(before.growth, file_bytes: folder_bytes, payload_bytes: @records.payload_bytes)
+      figures.merge!(before.growth, payload_bytes: @records.payload_bytes)
       shuffled = @records.order.map { |number| keys[number] }
       value_bytes, figures[:get_s] = timed { get(table, shuffled) }
       @engine.finish.call(table)
-      answer(table, value_bytes: value_bytes, figures: figures.merge(finished_file_bytes: folder_bytes))
+      answer(table, value_bytes: value_bytes, figures: figures.merge(finished_figures))
+    end
+
+    # The table's own file is the longest; what may be beside it can be made from it.
+    def finished_figures
+      { finished_file_bytes: file_sizes.max, finished_folder_bytes: file_sizes.sum }
     end
 
     def open_clean
@@ -250,8 +255,8 @@ module TableWorkload
       [result, Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start]
     end
 
-    def folder_bytes
-      Dir.children(@folder).sum { |name| File.size(File.join(@folder, name)) }
+    def file_sizes
+      Dir.children(@folder).map { |name| File.size(File.join(@folder, name)) }
     end
 
     def answer(table, **rest)

@@ -30,7 +30,9 @@ module Bench
       GROWN = Figure.megabytes("grown_bytes")
       ANONYMOUS = Figure.megabytes("anonymous_bytes")
       FINISHED_FILE = Figure.megabytes("finished_file_bytes")
+      FINISHED_FOLDER = Figure.megabytes("finished_folder_bytes")
       OVERHEAD = Figure.plain("overhead_bytes_per_record", "B")
+      OVERHEAD_WORST_AT = Figure.thousands("overhead_worst_at")
       PUT = Figure.seconds("put_s")
       PUT_WALL = Figure.seconds("put_wall_s")
       GET = Figure.seconds("get_s")
@@ -145,7 +147,7 @@ module Bench
       def growth
         [
           *native_growth("hash", :ordered_10m), *native_growth("hash", :random_10m),
-          *native_growth("tree", :ordered_10m).drop(1),
+          *native_growth("tree", :ordered_10m).last(2),
           *longest("Ruby, HashTable", ours("growth", "hash"), :ordered_10m)
         ]
       end
@@ -153,8 +155,9 @@ module Bench
       def native_growth(engine, input)
         side = native("growth", engine)
         [
-          level("#{NATIVE_NAMES[engine]} memory above keys and values, worst from 100 k to 10 M records",
+          level("#{NATIVE_NAMES[engine]} memory a record above key and value, worst from 100 k to 10 M",
                 OVERHEAD, side, input, Bar.at_most(13)),
+          level("the number of records where it is worst", OVERHEAD_WORST_AT, side, input, Bar.none),
           *longest(NATIVE_NAMES[engine], side, input)
         ]
       end
@@ -266,7 +269,9 @@ module Bench
           Measure.new(title: "file HashTable: anonymous memory added", kind: Kind::FigureLevel.new(ANONYMOUS),
                       ours: table, peer: peer, input: :random, bar: Bar.at_most(8)),
           Measure.new(title: "file HashTable after compaction / keys and values", input: :random,
-                      kind: Kind::PayloadShare.new(FINISHED_FILE), ours: table, peer: peer, bar: Bar.at_most(1.15))
+                      kind: Kind::PayloadShare.new(FINISHED_FILE), ours: table, peer: peer, bar: Bar.at_most(1.15)),
+          Measure.new(title: "the same with its index", input: :random, ours: table, peer: peer,
+                      kind: Kind::PayloadShare.new(FINISHED_FOLDER), bar: Bar.none)
         ]
       end
 

@@ -38,8 +38,6 @@ pub fn run(
     }
     let (stored, stored_s) = (start.elapsed(), processor_s());
     let grown = before.growth()?;
-    let file_bytes = folder_bytes(folder)?;
-
     let got_start_s = processor_s();
     let mut value_bytes = 0;
     let mut keys = order.iter().map(|number| loaded.key(*number));
@@ -60,8 +58,7 @@ pub fn run(
         .figure("get_s", got_s - got_start_s)
         .figure("grown_bytes", grown.total)
         .figure("anonymous_bytes", grown.anonymous)
-        .figure("file_bytes", file_bytes as f64)
-        .figure("finished_file_bytes", folder_bytes(folder)? as f64)
+        .figure("finished_folder_bytes", folder_bytes(folder)? as f64)
         .figure("payload_bytes", records.payload_bytes() as f64);
     Ok(report)
 }

@@ -12,6 +12,7 @@ impl Engines for Ours {
     fn in_memory(name: &str, task: &Task) -> Option<Result<Report>> {
         match name {
             "hash" => Some(task.run(&mut InMemory(memory::HashTable::new()))),
+            "tree" => Some(task.run(&mut InMemory(memory::TreeTable::new()))),
             _ => None,
         }
     }
