@@ -3,8 +3,9 @@
 
 use std::process::ExitCode;
 
-use bytewright::table::{Table, memory};
-use table_workload::{Engine, Engines, Report, Result, StoredTask, Task};
+use bytewright::table::file::OpenOptions;
+use bytewright::table::{Table, file, memory};
+use table_workload::{Engine, Engines, Report, Result, StoredEngine, StoredTask, Task};
 
 struct Ours;
 
@@ -17,13 +18,22 @@ impl Engines for Ours {
         }
     }
 
-    fn stored(_name: &str, _task: &StoredTask) -> Option<Result<Report>> {
-        None
+    fn stored(name: &str, task: &StoredTask) -> Option<Result<Report>> {
+        let options = OpenOptions { create: true, ..OpenOptions::default() };
+        let path = |name| task.folder().join(name);
+        match name {
+            "tree-file" => Some(run_stored(file::TreeTable::open(path("x.bwt"), options), task)),
+            _ => None,
+        }
     }
 }
 
 fn main() -> ExitCode {
     table_workload::main_with::<Ours>()
+}
+
+fn run_stored(table: bytewright::Result<impl Table>, task: &StoredTask) -> Result<Report> {
+    task.run(&mut InFile(table?))
 }
 
 struct InMemory<T>(T);
@@ -44,5 +54,43 @@ impl<T: Table> Engine for InMemory<T> {
 
     fn len(&self) -> Result<u64> {
         Ok(self.0.len()?)
+    }
+}
+
+struct InFile<T>(T);
+
+impl<T: Table> StoredEngine for InFile<T> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        Ok(self.0.put(key, value)?)
+    }
+
+    fn put_all(&mut self, records: &mut dyn Iterator<Item = (&[u8], &[u8])>) -> Result<()> {
+        self.0.begin()?;
+        for (key, value) in records {
+            self.0.put(key, value)?;
+        }
+        Ok(self.0.commit()?)
+    }
+
+    fn get_all(
+        &self,
+        keys: &mut dyn Iterator<Item = &[u8]>,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        for key in keys {
+            if !self.0.get_with(key, found)? {
+                return Err("a record is missing".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> Result<u64> {
+        Ok(self.0.len()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.0.sync()?;
+        Ok(self.0.compact()?)
     }
 }
