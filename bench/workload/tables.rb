@@ -169,7 +169,7 @@ module TableWorkload
     # The duration below which 9,999 of 10,000 puts stayed.
     def put_9999_s(counts)
       left = @records.count * 9_999 / 10_000
-      below = counts.index { |puts| (left -= puts).negative? }
+      below = counts.index { |puts| (left -= puts) <= 0 }
       (below + 1) / 1e6
     end
 
@@ -202,7 +202,9 @@ module TableWorkload
 
     # How long it takes to open what another process stored and then ended as the block says.
     def opening
-      Process.wait(fork { yield stored })
+      _, status = Process.wait2(fork { yield stored })
+      raise "the process that stores #{status}" unless status.success? || status.termsig == Signal.list["KILL"]
+
       start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       table = @engine.open.call(@folder)
       open_s = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-require "etc"
-
 require_relative "../agreement"
 require_relative "../measure"
 require_relative "../recipes"
-require_relative "../side"
+require_relative "table_sides"
 
 module Bench
   module Suites
     # Tables in memory and in files. bench/README.md says what each row means.
     class Tables
+      include TableSides
+
       FULL_INPUTS = {
         ordered: RecordsRecipe.new(21, 1_000_000, "ordered"),
         random: RecordsRecipe.new(22, 1_000_000, "random"),
@@ -25,7 +25,9 @@ module Bench
       end.freeze
 
       # The inputs as the titles call them.
-      LETTERS = { ordered: "A", random: "B", ordered_100k: "A, 100 k", ordered_10m: "A", random_10m: "B" }.freeze
+      LETTERS = {
+        ordered: "A", random: "B", ordered_100k: "A, 100 k", ordered_10m: "A", random_10m: "B"
+      }.freeze
 
       GROWN = Figure.megabytes("grown_bytes")
       ANONYMOUS = Figure.megabytes("anonymous_bytes")
@@ -235,7 +237,8 @@ module Bench
       def churn
         table = native("churn", "hash")
         map = rust("churn", "hash-map", "std HashMap")
-        { "deleting 90 %" => [AFTER_DELETE, 3], "a size shift" => [AFTER_SHIFT, 1.5] }.map do |change, (figure, bar)|
+        changes = { "deleting 90 %" => [AFTER_DELETE, 3], "a size shift" => [AFTER_SHIFT, 1.5] }
+        changes.map do |change, (figure, bar)|
           Measure.new(title: "churn: resident / live after #{change} (peer: malloc)", input: :random,
                       kind: Kind::FigureLevel.new(figure), ours: table, peer: map, bar: Bar.at_most(bar))
         end
@@ -246,11 +249,15 @@ module Bench
       def stored_native
         redb = rust("file-all", "redb", "redb, one transaction")
         lmdb = rust("file-all", "lmdb", "LMDB, one transaction")
-        { "file" => "put by put", "file-all" => "one transaction" }.flat_map do |task, how|
-          table = native(task, "hash-file")
-          [share("file HashTable, #{how}: put", PUT, table, redb, :random, 0.5),
-           share("file HashTable, #{how}: put", PUT, table, lmdb, :random)]
-        end + [redb, lmdb].map { |peer| share("file HashTable: random get", GET, native("file", "hash-file"), peer, :random) }
+        single, all = %w[file file-all].map { |task| native(task, "hash-file") }
+        [
+          share("file HashTable, put by put: put", PUT, single, redb, :random, 0.5),
+          share("file HashTable, put by put: put", PUT, single, lmdb, :random),
+          share("file HashTable, one transaction: put", PUT, all, redb, :random, 0.5),
+          share("file HashTable, one transaction: put", PUT, all, lmdb, :random),
+          share("file HashTable: random get", GET, single, redb, :random),
+          share("file HashTable: random get", GET, single, lmdb, :random)
+        ]
       end
 
       def stored_ruby
@@ -269,7 +276,8 @@ module Bench
           Measure.new(title: "file HashTable: anonymous memory added", kind: Kind::FigureLevel.new(ANONYMOUS),
                       ours: table, peer: peer, input: :random, bar: Bar.at_most(8)),
           Measure.new(title: "file HashTable after compaction / keys and values", input: :random,
-                      kind: Kind::PayloadShare.new(FINISHED_FILE), ours: table, peer: peer, bar: Bar.at_most(1.15)),
+                      kind: Kind::PayloadShare.new(FINISHED_FILE), ours: table, peer: peer,
+                      bar: Bar.at_most(1.15)),
           Measure.new(title: "the same with its index", input: :random, ours: table, peer: peer,
                       kind: Kind::PayloadShare.new(FINISHED_FOLDER), bar: Bar.none)
         ]
@@ -296,7 +304,7 @@ module Bench
       # Rows.
 
       def share(title, figure, own, peer, input, bar = nil)
-        Measure.new(title: "#{title} / #{shown(peer)}, #{LETTERS.fetch(input)}", input: input,
+        Measure.new(title: "#{title} / #{label(peer)}, #{LETTERS.fetch(input)}", input: input,
                     kind: Kind::FigureShare.new(figure), ours: own, peer: peer,
                     bar: bar ? Bar.at_most(bar) : Bar.none)
       end
@@ -312,67 +320,8 @@ module Bench
       end
 
       # A side's name without its task.
-      def shown(side)
+      def label(side)
         side.name.split(": ", 2).last
-      end
-
-      # Sides.
-
-      def ours(task, engine)
-        part = engine.start_with?("hash") ? :hash_table : :tree_table
-        side(task, "ours, #{engine}", part, [Paths::RUBY, Paths.ours("tables.rb"), task, engine],
-             Paths::GEM_ENVIRONMENT)
-      end
-
-      def native(task, engine)
-        side(task, "ours, native #{engine}", nil, [Paths.executable("tables"), task, engine])
-      end
-
-      def ruby_hash(task)
-        ruby_peer(task, "hash", "Hash")
-      end
-
-      TOKYO_ENGINES = {
-        "*" => "tc-hash", "+" => "tc-tree", "x.tch" => "tc-hash-file", "x.tcb" => "tc-tree-file"
-      }.freeze
-
-      def tokyo(task, kind)
-        ruby_peer(task, TOKYO_ENGINES.fetch(kind), "TC #{kind.delete_prefix('x')}", :tokyo)
-      end
-
-      def kyoto(task, kind)
-        ruby_peer(task, kind == ":" ? "kc-hash" : "kc-tree", "KC #{kind}", :kyoto)
-      end
-
-      def ruby_peer(task, engine, name, needs = nil)
-        side(task, name, needs, [Paths::RUBY, Paths.peer("tables.rb"), task, engine])
-      end
-
-      def perl(task, engine)
-        name, needs = engine == "hash" ? ["Perl hash", :perl] : ["TC * from Perl", :perl_tokyo]
-        side(task, name, needs, ["perl", Paths.peer("tables.pl"), task, engine])
-      end
-
-      def dict(task)
-        side(task, "Python dict", :python, ["python3", Paths.peer("dict.py"), task])
-      end
-
-      def rust(task, engine, name)
-        side(task, name, nil, [Paths.executable("rust-tables"), task, engine])
-      end
-
-      def tkrzw(task, engine, name)
-        side(task, name, :tkrzw, [Paths::TKRZW, task, engine])
-      end
-
-      def side(task, name, needs, command, environment = {})
-        Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
-                 command: ->(path) { [*pin, *command, path] })
-      end
-
-      # One core, or caches and clocks of two would be mixed.
-      def pin
-        @pin ||= Shell.command?("taskset") ? ["taskset", "-c", (Etc.nprocessors - 1).to_s] : []
       end
     end
   end

@@ -60,7 +60,7 @@ impl Durations {
         let mut left = self.count * share / 10_000;
         let microseconds = self.counts.iter().position(|count| {
             let puts = u64::from(*count - 1);
-            let reached = puts > left;
+            let reached = puts >= left;
             left = left.saturating_sub(puts);
             reached
         });
@@ -98,5 +98,21 @@ impl Overhead {
             (self.worst, self.worst_at) = (overhead, count);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_put_in_ten_thousand_shows_only_in_the_longest() {
+        let mut durations = Durations::new();
+        for _ in 0..9_999 {
+            durations.add(Duration::from_micros(3));
+        }
+        durations.add(Duration::from_millis(40));
+        assert_eq!(durations.of_ten_thousand(9_999), Duration::from_micros(4));
+        assert_eq!(durations.longest, Duration::from_millis(40));
     }
 }
