@@ -22,6 +22,7 @@ impl Engines for Ours {
         let options = OpenOptions { create: true, ..OpenOptions::default() };
         let path = |name| task.folder().join(name);
         match name {
+            "hash-file" => Some(run_stored(file::HashTable::open(path("x.bwh"), options), task)),
             "tree-file" => Some(run_stored(file::TreeTable::open(path("x.bwt"), options), task)),
             _ => None,
         }
