@@ -139,8 +139,9 @@ module Bench
       end
 
       def memory_scale(input)
-        hashes = [kyoto("memory", ":"), perl("memory", "hash"), perl("memory", "tc-hash"), dict("memory")]
-        hashes.map { |peer| share("HashTable memory", GROWN, ours("memory", "hash"), peer, input) } +
+        peers = [perl("memory", "hash"), dict("memory")]
+        peers.push(kyoto("memory", ":"), perl("memory", "tc-hash")) if input == :ordered
+        peers.map { |peer| share("HashTable memory", GROWN, ours("memory", "hash"), peer, input) } +
           native_pairs("memory").map { |name, own, peer| share("#{name} memory", GROWN, own, peer, input) }
       end
 
