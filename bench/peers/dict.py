@@ -12,7 +12,7 @@ import sys
 import time
 import zlib
 
-CHECKED_COUNT_MAX = 100_000
+CHECKED_COUNT_MAX = 20_000
 
 
 class Records:

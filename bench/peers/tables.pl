@@ -10,7 +10,7 @@ use warnings;
 use Compress::Raw::Zlib qw(crc32);
 use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);
 
-my $CHECKED_COUNT_MAX = 100_000;
+my $CHECKED_COUNT_MAX = 20_000;
 
 my %ENGINES = (
     "hash"    => sub { return {} },

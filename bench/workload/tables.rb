@@ -20,7 +20,10 @@ module TableWorkload
 
   # The file that record-generator writes.
   class Records
-    attr_reader :count, :key_len, :value_len
+    # Records that are made Strings at once.
+    UNPACKED_COUNT = 1000
+
+    attr_reader :count
 
     def initialize(path)
       @path = path
@@ -33,25 +36,36 @@ module TableWorkload
       @count * (@key_len + @value_len)
     end
 
-    # Yields each key and value: new Strings, or with `reuse` the same two with other bytes, so that
-    # the program makes no garbage of its own.
-    def each(reuse:)
-      key, value = String.new, String.new if reuse
+    # Yields each key and value as new Strings.
+    def each(&block)
       at(@header_len) do |file|
-        @count.times do
-          yield file.read(@key_len, *key), file.read(@value_len, *value)
+        @count.step(1, -UNPACKED_COUNT) do |left|
+          count = [left, UNPACKED_COUNT].min
+          entries = file.read(count * (@key_len + @value_len)).unpack("a#{@key_len}a#{@value_len}" * count)
+          entries.each_slice(2, &block)
         end
+      end
+    end
+
+    # Yields the same two Strings again and again with other bytes, which is slower, but makes no garbage.
+    def each_reused
+      key, value = String.new, String.new
+      at(@header_len) do |file|
+        @count.times { yield file.read(@key_len, key), file.read(@value_len, value) }
       end
     end
 
     # All keys and all values.
     def load
+      GC.disable
       keys, values = [], []
-      each(reuse: false) do |key, value|
+      each do |key, value|
         keys << key
         values << value
       end
       [keys, values]
+    ensure
+      GC.enable
     end
 
     # The first `count_max` of the shuffled numbers.
@@ -95,7 +109,7 @@ module TableWorkload
     NAMES = %w[memory times frozen gc growth file open_clean open_killed].freeze
 
     # Values that are compared, taken in shuffled order after everything is measured.
-    CHECKED_COUNT_MAX = 100_000
+    CHECKED_COUNT_MAX = 20_000
     VALUES_AT_COUNT = 1000
     GC_COUNT = 5
     MICROSECONDS_MAX = 10_000
@@ -156,7 +170,7 @@ module TableWorkload
       table = @engine.create.call(@folder)
       counts = Array.new(MICROSECONDS_MAX + 1, 0)
       longest = 0
-      @records.each(reuse: !@engine.keeps_objects) do |key, value|
+      @records.each do |key, value|
         start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
         table[key] = value
         took = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
@@ -213,7 +227,8 @@ module TableWorkload
 
     def stored
       table = @engine.create.call(@folder)
-      @records.each(reuse: !@engine.keeps_objects) { |key, value| table[key] = value }
+      entries = @engine.keeps_objects ? :each : :each_reused
+      @records.public_send(entries) { |key, value| table[key] = value }
       table
     end
 

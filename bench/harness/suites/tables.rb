@@ -76,7 +76,7 @@ module Bench
       end
 
       def how_measured(runs_count:, **)
-        "up to #{runs_count} runs of each side by turns, each pinned to one core; medians, times are " \
+        "#{runs_count} runs of each side by turns or fewer (bench/README.md), each pinned to one core; medians, times are " \
           "processor time where not said otherwise"
       end
 
@@ -94,16 +94,17 @@ module Bench
         [
           Block.new(measures: memory_ordered, runs_max: 3),
           Block.new(measures: memory_random, runs_max: 3),
+          Block.new(measures: memory_scale(:ordered) + memory_scale(:random), runs_max: 1),
           Block.new(measures: growth, runs_max: 3),
-          Block.new(measures: times_ordered + frozen),
-          Block.new(measures: times_random),
-          Block.new(measures: times_scale, runs_max: 3),
-          Block.new(measures: native_times, runs_max: 3),
-          Block.new(measures: collection, runs_max: 3),
-          Block.new(measures: churn),
-          Block.new(measures: stored_native, runs_max: 3),
+          Block.new(measures: times_ordered),
+          Block.new(measures: times_random, runs_max: 3),
+          Block.new(measures: times_tree, runs_max: 3),
+          Block.new(measures: times_scale + native_times, runs_max: 2),
+          Block.new(measures: collection, runs_max: 2),
+          Block.new(measures: churn, runs_max: 3),
+          Block.new(measures: stored_native, runs_max: 2),
           Block.new(measures: stored_ruby, runs_max: 3),
-          Block.new(measures: opening)
+          Block.new(measures: opening, runs_max: 3)
         ]
       end
 
@@ -114,8 +115,7 @@ module Bench
           memory("HashTable", "hash", ruby_hash("memory"), :ordered, 0.18),
           memory("HashTable", "hash", tokyo("memory", "*"), :ordered, 0.40),
           memory("TreeTable", "tree", tokyo("memory", "+"), :ordered, 0.33),
-          payload(:ordered, 1.25),
-          *memory_scale(:ordered)
+          payload(:ordered, 1.25)
         ]
       end
 
@@ -123,8 +123,7 @@ module Bench
         [
           memory("HashTable", "hash", ruby_hash("memory"), :random, 0.50),
           memory("HashTable", "hash", tokyo("memory", "*"), :random, 0.78),
-          payload(:random, 1.30),
-          *memory_scale(:random)
+          payload(:random, 1.30)
         ]
       end
 
@@ -177,10 +176,15 @@ module Bench
       def times_ordered
         [
           *gets_and_puts(:ordered),
-          share("Ruby: random get, TreeTable", GET, ours("times", "tree"), tokyo("times", "+"), :ordered, 0.5),
-          share("Ruby: put, TreeTable", PUT, ours("times", "tree"), tokyo("times", "+"), :ordered),
-          share("Ruby: values_at of 1,000", VALUES_AT, ours("times", "hash"), ruby_hash("times"), :ordered, 0.5)
+          share("Ruby: values_at of 1,000", VALUES_AT, ours("times", "hash"), ruby_hash("times"), :ordered, 0.5),
+          share("Ruby: put, frozen keys", PUT, ours("frozen", "hash"), ruby_hash("frozen"), :ordered, 1.0)
         ]
+      end
+
+      def times_tree
+        tree, peer = ours("times", "tree"), tokyo("times", "+")
+        [share("Ruby: random get, TreeTable", GET, tree, peer, :ordered, 0.5),
+         share("Ruby: put, TreeTable", PUT, tree, peer, :ordered)]
       end
 
       def times_random
@@ -195,10 +199,6 @@ module Bench
           share("Ruby: put, unfrozen keys", PUT, table, ruby_hash("times"), input, 0.35),
           share("Ruby: put", PUT, table, tokyo("times", "*"), input, 0.6)
         ]
-      end
-
-      def frozen
-        [share("Ruby: put, frozen keys", PUT, ours("frozen", "hash"), ruby_hash("frozen"), :ordered, 1.0)]
       end
 
       def times_scale

@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr size_t kCheckedCountMax = 100000;
+constexpr size_t kCheckedCountMax = 20000;
 
 // The file that record-generator writes.
 struct Records {
