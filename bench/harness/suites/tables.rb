@@ -41,6 +41,7 @@ module Bench
       VALUES_AT = Figure.seconds("values_at_s")
       GC_TIME = Figure.milliseconds("gc_s")
       LONGEST_PUT = Figure.milliseconds("longest_put_s", lowest: true)
+      LONGEST_PUT_OWN = Figure.milliseconds("longest_put_own_s", lowest: true)
       PUT_9999 = Figure.milliseconds("put_9999_s")
       OPENING = Figure.milliseconds("open_s")
       AFTER_DELETE = Figure.plain("after_delete_ratio")
@@ -76,8 +77,8 @@ module Bench
       end
 
       def how_measured(runs_count:, **)
-        "#{runs_count} runs of each side by turns or fewer (bench/README.md), each pinned to one core; medians, times are " \
-          "processor time where not said otherwise"
+        "#{runs_count} runs of each side by turns, or the fewer that bench/README.md names, each pinned to one " \
+          "core; the numbers are medians, times processor time where not said otherwise"
       end
 
       def agreements
@@ -92,8 +93,8 @@ module Bench
 
       def all_blocks
         [
-          Block.new(measures: memory_ordered, runs_max: 3),
-          Block.new(measures: memory_random, runs_max: 3),
+          Block.new(measures: memory_ordered, runs_max: 2),
+          Block.new(measures: memory_random, runs_max: 2),
           Block.new(measures: memory_scale(:ordered) + memory_scale(:random), runs_max: 1),
           Block.new(measures: growth, runs_max: 3),
           Block.new(measures: times_ordered),
@@ -149,7 +150,7 @@ module Bench
       def growth
         [
           *native_growth("hash", :ordered_10m), *native_growth("hash", :random_10m),
-          *native_growth("tree", :ordered_10m).last(2),
+          *native_growth("tree", :ordered_10m).last(3),
           *longest("Ruby, HashTable", ours("growth", "hash"), :ordered_10m)
         ]
       end
@@ -160,7 +161,8 @@ module Bench
           level("#{NATIVE_NAMES[engine]} memory a record above key and value, worst from 100 k to 10 M",
                 OVERHEAD, side, input, Bar.at_most(13)),
           level("the number of records where it is worst", OVERHEAD_WORST_AT, side, input, Bar.none),
-          *longest(NATIVE_NAMES[engine], side, input)
+          *longest(NATIVE_NAMES[engine], side, input),
+          level("#{NATIVE_NAMES[engine]}: longest of those puts, processor time", LONGEST_PUT_OWN, side, input, Bar.none)
         ]
       end
 

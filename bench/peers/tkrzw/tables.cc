@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -75,6 +76,11 @@ double processor_s() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
+std::unique_ptr<tkrzw::DBM> create(const std::string& engine) {
+  if (engine == "tiny") return std::make_unique<tkrzw::TinyDBM>();
+  return std::make_unique<tkrzw::BabyDBM>();
+}
+
 void put(tkrzw::DBM& table, std::string_view key, std::string_view value) {
   if (table.Set(key, value) != tkrzw::Status::SUCCESS) throw std::runtime_error("a put failed");
 }
@@ -96,56 +102,48 @@ void print_answer(Records& records, tkrzw::DBM& table) {
   std::printf("{\"records\":%lld,\"crc\":%lu,", static_cast<long long>(table.CountSimple()), crc);
 }
 
-void memory(Records& records, tkrzw::DBM& table) {
+void memory(Records& records, const std::string& engine) {
   std::string record(records.record_len(), '\0');
   records.seek(0);
   records.read(record);
   records.seek(0);
   auto before = resident_bytes();
+  auto table = create(engine);
   for (size_t number = 0; number < records.count; number++) {
     records.read(record);
     std::string_view view(record);
-    put(table, view.substr(0, records.key_len), view.substr(records.key_len));
+    put(*table, view.substr(0, records.key_len), view.substr(records.key_len));
   }
   auto after = resident_bytes();
-  print_answer(records, table);
+  print_answer(records, *table);
   std::printf("\"figures\":{\"grown_bytes\":%.0f,\"anonymous_bytes\":%.0f,\"payload_bytes\":%zu}}\n",
               after["Rss:"] - before["Rss:"], after["Anonymous:"] - before["Anonymous:"],
               records.payload_bytes());
 }
 
-void times(Records& records, tkrzw::DBM& table) {
+void times(Records& records, const std::string& engine) {
   std::string bytes(records.payload_bytes(), '\0');
   records.seek(0);
   records.read(bytes);
   std::string_view all(bytes);
   auto order = records.order(records.count);
+  auto table = create(engine);
   double start_s = processor_s();
   for (size_t offset = 0; offset < all.size(); offset += records.record_len()) {
-    put(table, all.substr(offset, records.key_len),
+    put(*table, all.substr(offset, records.key_len),
         all.substr(offset + records.key_len, records.value_len));
   }
   double stored_s = processor_s();
   size_t value_bytes = 0;
   std::string value;
   for (uint32_t number : order) {
-    get(table, all.substr(number * records.record_len(), records.key_len), &value);
+    get(*table, all.substr(number * records.record_len(), records.key_len), &value);
     value_bytes += value.size();
   }
   double got_s = processor_s();
-  print_answer(records, table);
+  print_answer(records, *table);
   std::printf("\"value_bytes\":%zu,\"figures\":{\"put_s\":%.9f,\"get_s\":%.9f}}\n", value_bytes,
               stored_s - start_s, got_s - stored_s);
-}
-
-int run(const std::string& task, tkrzw::DBM& table, const char* path) {
-  Records records(path);
-  if (task == "memory") {
-    memory(records, table);
-  } else {
-    times(records, table);
-  }
-  return 0;
 }
 
 }  // namespace
@@ -158,9 +156,9 @@ int main(int count, char** arguments) {
     return 2;
   }
   try {
-    tkrzw::TinyDBM tiny;
-    tkrzw::BabyDBM baby;
-    return run(words[1], words[2] == "tiny" ? static_cast<tkrzw::DBM&>(tiny) : baby, arguments[3]);
+    Records records(arguments[3]);
+    (words[1] == "memory" ? memory : times)(records, words[2]);
+    return 0;
   } catch (const std::exception& error) {
     std::cerr << arguments[3] << ": " << error.what() << "\n";
     return 1;

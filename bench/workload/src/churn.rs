@@ -10,11 +10,12 @@ const DELETED_PERCENT: usize = 90;
 /// Lengths of the values that come after.
 const REFILL_LEN: (usize, usize) = (200, 1000);
 
-pub fn run(records: &Records, engine: &mut impl Engine) -> Result<Report> {
+pub fn run<E: Engine>(records: &Records, create: impl FnOnce() -> E) -> Result<Report> {
     let loaded = records.load()?;
     let order = records.order(records.count)?;
     let (deleted, kept) = order.split_at(records.count * DELETED_PERCENT / 100);
     let before = Resident::now()?;
+    let mut engine = create();
     for (key, value) in loaded.iter() {
         engine.put(key, value)?;
     }
@@ -23,7 +24,7 @@ pub fn run(records: &Records, engine: &mut impl Engine) -> Result<Report> {
     }
     let record_len = records.key_len + records.value_len;
     let after_delete = before.growth()?.total / (kept.len() * record_len) as f64;
-    let refilled = refill(records, &loaded, deleted, kept.len() * record_len, engine)?;
+    let refilled = refill(records, &loaded, deleted, kept.len() * record_len, &mut engine)?;
     let after_shift = before.growth()?.total / refilled.live_bytes as f64;
 
     let mut checksum = Checksum::default();

@@ -2,7 +2,7 @@
 //! only says how it puts and gets; the loops, the clocks and the answers are here, so that they are
 //! the same for all.
 //!
-//! `workload.rb` is this for Ruby.
+//! `tables.rb` beside this folder is the same for Ruby.
 
 mod churn;
 mod command;

@@ -2,9 +2,10 @@
 
 use crate::{Engine, Records, Report, Resident, Result};
 
-pub fn run(records: &Records, engine: &mut impl Engine) -> Result<Report> {
+pub fn run<E: Engine>(records: &Records, create: impl FnOnce() -> E) -> Result<Report> {
     let mut stream = records.stream()?;
     let before = Resident::now()?;
+    let mut engine = create();
     while let Some((key, value)) = stream.advance()? {
         engine.put(key, value)?;
     }
@@ -14,6 +15,6 @@ pub fn run(records: &Records, engine: &mut impl Engine) -> Result<Report> {
         .figure("grown_bytes", grown.total)
         .figure("anonymous_bytes", grown.anonymous)
         .figure("payload_bytes", records.payload_bytes() as f64);
-    report.records(records, engine)?;
+    report.records(records, &engine)?;
     Ok(report)
 }

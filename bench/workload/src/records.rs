@@ -56,8 +56,11 @@ impl Records {
 
     /// One record after the other.
     pub fn stream(&self) -> Result<RecordStream> {
+        let mut reader = self.reader_at(self.header_len)?;
+        // Its buffer must have its pages before a task looks at memory.
+        reader.fill_buf()?;
         Ok(RecordStream {
-            reader: self.reader_at(self.header_len)?,
+            reader,
             record: vec![0; self.record_len()],
             key_len: self.key_len,
             left: self.count,

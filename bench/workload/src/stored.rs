@@ -8,32 +8,26 @@ use crate::process::processor_s;
 use crate::report::Checksum;
 use crate::{Records, Report, Resident, Result, StoredEngine};
 
-/// How puts come: one by one, some in each transaction, or all in one.
+/// How puts come: one by one, or all in one transaction.
 #[derive(Debug, Clone, Copy)]
 pub enum Batch {
     Single,
-    Thousand,
     All,
 }
 
-pub fn run(
+pub fn run<E: StoredEngine>(
     records: &Records,
     folder: &Path,
     batch: Batch,
-    engine: &mut impl StoredEngine,
+    create: impl FnOnce() -> Result<E>,
 ) -> Result<Report> {
     let loaded = records.load()?;
     let order = records.order(records.count)?;
     let before = Resident::now()?;
+    let mut engine = create()?;
     let (start, start_s) = (Instant::now(), processor_s());
     match batch {
         Batch::Single => loaded.iter().try_for_each(|(key, value)| engine.put(key, value))?,
-        Batch::Thousand => {
-            let mut left = loaded.iter().peekable();
-            while left.peek().is_some() {
-                engine.put_all(&mut left.by_ref().take(1000))?;
-            }
-        }
         Batch::All => engine.put_all(&mut loaded.iter())?,
     }
     let (stored, stored_s) = (start.elapsed(), processor_s());

@@ -12,8 +12,8 @@ struct Ours;
 impl Engines for Ours {
     fn in_memory(name: &str, task: &Task) -> Option<Result<Report>> {
         match name {
-            "hash" => Some(task.run(&mut InMemory(memory::HashTable::new()))),
-            "tree" => Some(task.run(&mut InMemory(memory::TreeTable::new()))),
+            "hash" => Some(task.run(|| InMemory(memory::HashTable::new()))),
+            "tree" => Some(task.run(|| InMemory(memory::TreeTable::new()))),
             _ => None,
         }
     }
@@ -22,8 +22,12 @@ impl Engines for Ours {
         let options = OpenOptions { create: true, ..OpenOptions::default() };
         let path = |name| task.folder().join(name);
         match name {
-            "hash-file" => Some(run_stored(file::HashTable::open(path("x.bwh"), options), task)),
-            "tree-file" => Some(run_stored(file::TreeTable::open(path("x.bwt"), options), task)),
+            "hash-file" => {
+                Some(task.run(|| Ok(InFile(file::HashTable::open(path("x.bwh"), options)?))))
+            }
+            "tree-file" => {
+                Some(task.run(|| Ok(InFile(file::TreeTable::open(path("x.bwt"), options)?))))
+            }
             _ => None,
         }
     }
@@ -31,10 +35,6 @@ impl Engines for Ours {
 
 fn main() -> ExitCode {
     table_workload::main_with::<Ours>()
-}
-
-fn run_stored(table: bytewright::Result<impl Table>, task: &StoredTask) -> Result<Report> {
-    task.run(&mut InFile(table?))
 }
 
 struct InMemory<T>(T);

@@ -18,16 +18,16 @@ struct Peers;
 impl Engines for Peers {
     fn in_memory(name: &str, task: &Task) -> Option<Result<Report>> {
         match name {
-            "hash-map" => Some(task.run(&mut Hashed(HashMap::new()))),
-            "btree-map" => Some(task.run(&mut Ordered(BTreeMap::new()))),
+            "hash-map" => Some(task.run(|| Hashed(HashMap::new()))),
+            "btree-map" => Some(task.run(|| Ordered(BTreeMap::new()))),
             _ => None,
         }
     }
 
     fn stored(name: &str, task: &StoredTask) -> Option<Result<Report>> {
         match name {
-            "redb" => Some(redb::Redb::create(task.folder()).and_then(|mut it| task.run(&mut it))),
-            "lmdb" => Some(lmdb::Lmdb::create(task.folder()).and_then(|mut it| task.run(&mut it))),
+            "redb" => Some(task.run(|| redb::Redb::create(task.folder()))),
+            "lmdb" => Some(task.run(|| lmdb::Lmdb::create(task.folder()))),
             _ => None,
         }
     }

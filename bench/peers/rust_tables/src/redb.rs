@@ -1,4 +1,5 @@
-//! redb, with its default cache.
+//! redb, with less cache than the gigabyte that it takes unasked: a table in a file is there to save
+//! memory.
 
 use std::path::Path;
 
