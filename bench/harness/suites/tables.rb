@@ -164,7 +164,8 @@ module Bench
                 OVERHEAD, side, input, Bar.at_most(13)),
           level("the number of records where it is worst", OVERHEAD_WORST_AT, side, input, Bar.none),
           *longest(NATIVE_NAMES[engine], side, input),
-          level("#{NATIVE_NAMES[engine]}: longest of those puts, processor time", LONGEST_PUT_OWN, side, input, Bar.none)
+          level("#{NATIVE_NAMES[engine]}: longest of those puts, processor time", LONGEST_PUT_OWN, side, input,
+                Bar.none)
         ]
       end
 
