@@ -2,7 +2,7 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
-#   make bench        ratios against the peers, losing rows too (bench-flows: captures only)
+#   make bench        ratios against the peers, losing rows too (bench-flows, bench-tables: one of them)
 #   make fuzz         SECONDS=60 of each fuzz target
 
 SECONDS ?= 60
@@ -13,7 +13,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-gem test-bench bench bench-flows fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-gem test-bench bench bench-flows bench-tables fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -39,11 +39,15 @@ test-bench: $(GEM_STAMP)
 	cd bench && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings && \
 		cargo test --quiet --locked
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb tables --check
 
-bench: bench-flows
+# One after the other, also under `make -j`: together they would measure each other.
+bench: $(GEM_STAMP)
+	$(MAKE) bench-flows
+	$(MAKE) bench-tables
 
-bench-flows: $(GEM_STAMP)
-	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows
+bench-flows bench-tables: $(GEM_STAMP)
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb $(@:bench-%=%)
 
 # Built from the packed gem in a clean folder, so that a file missing from the gem shows.
 $(GEM_STAMP): $(GEM_SOURCES) | setup

@@ -17,6 +17,12 @@ module Bench
       @answers[[side.name, input]] ||= side.answer(@inputs.path(input))
     end
 
+    # Keeps an answer that came with a timed run. A side that answers otherwise than before has failed.
+    def add(side, input, answer)
+      before = (@answers[[side.name, input]] ||= answer)
+      raise Failed, "#{side.name} answers #{before}, then #{answer}" unless before == answer
+    end
+
     # nil when both say the same about everything that both speak of.
     def difference(agreement)
       first = of(agreement.first, agreement.input)

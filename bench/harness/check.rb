@@ -10,7 +10,7 @@ module Bench
     def initialize(suite, setup)
       @suite = suite
       @setup = setup
-      @answers = Answers.new(Inputs.check)
+      @answers = Answers.new(Inputs.new("check", suite.check_inputs))
       @passed = @failed = 0
       @not_run = []
     end

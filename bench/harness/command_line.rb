@@ -8,11 +8,12 @@ require_relative "setup"
 require_relative "table"
 require_relative "timing"
 require_relative "suites/flows"
+require_relative "suites/tables"
 
 module Bench
   # The options of `ruby bench/run.rb`.
   class CommandLine
-    SUITES = { "flows" => Suites::Flows }.freeze
+    SUITES = { "flows" => Suites::Flows, "tables" => Suites::Tables }.freeze
     CLOCKS = { "wall" => :wall_s, "processor" => :cpu_s }.freeze
     RUNS_COUNT_MIN_FOR_RECORD = 5
 
@@ -57,7 +58,7 @@ module Bench
         options.banner = "usage: ruby bench/run.rb #{SUITES.keys.join('|')} [options]"
         options.on("--check", "compare answers on small inputs; nothing is timed") { @check = true }
         options.on("--runs COUNT", Integer, "timed runs of each side (5)") { |count| @runs_count = count }
-        options.on("--clock CLOCK", CLOCKS.keys, "wall, or processor on a busy machine (wall)") do |clock|
+        options.on("--clock CLOCK", CLOCKS.keys, "of flows: wall, or processor on a busy machine (wall)") do |clock|
           @clock = clock
         end
         options.on("--only TEXT", "only the rows whose title has TEXT in it") { |text| @only = text }
@@ -71,7 +72,7 @@ module Bench
     end
 
     def time(suite, setup)
-      outcomes = Timing.new(suite.measures, setup, runs_count: @runs_count, clock: CLOCKS.fetch(@clock)).run
+      outcomes = Timing.new(suite, setup, runs_count: @runs_count, clock: CLOCKS.fetch(@clock)).run
       table = Table.new(outcomes)
       puts table
       record(suite, table) if @record
@@ -82,7 +83,8 @@ module Bench
       if @runs_count < RUNS_COUNT_MIN_FOR_RECORD || @only
         warn "no record written: it needs all rows and at least #{RUNS_COUNT_MIN_FOR_RECORD} runs"
       else
-        warn "wrote #{Record.new(suite.name, table, runs_count: @runs_count, clock: @clock).write}"
+        how_measured = suite.how_measured(runs_count: @runs_count, clock: @clock)
+        warn "wrote #{Record.new(suite.name, table, how_measured: how_measured).write}"
       end
     end
   end

@@ -5,47 +5,23 @@ require "fileutils"
 require "json"
 
 require_relative "paths"
+require_relative "recipes"
 require_relative "shell"
 
 module Bench
-  # The generated captures. They are made when first asked for and kept, as long as the stamp beside
-  # them says that the same generator made them from the same seed and size.
+  # The generated inputs of a suite. They are made when first asked for and kept, as long as the stamp
+  # beside them says that the same generator made them from the same recipe.
   class Inputs
-    Recipe = Struct.new(:seed, :megabytes, :profile, :packets_max)
-
-    FULL = {
-      mixed: Recipe.new(1, 400, "mixed"),
-      patterned: Recipe.new(3, 100, "patterned"),
-      # The beginning of `mixed`, for the peers that would take minutes for all of it.
-      cut: Recipe.new(1, 400, "mixed", 20_000)
-    }.freeze
-
-    CHECK = {
-      mixed: Recipe.new(1, 2, "mixed"),
-      patterned: Recipe.new(3, 1, "patterned"),
-      cut: Recipe.new(1, 2, "mixed", 1_000),
-      nanosecond: Recipe.new(5, 1, "mixed-ns"),
-      pcapng: Recipe.new(6, 1, "mixed-ng"),
-      pcapng_nanosecond: Recipe.new(7, 1, "mixed-ns-ng")
-    }.freeze
-
     # The part of the set-up that compresses, by the ending of an input's key.
     PARTS = { "gz" => :gzip, "zst" => :zstd }.freeze
     COMPRESSORS = { "gz" => %w[gzip -6 -n -c], "zst" => %w[zstd -3 -q -T1 -c] }.freeze
-
-    def self.full
-      new("full", FULL)
-    end
-
-    def self.check
-      new("check", CHECK)
-    end
 
     # What the set-up must bring before `path(key)` can be asked, or nil.
     def self.part(key)
       PARTS[key.to_s[/_(gz|zst)\z/, 1]]
     end
 
+    # recipes:: key -> recipe
     def initialize(folder, recipes)
       @folder = File.join(Paths::DATA, folder)
       @recipes = recipes
@@ -61,16 +37,10 @@ module Bench
     private
 
     def generated(name)
-      path = File.join(@folder, "#{name}.pcap")
       recipe = @recipes.fetch(name.to_sym)
+      path = File.join(@folder, "#{name}.#{recipe.ending}")
       stamp = JSON.generate(recipe.to_h.merge(generator: generator_digest))
-      keep(path, stamp) { |part| generate(recipe, part) }
-    end
-
-    def generate(recipe, path)
-      command = [Paths.executable("capture-generator"), recipe.seed, recipe.megabytes, recipe.profile, path]
-      command += ["--packets", recipe.packets_max] if recipe.packets_max
-      Shell.run(*command.map(&:to_s))
+      keep(path, stamp) { |part| Shell.run(*recipe.generator_command(part)) }
     end
 
     def compressed(plain, compression)

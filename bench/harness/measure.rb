@@ -2,11 +2,13 @@
 
 require_relative "agreement"
 require_relative "inputs"
+require_relative "kind"
 require_relative "side"
 
 module Bench
   # One row: two sides, what each reads, and the bar that their ratio must reach.
   #
+  # peer:: nil where a row is about us alone; then `agreement` has a witness for our answer
   # agreement:: whose answers must be equal; by default both sides' about the peer's input
   # known_difference:: what this peer is known to answer wrong; then that is said and not failed
   Measure = Struct.new(:title, :kind, :ours, :input, :peer, :peer_input, :bar, :agreement,
@@ -23,9 +25,14 @@ module Bench
 
     # What the set-up must bring for this row.
     def parts
-      [ours.needs, peer.needs, Inputs.part(input), *agreement.parts].compact.uniq
+      [ours.needs, peer&.needs, Inputs.part(input), *agreement.parts].compact.uniq
     end
   end
+
+  # Rows whose sides run together by turns. A side that stands in several of them runs once a turn.
+  #
+  # runs_max:: fewer runs than asked for, where the number hardly varies or a run takes long
+  Block = Struct.new(:measures, :runs_max, keyword_init: true)
 
   # The number that a row must reach, and from which side.
   Bar = Struct.new(:relation, :number) do
@@ -44,81 +51,6 @@ module Bench
 
     def reached?(ratio)
       relation.nil? ? nil : ratio.public_send(relation, number)
-    end
-  end
-
-  # A timed side of a row: its median run, the clock that counts (a method of Run), and how many
-  # packets its input holds where the row needs to know.
-  Timed = Struct.new(:run, :clock, :packets) do
-    def seconds
-      run.public_send(clock)
-    end
-  end
-
-  # How a row's two runs become the number in its ratio column, and how each is shown.
-  module Kind
-    # The share of the peer's time that we need.
-    module TimeShare
-      def self.ratio(ours, peer)
-        ours.seconds / peer.seconds
-      end
-
-      def self.show(timed)
-        format("%.3f s", timed.seconds)
-      end
-
-      def self.show_ratio(ratio)
-        format("%.2f", ratio)
-      end
-    end
-
-    # How many times faster we are.
-    module Speedup
-      def self.ratio(ours, peer)
-        peer.seconds / ours.seconds
-      end
-
-      def self.show(timed)
-        TimeShare.show(timed)
-      end
-
-      def self.show_ratio(ratio)
-        format("%.1f×", ratio)
-      end
-    end
-
-    # How many times more packets a second we do. The inputs may differ in size.
-    module Rate
-      def self.ratio(ours, peer)
-        packets_per_second(ours) / packets_per_second(peer)
-      end
-
-      def self.show(timed)
-        format("%.0f k/s", packets_per_second(timed) / 1000)
-      end
-
-      def self.show_ratio(ratio)
-        format("%.0f×", ratio)
-      end
-
-      def self.packets_per_second(timed)
-        timed.packets / timed.seconds
-      end
-    end
-
-    # Our peak memory above the peer's, in MB.
-    module MemoryAbove
-      def self.ratio(ours, peer)
-        (ours.run.peak_kb - peer.run.peak_kb) / 1024.0
-      end
-
-      def self.show(timed)
-        format("%.1f MB", timed.run.peak_kb / 1024.0)
-      end
-
-      def self.show_ratio(ratio)
-        format("+%.1f MB", ratio)
-      end
     end
   end
 end

@@ -10,6 +10,7 @@ module Bench
     DATA = File.join(BENCH, "data")
     RECORDS = File.join(BENCH, "records")
     CARGO_TARGET = File.expand_path(ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target")))
+    TKRZW = File.join(DATA, "build", "tkrzw", "tables")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
     VENV = File.join(DATA, "venv")
     # Where the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another place that has it.

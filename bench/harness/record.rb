@@ -10,11 +10,11 @@ require_relative "shell"
 module Bench
   # A dated page with a run's table and the kind of machine it ran on.
   class Record
-    def initialize(suite_name, table, runs_count:, clock:)
+    # how_measured:: how the numbers came about, as a line
+    def initialize(suite_name, table, how_measured:)
       @suite_name = suite_name
       @table = table
-      @runs_count = runs_count
-      @clock = clock
+      @how_measured = how_measured
     end
 
     # Returns the path written.
@@ -32,7 +32,7 @@ module Bench
         # #{@suite_name}, #{Date.today.iso8601}
 
         #{machine.map { |name, value| "- #{name}: #{value}" }.join("\n")}
-        - #{@runs_count} runs of each side by turns; the numbers are medians of #{@clock} time
+        - #{@how_measured}
 
         #{@table}
       PAGE

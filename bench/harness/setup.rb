@@ -16,14 +16,25 @@ module Bench
       pcaprub: Packaged.new([Paths::RUBY, "-e", "require 'pcaprub'"], %w[ruby-pcaprub]),
       packetfu: Packaged.new([Paths::RUBY, "-e", "require 'packetfu'"], %w[ruby-packetfu]),
       tshark: Packaged.new(%w[tshark --version], %w[tshark]),
+      tokyo: Packaged.new([Paths::RUBY, "-e", "require 'tokyocabinet'"], %w[ruby-tokyocabinet]),
+      kyoto: Packaged.new([Paths::RUBY, "-e", "require 'kyotocabinet'"], %w[ruby-kyotocabinet]),
+      perl: Packaged.new(%w[perl -MCompress::Raw::Zlib -MTime::HiRes -e 1], %w[perl]),
+      perl_tokyo: Packaged.new(%w[perl -MTokyoCabinet -MCompress::Raw::Zlib -e 1],
+                               %w[perl libtokyocabinet-perl]),
+      python: Packaged.new(%w[python3 --version], %w[python3]),
       gzip: Packaged.new(%w[gzip --version], %w[gzip]),
       zstd: Packaged.new(%w[zstd --version], %w[zstd])
     }.freeze
 
     DPKT = "dpkt==1.9.8"
 
+    # Classes of the gem that sides need, by the part of that name.
+    GEM_CLASSES = {
+      gem: "Bytewright::Capture", hash_table: "Bytewright::HashTable", tree_table: "Bytewright::TreeTable"
+    }.freeze
+
     # The parts that this repository makes.
-    PRODUCT = %i[gem].freeze
+    PRODUCT = GEM_CLASSES.keys.freeze
 
     def initialize
       @reasons = {}
@@ -37,7 +48,7 @@ module Bench
       @reasons[part] = prepare(part)
     end
 
-    # Builds `ours/columns`, which has the core in it, the runner, the generator and the Rust peers.
+    # Builds ours with the core in it, the runner, the generators and the Rust peers.
     def build_tools
       Shell.run("cargo", "build", "--release", "--quiet", "--locked",
                 environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
@@ -49,8 +60,9 @@ module Bench
       case part
       when :c_ext then prepare_c_extension
       when :dpkt then prepare_dpkt
-      when :gem then prepare_gem
+      when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :isa_l then prepare_isa_l
+      when :tkrzw then prepare_tkrzw
       else prepare_packaged(PACKAGED.fetch(part))
       end
     rescue Shell::Failed => error
@@ -140,13 +152,33 @@ module Bench
       Shell.run(Paths.executable("columns"), "backends").include?("isa-l")
     end
 
-    def prepare_gem
+    def prepare_tkrzw
+      build_tkrzw
+    rescue Shell::Failed => error
+      reason = install(%w[g++ libtkrzw-dev zlib1g-dev])
+      return reason if reason
+
+      warn error.message
+      build_tkrzw
+    end
+
+    def build_tkrzw
+      source = Paths.peer("tkrzw/tables.cc")
+      return if FileUtils.uptodate?(Paths::TKRZW, [source])
+
+      FileUtils.mkdir_p(File.dirname(Paths::TKRZW))
+      Shell.run("g++", "-std=c++17", "-O2", "-o", Paths::TKRZW, source, "-ltkrzw", "-lz")
+      nil
+    end
+
+    def prepare_gem(class_name)
       # The stamp's name is a target of the Makefile, which builds the gem as a user would.
       stamp = File.join(Paths::GEM_HOME, "installed")
       Shell.run("make", "--silent", stamp, folder: Paths::ROOT) unless ENV["BYTEWRIGHT_GEM_HOME"]
-      return if Shell.succeeds?(Paths::GEM_ENVIRONMENT, Paths::RUBY, "-e", 'require "bytewright"')
+      script = "require 'bytewright'; #{class_name}"
+      return if Shell.succeeds?(Paths::GEM_ENVIRONMENT, Paths::RUBY, "-e", script)
 
-      "#{Paths::GEM_HOME} has no bytewright gem that loads"
+      "#{Paths::GEM_HOME} has no bytewright gem with #{class_name}"
     end
   end
 end

@@ -6,34 +6,44 @@ require "tempfile"
 require_relative "paths"
 
 module Bench
-  # One program of a comparison. It takes a capture's path and prints its answer as a JSON line.
+  # One program of a comparison. It takes an input's path and prints its answer as a JSON line.
   #
   # name::        what the table calls it
   # command::     path of the input -> the command as an Array
   # needs::       the part of the set-up without which it cannot run
   # environment:: variables to set for it
   # answer_command:: for a program that prints no answer of its own: the command that finds it out
-  Side = Struct.new(:name, :command, :needs, :environment, :answer_command, keyword_init: true) do
+  # measures_itself:: its answer has what it measured under "figures", because start and preparation
+  #                   must not count
+  Side = Struct.new(:name, :command, :needs, :environment, :answer_command, :measures_itself,
+                    keyword_init: true) do
     def initialize(environment: {}, **rest)
       super
     end
 
     # What the program answers, as a Hash. Raises Failed when it does not end well.
     def answer(path)
+      run_and_answer(answer_command || command, path).answer
+    end
+
+    # One timed run. Unless the program measures itself, what it prints is thrown away: `gzip -dc`
+    # prints hundreds of megabytes.
+    def time(path)
+      measures_itself ? run_and_answer(command, path) : run(command, path, output: File::NULL)
+    end
+
+    private
+
+    def run_and_answer(command, path)
       Tempfile.create("bench-answer") do |file|
-        run(answer_command || command, path, output: file.path)
-        JSON.parse(file.readlines.last || raise(Failed, "#{name} printed nothing"))
+        run = run(command, path, output: file.path)
+        run.answer = JSON.parse(file.readlines.last || raise(Failed, "#{name} printed nothing"))
+        run.figures = run.answer.delete("figures")
+        run
       end
     rescue JSON::ParserError
       raise Failed, "#{name} printed no JSON"
     end
-
-    # One timed run. What it prints is thrown away: `gzip -dc` prints hundreds of megabytes.
-    def time(path)
-      run(command, path, output: File::NULL)
-    end
-
-    private
 
     def run(command, path, output:)
       runner = [Paths.executable("bench-runner"), output, *command.call(path)]
@@ -45,15 +55,11 @@ module Bench
     end
   end
 
-  # What one run took. `peak_kb` is its peak resident memory.
-  Run = Struct.new(:status, :wall_s, :user_s, :system_s, :peak_kb, keyword_init: true) do
+  # What one run took. `peak_kb` is its peak resident memory; `answer` and `figures` are there when
+  # the program was asked for them.
+  Run = Struct.new(:status, :wall_s, :user_s, :system_s, :peak_kb, :answer, :figures, keyword_init: true) do
     def cpu_s
       user_s + system_s
-    end
-
-    # The median of each number on its own.
-    def self.median(runs)
-      new(**members.to_h { |member| [member, Bench.median(runs.map(&member))] })
     end
   end
 

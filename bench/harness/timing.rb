@@ -5,67 +5,93 @@ require_relative "inputs"
 require_relative "measure"
 
 module Bench
-  # Timing mode: each row's two sides by turns, A B A B, and the medians of their runs.
+  # Timing mode: the sides of each block by turns, A B A B, and the medians of their runs.
   class Timing
     # How a row came out. Without a ratio, `remark` says why.
     Outcome = Struct.new(:measure, :ours, :peer, :ratio, :remark, :answer_wrong, keyword_init: true)
 
-    def initialize(measures, setup, runs_count:, clock:)
-      @measures = measures
+    # A side with its input, its runs so far, and the error that ended them.
+    Place = Struct.new(:side, :input, :runs, :error)
+
+    def initialize(suite, setup, runs_count:, clock:)
+      @suite = suite
       @setup = setup
       @runs_count = runs_count
       @clock = clock
-      @inputs = Inputs.full
+      @inputs = Inputs.new("full", suite.full_inputs)
       @answers = Answers.new(@inputs)
     end
 
     def run
-      @measures.map do |measure|
-        warn "running #{measure.title}"
-        outcome(measure)
-      end
+      @suite.blocks.flat_map { |block| outcomes(block) }
     end
 
     private
 
-    def outcome(measure)
-      reason = measure.parts.filter_map { |part| @setup.missing(part) }.first
-      return Outcome.new(measure: measure, remark: "not run: #{reason}") if reason
+    def outcomes(block)
+      not_run, measures = block.measures.partition { |measure| reason(measure) }
+      warn "running #{measures.map(&:title).join("\n        ")}" unless measures.empty?
+      places = run_by_turns(measures, [@runs_count, block.runs_max].compact.min)
+      block.measures.map do |measure|
+        next Outcome.new(measure: measure, remark: "not run: #{reason(measure)}") if not_run.include?(measure)
 
-      difference = @answers.difference(measure.agreement)
-      timed_outcome(measure, difference)
-    rescue Failed, Shell::Failed => error
-      Outcome.new(measure: measure, remark: "failed: #{error.message}", answer_wrong: true)
+        outcome(measure, places)
+      end
     end
 
-    def timed_outcome(measure, difference)
-      ours, peer = alternate(measure)
+    # Why a row cannot be run, or nil.
+    def reason(measure)
+      measure.parts.filter_map { |part| @setup.missing(part) }.first
+    end
+
+    def run_by_turns(measures, runs_count)
+      places = measures.flat_map { |measure| places_of(measure) }.to_h
+      places.each_value { |place| warm_up(place) }
+      runs_count.times { places.each_value { |place| run_once(place) } }
+      places
+    end
+
+    def places_of(measure)
+      pairs = [[measure.ours, measure.input]]
+      pairs << [measure.peer, measure.peer_input] if measure.peer
+      pairs.map { |side, input| [[side.name, input], Place.new(side, input, [])] }
+    end
+
+    # What measures itself warms up by itself, before it begins to count.
+    def warm_up(place)
+      place.side.time(@inputs.path(place.input)) unless place.side.measures_itself
+    rescue Failed, Shell::Failed => error
+      place.error = error
+    end
+
+    def run_once(place)
+      return if place.error
+
+      run = place.side.time(@inputs.path(place.input))
+      @answers.add(place.side, place.input, run.answer) if run.answer
+      place.runs << run
+    rescue Failed, Shell::Failed => error
+      place.error = error
+    end
+
+    def outcome(measure, places)
+      ours, peer = [[measure.ours, measure.input], [measure.peer, measure.peer_input]].map do |side, input|
+        side && timed(measure, places.fetch([side.name, input]))
+      end
+      difference = @answers.difference(measure.agreement)
       Outcome.new(
         measure: measure, ours: ours, peer: peer, ratio: measure.ratio(ours, peer),
         remark: difference&.text, answer_wrong: difference && !difference.known
       )
+    rescue Failed, Shell::Failed => error
+      Outcome.new(measure: measure, remark: "failed: #{error.message}", answer_wrong: true)
     end
 
-    def alternate(measure)
-      ours_path = @inputs.path(measure.input)
-      peer_path = @inputs.path(measure.peer_input)
-      warm_up(measure, ours_path, peer_path)
-      runs = Array.new(@runs_count) { [measure.ours.time(ours_path), measure.peer.time(peer_path)] }
-      ours_runs, peer_runs = runs.transpose
-      [
-        timed(measure, measure.ours, measure.input, ours_runs),
-        timed(measure, measure.peer, measure.peer_input, peer_runs)
-      ]
-    end
+    def timed(measure, place)
+      raise place.error if place.error
 
-    def timed(measure, side, input, runs)
-      packets = @answers.of(side, input).fetch("packets") if measure.kind == Kind::Rate
-      Timed.new(Run.median(runs), @clock, packets)
-    end
-
-    def warm_up(measure, ours_path, peer_path)
-      measure.ours.time(ours_path)
-      measure.peer.time(peer_path)
+      packets = @answers.of(place.side, place.input).fetch("packets") if measure.kind == Kind::Rate
+      Timed.new(place.runs, @clock, packets)
     end
   end
 end

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Addresses, Direction, Endpoints};
 use crate::payload::{Content, Payload, PayloadSource};
-use crate::random::Random;
+use generator::random::Random;
 
 pub const FIN: u8 = 0x01;
 pub const SYN: u8 = 0x02;
@@ -61,7 +61,7 @@ impl Conversation {
         let endpoints = Endpoints::random(random);
         let transport = Transport::random(random);
         let payload = choose_payload(content, transport.server_port(), source, random);
-        let identification = [random.next() as u16, random.next() as u16];
+        let identification = [random.bits() as u16, random.bits() as u16];
         Conversation {
             endpoints,
             transport,
@@ -108,8 +108,8 @@ impl Transport {
             0..=77 => Transport::Tcp(TcpConnection {
                 client_port,
                 server_port: *random.pick(&TCP_SERVICES),
-                sequence: [random.next() as u32, random.next() as u32],
-                timestamp_base: [random.next() as u32, random.next() as u32],
+                sequence: [random.bits() as u32, random.bits() as u32],
+                timestamp_base: [random.bits() as u32, random.bits() as u32],
                 state: TcpState::Closed,
             }),
             78..=97 => Transport::Udp { client_port, server_port: *random.pick(&UDP_SERVICES) },

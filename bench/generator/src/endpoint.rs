@@ -1,6 +1,6 @@
 //! Who talks to whom: addresses, ports and tags of one conversation.
 
-use crate::random::Random;
+use generator::random::Random;
 
 #[derive(Clone, Copy)]
 pub enum Addresses {

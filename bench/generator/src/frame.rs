@@ -4,7 +4,7 @@ use crate::checksum::Checksum;
 use crate::conversation::{ACK, Conversation, SYN, Step, TcpConnection, Transport};
 use crate::endpoint::{Addresses, Direction, Endpoints, Tags};
 use crate::payload::PayloadSource;
-use crate::random::Random;
+use generator::random::Random;
 
 const ETHERTYPE_V4: u16 = 0x0800;
 const ETHERTYPE_V6: u16 = 0x86dd;

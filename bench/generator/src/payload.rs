@@ -1,6 +1,6 @@
 //! What the packets carry. How well a capture compresses is decided here and nowhere else.
 
-use crate::random::Random;
+use generator::random::Random;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Content {

@@ -3,7 +3,7 @@
 use crate::conversation::Conversation;
 use crate::frame;
 use crate::payload::{Content, PayloadSource};
-use crate::random::Random;
+use generator::random::Random;
 
 const CONCURRENT_CONVERSATIONS: usize = 2_500;
 const START_NS: u64 = 1_750_000_000_000_000_000;

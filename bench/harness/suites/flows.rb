@@ -2,6 +2,7 @@
 
 require_relative "../agreement"
 require_relative "../measure"
+require_relative "../recipes"
 require_relative "../side"
 
 module Bench
@@ -10,6 +11,22 @@ module Bench
     class Flows
       PACKETFU_LIMIT =
         KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
+
+      FULL_INPUTS = {
+        mixed: CaptureRecipe.new(1, 400, "mixed"),
+        patterned: CaptureRecipe.new(3, 100, "patterned"),
+        # The beginning of `mixed`, for the peers that would take minutes for all of it.
+        cut: CaptureRecipe.new(1, 400, "mixed", 20_000)
+      }.freeze
+
+      CHECK_INPUTS = {
+        mixed: CaptureRecipe.new(1, 2, "mixed"),
+        patterned: CaptureRecipe.new(3, 1, "patterned"),
+        cut: CaptureRecipe.new(1, 2, "mixed", 1_000),
+        nanosecond: CaptureRecipe.new(5, 1, "mixed-ns"),
+        pcapng: CaptureRecipe.new(6, 1, "mixed-ng"),
+        pcapng_nanosecond: CaptureRecipe.new(7, 1, "mixed-ns-ng")
+      }.freeze
 
       def initialize(only: nil)
         @only = only
@@ -22,6 +39,23 @@ module Bench
       def measures
         all = core_measures + ruby_measures + library_measures + flow_measures + memory_measures
         @only ? all.select { |measure| measure.title.downcase.include?(@only.downcase) } : all
+      end
+
+      # Each row by itself: what two sides need from the machine does not mix with other rows' needs.
+      def blocks
+        measures.map { |measure| Block.new(measures: [measure]) }
+      end
+
+      def full_inputs
+        FULL_INPUTS
+      end
+
+      def check_inputs
+        CHECK_INPUTS
+      end
+
+      def how_measured(runs_count:, clock:)
+        "#{runs_count} runs of each side by turns; the numbers are medians of #{clock} time"
       end
 
       # What check mode compares: the peers among each other, each row's sides, and the containers.

@@ -11,7 +11,6 @@ mod conversation;
 mod endpoint;
 mod frame;
 mod payload;
-mod random;
 mod traffic;
 
 use std::fs::File;

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require_relative "paths"
+
+module Bench
+  # What a generator makes one input from. The same values give the same bytes.
+  #
+  # generator_command(path):: writes the input to `path`
+  # ending:: of its file name
+  CaptureRecipe = Struct.new(:seed, :megabytes, :profile, :packets_max) do
+    def generator_command(path)
+      command = [Paths.executable("capture-generator"), seed, megabytes, profile, path]
+      command += ["--packets", packets_max] if packets_max
+      command.map(&:to_s)
+    end
+
+    def ending
+      "pcap"
+    end
+  end
+
+  # The same for entries of a table.
+  RecordsRecipe = Struct.new(:seed, :count, :profile) do
+    def generator_command(path)
+      [Paths.executable("record-generator"), seed, count, profile, path].map(&:to_s)
+    end
+
+    def ending
+      "records"
+    end
+  end
+end

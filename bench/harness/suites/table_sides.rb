@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "etc"
+
+require_relative "../paths"
+require_relative "../shell"
+require_relative "../side"
+
+module Bench
+  module Suites
+    # The programs that the rows of tables compare. Each takes a task, as workload/tables.rb and the crate
+    # table-workload name them.
+    module TableSides
+      TOKYO_ENGINES = {
+        "*" => "tc-hash", "+" => "tc-tree", "x.tch" => "tc-hash-file", "x.tcb" => "tc-tree-file"
+      }.freeze
+
+      private
+
+      def ours(task, engine)
+        part = engine.start_with?("hash") ? :hash_table : :tree_table
+        side(task, "ours, #{engine}", part, [Paths::RUBY, Paths.ours("tables.rb"), task, engine],
+             Paths::GEM_ENVIRONMENT)
+      end
+
+      def native(task, engine)
+        side(task, "ours, native #{engine}", nil, [Paths.executable("tables"), task, engine])
+      end
+
+      def ruby_hash(task)
+        ruby_peer(task, "hash", "Hash")
+      end
+
+      def tokyo(task, kind)
+        ruby_peer(task, TOKYO_ENGINES.fetch(kind), "TC #{kind.delete_prefix('x')}", :tokyo)
+      end
+
+      def kyoto(task, kind)
+        ruby_peer(task, kind == ":" ? "kc-hash" : "kc-tree", "KC #{kind}", :kyoto)
+      end
+
+      def ruby_peer(task, engine, name, needs = nil)
+        side(task, name, needs, [Paths::RUBY, Paths.peer("tables.rb"), task, engine])
+      end
+
+      def perl(task, engine)
+        name, needs = engine == "hash" ? ["Perl hash", :perl] : ["TC * from Perl", :perl_tokyo]
+        side(task, name, needs, ["perl", Paths.peer("tables.pl"), task, engine])
+      end
+
+      def dict(task)
+        side(task, "Python dict", :python, ["python3", Paths.peer("dict.py"), task])
+      end
+
+      def rust(task, engine, name)
+        side(task, name, nil, [Paths.executable("rust-tables"), task, engine])
+      end
+
+      def tkrzw(task, engine, name)
+        side(task, name, :tkrzw, [Paths::TKRZW, task, engine])
+      end
+
+      def side(task, name, needs, command, environment = {})
+        Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
+                 command: ->(path) { [*pin, *command, path] })
+      end
+
+      # One core, or caches and clocks of two would be mixed.
+      def pin
+        @pin ||= Shell.command?("taskset") ? ["taskset", "-c", (Etc.nprocessors - 1).to_s] : []
+      end
+    end
+  end
+end
