@@ -16,6 +16,7 @@ use crate::error::{raised, to_ruby};
 use crate::turn::{Taken, Turn};
 
 /// A table of any kind.
+#[expect(clippy::large_enum_variant, reason = "a box would be one more step to each entry")]
 pub(crate) enum Content {
     Hash(memory::HashTable),
     Tree(memory::TreeTable),
