@@ -9,6 +9,7 @@ pub mod error;
 pub mod flow;
 pub mod heap;
 pub mod io;
+pub mod marshal;
 pub mod packet;
 pub mod scan;
 pub mod table;

@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["wire", "error"]),
+    ("marshal", &["wire", "error"]),
     ("io", &["heap", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
@@ -35,7 +36,7 @@ const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
-const DECODERS: &[&str] = &["capture", "packet"];
+const DECODERS: &[&str] = &["capture", "packet", "marshal"];
 
 /// What decoders never name.
 const NOT_IN_DECODERS: &[&str] = &[

@@ -1,0 +1,42 @@
+//! What is told apart by its content and not by where it is: equal ones are one object for the host,
+//! wherever they are met, and all but the first are written as links.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::encoding::Encoding;
+
+/// Something that dumping defines where it meets it first, and links to ever after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Content<'a> {
+    /// A Symbol. It is numbered apart from objects.
+    Symbol(&'a [u8], Encoding),
+    /// A String that the host keeps once for all: the keys of Hashes, the names of time zones.
+    Interned(&'a [u8], Encoding),
+    /// The text of a Float that is no object of its own.
+    Float(&'a [u8]),
+    /// `c` for a class, `m` for a module, and its name.
+    Class(u8, &'a [u8]),
+    /// The name of an encoding, behind `:encoding`.
+    EncodingName(Encoding),
+    /// The bytes of what needs no definition: nil, true, false, whole numbers, Floats that are
+    /// objects. Only as a key of a root.
+    Plain(&'a [u8]),
+}
+
+impl Content<'_> {
+    /// A hash that leaves the encoding out, so that Strings that may be equal keys meet.
+    #[inline]
+    pub(super) fn hash(&self, seed: u64) -> u64 {
+        let (kind, bytes) = match *self {
+            Content::Symbol(bytes, _) => (b':', bytes),
+            Content::Interned(bytes, _) => (b'"', bytes),
+            Content::Float(bytes) => (b'f', bytes),
+            Content::Class(kind, bytes) => (kind, bytes),
+            Content::EncodingName(encoding) => {
+                (b'E', encoding.name().unwrap_or_default().as_bytes())
+            }
+            Content::Plain(bytes) => (b'0', bytes),
+        };
+        xxh3_64_with_seed(bytes, seed ^ u64::from(kind))
+    }
+}

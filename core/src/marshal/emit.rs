@@ -1,0 +1,314 @@
+//! Writing objects of streams into a new one, as dumping would: contents are defined where they are
+//! met first and linked to from then on, symbols and objects are numbered anew.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::content::Content;
+use super::context::Context;
+use super::encoding::Encoding;
+use super::index::Index;
+use super::long;
+use super::refusal::{NotIndexable, Reason, Result};
+use super::walk::{Kind, Place, Role, Visitor, Walk};
+
+/// Where a content is defined in what stands before the place that is written at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// Nowhere.
+    New,
+    /// Before, under this number.
+    Before(u32),
+    /// Only behind it: its definition would have to move.
+    Behind,
+}
+
+/// What a stream has beside what is written.
+pub(super) trait Surroundings {
+    /// Where a content is defined in it.
+    fn placement(&self, content: &Content<'_>) -> Result<Placement>;
+}
+
+/// Nothing: a stream of its own.
+pub(super) struct Alone;
+
+impl Surroundings for Alone {
+    fn placement(&self, _content: &Content<'_>) -> Result<Placement> {
+        Ok(Placement::New)
+    }
+}
+
+/// The number of a content, and by which piece that was written it is defined, if by one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) number: u32,
+    pub(super) piece: Option<u32>,
+}
+
+/// A stream that is being written, or pieces of one.
+pub(super) struct Emitter<'a, S> {
+    pub(super) bytes: Vec<u8>,
+    /// The numbers of the next symbol and object.
+    pub(super) symbols: u32,
+    pub(super) objects: u32,
+    /// The piece that is being written.
+    pub(super) piece: u32,
+    /// Whether a content was met that is defined behind the place.
+    pub(super) moves: bool,
+    pub(super) known: HashMap<Content<'a>, Known>,
+    pub(super) surroundings: S,
+}
+
+impl<'a, S: Surroundings> Emitter<'a, S> {
+    /// A writer of what stands in `surroundings`, with nothing written.
+    pub(super) fn new(surroundings: S) -> Self {
+        Emitter {
+            bytes: Vec::new(),
+            symbols: 0,
+            objects: 0,
+            piece: 0,
+            moves: false,
+            known: HashMap::new(),
+            surroundings,
+        }
+    }
+
+    /// Writes a content: a link to it, or its definition. Gives its number.
+    pub(super) fn content(&mut self, content: Content<'a>) -> Result<u32> {
+        let mark = if matches!(content, Content::Symbol(..)) { b';' } else { b'@' };
+        if let Some(known) = self.known.get(&content) {
+            let number = known.number;
+            self.put_link(mark, number);
+            return Ok(number);
+        }
+        match self.surroundings.placement(&content)? {
+            Placement::Before(number) => {
+                self.known.insert(content, Known { number, piece: None });
+                self.put_link(mark, number);
+                return Ok(number);
+            }
+            Placement::Behind => self.moves = true,
+            Placement::New => {}
+        }
+        let next = if mark == b';' { &mut self.symbols } else { &mut self.objects };
+        let number = *next;
+        *next = number.wrapping_add(1);
+        self.known.insert(content, Known { number, piece: Some(self.piece) });
+        self.define(content)?;
+        Ok(number)
+    }
+
+    /// Writes a link; numbers that no stream has are written as the highest.
+    pub(super) fn put_link(&mut self, mark: u8, number: u32) {
+        self.bytes.push(mark);
+        long::put(&mut self.bytes, i32::try_from(number).unwrap_or(i32::MAX));
+    }
+
+    fn define(&mut self, content: Content<'a>) -> Result<()> {
+        match content {
+            Content::Symbol(text, encoding) => self.define_text(b':', text, encoding),
+            Content::Interned(text, encoding) => self.define_text(b'"', text, encoding),
+            Content::EncodingName(encoding) => {
+                let name = encoding.name().unwrap_or_default();
+                self.define_text(b'"', name.as_bytes(), Encoding::BINARY)
+            }
+            Content::Float(text) => self.define_text(b'f', text, Encoding::BINARY),
+            Content::Class(kind, name) => self.define_text(kind, name, Encoding::BINARY),
+            Content::Plain(bytes) => {
+                self.bytes.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn define_text(&mut self, kind: u8, text: &[u8], encoding: Encoding) -> Result<()> {
+        if encoding != Encoding::BINARY {
+            self.bytes.push(b'I');
+        }
+        self.bytes.push(kind);
+        long::put(&mut self.bytes, i32::try_from(text.len()).unwrap_or(i32::MAX));
+        self.bytes.extend_from_slice(text);
+        if encoding == Encoding::BINARY {
+            return Ok(());
+        }
+        long::put(&mut self.bytes, 1);
+        if encoding.name().is_some() {
+            self.content(Content::Symbol(b"encoding", Encoding::BINARY))?;
+            self.content(Content::EncodingName(encoding)).map(drop)
+        } else {
+            self.content(Content::Symbol(b"E", Encoding::BINARY))?;
+            self.bytes.push(if encoding == Encoding::UTF_8 { b'T' } else { b'F' });
+            Ok(())
+        }
+    }
+}
+
+/// Numbers of objects in one stream by those in another, for the runs that were written.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// The first number of each run, and where its numbers are among all.
+    runs: Vec<(u32, usize)>,
+    new: Vec<u32>,
+}
+
+impl Numbers {
+    fn push(&mut self, old: u32, new: u32) {
+        let continues = self.runs.last().is_some_and(|&(first, start)| {
+            first as usize + (self.new.len() - start) == old as usize
+        });
+        if !continues {
+            self.runs.push((old, self.new.len()));
+        }
+        self.new.push(new);
+    }
+
+    fn get(&self, old: u32) -> Option<u32> {
+        self.slot(old).and_then(|slot| self.new.get(slot)).copied()
+    }
+
+    fn slot_mut(&mut self, old: u32) -> Option<&mut u32> {
+        self.slot(old).and_then(|slot| self.new.get_mut(slot))
+    }
+
+    fn slot(&self, old: u32) -> Option<usize> {
+        let after = self.runs.partition_point(|&(first, _)| first <= old);
+        let &(first, start) = self.runs.get(after.checked_sub(1)?)?;
+        let end = self.runs.get(after).map_or(self.new.len(), |&(_, start)| start);
+        let slot = start + (old - first) as usize;
+        (slot < end).then_some(slot)
+    }
+}
+
+/// A stream that objects are taken from.
+pub(super) struct Source<'a> {
+    stream: &'a [u8],
+    index: &'a Index,
+    context: Context,
+    /// The new number of each object that was written.
+    numbers: Numbers,
+    /// The new numbers of symbols that were met.
+    symbols: HashMap<u32, u32>,
+}
+
+/// What is to be taken out of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A key of a Hash.
+    Key,
+    /// A value.
+    Value,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(stream: &'a [u8], index: &'a Index) -> Self {
+        let context = index.context.clone();
+        Source { stream, index, context, numbers: Numbers::default(), symbols: HashMap::new() }
+    }
+
+    /// Writes what stands at `place` and gives the place behind it.
+    pub(super) fn write<S: Surroundings>(
+        &mut self,
+        emitter: &mut Emitter<'a, S>,
+        place: Place,
+        piece: Piece,
+    ) -> Result<Place> {
+        let mut copy = Copying { source: self, emitter, copied: place.at };
+        let mut walk = Walk::new(copy.source.stream, place, &mut copy);
+        match piece {
+            Piece::Key => walk.key()?,
+            Piece::Value => walk.value(Role::Value)?,
+        }
+        let end = walk.place();
+        copy.copy_to(end.at);
+        Ok(end)
+    }
+}
+
+/// The visitor that writes what it meets.
+struct Copying<'a, 's, 'e, S> {
+    source: &'s mut Source<'a>,
+    emitter: &'e mut Emitter<'a, S>,
+    /// Up to where the stream was written.
+    copied: usize,
+}
+
+impl<'a, S: Surroundings> Copying<'a, '_, '_, S> {
+    fn copy_to(&mut self, at: usize) {
+        let bytes = self.source.stream.get(self.copied..at).unwrap_or_default();
+        self.emitter.bytes.extend_from_slice(bytes);
+        self.copied = at;
+    }
+
+    /// Writes what stands before `span`, and `content` in its place.
+    fn replace(&mut self, span: &Range<usize>, content: Content<'a>) -> Result<u32> {
+        self.copy_to(span.start);
+        self.copied = span.end;
+        self.emitter.content(content)
+    }
+
+    fn content_of(&self, offset: Option<u32>, span: &Range<usize>) -> Result<Content<'a>> {
+        let content =
+            offset.and_then(|offset| self.source.index.content(self.source.stream, offset));
+        content.ok_or(NotIndexable::new(Reason::Inconsistent, span.start))
+    }
+}
+
+impl<'a, S: Surroundings> Visitor<'a> for Copying<'a, '_, '_, S> {
+    const PARTS: bool = false;
+
+    fn context(&mut self) -> &mut Context {
+        &mut self.source.context
+    }
+
+    fn numbered(&mut self, number: u32, _at: usize, kind: Kind) -> Result<()> {
+        // A content gets its number when it is known which it is.
+        let mut new = u32::MAX;
+        if kind != Kind::ByContent {
+            new = self.emitter.objects;
+            self.emitter.objects = new.wrapping_add(1);
+        }
+        self.source.numbers.push(number, new);
+        Ok(())
+    }
+
+    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()> {
+        let new = self.replace(&span, content)?;
+        if matches!(content, Content::Symbol(..)) {
+            self.source.symbols.insert(number, new);
+        } else if let Some(slot) = self.source.numbers.slot_mut(number) {
+            *slot = new;
+        }
+        Ok(())
+    }
+
+    fn symbol_link(&mut self, number: u32, span: Range<usize>) -> Result<()> {
+        if let Some(&new) = self.source.symbols.get(&number) {
+            self.copy_to(span.start);
+            self.copied = span.end;
+            self.emitter.put_link(b';', new);
+            return Ok(());
+        }
+        let offset = self.source.index.symbols.get(number as usize).copied();
+        let content = self.content_of(offset, &span)?;
+        let new = self.replace(&span, content)?;
+        self.source.symbols.insert(number, new);
+        Ok(())
+    }
+
+    fn link(&mut self, number: u32, span: Range<usize>, role: Role) -> Result<()> {
+        if role == Role::EncodingName {
+            let encoding = self.source.context.encoding(number);
+            let encoding = encoding.ok_or(NotIndexable::new(Reason::Inconsistent, span.start))?;
+            return self.replace(&span, Content::EncodingName(encoding)).map(drop);
+        }
+        if let Some(new) = self.source.numbers.get(number) {
+            self.copy_to(span.start);
+            self.copied = span.end;
+            self.emitter.put_link(b'@', new);
+            return Ok(());
+        }
+        let offset = self.source.index.definition(self.source.stream, number);
+        let content = self.content_of(offset, &span)?;
+        self.replace(&span, content).map(drop)
+    }
+}

@@ -1,0 +1,394 @@
+//! What is known of a stream beside its bytes: where its roots are, how far symbols and objects are
+//! counted there, what is defined where, and which links there are.
+//!
+//! It names places and lets the bytes speak for what is there. A root takes 8 bytes and a slot in a
+//! hash table (5 bytes and some to spare); a String that is interned, a Symbol or a Float elsewhere
+//! takes a slot; a link to an object takes 4 bytes.
+
+use std::ops::Range;
+
+use super::content::Content;
+use super::context::Context;
+use super::float::{self, Float};
+use super::long;
+use super::refusal::{NotIndexable, Reason, Result};
+use super::slots::Slots;
+use super::walk::{Kind, Place, Role, Visitor, Walk};
+use crate::wire::Reader;
+
+/// The index of a stream. It is made by scanning, and kept up by splicing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Index {
+    /// What keys are hashed with.
+    pub(super) seed: u64,
+    /// Where each root begins, and at last where they end.
+    pub(super) offsets: Vec<u32>,
+    /// The number of the first object of each root, and at last of the first behind them.
+    pub(super) objects: Vec<u32>,
+    /// Whether a default value follows the roots.
+    pub(super) has_default: bool,
+    /// Where each symbol is defined, in order, so by its number.
+    pub(super) symbols: Vec<u32>,
+    /// How often each symbol is linked to from outside of the root that defines it.
+    pub(super) symbol_uses: Vec<u32>,
+    /// The contents other than symbols that are linked to from outside of the root that defines
+    /// them, in order.
+    pub(super) linked: Vec<Linked>,
+    /// Where each link to an object stands, in order.
+    pub(super) links: Vec<u32>,
+    /// Definitions of contents, but for those that are the key of a root.
+    pub(super) contents: Slots,
+    /// Roots by their keys, where those are simple.
+    pub(super) roots: Slots,
+    /// Roots that share objects with others, in order, each with the first of those.
+    pub(super) groups: Vec<(u32, u32)>,
+    /// How many roots have a key that is not simple: whether it equals another is for the host.
+    pub(super) complex_keys: u32,
+    pub(super) context: Context,
+}
+
+/// A content that is linked to from outside of its root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Linked {
+    pub(super) number: u32,
+    pub(super) offset: u32,
+    /// How many links there are.
+    pub(super) uses: u32,
+}
+
+impl Index {
+    pub(super) fn root_count(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Where a root begins, or with the number of roots, where they end.
+    pub(super) fn place(&self, root: usize) -> Option<Place> {
+        let at = *self.offsets.get(root)?;
+        let symbols = self.symbols.partition_point(|&symbol| symbol < at) as u32;
+        Some(Place { at: at as usize, symbols, objects: *self.objects.get(root)? })
+    }
+
+    /// The root that the byte is in, or the number of roots for what is behind them.
+    pub(super) fn root_at(&self, offset: u32) -> usize {
+        self.offsets.partition_point(|&start| start <= offset).saturating_sub(1)
+    }
+
+    /// The root that has the object, or the number of roots.
+    pub(super) fn root_of(&self, number: u32) -> usize {
+        self.objects.partition_point(|&first| first <= number).saturating_sub(1)
+    }
+
+    /// The place behind the key of a root.
+    pub(super) fn value_place(&self, stream: &[u8], root: usize) -> Result<Place> {
+        let place = self.place(root).ok_or(inconsistent(0))?;
+        let mut nothing = Nothing(self.context.clone());
+        let mut walk = Walk::new(stream, place, &mut nothing);
+        walk.key()?;
+        Ok(walk.place())
+    }
+
+    /// Where the key and the value of a root stand.
+    pub(super) fn spans(&self, stream: &[u8], root: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let start = *self.offsets.get(root)? as usize;
+        let end = *self.offsets.get(root + 1)? as usize;
+        let middle = self.value_place(stream, root).ok()?.at;
+        Some((start..middle, middle..end))
+    }
+
+    /// The content that is defined at `offset`.
+    #[inline]
+    pub(super) fn content<'a>(&self, stream: &'a [u8], offset: u32) -> Option<Content<'a>> {
+        content_at(stream, offset, &self.context)
+    }
+
+    /// The content that the key of the root at `offset` is, if it is simple.
+    pub(super) fn key_content<'a>(&self, stream: &'a [u8], offset: u32) -> Option<Content<'a>> {
+        simple_key(stream, offset, &self.context, &self.symbols, |number| {
+            self.definition(stream, number)
+        })
+    }
+
+    /// Where a content is defined.
+    pub(super) fn find(&self, stream: &[u8], content: &Content<'_>) -> Option<u32> {
+        let hash = content.hash(self.seed);
+        let is_it = |offset| self.content(stream, offset).as_ref() == Some(content);
+        self.contents.find(hash, is_it).or_else(|| {
+            let is_key = matches!(content, Content::Symbol(..) | Content::Interned(..));
+            let is_it = |offset| defines_key(stream, offset) && is_it(offset);
+            is_key.then(|| self.roots.find(hash, is_it)).flatten()
+        })
+    }
+
+    /// Where the object of that number is defined, which is a content.
+    pub(super) fn definition(&self, stream: &[u8], number: u32) -> Option<u32> {
+        if let Ok(at) = self.linked.binary_search_by_key(&number, |linked| linked.number) {
+            return self.linked.get(at).map(|linked| linked.offset);
+        }
+        let seek = Seek { number: Some(number), ..Seek::default() };
+        self.seek(stream, self.root_of(number), seek).map(|(_, offset)| offset)
+    }
+
+    /// The number of the object that is defined at `offset`, which is a content.
+    pub(super) fn number(&self, stream: &[u8], offset: u32) -> Option<u32> {
+        if let Ok(at) = self.linked.binary_search_by_key(&offset, |linked| linked.offset) {
+            return self.linked.get(at).map(|linked| linked.number);
+        }
+        let seek = Seek { offset: Some(offset), ..Seek::default() };
+        self.seek(stream, self.root_at(offset), seek).map(|(number, _)| number)
+    }
+
+    /// Walks over a root until the object comes that is sought, and gives its number and place.
+    fn seek(&self, stream: &[u8], root: usize, mut seek: Seek) -> Option<(u32, u32)> {
+        seek.context = self.context.clone();
+        let mut walk = Walk::new(stream, self.place(root)?, &mut seek);
+        // Ends where the object is found, as if refused.
+        let _ = if root == self.root_count() {
+            walk.default_value()
+        } else {
+            walk.key().and_then(|()| walk.value(Role::Value))
+        };
+        seek.found
+    }
+
+    /// The roots that share objects with `root`, itself among them, in order.
+    pub(super) fn group(&self, root: usize) -> Vec<usize> {
+        let leader = match self.groups.binary_search_by_key(&(root as u32), |&(root, _)| root) {
+            Ok(at) => self.groups.get(at).map(|&(_, leader)| leader),
+            Err(_) => None,
+        };
+        let Some(leader) = leader else { return vec![root] };
+        let group = self.groups.iter().filter(|&&(_, first)| first == leader);
+        group.map(|&(root, _)| root as usize).collect()
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        let words = self.offsets.capacity()
+            + self.objects.capacity()
+            + self.symbols.capacity()
+            + self.symbol_uses.capacity()
+            + self.links.capacity()
+            + 2 * self.groups.capacity()
+            + 3 * self.linked.capacity();
+        words * 4 + self.contents.memory() + self.roots.memory()
+    }
+
+    /// What differs from `other`, which is an index of the same stream.
+    pub(super) fn difference(&self, stream: &[u8], other: &Index) -> Option<String> {
+        let sorted = |slots: &Slots| {
+            let mut places: Vec<u32> = slots.places().collect();
+            places.sort_unstable();
+            places
+        };
+        let text = |part: &str, ours: String, theirs: String| {
+            (ours != theirs).then(|| format!("{part}: {ours} is not {theirs}"))
+        };
+        macro_rules! compare {
+            ($($part:ident),*) => {
+                [$(text(stringify!($part), format!("{:?}", self.$part), format!("{:?}", other.$part))),*]
+            };
+        }
+        let parts = compare!(
+            offsets,
+            objects,
+            has_default,
+            symbols,
+            symbol_uses,
+            linked,
+            links,
+            groups,
+            complex_keys,
+            context
+        );
+        let slots = [
+            ("contents", sorted(&self.contents), sorted(&other.contents)),
+            ("roots", sorted(&self.roots), sorted(&other.roots)),
+        ];
+        let lost = self.roots.places().find(|&place| {
+            let key = self.key_content(stream, place);
+            key.and_then(|key| self.roots.find(key.hash(self.seed), |at| at == place)).is_none()
+        });
+        parts
+            .into_iter()
+            .flatten()
+            .chain(slots.into_iter().filter_map(|(part, ours, theirs)| {
+                text(part, format!("{ours:?}"), format!("{theirs:?}"))
+            }))
+            .chain(lost.map(|place| format!("the root at {place} is not found")))
+            .next()
+    }
+}
+
+/// Whether the key of the root at `offset` is defined there, and is no link.
+pub(super) fn defines_key(stream: &[u8], offset: u32) -> bool {
+    matches!(stream.get(offset as usize), Some(b'"' | b':' | b'I'))
+}
+
+/// The content that is defined at `offset`; a String is taken for an interned one.
+pub(super) fn content_at<'a>(
+    stream: &'a [u8],
+    offset: u32,
+    context: &Context,
+) -> Option<Content<'a>> {
+    let mut only = Only { context: context.clone(), content: None };
+    // The numbers of what is before do not matter, if only they are high enough for all links.
+    let place = Place { at: offset as usize, symbols: u32::MAX / 2, objects: u32::MAX / 2 };
+    Walk::new(stream, place, &mut only).value(Role::Key).ok()?;
+    only.content
+}
+
+/// The content that the key at `offset` is, if it is simple. `definition` tells where the object of
+/// a number is defined.
+pub(super) fn simple_key<'a>(
+    stream: &'a [u8],
+    offset: u32,
+    context: &Context,
+    symbols: &[u32],
+    definition: impl Fn(u32) -> Option<u32>,
+) -> Option<Content<'a>> {
+    let rest = stream.get(offset as usize..)?;
+    let (&kind, behind) = rest.split_first()?;
+    let mut reader = Reader::new(behind);
+    let plain = |reader: &Reader<'_>| rest.get(..reader.position_in(rest)).map(Content::Plain);
+    match kind {
+        b'0' | b'T' | b'F' => plain(&reader),
+        b'i' => {
+            long::read(&mut reader)?;
+            plain(&reader)
+        }
+        b'l' => {
+            reader.u8()?;
+            let count = usize::try_from(long::read(&mut reader)?).ok()?;
+            reader.take(count.checked_mul(2)?)?;
+            plain(&reader)
+        }
+        b'f' => {
+            let len = usize::try_from(long::read(&mut reader)?).ok()?;
+            match (reader.take(len)?, float::classify(reader_text(rest, &reader, len)?)?) {
+                // Zero equals the zero below it, and what is no number equals nothing.
+                (b"0" | b"-0" | b"nan", _) => None,
+                (text, Float::Immediate) => Some(Content::Float(text)),
+                (_, Float::Heap) => plain(&reader),
+            }
+        }
+        b'@' => {
+            let number = u32::try_from(long::read(&mut reader)?).ok()?;
+            let content = content_at(stream, definition(number)?, context)?;
+            (content != Content::Float(b"0")).then_some(content)
+        }
+        b';' => {
+            let number = usize::try_from(long::read(&mut reader)?).ok()?;
+            content_at(stream, *symbols.get(number)?, context)
+        }
+        b':' | b'"' | b'c' | b'm' => content_at(stream, offset, context),
+        b'I' if matches!(behind.first(), Some(b':' | b'"')) => content_at(stream, offset, context),
+        _ => None,
+    }
+}
+
+/// The last `len` bytes that `reader` took.
+fn reader_text<'a>(rest: &'a [u8], reader: &Reader<'_>, len: usize) -> Option<&'a [u8]> {
+    let end = reader.position_in(rest);
+    rest.get(end.checked_sub(len)?..end)
+}
+
+pub(super) fn inconsistent(at: usize) -> NotIndexable {
+    NotIndexable::new(Reason::Inconsistent, at)
+}
+
+/// A visitor that only wants to be past something.
+pub(super) struct Nothing(pub(super) Context);
+
+impl<'a> Visitor<'a> for Nothing {
+    const PARTS: bool = false;
+
+    fn context(&mut self) -> &mut Context {
+        &mut self.0
+    }
+
+    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
+        Ok(())
+    }
+
+    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
+        Ok(())
+    }
+
+    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A visitor that takes the content there is.
+struct Only<'a> {
+    context: Context,
+    content: Option<Content<'a>>,
+}
+
+impl<'a> Visitor<'a> for Only<'a> {
+    const PARTS: bool = false;
+
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
+    }
+
+    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
+        Ok(())
+    }
+
+    fn defined(&mut self, _number: u32, _span: Range<usize>, content: Content<'a>) -> Result<()> {
+        self.content = Some(content);
+        Ok(())
+    }
+
+    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A visitor that looks for an object by its number or its place.
+#[derive(Default)]
+struct Seek {
+    context: Context,
+    number: Option<u32>,
+    offset: Option<u32>,
+    found: Option<(u32, u32)>,
+}
+
+impl<'a> Visitor<'a> for Seek {
+    const PARTS: bool = true;
+
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
+    }
+
+    fn numbered(&mut self, number: u32, at: usize, kind: Kind) -> Result<()> {
+        let is_it = self.number == Some(number) || self.offset == Some(at as u32);
+        if kind == Kind::ByContent && is_it {
+            self.found = Some((number, at as u32));
+            // No more is wanted; the one who seeks knows that this is no refusal.
+            return Err(inconsistent(at));
+        }
+        Ok(())
+    }
+
+    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
+        Ok(())
+    }
+
+    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
+        Ok(())
+    }
+}

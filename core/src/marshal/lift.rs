@@ -1,0 +1,86 @@
+//! Taking roots out of a stream as streams of their own, which are what dumping them gives.
+
+use super::emit::{Alone, Emitter, Piece, Source};
+use super::index::{self, Index};
+use super::long;
+use super::refusal::{NotIndexable, Reason, Result};
+
+/// The version that each stream begins with.
+const VERSION: [u8; 2] = [4, 8];
+
+/// The value of a root that shares no objects with others.
+pub(super) fn value(stream: &[u8], index: &Index, root: usize) -> Result<Vec<u8>> {
+    whole_groups(index, &[root])?;
+    let place = index.value_place(stream, root)?;
+    let mut emitter = Emitter::new(Alone);
+    emitter.bytes.extend(VERSION);
+    Source::new(stream, index).write(&mut emitter, place, Piece::Value)?;
+    Ok(emitter.bytes)
+}
+
+/// The values of roots, in order, as an Array. With a root there must be those it shares objects
+/// with.
+pub(super) fn values(stream: &[u8], index: &Index, roots: &[usize]) -> Result<Vec<u8>> {
+    whole_groups(index, roots)?;
+    let mut emitter = array(roots.len());
+    let mut source = Source::new(stream, index);
+    for &root in roots {
+        let place = index.value_place(stream, root)?;
+        source.write(&mut emitter, place, Piece::Value)?;
+    }
+    Ok(emitter.bytes)
+}
+
+/// Refuses roots that are not there, are out of order, or share objects with others than these.
+fn whole_groups(index: &Index, roots: &[usize]) -> Result<()> {
+    let are_there = roots.iter().all(|&root| root < index.root_count());
+    if !are_there || !roots.is_sorted_by(|a, b| a < b) {
+        return Err(NotIndexable::new(Reason::BadEdit, 0));
+    }
+    for &root in roots {
+        let group = index.group(root);
+        if group.len() > 1 && !group.iter().all(|member| roots.binary_search(member).is_ok()) {
+            let at = index.place(root).map_or(0, |place| place.at);
+            return Err(NotIndexable::new(Reason::SplitGroup, at));
+        }
+    }
+    Ok(())
+}
+
+/// The keys of roots, as an Array.
+pub(super) fn keys(
+    stream: &[u8],
+    index: &Index,
+    roots: impl ExactSizeIterator<Item = usize>,
+) -> Result<Vec<u8>> {
+    let mut emitter = array(roots.len());
+    let mut source = Source::new(stream, index);
+    for root in roots {
+        let place = index.place(root).filter(|_| root < index.root_count());
+        let place = place.ok_or(NotIndexable::new(Reason::BadEdit, 0))?;
+        source.write(&mut emitter, place, Piece::Key)?;
+    }
+    Ok(emitter.bytes)
+}
+
+/// The default value.
+pub(super) fn default_value(stream: &[u8], index: &Index) -> Result<Option<Vec<u8>>> {
+    if !index.has_default {
+        return Ok(None);
+    }
+    let place = index.place(index.root_count()).ok_or(index::inconsistent(0))?;
+    let mut emitter = Emitter::new(Alone);
+    emitter.bytes.extend(VERSION);
+    Source::new(stream, index).write(&mut emitter, place, Piece::Value)?;
+    Ok(Some(emitter.bytes))
+}
+
+/// An Array of `count` elements that are yet to be written.
+fn array<'a>(count: usize) -> Emitter<'a, Alone> {
+    let mut emitter = Emitter::new(Alone);
+    emitter.bytes.extend(VERSION);
+    emitter.bytes.push(b'[');
+    long::put(&mut emitter.bytes, i32::try_from(count).unwrap_or(i32::MAX));
+    emitter.objects = 1;
+    emitter
+}

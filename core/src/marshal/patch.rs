@@ -1,0 +1,145 @@
+//! Putting other bytes in the place of some of a stream, and saying which bytes of the whole are
+//! others by that.
+
+use std::ops::Range;
+
+/// Bytes in the place of others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patch<'a> {
+    /// Where the old bytes begin and end.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Patch<'_> {
+    fn keeps_len(&self) -> bool {
+        self.end - self.start == self.bytes.len()
+    }
+}
+
+/// Ranges that are closer than this are one: a write of its own costs more than some bytes.
+const GAP: usize = 64;
+
+/// Applies patches, which are in order and do not overlap, and gives the ranges of the stream, as it
+/// is then, that hold other bytes than before. Where all that follows has moved, the last one goes to
+/// the end.
+pub(super) fn apply(stream: &mut Vec<u8>, patches: &[Patch<'_>]) -> Vec<Range<usize>> {
+    let mut changed = Vec::new();
+    let same = patches.iter().take_while(|patch| patch.keeps_len()).count();
+    let (in_place, moving) = patches.split_at(same);
+    for patch in in_place {
+        let Some(old) = stream.get_mut(patch.start..patch.end) else { continue };
+        if let Some(differing) = differing(old, patch.bytes) {
+            add(&mut changed, patch.start + differing.start..patch.start + differing.end);
+        }
+        old.copy_from_slice(patch.bytes);
+    }
+    match moving {
+        [] => {}
+        [patch] => {
+            let start = patch.start + prefix_len(stream, patch);
+            stream.splice(patch.start..patch.end, patch.bytes.iter().copied());
+            add(&mut changed, start..stream.len());
+        }
+        [first, ..] => {
+            let start = first.start + prefix_len(stream, first);
+            let tail = rebuilt(stream, moving);
+            stream.truncate(first.start);
+            stream.extend_from_slice(&tail);
+            add(&mut changed, start..stream.len());
+        }
+    }
+    changed.retain(|range| !range.is_empty());
+    changed
+}
+
+/// The stream from the first of the patches on, with all of them.
+fn rebuilt(stream: &[u8], patches: &[Patch<'_>]) -> Vec<u8> {
+    let mut tail = Vec::with_capacity(stream.len());
+    let mut copied = patches.first().map_or(0, |first| first.start);
+    for patch in patches {
+        tail.extend_from_slice(stream.get(copied..patch.start).unwrap_or_default());
+        tail.extend_from_slice(patch.bytes);
+        copied = patch.end;
+    }
+    tail.extend_from_slice(stream.get(copied..).unwrap_or_default());
+    tail
+}
+
+/// How many bytes at the start of a patch are as they were.
+fn prefix_len(stream: &[u8], patch: &Patch<'_>) -> usize {
+    let old = stream.get(patch.start..patch.end).unwrap_or_default();
+    old.iter().zip(patch.bytes).take_while(|(old, new)| old == new).count()
+}
+
+/// The ranges in which `new` differs from `old`, as one, when all of the stream was written anew.
+pub(super) fn between(old: &[u8], new: &[u8]) -> Vec<Range<usize>> {
+    let range = if old.len() == new.len() {
+        differing(old, new).unwrap_or_default()
+    } else {
+        old.iter().zip(new).take_while(|(old, new)| old == new).count()..new.len()
+    };
+    if range.is_empty() { Vec::new() } else { vec![range] }
+}
+
+/// The bytes from the first to the last that differ, of two runs of one length.
+fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
+    let first = old.iter().zip(new).position(|(old, new)| old != new)?;
+    let last = old.iter().zip(new).rposition(|(old, new)| old != new)?;
+    Some(first..last + 1)
+}
+
+/// The same ranges in order, those that meet as one, and none beyond `len`.
+pub(super) fn joined(mut ranges: Vec<Range<usize>>, len: usize) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut changed = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        add(&mut changed, range.start..range.end.min(len));
+    }
+    changed.retain(|range: &Range<usize>| !range.is_empty());
+    changed
+}
+
+/// Adds a range behind the others, as part of the last one if there is little between them.
+fn add(changed: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match changed.last_mut() {
+        Some(last) if range.start <= last.end + GAP => last.end = last.end.max(range.end),
+        _ => changed.push(range),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_outside_of_the_ranges_stays() {
+        let old: Vec<u8> = (0..=255).collect();
+        let cases: [&[(usize, usize, &[u8])]; 6] = [
+            &[(10, 13, &[10, 99, 12])],
+            &[(10, 13, &[0, 1, 2]), (200, 203, &[3, 4, 5])],
+            &[(10, 13, &[0, 1, 2]), (20, 20, &[7])],
+            &[(10, 13, &[0]), (20, 22, &[1, 2, 3, 4])],
+            &[(256, 256, &[1, 2])],
+            &[(10, 13, &[10, 11, 12])],
+        ];
+        for case in cases {
+            let patch = |&(start, end, bytes)| Patch { start, end, bytes };
+            let patches: Vec<Patch<'_>> = case.iter().map(patch).collect();
+            let mut new = old.clone();
+            let changed = apply(&mut new, &patches);
+            let mut expected = old.clone();
+            for patch in patches.iter().rev() {
+                expected.splice(patch.start..patch.end, patch.bytes.iter().copied());
+            }
+            assert_eq!(new, expected);
+            let mut replayed = old.clone();
+            replayed.resize(new.len(), 0);
+            for range in &changed {
+                replayed[range.clone()].copy_from_slice(&new[range.clone()]);
+            }
+            assert_eq!(replayed, new, "{changed:?}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Working out how changed roots fit between those that stay as they are: which bytes they take,
+//! which numbers shift by that, and whether a definition would have to move.
+
+use std::collections::HashMap;
+
+use super::content::Content;
+use super::edit::{Edits, Indexed};
+use super::emit::{Emitter, Piece, Placement, Source, Surroundings};
+use super::index;
+use super::long;
+use super::refusal::{NotIndexable, Reason, Result};
+use super::survey::Survey;
+use super::walk::Place;
+use crate::wire::Reader;
+
+/// A number that is added from some place or number on, up to the next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shifts {
+    /// In order.
+    steps: Vec<(u32, i64)>,
+}
+
+impl Shifts {
+    /// From `from` on, which is behind all before, it is `by`.
+    pub(super) fn add(&mut self, from: u32, by: i64) {
+        if self.last() != by {
+            self.steps.push((from, by));
+        }
+    }
+
+    /// What is added behind all of the steps.
+    pub(super) fn last(&self) -> i64 {
+        self.steps.last().map_or(0, |&(_, by)| by)
+    }
+
+    /// Whether nothing shifts.
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Where the number is then.
+    #[inline]
+    pub(super) fn of(&self, number: u32) -> u32 {
+        let by = match self.steps.as_slice() {
+            [] => 0,
+            [(from, by)] => {
+                if number >= *from {
+                    *by
+                } else {
+                    0
+                }
+            }
+            steps => {
+                let after = steps.partition_point(|&(from, _)| from <= number);
+                after.checked_sub(1).and_then(|at| steps.get(at)).map_or(0, |&(_, by)| by)
+            }
+        };
+        (i64::from(number) + by) as u32
+    }
+}
+
+/// What becomes of a root: where its new bytes are in those of the plan, and what they have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    /// The number of the root; of one that is appended, how many there are.
+    pub(super) root: usize,
+    /// The place of the old root; of one that is appended, the end of all.
+    pub(super) old_start: Place,
+    pub(super) old_end: Place,
+    /// What it becomes; nothing if it goes.
+    pub(super) with: Option<usize>,
+    /// Where its bytes are in those of the plan.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What is counted up to its new start and end.
+    pub(super) first: Place,
+    pub(super) behind: Place,
+}
+
+/// How a stream changes.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// The bytes of all changed roots.
+    pub(super) bytes: Vec<u8>,
+    /// The changed roots in order, then those that are appended.
+    pub(super) written: Vec<Written>,
+    /// What the roots that change or go had before, in order.
+    pub(super) surveys: Vec<Survey<'a>>,
+    /// New numbers of objects, by the old ones, in roots that stay.
+    pub(super) objects: Shifts,
+    /// New numbers of contents that are defined in changed roots and linked to from others, and how
+    /// many links remain.
+    pub(super) moved: HashMap<u32, (u32, u32)>,
+    /// The same of symbols, whose numbers stay.
+    pub(super) symbols_kept: HashMap<u32, u32>,
+    /// Links in roots that stay that lead to other numbers than before: where they are, as bytes of
+    /// the same length.
+    pub(super) relinked: Vec<(u32, u32)>,
+}
+
+/// The stream that stays around the changed roots.
+struct Around<'a> {
+    old: Indexed<'a>,
+    /// Where the changed roots begin and end, in order.
+    gone: Vec<(u32, u32)>,
+    /// Where the root begins that is written.
+    at: u32,
+    objects: Shifts,
+}
+
+impl Around<'_> {
+    fn is_gone(&self, offset: u32) -> bool {
+        let after = self.gone.partition_point(|&(start, _)| start <= offset);
+        after.checked_sub(1).and_then(|at| self.gone.get(at)).is_some_and(|&(_, end)| offset < end)
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn placement(&self, content: &Content<'_>) -> Result<Placement> {
+        let Indexed { stream, index } = self.old;
+        let Some(offset) = index.find(stream, content).filter(|&at| !self.is_gone(at)) else {
+            return Ok(Placement::New);
+        };
+        if offset >= self.at {
+            return Ok(Placement::Behind);
+        }
+        if matches!(content, Content::Symbol(..)) {
+            let number = index.symbols.binary_search(&offset);
+            // Where symbols shift, there is no plan.
+            return number
+                .map(|number| Placement::Before(number as u32))
+                .map_err(|_| index::inconsistent(offset as usize));
+        }
+        let number = index.number(stream, offset).ok_or(index::inconsistent(offset as usize))?;
+        Ok(Placement::Before(self.objects.of(number)))
+    }
+}
+
+/// How the changes fit between the roots that stay; nothing if more than these must be written.
+pub(super) fn plan<'a>(
+    old: Indexed<'a>,
+    new: Indexed<'a>,
+    edits: &Edits,
+) -> Result<Option<Plan<'a>>> {
+    let surveys = surveys(old, edits)?;
+    let gone =
+        surveys.iter().map(|survey| (survey.start.at as u32, survey.end.at as u32)).collect();
+    let around = Around { old, gone, at: 0, objects: Shifts::default() };
+    let mut emitter = Emitter::new(around);
+    let mut source = Source::new(new.stream, new.index);
+    let mut written = Vec::new();
+    let end = old.index.place(old.index.root_count()).ok_or(index::inconsistent(0))?;
+    let touched = surveys.iter().zip(&edits.touched);
+    let touched = touched.map(|(survey, &(root, with))| (root, survey.start, survey.end, with));
+    let count = old.index.root_count();
+    let appended = edits.appended.iter().map(|&with| (count, end, end, Some(with)));
+    let mut symbols = 0_i64;
+    for (root, old_start, old_end, with) in touched.chain(appended) {
+        if symbols != 0 && has_symbols_between(&written, old_start) {
+            return Ok(None);
+        }
+        let first = Place {
+            at: emitter.bytes.len(),
+            symbols: (i64::from(old_start.symbols) + symbols) as u32,
+            objects: (i64::from(old_start.objects) + emitter.surroundings.objects.last()) as u32,
+        };
+        // What is appended comes one behind the other.
+        let first = match written.last() {
+            Some(&Written { root: before, behind, .. }) if before == count => {
+                Place { at: first.at, ..behind }
+            }
+            _ => first,
+        };
+        emitter.surroundings.at = old_start.at as u32;
+        (emitter.symbols, emitter.objects) = (first.symbols, first.objects);
+        emitter.piece = written.len() as u32;
+        if let Some(with) = with {
+            let place = new.index.place(with).ok_or(index::inconsistent(0))?;
+            let value = source.write(&mut emitter, place, Piece::Key)?;
+            source.write(&mut emitter, value, Piece::Value)?;
+        }
+        let behind =
+            Place { at: emitter.bytes.len(), symbols: emitter.symbols, objects: emitter.objects };
+        symbols = i64::from(behind.symbols) - i64::from(old_end.symbols);
+        let by = i64::from(behind.objects) - i64::from(old_end.objects);
+        emitter.surroundings.objects.add(old_end.objects, by);
+        let (start, end) = (first.at, behind.at);
+        written.push(Written { root, old_start, old_end, with, start, end, first, behind });
+    }
+    if emitter.moves || symbols != 0 && has_symbols_behind(old, end) {
+        return Ok(None);
+    }
+    let objects = std::mem::take(&mut emitter.surroundings.objects);
+    let bytes = std::mem::take(&mut emitter.bytes);
+    let mut plan = Plan {
+        bytes,
+        written,
+        surveys,
+        objects,
+        moved: HashMap::new(),
+        symbols_kept: HashMap::new(),
+        relinked: Vec::new(),
+    };
+    let fits = plan.keep_definitions(old, &emitter) && plan.relink(old)?;
+    Ok(fits.then_some(plan))
+}
+
+/// What the roots have that change or go.
+fn surveys<'a>(old: Indexed<'a>, edits: &Edits) -> Result<Vec<Survey<'a>>> {
+    let mut context = old.index.context.clone();
+    let mut surveys = Vec::with_capacity(edits.touched.len());
+    for &(root, _) in &edits.touched {
+        let place = old.index.place(root).ok_or(index::inconsistent(0))?;
+        surveys.push(Survey::of_root(old.stream, place, &mut context)?);
+    }
+    Ok(surveys)
+}
+
+/// Whether a symbol is defined between the last changed root and `next`.
+fn has_symbols_between(written: &[Written], next: Place) -> bool {
+    written.last().is_some_and(|written| written.old_end.symbols != next.symbols)
+}
+
+/// Whether a symbol is defined behind `end`, by the default value.
+fn has_symbols_behind(old: Indexed<'_>, end: Place) -> bool {
+    old.index.symbols.len() > end.symbols as usize
+}
+
+impl<'a> Plan<'a> {
+    /// Whether what the changed roots defined for others is still defined by them, no later.
+    fn keep_definitions<S>(&mut self, old: Indexed<'_>, emitter: &Emitter<'a, S>) -> bool {
+        let mut symbols_used: HashMap<u32, u32> = HashMap::new();
+        let mut objects_used: HashMap<u32, u32> = HashMap::new();
+        for survey in &self.surveys {
+            for (&number, &uses) in &survey.symbols_used {
+                *symbols_used.entry(number).or_default() += uses;
+            }
+            for (&number, &uses) in &survey.objects_used {
+                *objects_used.entry(number).or_default() += uses;
+            }
+        }
+        for (piece, survey) in self.surveys.iter().enumerate() {
+            for definition in &survey.definitions {
+                let number = definition.number;
+                let is_symbol = matches!(definition.content, Content::Symbol(..));
+                let (all, used) = if is_symbol {
+                    (old.index.symbol_uses.get(number as usize).copied(), &symbols_used)
+                } else {
+                    (uses(old, number), &objects_used)
+                };
+                let used = used.get(&number).copied().unwrap_or(0);
+                let remaining = all.unwrap_or(0).saturating_sub(used);
+                if remaining == 0 {
+                    continue;
+                }
+                let known = emitter.known.get(&definition.content);
+                let Some(known) =
+                    known.filter(|known| known.piece.is_some_and(|other| other as usize <= piece))
+                else {
+                    return false;
+                };
+                if is_symbol && known.number != number {
+                    return false;
+                }
+                if is_symbol {
+                    self.symbols_kept.insert(number, remaining);
+                } else {
+                    self.moved.insert(number, (known.number, remaining));
+                }
+            }
+        }
+        true
+    }
+
+    /// Finds the links that must change in roots that stay. False if one of them would take more or
+    /// fewer bytes.
+    fn relink(&mut self, old: Indexed<'_>) -> Result<bool> {
+        let moves = self.moved.iter().any(|(&number, &(new, _))| number != new);
+        if !moves && self.objects.is_empty() {
+            return Ok(true);
+        }
+        let Some(first) = self.written.first() else { return Ok(true) };
+        let after = old.index.links.partition_point(|&link| (link as usize) < first.old_end.at);
+        let mut surveys = self.surveys.iter().peekable();
+        for &link in old.index.links.get(after..).unwrap_or_default() {
+            let at = link as usize;
+            while surveys.next_if(|survey| survey.end.at <= at).is_some() {}
+            if surveys.peek().is_some_and(|survey| survey.start.at <= at) {
+                continue;
+            }
+            let number = read_link(old.stream, at).ok_or(index::inconsistent(at))?;
+            if number < first.old_start.objects {
+                continue;
+            }
+            let new = match self.moved.get(&number) {
+                Some(&(new, _)) => new,
+                None => self.objects.of(number),
+            };
+            if new == number {
+                continue;
+            }
+            let fits = |number: u32| i32::try_from(number).map(long::len).unwrap_or(0);
+            if fits(new) != fits(number) {
+                return Ok(false);
+            }
+            self.relinked.push((link, new));
+        }
+        Ok(true)
+    }
+}
+
+/// How often a content is linked to from other roots.
+fn uses(old: Indexed<'_>, number: u32) -> Option<u32> {
+    let linked = &old.index.linked;
+    let at = linked.binary_search_by_key(&number, |linked| linked.number).ok()?;
+    linked.get(at).map(|linked| linked.uses)
+}
+
+/// The number of the link at `at`.
+pub(super) fn read_link(stream: &[u8], at: usize) -> Option<u32> {
+    let mut reader = Reader::new(stream.get(at + 1..)?);
+    u32::try_from(long::read(&mut reader)?).ok()
+}
+
+/// All roots anew, and those of the changes, one after the other.
+pub(super) fn rewrite<'a>(old: Indexed<'a>, new: Indexed<'a>, edits: &Edits) -> Result<Vec<u8>> {
+    let index = old.index;
+    let count = index.root_count() - edits.deleted_count() + edits.appended.len();
+    let mut emitter = Emitter::new(super::emit::Alone);
+    emitter.bytes.reserve(old.stream.len() + new.stream.len());
+    emitter.bytes.extend_from_slice(old.stream.get(..3).unwrap_or_default());
+    put_count(&mut emitter.bytes, count)?;
+    emitter.objects = 1;
+    let mut from_old = Source::new(old.stream, old.index);
+    let mut from_new = Source::new(new.stream, new.index);
+    let kept = (0..index.root_count()).map(|root| (root, edits.of(root)));
+    let kept = kept.filter(|&(_, edit)| edit != Some(None));
+    let kept = kept.map(|(root, edit)| (Some(root), edit.flatten()));
+    for (root, with) in kept.chain(edits.appended.iter().map(|&with| (None, Some(with)))) {
+        let (source, place) = match (with, root) {
+            (Some(with), _) => (&mut from_new, new.index.place(with)),
+            (None, Some(root)) => (&mut from_old, index.place(root)),
+            (None, None) => continue,
+        };
+        let place = place.ok_or(index::inconsistent(0))?;
+        let value = source.write(&mut emitter, place, Piece::Key)?;
+        source.write(&mut emitter, value, Piece::Value)?;
+    }
+    if index.has_default {
+        let place = index.place(index.root_count()).ok_or(index::inconsistent(0))?;
+        from_old.write(&mut emitter, place, Piece::Value)?;
+    }
+    Ok(emitter.bytes)
+}
+
+/// Appends the number of roots.
+pub(super) fn put_count(bytes: &mut Vec<u8>, count: usize) -> Result<()> {
+    let count = i32::try_from(count).map_err(|_| NotIndexable::new(Reason::TooLong, 3))?;
+    long::put(bytes, count);
+    Ok(())
+}

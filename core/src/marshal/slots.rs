@@ -1,0 +1,115 @@
+//! A hash table of places in a stream: what stands there is looked at where it stands, so that an
+//! entry takes 5 bytes, and some to spare.
+
+/// A slot that was never filled, and one whose entry is gone. No place is as high.
+const EMPTY: u32 = u32::MAX;
+const DELETED: u32 = u32::MAX - 1;
+
+/// Places, found by the hash of what is there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
+    /// Probed one after another from where the high bits of the hash point.
+    places: Vec<u32>,
+    /// The low bits of each hash, so that few places are looked at in vain.
+    tags: Vec<u8>,
+    filled: usize,
+    live: usize,
+}
+
+impl Slots {
+    /// A table that takes `count` entries before it grows.
+    pub(super) fn with_capacity(count: usize) -> Self {
+        let len = count + count / 3 + 4;
+        Slots { places: vec![EMPTY; len], tags: vec![0; len], filled: 0, live: 0 }
+    }
+
+    /// The first place of this hash that `is_it` takes.
+    #[inline]
+    pub(super) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut at = self.start(hash);
+        for _ in 0..self.places.len() {
+            let place = *self.places.get(at)?;
+            if place == EMPTY {
+                return None;
+            }
+            if place != DELETED && self.tags.get(at) == Some(&(hash as u8)) && is_it(place) {
+                return Some(place);
+            }
+            at = self.next(at);
+        }
+        None
+    }
+
+    /// Adds a place. `hash_of` gives the hash of those that are there, should the table have to grow.
+    #[inline]
+    pub(super) fn insert(&mut self, hash: u64, place: u32, hash_of: impl Fn(u32) -> u64) {
+        if (self.filled + 1) * 8 > self.places.len() * 7 {
+            self.rebuild(hash_of);
+        }
+        self.put(hash, place);
+    }
+
+    fn put(&mut self, hash: u64, place: u32) {
+        let mut at = self.start(hash);
+        while self.places.get(at).is_some_and(|&place| place != EMPTY) {
+            at = self.next(at);
+        }
+        if let (Some(slot), Some(tag)) = (self.places.get_mut(at), self.tags.get_mut(at)) {
+            (*slot, *tag) = (place, hash as u8);
+            self.filled += 1;
+            self.live += 1;
+        }
+    }
+
+    /// Takes a place out.
+    pub(super) fn remove(&mut self, hash: u64, place: u32) {
+        let mut at = self.start(hash);
+        for _ in 0..self.places.len() {
+            match self.places.get_mut(at) {
+                Some(slot) if *slot == place => {
+                    *slot = DELETED;
+                    self.live -= 1;
+                    return;
+                }
+                Some(slot) if *slot != EMPTY => at = self.next(at),
+                _ => return,
+            }
+        }
+    }
+
+    /// Replaces each place by what `moved` says.
+    pub(super) fn shift(&mut self, moved: impl Fn(u32) -> u32) {
+        for slot in &mut self.places {
+            *slot = if *slot < DELETED { moved(*slot) } else { *slot };
+        }
+    }
+
+    /// The places, in no order.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        self.places.iter().copied().filter(|&place| place < DELETED)
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.places.capacity() * 4 + self.tags.capacity()
+    }
+
+    /// The same without deleted slots, half as large again as it was full.
+    fn rebuild(&mut self, hash_of: impl Fn(u32) -> u64) {
+        let mut larger = Slots::with_capacity(self.live + self.live / 2 + 8);
+        for place in self.places() {
+            larger.put(hash_of(place), place);
+        }
+        *self = larger;
+    }
+
+    #[inline]
+    fn start(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.places.len() as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn next(&self, at: usize) -> usize {
+        if at + 1 < self.places.len() { at + 1 } else { 0 }
+    }
+}

@@ -1,0 +1,96 @@
+//! What one root has: what it defines, and what it links to outside of itself.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::content::Content;
+use super::context::Context;
+use super::refusal::Result;
+use super::walk::{Kind, Place, Role, Visitor, Walk};
+
+/// A content that a root defines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Definition<'a> {
+    pub(super) number: u32,
+    pub(super) offset: u32,
+    pub(super) content: Content<'a>,
+}
+
+/// What a root has.
+#[derive(Debug, Default)]
+pub(super) struct Survey<'a> {
+    pub(super) definitions: Vec<Definition<'a>>,
+    /// Where symbols are defined, in order.
+    pub(super) symbols: Vec<u32>,
+    /// Where links to objects stand, in order.
+    pub(super) links: Vec<u32>,
+    /// Symbols and objects of other roots, by number, and how often they are linked to.
+    pub(super) symbols_used: HashMap<u32, u32>,
+    pub(super) objects_used: HashMap<u32, u32>,
+    /// Where the root begins and ends.
+    pub(super) start: Place,
+    pub(super) end: Place,
+}
+
+impl<'a> Survey<'a> {
+    /// Walks over the root at `place`. `context` is added to as the walk goes.
+    pub(super) fn of_root(stream: &'a [u8], place: Place, context: &mut Context) -> Result<Self> {
+        let survey = Survey { start: place, ..Survey::default() };
+        let mut surveyor = Surveyor { survey, context };
+        let mut walk = Walk::new(stream, place, &mut surveyor);
+        walk.key()?;
+        walk.value(Role::Value)?;
+        let end = walk.place();
+        surveyor.survey.end = end;
+        Ok(surveyor.survey)
+    }
+
+    /// Whether the definition is the key of the root, and found as that.
+    pub(super) fn is_own_key(&self, stream: &[u8], definition: &Definition<'_>) -> bool {
+        definition.offset as usize == self.start.at
+            && super::index::defines_key(stream, definition.offset)
+    }
+}
+
+struct Surveyor<'a, 'c> {
+    survey: Survey<'a>,
+    context: &'c mut Context,
+}
+
+impl<'a> Visitor<'a> for Surveyor<'a, '_> {
+    const PARTS: bool = true;
+
+    fn context(&mut self) -> &mut Context {
+        self.context
+    }
+
+    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
+        Ok(())
+    }
+
+    fn symbol_numbered(&mut self, _number: u32, at: usize) -> Result<()> {
+        self.survey.symbols.push(at as u32);
+        Ok(())
+    }
+
+    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()> {
+        let offset = span.start as u32;
+        self.survey.definitions.push(Definition { number, offset, content });
+        Ok(())
+    }
+
+    fn symbol_link(&mut self, number: u32, _span: Range<usize>) -> Result<()> {
+        if number < self.survey.start.symbols {
+            *self.survey.symbols_used.entry(number).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, number: u32, span: Range<usize>, _role: Role) -> Result<()> {
+        self.survey.links.push(span.start as u32);
+        if number < self.survey.start.objects {
+            *self.survey.objects_used.entry(number).or_default() += 1;
+        }
+        Ok(())
+    }
+}
