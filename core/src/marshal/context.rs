@@ -16,10 +16,16 @@ pub(super) enum Special {
     Zone,
     /// Classes whose own code dumps them, always alike.
     KnownClass,
+    /// The class of ranges, which are dumped as an object that they are not.
+    Range,
+    /// The variables of that object.
+    Excl,
+    Begin,
+    End,
 }
 
 /// The special symbols by their text.
-const SPECIAL: [(&[u8], Special); 11] = [
+const SPECIAL: [(&[u8], Special); 15] = [
     (b"E", Special::ShortEncoding),
     (b"encoding", Special::LongEncoding),
     (b"K", Special::Keywords),
@@ -31,13 +37,26 @@ const SPECIAL: [(&[u8], Special); 11] = [
     (b"Date", Special::KnownClass),
     (b"DateTime", Special::KnownClass),
     (b"OpenStruct", Special::KnownClass),
+    (b"Range", Special::Range),
+    (b"excl", Special::Excl),
+    (b"begin", Special::Begin),
+    (b"end", Special::End),
 ];
 
-/// Symbols with a meaning by their numbers, and encodings by the number of the object that names them.
+/// Symbols with a meaning by their numbers, and the objects that name encodings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Context {
     special: [Option<u32>; SPECIAL.len()],
-    encodings: Vec<(u32, Encoding)>,
+    /// A few at most: there is no more than one for each encoding.
+    encodings: Vec<EncodingName>,
+}
+
+/// An object that names an encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EncodingName {
+    pub(super) number: u32,
+    pub(super) offset: u32,
+    pub(super) encoding: Encoding,
 }
 
 impl Context {
@@ -62,36 +81,43 @@ impl Context {
     }
 
     /// Takes note of an object that names an encoding.
-    pub(super) fn encoding_defined(&mut self, number: u32, encoding: Encoding) {
-        if !self.encodings.iter().any(|&(known, _)| known == number) {
-            self.encodings.push((number, encoding));
+    pub(super) fn encoding_defined(&mut self, name: EncodingName) {
+        if !self.encodings.contains(&name) {
+            self.encodings.push(name);
         }
     }
 
     /// The encoding that the object names.
     #[inline]
     pub(super) fn encoding(&self, number: u32) -> Option<Encoding> {
-        self.encodings.iter().find(|&&(known, _)| known == number).map(|&(_, encoding)| encoding)
+        self.name_where(|name| name.number == number).map(|name| name.encoding)
     }
 
-    /// Renumbers symbols and objects; those for which there is no new number are forgotten.
-    pub(super) fn renumber(
+    /// The object that fits.
+    #[inline]
+    pub(super) fn name_where(&self, fits: impl Fn(&EncodingName) -> bool) -> Option<EncodingName> {
+        self.encodings.iter().copied().find(fits)
+    }
+
+    /// Whether an encoding is named by more than one object.
+    pub(super) fn names_twice(&self, encoding: Encoding) -> bool {
+        self.encodings.iter().filter(|name| name.encoding == encoding).count() > 1
+    }
+
+    /// Forgets the symbols and objects that do not stay, and moves those that do.
+    pub(super) fn renew(
         &mut self,
-        symbol: impl Fn(u32) -> Option<u32>,
-        object: impl Fn(u32) -> Option<u32>,
+        stays: impl Fn(u32) -> bool,
+        moved: impl Fn(EncodingName) -> Option<EncodingName>,
     ) {
         for slot in &mut self.special {
-            *slot = slot.and_then(&symbol);
+            *slot = slot.filter(|&number| stays(number));
         }
-        self.encodings.retain_mut(|(number, _)| {
-            let new = object(*number);
-            *number = new.unwrap_or(*number);
-            new.is_some()
-        });
+        self.encodings = self.encodings.iter().copied().filter_map(moved).collect();
     }
 
     /// The encodings by number, in an order that depends on nothing else.
     pub(super) fn sort(&mut self) {
-        self.encodings.sort_unstable_by_key(|&(number, _)| number);
+        self.encodings.sort_unstable_by_key(|name| name.number);
     }
 }

@@ -146,18 +146,30 @@ impl<'a, S: Surroundings> Emitter<'a, S> {
 /// Numbers of objects in one stream by those in another, for the runs that were written.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// The first number of each run, and where its numbers are among all.
-    runs: Vec<(u32, usize)>,
+    /// In the order of the old numbers, which need not be the one in which they were written.
+    runs: Vec<Run>,
+    /// The run that grows.
+    current: usize,
     new: Vec<u32>,
+}
+
+/// Old numbers one after the other, and where the new ones are among all.
+#[derive(Debug)]
+struct Run {
+    first: u32,
+    len: u32,
+    start: usize,
 }
 
 impl Numbers {
     fn push(&mut self, old: u32, new: u32) {
-        let continues = self.runs.last().is_some_and(|&(first, start)| {
-            first as usize + (self.new.len() - start) == old as usize
-        });
-        if !continues {
-            self.runs.push((old, self.new.len()));
+        match self.runs.get_mut(self.current) {
+            Some(run) if run.first.wrapping_add(run.len) == old => run.len += 1,
+            _ => {
+                self.current = self.runs.partition_point(|run| run.first < old);
+                let run = Run { first: old, len: 1, start: self.new.len() };
+                self.runs.insert(self.current, run);
+            }
         }
         self.new.push(new);
     }
@@ -171,11 +183,9 @@ impl Numbers {
     }
 
     fn slot(&self, old: u32) -> Option<usize> {
-        let after = self.runs.partition_point(|&(first, _)| first <= old);
-        let &(first, start) = self.runs.get(after.checked_sub(1)?)?;
-        let end = self.runs.get(after).map_or(self.new.len(), |&(_, start)| start);
-        let slot = start + (old - first) as usize;
-        (slot < end).then_some(slot)
+        let after = self.runs.partition_point(|run| run.first <= old);
+        let run = self.runs.get(after.checked_sub(1)?)?;
+        (old - run.first < run.len).then(|| run.start + (old - run.first) as usize)
     }
 }
 

@@ -110,6 +110,10 @@ impl Index {
 
     /// Where a content is defined.
     pub(super) fn find(&self, stream: &[u8], content: &Content<'_>) -> Option<u32> {
+        if let Content::EncodingName(encoding) = content {
+            let name = self.context.name_where(|name| name.encoding == *encoding);
+            return name.map(|name| name.offset);
+        }
         let hash = content.hash(self.seed);
         let is_it = |offset| self.content(stream, offset).as_ref() == Some(content);
         self.contents.find(hash, is_it).or_else(|| {
@@ -230,6 +234,9 @@ pub(super) fn content_at<'a>(
     offset: u32,
     context: &Context,
 ) -> Option<Content<'a>> {
+    if let Some(name) = context.name_where(|name| name.offset == offset) {
+        return Some(Content::EncodingName(name.encoding));
+    }
     let mut only = Only { context: context.clone(), content: None };
     // The numbers of what is before do not matter, if only they are high enough for all links.
     let place = Place { at: offset as usize, symbols: u32::MAX / 2, objects: u32::MAX / 2 };

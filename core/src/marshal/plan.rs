@@ -187,7 +187,7 @@ pub(super) fn plan<'a>(
         let (start, end) = (first.at, behind.at);
         written.push(Written { root, old_start, old_end, with, start, end, first, behind });
     }
-    if emitter.moves || symbols != 0 && has_symbols_behind(old, end) {
+    if emitter.moves || symbols != 0 && has_symbols_behind(old, &written) {
         return Ok(None);
     }
     let objects = std::mem::take(&mut emitter.surroundings.objects);
@@ -221,9 +221,9 @@ fn has_symbols_between(written: &[Written], next: Place) -> bool {
     written.last().is_some_and(|written| written.old_end.symbols != next.symbols)
 }
 
-/// Whether a symbol is defined behind `end`, by the default value.
-fn has_symbols_behind(old: Indexed<'_>, end: Place) -> bool {
-    old.index.symbols.len() > end.symbols as usize
+/// Whether a symbol is defined behind the last changed root.
+fn has_symbols_behind(old: Indexed<'_>, written: &[Written]) -> bool {
+    written.last().is_some_and(|last| old.index.symbols.len() > last.old_end.symbols as usize)
 }
 
 impl<'a> Plan<'a> {

@@ -50,6 +50,9 @@ pub enum Reason {
     SpecialHash,
     /// An object of a class whose own code dumps and loads it, which nobody vouches for.
     UserHook,
+    /// An object with a variable that only the host's own code can see, as exceptions have: what it
+    /// loads as is for the host.
+    HiddenVariable,
     /// A key shares an object with something outside of it.
     SharedKey,
     /// The default value shares an object with a root.
@@ -89,6 +92,7 @@ impl fmt::Display for Reason {
             Reason::EqualKeys => "expected keys that differ from each other",
             Reason::SpecialHash => "expected a Hash that compares by content",
             Reason::UserHook => "expected classes that dump themselves alike each time",
+            Reason::HiddenVariable => "expected variables whose names begin with @",
             Reason::SharedKey => "expected a key that shares no object with others",
             Reason::SharedDefault => "expected a default value that shares no object with roots",
             Reason::SplitGroup => "expected roots that share objects to be changed together",

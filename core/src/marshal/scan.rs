@@ -11,7 +11,8 @@ use super::index::{self, Index, Linked};
 use super::refusal::{NotIndexable, Reason, Result};
 use super::slots::Slots;
 use super::walk::{Kind, Place, Role, Visitor, Walk};
-use super::{Hooks, LEN_MAX};
+use super::{Hooks, LEN_MAX, long};
+use crate::wire::Reader;
 
 /// Makes the index of `stream`.
 pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
@@ -146,15 +147,18 @@ impl<'a> Scanner<'a> {
             Some(key) => Some(key),
             None => self.simple_key(self.root_start),
         };
-        // The hash of a key that is not simple stays, to be compared with the others like it.
-        let Some(key) = key.filter(|key| *key != Content::Float(b"0")) else {
-            self.index.complex_keys += 1;
+        let key = key.filter(|key| *key != Content::Float(b"0"));
+        if !matches!(key, Some(Content::Interned(..) | Content::Symbol(..))) {
             let own = self.root_objects as usize..end.objects as usize;
             for target in self.targets.get_mut(own).unwrap_or_default() {
                 if matches!(target, Target::Itself | Target::CopiedAsKey) {
                     *target = Target::InKey;
                 }
             }
+        }
+        let Some(key) = key else {
+            // Its hash stays, to be compared with those of others like it.
+            self.index.complex_keys += 1;
             return Ok(());
         };
         self.key_hashes.pop();
@@ -227,6 +231,13 @@ impl<'a> Scanner<'a> {
 
     /// Takes note of a definition, which must be the only one of its content.
     fn add_content(&mut self, number: u32, at: usize, content: Content<'a>) -> Result<()> {
+        if let Content::EncodingName(encoding) = content {
+            self.definitions.push((number, at as u32));
+            return match self.index.context.names_twice(encoding) {
+                true => Err(NotIndexable::new(Reason::NotCanonical, at)),
+                false => Ok(()),
+            };
+        }
         let hash = content.hash(self.index.seed);
         if self.index.find(self.stream, &content).is_some() {
             return Err(NotIndexable::new(Reason::NotCanonical, at));
@@ -443,6 +454,20 @@ impl<'a> Visitor<'a> for Scanner<'a> {
         };
         self.key_hashes.truncate(start);
         if differ { Ok(()) } else { Err(NotIndexable::new(Reason::EqualKeys, at)) }
+    }
+
+    fn variable(&mut self, name: u32, at: usize) -> Result<()> {
+        // Classes that are not written in the language itself have variables without the sign, as
+        // exceptions do, and may well load them as something else.
+        let symbol = self.index.symbols.get(name as usize).map_or(0, |&offset| offset as usize);
+        let rest = self.stream.get(symbol..).unwrap_or_default();
+        let text = rest.strip_prefix(b"I").unwrap_or(rest).get(1..).unwrap_or_default();
+        let mut reader = Reader::new(text);
+        long::read(&mut reader);
+        match reader.u8() {
+            Some(b'@') => Ok(()),
+            _ => Err(NotIndexable::new(Reason::HiddenVariable, at)),
+        }
     }
 
     fn foreign_hook(&mut self, at: usize) -> Result<()> {

@@ -87,9 +87,10 @@ impl Patches {
         changed.extend(self.patch(stream));
         let changed = patch::joined(changed, stream.len());
         let way = if self.update.moves_bytes() { Way::Shifted } else { Way::InPlace };
-        if self.update.apply(stream, index, new, departed).is_err() {
+        if let Err(why) = self.update.apply(stream, index, new, departed) {
             // The bytes are whole, whatever is wrong with the index.
-            debug_assert!(false, "an index that does not fit");
+            debug_assert!(false, "an index that does not fit: {why}");
+            let _ = why;
             *index =
                 super::scan::scan(stream, Hooks::Trusted).map_err(|_| index::inconsistent(0))?;
         }

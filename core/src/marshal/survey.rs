@@ -45,10 +45,12 @@ impl<'a> Survey<'a> {
         Ok(surveyor.survey)
     }
 
-    /// Whether the definition is the key of the root, and found as that.
-    pub(super) fn is_own_key(&self, stream: &[u8], definition: &Definition<'_>) -> bool {
-        definition.offset as usize == self.start.at
-            && super::index::defines_key(stream, definition.offset)
+    /// Whether the definition is found by a slot of its own. The key of a root is found as that, the
+    /// name of an encoding by a list.
+    pub(super) fn has_slot(&self, stream: &[u8], definition: &Definition<'_>) -> bool {
+        let is_key = definition.offset as usize == self.start.at
+            && super::index::defines_key(stream, definition.offset);
+        !is_key && !matches!(definition.content, Content::EncodingName(_))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::context::EncodingName;
 use super::edit::Indexed;
 use super::index::{self, Index, Linked};
 use super::plan::{Plan, Shifts, Written};
@@ -41,7 +42,7 @@ impl Departed {
         };
         for survey in &plan.surveys {
             for definition in &survey.definitions {
-                if !survey.is_own_key(old.stream, definition) {
+                if survey.has_slot(old.stream, definition) {
                     let hash = definition.content.hash(seed);
                     departed.contents.push((hash, definition.offset));
                 }
@@ -138,15 +139,6 @@ impl Update {
         Ok(())
     }
 
-    /// Where the object of a root that stays is then; nothing for those of the others.
-    fn object(&self, number: u32) -> Option<u32> {
-        let after =
-            self.changes.partition_point(|change| change.written.old_start.objects <= number);
-        let before = self.changes.get(..after)?;
-        let is_gone = before.iter().rev().any(|change| number < change.written.old_end.objects);
-        (!is_gone).then(|| self.objects.of(number))
-    }
-
     fn is_gone(&self, offset: u32) -> bool {
         let at = offset as usize;
         let after = self.changes.partition_point(|change| change.written.old_start.at <= at);
@@ -156,12 +148,15 @@ impl Update {
 
     fn renumber_context(&self, index: &mut Index) {
         let mut context = std::mem::take(&mut index.context);
-        let symbol = |number: u32| {
+        let stays = |symbol: u32| {
             // Symbols of roots that stay keep their numbers.
-            let at = index.symbols.get(number as usize)?;
-            (!self.is_gone(*at)).then_some(number)
+            index.symbols.get(symbol as usize).is_some_and(|&at| !self.is_gone(at))
         };
-        context.renumber(symbol, |number| self.object(number));
+        context.renew(stays, |name| {
+            let stays = !self.is_gone(name.offset);
+            let (number, offset) = (self.objects.of(name.number), self.offsets.of(name.offset));
+            stays.then_some(EncodingName { number, offset, ..name })
+        });
         index.context = context;
     }
 
@@ -358,7 +353,7 @@ fn add_slots(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>]) {
     let seed = index.seed;
     for survey in surveys.iter().filter(|survey| survey.start != survey.end) {
         for definition in &survey.definitions {
-            if !survey.is_own_key(stream, definition) {
+            if survey.has_slot(stream, definition) {
                 contents.insert(definition.content.hash(seed), definition.offset, |other| {
                     index.content(stream, other).map_or(0, |content| content.hash(seed))
                 });

@@ -28,7 +28,7 @@ use std::ops::Range;
 use crate::wire::Reader;
 
 use super::content::Content;
-use super::context::{Context, Special};
+use super::context::{Context, EncodingName, Special};
 use super::encoding::Encoding;
 use super::float::{self, Float};
 use super::long;
@@ -92,6 +92,11 @@ pub(super) trait Visitor<'a> {
 
     /// The parts of a content begin, or have ended.
     fn parts(&mut self, _begin: bool) {}
+
+    /// An instance variable of that name.
+    fn variable(&mut self, _name: u32, _at: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// Bytes by which equal keys are equal: what is neither a content nor a link.
     fn bytes(&mut self, _bytes: &'a [u8]) {}
@@ -394,7 +399,8 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
                 let Some(encoding) = Encoding::named(name) else {
                     return Err(refused(Reason::NotCanonical, at));
                 };
-                self.visitor.context().encoding_defined(number, encoding);
+                let name = EncodingName { number, offset: at as u32, encoding };
+                self.visitor.context().encoding_defined(name);
                 self.define(number, at, Content::EncodingName(encoding))
             }
             Role::EncodingName => Err(refused(Reason::NotCanonical, at)),
@@ -614,7 +620,13 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         let kind = if role == Role::Passing { Kind::Unlinked } else { Kind::Itself };
         self.number(at, kind)?;
         self.visitor.bytes(b"o");
-        self.name()?;
+        let class = self.name()?;
+        match self.visitor.context().special(class) {
+            Some(Special::Range) => return self.range(at),
+            // Such a class dumps itself in another way.
+            Some(Special::KnownClass) => return Err(refused(Reason::NotCanonical, at)),
+            _ => {}
+        }
         let count = self.count(2)?;
         let mut seen = Names::default();
         for _ in 0..count {
@@ -627,10 +639,31 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
             ) {
                 return Err(refused(Reason::NotCanonical, name_at));
             }
+            self.visitor.variable(name, name_at)?;
             seen.add(name, name_at)?;
             self.value(Role::Value)?;
         }
         seen.finish(at)
+    }
+
+    /// A range behind its class: an object of three variables.
+    fn range(&mut self, at: usize) -> Result<()> {
+        if self.count(2)? != 3 {
+            return Err(refused(Reason::NotCanonical, at));
+        }
+        for expected in [Special::Excl, Special::Begin, Special::End] {
+            let name_at = self.at();
+            let name = self.name()?;
+            if self.visitor.context().special(name) != Some(expected) {
+                return Err(refused(Reason::NotCanonical, name_at));
+            }
+            let is_flag = matches!(self.reader.rest().first(), Some(b'T' | b'F'));
+            if expected == Special::Excl && !is_flag {
+                return Err(refused(Reason::NotCanonical, self.at()));
+            }
+            self.value(Role::Value)?;
+        }
+        Ok(())
     }
 
     /// An object that its class dumps as another one.
@@ -710,6 +743,9 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
                     self.zone()?;
                 }
                 _ => {
+                    if owner != Owner::OwnBytes {
+                        self.visitor.variable(name, name_at)?;
+                    }
                     seen.add(name, name_at)?;
                     self.value(Role::Value)?;
                 }

@@ -39,9 +39,18 @@ fn shown(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
+/// Fails where the first byte differs, with what stands around it, and `what` where it is short.
 #[track_caller]
 fn assert_same(ours: &[u8], rubys: &[u8], what: &str) {
-    assert!(ours == rubys, "{what}\n  ours  {}\n  ruby's {}", shown(ours), shown(rubys));
+    if ours == rubys {
+        return;
+    }
+    let same = ours.iter().zip(rubys).take_while(|(a, b)| a == b).count();
+    let around = |bytes: &[u8]| {
+        shown(&bytes[same.saturating_sub(60)..bytes.len().min(same + 40)])
+    };
+    let what = what.get(..3000).unwrap_or(what);
+    panic!("{what}\nbyte {same}\n  ours   {}\n  ruby's {}", around(ours), around(rubys));
 }
 
 #[test]
@@ -62,7 +71,7 @@ fn roots_are_lifted_and_changed_as_ruby_would() {
         count("accepted".to_owned());
         lifts(oracle, &roots);
         for _ in 0..4 {
-            let Some(way) = change(oracle, &mut roots, random) else { break };
+            let Some(way) = change(oracle, &mut roots, random) else { return };
             count(way);
         }
         lifts(oracle, &roots);
@@ -90,7 +99,9 @@ fn lifts(oracle: &mut Oracle, roots: &RootStream) {
         }
         let names: Vec<String> = group.iter().map(usize::to_string).collect();
         let [expected] = oracle.ask(&format!("lift {}", names.join(" ")));
-        let values = roots.lift_all(&group).expect("a group is lifted");
+        let values = roots
+            .lift_all(&group)
+            .unwrap_or_else(|why| panic!("{group:?}: {why} in {}", shown(roots.bytes())));
         assert_same(&values, &expected, &format!("lift of {group:?} in {}", shown(roots.bytes())));
         if group.len() == 1 {
             let [expected] = oracle.ask(&format!("lift_one {root}"));
@@ -128,6 +139,14 @@ fn change(oracle: &mut Oracle, roots: &mut RootStream, random: &mut Random) -> O
     let edits = parse(&String::from_utf8(edits).expect("text"));
     let result = scan(&changes).and_then(|changes| {
         let before = roots.clone();
+        if std::env::var("SHOW").is_ok() {
+            eprintln!(
+                "SPLICE {edits:?}\n old {}\n chg {}\n exp {}",
+                shown(before.bytes()),
+                shown(changes.bytes()),
+                shown(&expected)
+            );
+        }
         let spliced = roots.splice(&changes, &edits);
         if spliced.is_err() {
             assert_eq!(roots.bytes(), before.bytes(), "a refusal changes nothing");
@@ -176,7 +195,7 @@ fn what_is_accepted_is_dumped_alike_however_it_was_mutated() {
     let accepted = RefCell::new(0);
     seeds(cases(300), |random| {
         let oracle = &mut *oracle.borrow_mut();
-        let [_, stream] = oracle.ask(&format!("table {}", random.next() >> 1));
+        let [_, stream] = oracle.ask(&format!("table {} plain", random.next() >> 1));
         for _ in 0..60 {
             let mut mutant = stream.clone();
             for _ in 0..=random.below(3) {
@@ -186,7 +205,11 @@ fn what_is_accepted_is_dumped_alike_however_it_was_mutated() {
                 continue;
             }
             let Ok(roots) = scan(&mutant) else { continue };
-            let answer = oracle.round_trip(&mutant);
+            let mut answer = oracle.round_trip(&mutant);
+            if answer != mutant && answer.first() != Some(&b'!') {
+                // Before 3.2, variables are written in the order in which the class met them first.
+                answer = Oracle::start().round_trip(&mutant);
+            }
             // What Ruby cannot load, or loads as an object of another class, is for it to say.
             if answer.first() != Some(&b'!') {
                 assert_same(roots.bytes(), &answer, "a mutant");
