@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
     /// Takes note of a definition, which must be the only one of its content.
     fn add_content(&mut self, number: u32, at: usize, content: Content<'a>) -> Result<()> {
         if let Content::EncodingName(encoding) = content {
-            self.definitions.push((number, at as u32));
+            self.add_definition(number, at);
             return match self.index.context.names_twice(encoding) {
                 true => Err(NotIndexable::new(Reason::NotCanonical, at)),
                 false => Ok(()),
@@ -251,7 +251,7 @@ impl<'a> Scanner<'a> {
         }
         if !is_root_key || !index::defines_key(self.stream, at as u32) {
             if !matches!(content, Content::Symbol(..)) {
-                self.definitions.push((number, at as u32));
+                self.add_definition(number, at);
             }
             let (stream, context, seed) = (self.stream, &self.index.context, self.index.seed);
             self.index.contents.insert(hash, at as u32, |other| {
@@ -260,6 +260,13 @@ impl<'a> Scanner<'a> {
             });
         }
         Ok(())
+    }
+
+    fn add_definition(&mut self, number: u32, at: usize) {
+        // The name of an encoding is defined within the String that comes before it.
+        let before = self.definitions.last().is_some_and(|&(last, _)| last > number);
+        let place = self.definitions.len() - usize::from(before);
+        self.definitions.insert(place, (number, at as u32));
     }
 
     /// Takes note of a String of the same bytes in another encoding.

@@ -537,10 +537,14 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     /// Modules it is extended with, its class if that is not its type's, then the object itself.
     fn dressed(&mut self, at: usize, mut kind: u8, role: Role, wrapped: bool) -> Result<()> {
         let (mut extended, mut of_subclass) = (false, false);
-        while kind == b'e' && !of_subclass {
+        if kind == b'e' {
             extended = true;
             self.name()?;
             kind = self.byte()?;
+            // Of more than one, what they include decides what is dumped.
+            if kind == b'e' {
+                return Err(refused(Reason::NotCanonical, at));
+            }
         }
         if kind == b'C' {
             of_subclass = true;

@@ -46,9 +46,7 @@ fn assert_same(ours: &[u8], rubys: &[u8], what: &str) {
         return;
     }
     let same = ours.iter().zip(rubys).take_while(|(a, b)| a == b).count();
-    let around = |bytes: &[u8]| {
-        shown(&bytes[same.saturating_sub(60)..bytes.len().min(same + 40)])
-    };
+    let around = |bytes: &[u8]| shown(&bytes[same.saturating_sub(60)..bytes.len().min(same + 40)]);
     let what = what.get(..3000).unwrap_or(what);
     panic!("{what}\nbyte {same}\n  ours   {}\n  ruby's {}", around(ours), around(rubys));
 }
