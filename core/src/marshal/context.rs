@@ -16,6 +16,11 @@ pub(super) enum Special {
     Zone,
     /// Classes whose own code dumps them, always alike.
     KnownClass,
+    /// The class of a Hash that is written with it although it is its own: one that compares keys by
+    /// identity.
+    Hash,
+    /// Classes of the host that are never written, because the type says them.
+    BuiltIn,
     /// The class of ranges, which are dumped as an object that they are not.
     Range,
     /// The variables of that object.
@@ -25,7 +30,7 @@ pub(super) enum Special {
 }
 
 /// The special symbols by their text.
-const SPECIAL: [(&[u8], Special); 15] = [
+const SPECIAL: [(&[u8], Special); 19] = [
     (b"E", Special::ShortEncoding),
     (b"encoding", Special::LongEncoding),
     (b"K", Special::Keywords),
@@ -37,6 +42,10 @@ const SPECIAL: [(&[u8], Special); 15] = [
     (b"Date", Special::KnownClass),
     (b"DateTime", Special::KnownClass),
     (b"OpenStruct", Special::KnownClass),
+    (b"Hash", Special::Hash),
+    (b"Array", Special::BuiltIn),
+    (b"String", Special::BuiltIn),
+    (b"Regexp", Special::BuiltIn),
     (b"Range", Special::Range),
     (b"excl", Special::Excl),
     (b"begin", Special::Begin),

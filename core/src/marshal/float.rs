@@ -18,6 +18,9 @@ pub(super) fn classify(text: &[u8]) -> Option<Float> {
         b"-0" | b"nan" | b"inf" | b"-inf" => return Some(Float::Heap),
         _ => {}
     }
+    if is_plain(text) {
+        return Some(Float::Immediate);
+    }
     // What is longer than any spelling is none; nor are the words that only Rust takes for numbers.
     if text.len() > 26 || !text.iter().all(|c| matches!(c, b'0'..=b'9' | b'.' | b'-' | b'e')) {
         return None;
@@ -27,6 +30,33 @@ pub(super) fn classify(text: &[u8]) -> Option<Float> {
         return None;
     }
     Some(if is_immediate(number) { Float::Immediate } else { Float::Heap })
+}
+
+/// Whether the text is a usual one, of which all is clear without computing the number: up to 15
+/// digits tell each number from its neighbours, so if none of them is needless, there is no shorter
+/// spelling; and such numbers, from 0.0001 on, are immediate.
+fn is_plain(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_number = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
+    let (whole, fraction) = match digits.iter().position(|&c| c == b'.') {
+        Some(point) => {
+            let (whole, rest) = digits.split_at_checked(point).unwrap_or((digits, b""));
+            (whole, rest.get(1..).unwrap_or_default())
+        }
+        None => (digits, &b""[..]),
+    };
+    let needed = match (whole, fraction) {
+        // Zeros before the first digit are few enough to be written out.
+        ([b'0'], fraction) => fraction.iter().position(|&c| c != b'0').is_some_and(|at| at <= 3),
+        ([b'1'..=b'9', ..], _) => true,
+        _ => false,
+    };
+    let last = if digits.len() == whole.len() { whole.last() } else { fraction.last() };
+    needed
+        && matches!(last, Some(b'1'..=b'9'))
+        && digits.len() <= 16
+        && is_number(whole)
+        && is_number(fraction)
 }
 
 /// Whether the bits of `number` fit a word whose low bits tell what it is: the exponents around 1,
@@ -130,6 +160,13 @@ mod tests {
             // Exponents below ten have one digit.
             let expected = if text == "1e-05" { None } else { Some(float) };
             assert_eq!(classify(text.as_bytes()), expected, "{text}");
+        }
+        for text in ["0.00001", "1.0", "0.10", "00.1", "1.", "1.2.3", "0", "-0.5"] {
+            let number: Option<f64> = text.parse().ok();
+            let is_it = number.is_some_and(|number| {
+                number != 0.0 && spelling(number).as_bytes() == text.as_bytes()
+            });
+            assert_eq!(is_plain(text.as_bytes()), is_it, "{text}");
         }
         for text in ["1.50", "100", "1e0", "+1", "01", "1e1000", "", "-", ".5", "5.", "1E5", "NaN"]
         {

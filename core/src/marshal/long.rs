@@ -9,6 +9,8 @@
 
 use crate::wire::Reader;
 
+use super::refusal::Reason;
+
 /// The next number, if it is there and spelled as briefly as can be.
 #[inline(always)]
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<i32> {
@@ -31,6 +33,17 @@ fn read_bytes(reader: &mut Reader<'_>, first: i8) -> Option<i32> {
     }
     let number = i32::try_from(number).ok()?;
     (len(number) == bytes.len() + 1).then_some(number)
+}
+
+/// Why no number could be read from `bytes`.
+#[cold]
+pub(super) fn what_is_wrong(bytes: &[u8]) -> Reason {
+    match bytes.split_first() {
+        Some((&first, rest)) if first.cast_signed().unsigned_abs() as usize <= rest.len() => {
+            Reason::NotCanonical
+        }
+        _ => Reason::Truncated,
+    }
 }
 
 /// Bytes that `number` takes.

@@ -90,7 +90,7 @@ struct Scanner<'a> {
     /// Whether the key of a root is being walked over.
     in_root_key: bool,
     /// The key of the root, as far as it is simple.
-    root_key: Option<Content<'a>>,
+    root_key: Option<(Content<'a>, u64)>,
     keys_around: u32,
     /// Whether what is met is part of a content, which as a whole has a number.
     in_parts: bool,
@@ -143,12 +143,13 @@ impl<'a> Scanner<'a> {
 
     fn root_key_ended(&mut self, end: Place) -> Result<()> {
         self.in_root_key = false;
-        let key = match self.root_key {
-            Some(key) => Some(key),
-            None => self.simple_key(self.root_start),
-        };
-        let key = key.filter(|key| *key != Content::Float(b"0"));
-        if !matches!(key, Some(Content::Interned(..) | Content::Symbol(..))) {
+        let seed = self.index.seed;
+        let key = self.root_key.or_else(|| {
+            let key = self.simple_key(self.root_start)?;
+            Some((key, key.hash(seed)))
+        });
+        let key = key.filter(|(key, _)| *key != Content::Float(b"0"));
+        if !matches!(key, Some((Content::Interned(..) | Content::Symbol(..), _))) {
             let own = self.root_objects as usize..end.objects as usize;
             for target in self.targets.get_mut(own).unwrap_or_default() {
                 if matches!(target, Target::Itself | Target::CopiedAsKey) {
@@ -156,13 +157,13 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
-        let Some(key) = key else {
+        let Some((key, hash)) = key else {
             // Its hash stays, to be compared with those of others like it.
             self.index.complex_keys += 1;
             return Ok(());
         };
         self.key_hashes.pop();
-        self.add_root(key)
+        self.add_root(key, hash)
     }
 
     fn simple_key(&self, offset: u32) -> Option<Content<'a>> {
@@ -171,9 +172,8 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    fn add_root(&mut self, key: Content<'a>) -> Result<()> {
+    fn add_root(&mut self, key: Content<'a>, hash: u64) -> Result<()> {
         let at = self.root_start;
-        let hash = key.hash(self.index.seed);
         let equal = |other: u32| {
             // Strings of the same bytes are taken for equal whatever their encodings are.
             match (self.simple_key(other), key) {
@@ -239,15 +239,14 @@ impl<'a> Scanner<'a> {
             };
         }
         let hash = content.hash(self.index.seed);
-        if self.index.find(self.stream, &content).is_some() {
-            return Err(NotIndexable::new(Reason::NotCanonical, at));
-        }
         if let Content::Interned(text, _) = content {
-            self.add_twin(number, hash, text);
+            self.compare_text(number, at, hash, text, &content)?;
+        } else if self.index.find(self.stream, &content).is_some() {
+            return Err(NotIndexable::new(Reason::NotCanonical, at));
         }
         let is_root_key = self.in_root_key && self.keys_around == 1 && at as u32 == self.root_start;
         if is_root_key {
-            self.root_key = Some(content);
+            self.root_key = Some((content, hash));
         }
         if !is_root_key || !index::defines_key(self.stream, at as u32) {
             if !matches!(content, Content::Symbol(..)) {
@@ -269,19 +268,34 @@ impl<'a> Scanner<'a> {
         self.definitions.insert(place, (number, at as u32));
     }
 
-    /// Takes note of a String of the same bytes in another encoding.
-    fn add_twin(&mut self, number: u32, hash: u64, text: &[u8]) {
-        let is_twin = |offset| {
-            let content = index::content_at(self.stream, offset, &self.index.context);
-            matches!(content, Some(Content::Interned(other, _)) if other == text)
+    /// Refuses a String that was defined before, and takes note of one of the same bytes in another
+    /// encoding.
+    fn compare_text(
+        &mut self,
+        number: u32,
+        at: usize,
+        hash: u64,
+        text: &[u8],
+        content: &Content<'_>,
+    ) -> Result<()> {
+        let (stream, index) = (self.stream, &self.index);
+        let is_alike = |offset| {
+            let other = index::content_at(stream, offset, &index.context);
+            matches!(other, Some(Content::Interned(other, _)) if other == text)
         };
-        let is_key_twin = |offset| index::defines_key(self.stream, offset) && is_twin(offset);
-        let twin = self.index.contents.find(hash, is_twin);
-        let twin = twin.or_else(|| self.index.roots.find(hash, is_key_twin));
-        if let Some(twin) = twin.and_then(|twin| self.number_at(twin)) {
+        let is_key_alike = |offset| index::defines_key(stream, offset) && is_alike(offset);
+        let twin = index.contents.find(hash, is_alike);
+        let Some(twin) = twin.or_else(|| index.roots.find(hash, is_key_alike)) else {
+            return Ok(());
+        };
+        if index.find(stream, content).is_some() {
+            return Err(NotIndexable::new(Reason::NotCanonical, at));
+        }
+        if let Some(twin) = self.number_at(twin) {
             let first = *self.twins.get(&twin).unwrap_or(&twin);
             self.twins.insert(number, first);
         }
+        Ok(())
     }
 
     /// Joins the current root with the one that has the object.

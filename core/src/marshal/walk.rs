@@ -282,10 +282,10 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     #[inline]
     fn long(&mut self) -> Result<i32> {
         let at = self.at();
+        let spelled = self.reader.rest();
         match long::read(&mut self.reader) {
             Some(number) => Ok(number),
-            None if self.reader.remaining() < 5 => Err(refused(Reason::Truncated, at)),
-            None => Err(refused(Reason::NotCanonical, at)),
+            None => Err(refused(long::what_is_wrong(spelled), at)),
         }
     }
 
@@ -548,7 +548,12 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         }
         if kind == b'C' {
             of_subclass = true;
-            self.name()?;
+            let class = self.name()?;
+            match self.visitor.context().special(class) {
+                Some(Special::Hash) => return Err(refused(Reason::SpecialHash, at)),
+                Some(Special::BuiltIn) => return Err(refused(Reason::NotCanonical, at)),
+                _ => {}
+            }
             kind = self.byte()?;
         }
         let is_dressed = extended || of_subclass;
