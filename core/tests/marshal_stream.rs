@@ -74,7 +74,7 @@ fn a_change_of_one_length_writes_that_root_alone() {
     let spliced = spliced.unwrap();
     assert_eq!(spliced.way, Way::InPlace);
     let at = RECORDS.len() - 2 + 2;
-    assert_eq!(spliced.changed, [at..at + 1]);
+    assert_eq!(spliced.changed.as_slice(), std::slice::from_ref(&(at..at + 1)));
     assert!(roots.bytes().ends_with(b":\x06c[\x06f\x083.5"));
     assert_eq!(roots.defect(), None);
 }

@@ -9,7 +9,7 @@
 //!   from then on. So are objects, with `@`, each of which takes a number, links and small values not.
 //! - Some objects are told apart by their content, so an equal one in another root is a link: Strings
 //!   that are keys of Hashes (the host interns them, as it does the names of time zones), Floats that
-//!   fit a word, classes and modules, and the names of encodings. See [`content`].
+//!   fit a word, classes and modules, and the names of encodings.
 //! - All others are themselves. Roots that share one, a link shows, are a group, and are taken out and
 //!   changed together.
 //!
@@ -17,11 +17,15 @@
 //! would not have written so, one with Hashes by identity, or with objects whose own code dumps them
 //! and is not known to do so alike each time ([`Hooks`]). The host handles such a stream as a whole.
 //!
-//! Three things a stream cannot tell. The instance variables of an object are taken to be dumped in
+//! Some things a stream cannot tell. The instance variables of an object are taken to be dumped in
 //! the order they were loaded in; before 3.2, the host writes them in the order in which the class met
 //! them first. A String of the program that is frozen may be the very one that is a key elsewhere; the
-//! bytes of a change do not show that, and it is written in full, as it would be after loading it. And
-//! the classes of the host are taken to be those that the stream was written with.
+//! bytes of a change do not show that, and it is written in full, as it would be after loading it. What
+//! the code of a class wrote is taken to be what it writes. And the classes of the host are taken to be
+//! those that the stream was written with.
+//!
+//! A host may itself write a stream that is refused: Ruby 3.1 interns a String a second time if an equal
+//! one is swept at that moment, and then writes both in full. Loading and dumping it once more mends it.
 
 mod content;
 mod context;
