@@ -146,7 +146,8 @@ class Maker
     when 6 then Rational(below(10) + 1, 7)
     when 7 then Complex(float, below(9))
     when 8 then (below(5)..below(9))
-    when 9 then ("a".."c")
+    # Not as a literal, whose Strings are interned, which is not to be seen in a dump of them alone.
+    when 9 then Range.new(word, "xyz".dup)
     when 10 then Set[key, key, value(depth)]
     when 11 then pick([/a/, /b/i, /\//mx, /é/, /a/n, /a/u, Regexp.new("b")])
     when 12 then Text.new(text)
