@@ -38,6 +38,21 @@ impl Shifts {
         self.steps.is_empty()
     }
 
+    /// The same for many: mostly there is one step, and the loop over it is one that the compiler
+    /// makes wide.
+    pub(super) fn shift_all<'n>(&self, numbers: impl Iterator<Item = &'n mut u32>) {
+        match *self.steps.as_slice() {
+            [] => {}
+            [(from, by)] => {
+                let by = by as u32;
+                numbers.for_each(|number| {
+                    *number = number.wrapping_add(if *number >= from { by } else { 0 });
+                });
+            }
+            _ => numbers.for_each(|number| *number = self.of(*number)),
+        }
+    }
+
     /// Where the number is then.
     #[inline]
     pub(super) fn of(&self, number: u32) -> u32 {

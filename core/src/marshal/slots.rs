@@ -1,6 +1,8 @@
 //! A hash table of places in a stream: what stands there is looked at where it stands, so that an
 //! entry takes 5 bytes, and some to spare.
 
+use super::plan::Shifts;
+
 /// A slot that was never filled, and one whose entry is gone. No place is as high.
 const EMPTY: u32 = u32::MAX;
 const DELETED: u32 = u32::MAX - 1;
@@ -77,11 +79,10 @@ impl Slots {
         }
     }
 
-    /// Replaces each place by what `moved` says.
-    pub(super) fn shift(&mut self, moved: impl Fn(u32) -> u32) {
-        for slot in &mut self.places {
-            *slot = if *slot < DELETED { moved(*slot) } else { *slot };
-        }
+    /// Moves each place.
+    pub(super) fn shift(&mut self, shifts: &Shifts) {
+        let filled = |place: &&mut u32| **place < DELETED;
+        shifts.shift_all(self.places.iter_mut().filter(filled));
     }
 
     /// The places, in no order.

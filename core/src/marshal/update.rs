@@ -173,11 +173,11 @@ impl Update {
             return;
         }
         index.linked.iter_mut().for_each(|linked| linked.offset = self.offsets.of(linked.offset));
-        index.links.iter_mut().for_each(|at| *at = self.offsets.of(*at));
-        index.symbols.iter_mut().for_each(|at| *at = self.offsets.of(*at));
-        index.contents.shift(|at| self.offsets.of(at));
-        index.roots.shift(|at| self.offsets.of(at));
-        index.offsets.iter_mut().for_each(|at| *at = self.offsets.of(*at));
+        self.offsets.shift_all(index.links.iter_mut());
+        self.offsets.shift_all(index.symbols.iter_mut());
+        self.offsets.shift_all(index.offsets.iter_mut());
+        index.contents.shift(&self.offsets);
+        index.roots.shift(&self.offsets);
     }
 
     /// The roots that there are then, and the first object of each.
