@@ -203,6 +203,35 @@ fn compacting_gives_back_what_is_gone_and_keeps_the_order() {
 }
 
 #[test]
+fn an_index_that_can_have_no_file_is_in_memory() {
+    let path = path("no_index_file");
+    // Enough for an index above the size from which it is in a file.
+    let count = 200_000_u32;
+    let in_the_way = [path.with_extension("bwh.idx"), path.with_extension("bwh.idx.new")];
+    for name in &in_the_way {
+        let _ = std::fs::remove_dir(name);
+        std::fs::create_dir(name).unwrap();
+    }
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    table.begin().unwrap();
+    for number in 0..count {
+        table.put(&number.to_le_bytes(), &number.to_be_bytes()).unwrap();
+    }
+    table.commit().unwrap();
+    let holds_all = |table: &HashTable| {
+        assert_eq!(table.len().unwrap(), u64::from(count));
+        for number in (0..count).step_by(977) {
+            assert_eq!(get(table, &number.to_le_bytes()), Some(number.to_be_bytes().to_vec()));
+        }
+    };
+    holds_all(&table);
+    table.close().unwrap();
+    holds_all(&HashTable::open(&path, WRITE).unwrap());
+    holds_all(&HashTable::open(&path, READ).unwrap());
+    in_the_way.iter().for_each(|name| std::fs::remove_dir(name).unwrap());
+}
+
+#[test]
 fn a_clean_close_keeps_the_index_and_a_lost_or_damaged_one_is_made_again() {
     let path = path("index");
     let index = path.with_extension("bwh.idx");
