@@ -14,6 +14,7 @@ pub mod marshal;
 pub mod packet;
 pub mod scan;
 pub mod table;
+pub mod thrift;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};
