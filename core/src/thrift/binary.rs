@@ -39,7 +39,7 @@ impl<'a> Protocol<'a> for Binary<'a> {
         Ok(FieldHeader { kind, id, flag: false })
     }
 
-    #[inline]
+    #[inline(always)]
     fn list(&mut self) -> ProtocolResult<ListHeader> {
         let [kind, count @ ..] = self.0.array::<5>("the header of a list or a set")?;
         let (element, count) = (WireType(kind), u32::from_be_bytes(count));
@@ -48,7 +48,7 @@ impl<'a> Protocol<'a> for Binary<'a> {
         Ok(ListHeader { element, count })
     }
 
-    #[inline]
+    #[inline(always)]
     fn map(&mut self) -> ProtocolResult<MapHeader> {
         let [key, value, count @ ..] = self.0.array::<6>("the header of a map")?;
         let (key, value, count) = (WireType(key), WireType(value), u32::from_be_bytes(count));

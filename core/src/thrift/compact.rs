@@ -88,18 +88,22 @@ impl<'a> Compact<'a> {
                 let _ = self.0.rest.array::<2>();
                 Ok(u64::from(first & 0x7f) | u64::from(*second) << 7)
             }
-            _ => self.long_varint(),
+            _ => {
+                let (number, behind) = self.long_varint()?;
+                *self = behind;
+                Ok(number)
+            }
         }
     }
 
     #[inline(never)]
-    fn long_varint(&mut self) -> ProtocolResult<u64> {
+    fn long_varint(mut self) -> ProtocolResult<(u64, Self)> {
         let mut number = 0_u64;
         for (place, byte) in self.0.rest.rest().iter().take(VARINT_MAX).enumerate() {
             number |= u64::from(byte & 0x7f) << (7 * place);
             if *byte < 0x80 {
                 let _ = self.0.rest.take(place + 1);
-                return Ok(number);
+                return Ok((number, self));
             }
         }
         Err(self.endless_varint())
@@ -107,7 +111,7 @@ impl<'a> Compact<'a> {
 
     /// Why there is no varint.
     #[cold]
-    fn endless_varint(&self) -> ProtocolError {
+    fn endless_varint(self) -> ProtocolError {
         let available = self.0.rest.remaining();
         if available < VARINT_MAX {
             return self.0.truncated("a varint", available as u64 + 1);
@@ -158,7 +162,7 @@ impl<'a> Protocol<'a> for Compact<'a> {
         Ok(FieldHeader { kind, id: *last, flag: header & 0x0f == TRUE })
     }
 
-    #[inline]
+    #[inline(always)]
     fn list(&mut self) -> ProtocolResult<ListHeader> {
         let [header] = self.0.array("the header of a list or a set")?;
         let element = wire_type(header);
@@ -171,7 +175,7 @@ impl<'a> Protocol<'a> for Compact<'a> {
         Ok(ListHeader { element, count })
     }
 
-    #[inline]
+    #[inline(always)]
     fn map(&mut self) -> ProtocolResult<MapHeader> {
         let count = self.varint()?;
         if count == 0 {

@@ -7,7 +7,7 @@ use super::input::{FieldHeader, Input, Message, Protocol};
 use super::limits::{Depth, Limits};
 use super::plan::{Operation, Plan};
 use super::schema::StructId;
-use super::skip::{skip, skip_elements, skip_field};
+use super::skip::{skip_elements, skip_entries, skip_field};
 use super::tape::{Tag, Tape, word};
 use super::wire_type::WireType;
 
@@ -42,11 +42,12 @@ impl Plan {
     ) -> ProtocolResult<usize> {
         let message = Message::whole(bytes, limits);
         let input = Input::new(&message);
-        let words = tape.begin(bytes.len());
+        let mut decoder = Decoder { plan: self, words: tape.take_words() };
         let read = match encoding {
-            Encoding::Binary => Decoder { plan: self, words }.message(Binary::new(input), id),
-            Encoding::Compact => Decoder { plan: self, words }.message(Compact::new(input), id),
+            Encoding::Binary => decoder.message(Binary::new(input), id),
+            Encoding::Compact => decoder.message(Compact::new(input), id),
         };
+        tape.put_words(decoder.words, bytes.len());
         if read.is_err() {
             tape.clear();
         }
@@ -57,7 +58,8 @@ impl Plan {
 /// A plan at work.
 pub(super) struct Decoder<'p> {
     pub(super) plan: &'p Plan,
-    pub(super) words: &'p mut Vec<i64>,
+    /// The words of a tape, which are here meanwhile: each value adds some.
+    pub(super) words: Vec<i64>,
 }
 
 impl Decoder<'_> {
@@ -233,10 +235,9 @@ impl Decoder<'_> {
         let depth = at.input().in_container(depth)?;
         let count = header.count;
         if header.element != plan.key_kind {
-            skip_elements(&mut at, header.element, count, depth)?;
             self.words.push(word(Tag::Null, number, 0));
             *outer = at;
-            return Ok(());
+            return skip_elements(outer, header.element, count, depth);
         }
         let packed = |of: Tag| word(of, number, count as i64) | i64::from(tag == Tag::Set) << 8;
         match plan.key {
@@ -253,7 +254,9 @@ impl Decoder<'_> {
             }
             Operation::I16 | Operation::I32 | Operation::I64 => {
                 self.words.push(packed(Tag::Numbers));
-                at.integers(plan.key_kind, count, self.words)?;
+                let mut inside = at;
+                inside.integers(plan.key_kind, count, &mut self.words)?;
+                at = inside;
             }
             Operation::Double => {
                 self.words.push(packed(Tag::Bits));
@@ -270,9 +273,11 @@ impl Decoder<'_> {
             }
             Operation::Struct(id) => {
                 self.words.push(word(tag, number, count as i64));
+                let mut inside = at;
                 for _ in 0..count {
-                    self.structure(&mut at, id, 0, depth)?;
+                    self.structure(&mut inside, id, 0, depth)?;
                 }
+                at = inside;
             }
             operation => {
                 self.words.push(word(tag, number, count as i64));
@@ -298,13 +303,9 @@ impl Decoder<'_> {
         let header = at.map()?;
         let depth = at.input().in_container(depth)?;
         if header.count > 0 && (header.key != plan.key_kind || header.value != plan.value_kind) {
-            for _ in 0..header.count {
-                skip(&mut at, header.key, depth)?;
-                skip(&mut at, header.value, depth)?;
-            }
             self.words.push(word(Tag::Null, number, 0));
             *outer = at;
-            return Ok(());
+            return skip_entries(outer, header, depth);
         }
         self.words.push(word(Tag::Map, number, header.count as i64));
         for _ in 0..header.count {

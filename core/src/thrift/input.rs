@@ -33,7 +33,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The bytes not read yet. It is small and copied, so that a loop over fields has it in registers.
+/// The bytes not read yet. It is small and copied, so that a loop over fields has it in registers; what
+/// is not inlined takes it by value, as an address would put it in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     /// The bytes not read yet.
@@ -196,7 +197,7 @@ impl<'a> Input<'a> {
 
     /// Checks the length of a string: as many bytes must be left.
     #[inline(always)]
-    pub(super) fn checked_string_len(&self, len: u64) -> ProtocolResult<usize> {
+    pub(super) fn checked_string_len(self, len: u64) -> ProtocolResult<usize> {
         if len > u64::from(self.message.limits.string_max) || len > self.rest.remaining() as u64 {
             return self.refuse_len("a string", len, self.message.limits.string_max, 1);
         }
@@ -206,7 +207,7 @@ impl<'a> Input<'a> {
     /// Checks the count of a container, each element of which takes `smallest` bytes or more.
     #[inline(always)]
     pub(super) fn checked_count(
-        &self,
+        self,
         what: &str,
         count: u64,
         smallest: usize,
@@ -221,7 +222,7 @@ impl<'a> Input<'a> {
 
     /// Checks the types of elements of which there are some, and gives the bytes of each at least.
     #[inline(always)]
-    pub(super) fn element_width<P: Protocol<'a>>(&self, kind: WireType) -> ProtocolResult<usize> {
+    pub(super) fn element_width<P: Protocol<'a>>(self, kind: WireType) -> ProtocolResult<usize> {
         match P::width(kind) {
             Some(width) => Ok(width.smallest()),
             None => Err(self.invalid("the type of an element", kind)),
@@ -230,13 +231,13 @@ impl<'a> Input<'a> {
 
     /// What is left of `depth` inside of a struct.
     #[inline(always)]
-    pub(super) fn in_struct(&self, depth: Depth) -> ProtocolResult<Depth> {
+    pub(super) fn in_struct(self, depth: Depth) -> ProtocolResult<Depth> {
         depth.in_struct().ok_or_else(|| self.too_deep())
     }
 
     /// What is left of `depth` inside of a container.
     #[inline(always)]
-    pub(super) fn in_container(&self, depth: Depth) -> ProtocolResult<Depth> {
+    pub(super) fn in_container(self, depth: Depth) -> ProtocolResult<Depth> {
         depth.in_container().ok_or_else(|| self.too_deep())
     }
 
@@ -244,7 +245,7 @@ impl<'a> Input<'a> {
     #[cold]
     #[inline(never)]
     fn refuse_len(
-        &self,
+        self,
         what: &str,
         len: u64,
         len_max: u32,
@@ -268,7 +269,7 @@ impl<'a> Input<'a> {
 
     #[cold]
     #[inline(never)]
-    fn too_deep(&self) -> ProtocolError {
+    fn too_deep(self) -> ProtocolError {
         let depth = self.message.limits.depth_max.clamp(1, super::limits::DEPTH_MAX);
         let expected =
             format!("at most {depth} structs in each other, or four times as many with containers");
@@ -281,7 +282,7 @@ impl<'a> Input<'a> {
     /// The message ends inside of `what`, which takes `needed` bytes at least.
     #[cold]
     #[inline(never)]
-    pub(super) fn truncated(&self, what: &str, needed: u64) -> ProtocolError {
+    pub(super) fn truncated(self, what: &str, needed: u64) -> ProtocolError {
         let available = self.rest.remaining() as u64;
         self.failed(ProtocolErrorKind::Truncated, Error::truncated(what, needed, available))
     }
@@ -289,13 +290,13 @@ impl<'a> Input<'a> {
     /// The bytes before here say `found`, and are no `expected`.
     #[cold]
     #[inline(never)]
-    pub(super) fn invalid(&self, expected: &str, found: impl fmt::Display) -> ProtocolError {
+    pub(super) fn invalid(self, expected: &str, found: impl fmt::Display) -> ProtocolError {
         self.failed(ProtocolErrorKind::InvalidData, Error::format(expected, found))
     }
 
     /// An error of that kind, here.
     #[cold]
-    pub(super) fn failed(&self, kind: ProtocolErrorKind, error: Error) -> ProtocolError {
+    pub(super) fn failed(self, kind: ProtocolErrorKind, error: Error) -> ProtocolError {
         ProtocolError::new(kind, error.at(self.position() as u64))
     }
 }

@@ -41,13 +41,13 @@ impl Projection {
         limits: Limits,
         tape: &mut Tape,
     ) -> ProtocolResult<()> {
-        let words = tape.begin(bytes.len());
-        words.push(word(Tag::Struct, 0, i64::from(self.root().0)));
-        let mut decoder = Decoder { plan: self.plan(), words };
+        let mut decoder = Decoder { plan: self.plan(), words: tape.take_words() };
+        decoder.words.push(word(Tag::Struct, 0, i64::from(self.root().0)));
         let found = self.find(encoding, bytes, limits, &mut decoder);
-        match found {
-            Ok(_) => decoder.words.push(word(Tag::End, 0, 0)),
-            Err(_) => tape.clear(),
+        decoder.words.push(word(Tag::End, 0, 0));
+        tape.put_words(decoder.words, bytes.len());
+        if found.is_err() {
+            tape.clear();
         }
         found.map(|_| ())
     }

@@ -2,7 +2,7 @@
 //! one beside those that a projection wants.
 
 use super::error::ProtocolResult;
-use super::input::{FieldHeader, Protocol, Width};
+use super::input::{FieldHeader, MapHeader, Protocol, Width};
 use super::limits::Depth;
 use super::wire_type::WireType;
 
@@ -52,15 +52,7 @@ fn skip_nested<'a, P: Protocol<'a>>(
         WireType::MAP => {
             let header = at.map()?;
             let depth = at.input().in_container(depth)?;
-            match (P::width(header.key), P::width(header.value)) {
-                (Some(Width::Fixed(key)), Some(Width::Fixed(value))) => {
-                    skip_fixed(at, header.count, key + value)
-                }
-                _ => (0..header.count).try_for_each(|_| {
-                    skip(at, header.key, depth)?;
-                    skip(at, header.value, depth)
-                }),
-            }
+            skip_entries(at, header, depth)
         }
         _ => {
             let header = at.list()?;
@@ -105,4 +97,23 @@ pub(super) fn skip_elements<'a, P: Protocol<'a>>(
 
 fn skip_fixed<'a, P: Protocol<'a>>(at: &mut P, count: usize, len: usize) -> ProtocolResult<()> {
     at.input().take("the elements of a container", count.saturating_mul(len)).map(|_| ())
+}
+
+/// Passes the entries of a map.
+pub(super) fn skip_entries<'a, P: Protocol<'a>>(
+    outer: &mut P,
+    header: MapHeader,
+    depth: Depth,
+) -> ProtocolResult<()> {
+    let widths = (P::width(header.key), P::width(header.value));
+    if let (Some(Width::Fixed(key)), Some(Width::Fixed(value))) = widths {
+        return skip_fixed(outer, header.count, key + value);
+    }
+    let mut at = *outer;
+    for _ in 0..header.count {
+        skip(&mut at, header.key, depth)?;
+        skip(&mut at, header.value, depth)?;
+    }
+    *outer = at;
+    Ok(())
 }

@@ -170,11 +170,16 @@ impl Tape {
         Cursor { rest, message }
     }
 
-    /// Begins the values of a message, in place of those of the last one.
-    pub(super) fn begin(&mut self, message_len: usize) -> &mut Vec<i64> {
+    /// The words, of which there are none, to be filled.
+    pub(super) fn take_words(&mut self) -> Vec<i64> {
         self.clear();
+        std::mem::take(&mut self.words)
+    }
+
+    /// The words, filled from a message of that length.
+    pub(super) fn put_words(&mut self, words: Vec<i64>, message_len: usize) {
+        self.words = words;
         self.message_len = message_len;
-        &mut self.words
     }
 }
 
