@@ -141,28 +141,28 @@ fn cases() -> Vec<Case> {
         case(
             "a list of 2^31-1 empty structs",
             Binary,
-            of(&list(4, 12, &max), 0, 3_000_000),
+            of(&list(4, 12, &max), 0, 300_000),
             Truncated,
             8,
         ),
         case(
             "a list of 2^31-1 empty structs",
             Compact,
-            of(&compact_list(4, 12, &compact_max), 0, 3_000_000),
+            of(&compact_list(4, 12, &compact_max), 0, 300_000),
             Truncated,
             7,
         ),
         case(
             "a map of 2^31-1 entries",
             Binary,
-            of(&[13, 0, 6, 11, 12, 127, 255, 255, 255], 0, 3_000_000),
+            of(&[13, 0, 6, 11, 12, 127, 255, 255, 255], 0, 300_000),
             Truncated,
             9,
         ),
         case(
             "a map of 2^31-1 entries",
             Compact,
-            of(&[0x6b, 0xff, 0xff, 0xff, 0xff, 0x07, 0x8c], 0, 3_000_000),
+            of(&[0x6b, 0xff, 0xff, 0xff, 0xff, 0x07, 0x8c], 0, 300_000),
             Truncated,
             7,
         ),
@@ -244,6 +244,27 @@ fn structs_may_be_nested_as_deep_as_was_asked_for_and_no_deeper() {
 }
 
 #[test]
+fn containers_count_for_the_depth_where_they_are_more_than_four_to_a_struct() {
+    let (plan, mut tape) = (plan(), Tape::new());
+    // A struct that holds lists in each other, the innermost of which holds the next struct.
+    let nested = |lists: usize, structs: usize| {
+        let lists =
+            [&[15, 0, 9][..], &[15, 0, 0, 0, 1].repeat(lists - 1), &[12, 0, 0, 0, 1]].concat();
+        let mut bytes = lists.repeat(structs);
+        bytes.resize(bytes.len() + structs + 1, 0);
+        bytes
+    };
+    let mut read = |bytes: &[u8]| {
+        let read = plan.decode(Encoding::Binary, StructId(0), bytes, Limits::default(), &mut tape);
+        read.map_err(|error| error.kind())
+    };
+    assert!(read(&nested(3, 63)).is_ok());
+    assert_eq!(read(&nested(3, 64)), Err(ProtocolErrorKind::DepthLimit));
+    assert!(read(&nested(4, 51)).is_ok(), "256 of both");
+    assert_eq!(read(&nested(4, 52)), Err(ProtocolErrorKind::DepthLimit));
+}
+
+#[test]
 fn strings_and_containers_may_be_as_large_as_was_asked_for_and_no_larger() {
     let (plan, mut tape) = (plan(), Tape::new());
     let limits = Limits { string_max: 5, container_max: 3, ..Limits::default() };
@@ -267,15 +288,15 @@ fn strings_and_containers_may_be_as_large_as_was_asked_for_and_no_larger() {
 #[test]
 fn a_tape_gives_back_the_memory_of_a_large_message() {
     let (plan, mut tape) = (plan(), Tape::new());
-    let count = 1_000_000_u32;
+    let count = 200_000_u32;
     for encoding in ENCODINGS {
         let head = match encoding {
             Encoding::Binary => [&[15, 0, 4, 12][..], &count.to_be_bytes()].concat(),
-            Encoding::Compact => vec![0x49, 0xfc, 0xc0, 0x84, 0x3d],
+            Encoding::Compact => vec![0x49, 0xfc, 0xc0, 0x9a, 0x0c],
         };
         let bytes = [head, vec![0; count as usize + 1]].concat();
         plan.decode(encoding, StructId(0), &bytes, Limits::default(), &mut tape).unwrap();
-        // A million empty structs, each with its end: no message has more words for its bytes.
+        // Empty structs, each with its end: no message has more words for its bytes.
         assert!(tape.memory_bytes() <= 32 * bytes.len(), "{}", tape.memory_bytes());
         plan.decode(encoding, StructId(0), &[0], Limits::default(), &mut tape).unwrap();
         assert!(tape.memory_bytes() <= 1 << 20);

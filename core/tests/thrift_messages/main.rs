@@ -20,6 +20,7 @@ mod envelopes;
 mod gem;
 mod hostile;
 mod invent;
+mod known;
 mod projections;
 mod schemas;
 mod tree;

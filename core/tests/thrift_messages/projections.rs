@@ -203,6 +203,13 @@ fn a_bad_message_leaves_no_row_and_the_next_call_goes_on_behind_it() {
     let [names, ids] = columns.columns() else { panic!("two columns") };
     assert_eq!((names.values(), names.ends()), (&b"Ada"[..], &[0, 3, 3][..]));
     assert_eq!(ids.values(), [1_i64.to_le_bytes(), 3_i64.to_le_bytes()].concat());
+    // Of a row that ends early, what was found before is taken back too.
+    let mut backwards = person(7, b"Zoe")[11..21].to_vec();
+    backwards.extend([10, 0, 1, 9]);
+    columns.push(Encoding::Binary, &backwards, limits).unwrap_err();
+    columns.push(Encoding::Binary, &person(5, b"Kim"), limits).unwrap();
+    assert_eq!(columns.columns()[0].value(2), Some(&b"Kim"[..]));
+    assert_eq!(columns.columns()[0].values(), b"AdaKim");
     columns.clear();
     assert!(columns.is_empty());
     columns.push(Encoding::Binary, &person(4, b"Eve"), limits).unwrap();

@@ -188,7 +188,7 @@ fn put_compact(out: &mut Vec<u8>, raw: &Raw) {
 }
 
 /// Has a writer of the core write a value.
-pub(crate) fn write(writer: &mut impl Write, raw: &Raw) {
+pub(crate) fn write(writer: &mut (impl Write + ?Sized), raw: &Raw) {
     let named = |kind: u8| *KINDS.iter().find(|named| named.number() == kind).unwrap();
     match raw {
         Raw::Bool(value) => writer.bool(*value),
