@@ -41,6 +41,7 @@ esac
 
 peer "ruby-tokyocabinet" tokyocabinet
 peer "ruby-moneta" moneta
+peer "ruby-thrift" thrift
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0
 cannot() { # cannot ADVICE: packages cannot be installed; that is an error where they are needed

@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("capture", &["wire", "error"]),
     ("packet", &["wire", "error"]),
     ("marshal", &["wire", "error"]),
+    ("thrift", &["wire", "error"]),
     ("io", &["heap", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
@@ -36,7 +37,7 @@ const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
-const DECODERS: &[&str] = &["capture", "packet", "marshal"];
+const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift"];
 
 /// What decoders never name.
 const NOT_IN_DECODERS: &[&str] = &[

@@ -1,0 +1,100 @@
+//! Any bytes as messages, in both protocols, of a schema that holds each type and itself: no panic,
+//! bounded memory; what is read has an extent, and fields plucked from it are those that it has.
+
+#![no_main]
+
+use std::sync::{Arc, LazyLock};
+
+use bytewright::thrift::{
+    Columns, Cursor, Encoding, Extent, FieldSchema, Frames, Limits, MessageHeader, Plan, Progress,
+    Projection, Schema, Strictness, StructId, StructKind, Tape, Type, Value,
+};
+use libfuzzer_sys::fuzz_target;
+
+static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
+    let mut schema = Schema::new();
+    let node = schema.declare_struct("Node", StructKind::Struct);
+    let either = schema.declare_struct("Either", StructKind::Union);
+    let types = [
+        Type::Bool,
+        Type::Byte,
+        Type::I16,
+        Type::I32,
+        Type::I64,
+        Type::Double,
+        Type::String,
+        Type::Binary,
+        Type::Uuid,
+        Type::Struct(node),
+        Type::Struct(either),
+        Type::list(Type::I32),
+        Type::set(Type::String),
+        Type::list(Type::Struct(node)),
+        Type::map(Type::String, Type::list(Type::I64)),
+        Type::list(Type::Bool),
+        Type::set(Type::Double),
+        Type::map(Type::Byte, Type::Struct(either)),
+    ];
+    let fields = |types: &[Type]| {
+        let numbered = types.iter().zip(1..);
+        numbered.map(|(t, id)| FieldSchema::new(id, format!("f{id}"), t.clone())).collect()
+    };
+    schema.define_struct(node, fields(&types)).expect("all differ");
+    schema.define_struct(either, fields(&types[..12])).expect("all differ");
+    Arc::new(Plan::new(Arc::new(schema)).expect("all are declared"))
+});
+
+/// Takes all that belongs to a value, and answers how many values those are.
+fn take(cursor: &mut Cursor<'_>, value: Value<'_>) -> usize {
+    let mut count = 1;
+    let values = match value {
+        Value::Struct(_) | Value::Union { .. } => {
+            while let Some((_, value)) = cursor.field() {
+                count += take(cursor, value);
+            }
+            0
+        }
+        Value::List(values) | Value::Set(values) => values,
+        Value::Map(entries) => entries * 2,
+        _ => 0,
+    };
+    for _ in 0..values {
+        let value = cursor.value();
+        count += take(cursor, value);
+    }
+    count
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let limits = Limits::default();
+    let mut tape = Tape::new();
+    for encoding in [Encoding::Binary, Encoding::Compact] {
+        for strictness in [Strictness::Strict, Strictness::Lenient] {
+            let _ = MessageHeader::read(encoding, strictness, bytes, limits);
+        }
+        let read = PLAN.decode(encoding, StructId(0), bytes, limits, &mut tape);
+        assert!(tape.memory_bytes() <= 64 * bytes.len() + 4096);
+        let progress = Extent::new(encoding, limits).advance(bytes);
+        let projection = Projection::new(PLAN.clone(), StructId(0), &["f7", "f10.f4", "f1"]);
+        let projection = Arc::new(projection.expect("names of the schema"));
+        if let Ok(len) = read {
+            let mut cursor = tape.cursor(bytes);
+            let value = cursor.value();
+            assert!(take(&mut cursor, value) <= 2 * len);
+            assert!(matches!(progress, Ok(Progress::Complete(found)) if found == len));
+            projection.pluck(encoding, bytes, limits, &mut tape).expect("it was read whole");
+        } else {
+            assert!(!matches!(progress, Ok(Progress::Complete(_))));
+        }
+        let mut columns = Columns::new(projection).expect("one value each");
+        let mut frames = Frames::new(bytes, 0);
+        while columns.extend(encoding, &mut frames, usize::MAX, limits).is_err() {
+            if frames.clone().next_frame().is_err() {
+                break;
+            }
+        }
+        for column in columns.columns() {
+            assert_eq!(column.validity().len(), columns.len().div_ceil(8));
+        }
+    }
+});

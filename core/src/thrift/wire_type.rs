@@ -1,0 +1,85 @@
+//! The types that bytes tell apart: fewer than a schema has, as a message has strings and binary
+//! alike, enums as numbers and unions as structs. They are numbered as Binary does
+//! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-binary-protocol.md>).
+
+use std::fmt;
+
+use super::schema::Type;
+
+/// The type of a value in a message. One that came from a message may be any byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WireType(pub(super) u8);
+
+impl WireType {
+    /// No value: the end of a struct.
+    pub const STOP: Self = WireType(0);
+    /// True or false.
+    pub const BOOL: Self = WireType(2);
+    /// A number of 8 bits.
+    pub const BYTE: Self = WireType(3);
+    /// A floating-point number of 64 bits.
+    pub const DOUBLE: Self = WireType(4);
+    /// A number of 16 bits.
+    pub const I16: Self = WireType(6);
+    /// A number of 32 bits.
+    pub const I32: Self = WireType(8);
+    /// A number of 64 bits.
+    pub const I64: Self = WireType(10);
+    /// Bytes with their length.
+    pub const STRING: Self = WireType(11);
+    /// Fields up to a stop.
+    pub const STRUCT: Self = WireType(12);
+    /// Keys and values.
+    pub const MAP: Self = WireType(13);
+    /// Values that differ.
+    pub const SET: Self = WireType(14);
+    /// Values in an order.
+    pub const LIST: Self = WireType(15);
+    /// 16 bytes.
+    pub const UUID: Self = WireType(16);
+
+    /// How values of `value_type` stand in a message.
+    pub fn of(value_type: &Type) -> Self {
+        match value_type {
+            Type::Bool => Self::BOOL,
+            Type::Byte => Self::BYTE,
+            Type::I16 => Self::I16,
+            Type::I32 | Type::Enum(_) => Self::I32,
+            Type::I64 => Self::I64,
+            Type::Double => Self::DOUBLE,
+            Type::String | Type::Binary => Self::STRING,
+            Type::Uuid => Self::UUID,
+            Type::Struct(_) => Self::STRUCT,
+            Type::List(_) => Self::LIST,
+            Type::Set(_) => Self::SET,
+            Type::Map(..) => Self::MAP,
+        }
+    }
+
+    /// Its number, as Binary writes it.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+}
+
+/// Its name in IDL, or what a message has where a type belongs.
+impl fmt::Display for WireType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Self::STOP => "the end of a struct",
+            Self::BOOL => "bool",
+            Self::BYTE => "byte",
+            Self::DOUBLE => "double",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::STRING => "string",
+            Self::STRUCT => "struct",
+            Self::MAP => "map",
+            Self::SET => "set",
+            Self::LIST => "list",
+            Self::UUID => "uuid",
+            WireType(number) => return write!(f, "type {number}"),
+        })
+    }
+}
