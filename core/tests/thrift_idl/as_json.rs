@@ -25,9 +25,8 @@ pub(crate) fn tokens(json: &str) -> Vec<String> {
     while let Some(at) = tokens.iter().position(|token| token == "\"doc\"") {
         tokens.drain(at..at + 4);
     }
-    let of_a_type = |six: &[String]| {
-        six[0] == "{" && six[1] == "\"typeId\"" && six[5] == "\"annotations\""
-    };
+    let of_a_type =
+        |six: &[String]| six[0] == "{" && six[1] == "\"typeId\"" && six[5] == "\"annotations\"";
     while let Some(at) = tokens.windows(6).position(of_a_type) {
         let len = tokens[at + 5..].iter().position(|token| token == "}").expect("an end") + 2;
         tokens.drain(at + 5..at + 5 + len);
@@ -58,7 +57,8 @@ fn string_len(text: &str) -> usize {
 /// A token in the one form that all spellings of a number have.
 fn number(token: &str) -> String {
     let plain = token.trim_matches('"');
-    let is_double = plain.contains(['.', 'e']) && plain.starts_with(|c: char| "-.0123456789".contains(c));
+    let is_double =
+        plain.contains(['.', 'e']) && plain.starts_with(|c: char| "-.0123456789".contains(c));
     match plain.parse::<f64>() {
         Ok(double) if is_double => token.replace(plain, &shortest(double)),
         _ => token.to_owned(),
@@ -66,7 +66,11 @@ fn number(token: &str) -> String {
 }
 
 fn shortest(double: f64) -> String {
-    if double.fract() == 0.0 && double.abs() < 1e15 { format!("{double:.0}") } else { format!("{double:e}") }
+    if double.fract() == 0.0 && double.abs() < 1e15 {
+        format!("{double:.0}")
+    } else {
+        format!("{double:e}")
+    }
 }
 
 /// What the compiler should print for the file that was asked for.
@@ -85,13 +89,16 @@ impl AsJson<'_> {
         let namespaces: BTreeMap<_, _> =
             program.namespaces.iter().map(|space| (&space.scope, &space.name)).collect();
         let namespaces = namespaces.iter().map(|(scope, name)| format!("{scope:?}: {name:?}"));
-        let includes = program.includes.iter().map(|id| {
-            format!("{:?}", self.document.program(*id).expect("a program").name)
-        });
+        let includes = program
+            .includes
+            .iter()
+            .map(|id| format!("{:?}", self.document.program(*id).expect("a program").name));
         let enums = program.enums.iter().map(|id| {
             let schema = self.document.schema.get_enum(*id).expect("an enum");
             let definition = self.document.enum_definition(*id).expect("an enum");
-            let member = |(name, number): &(String, i32)| format!(r#"{{"name": {name:?}, "value": {number}}}"#);
+            let member = |(name, number): &(String, i32)| {
+                format!(r#"{{"name": {name:?}, "value": {number}}}"#)
+            };
             let members = list(schema.values.iter().map(member));
             let annotations = annotations(&definition.annotations);
             format!(r#"{{"name": {:?}, {annotations} "members": {members}}}"#, schema.name)
@@ -162,9 +169,8 @@ impl AsJson<'_> {
 
     fn service(&self, service: &Service) -> String {
         let extends = service.extends.and_then(|id| self.document.service(id));
-        let extends = extends.map(|above| {
-            format!(r#""extends": {:?}, "#, self.name_of(above.program, &above.name))
-        });
+        let extends = extends
+            .map(|above| format!(r#""extends": {:?}, "#, self.name_of(above.program, &above.name)));
         format!(
             r#"{{"name": {:?}, {} {} "functions": {}}}"#,
             service.name,
@@ -212,7 +218,9 @@ impl AsJson<'_> {
     fn type_of(&self, id_key: &str, key: &str, of: &Type) -> String {
         let id = format!("{id_key:?}: {:?}", self.type_id(of));
         match self.parts(of) {
-            Some(parts) => format!(r#"{id}, {key:?}: {{"typeId": {:?}, {parts}}}"#, self.type_id(of)),
+            Some(parts) => {
+                format!(r#"{id}, {key:?}: {{"typeId": {:?}, {parts}}}"#, self.type_id(of))
+            }
             None => id,
         }
     }
@@ -268,9 +276,9 @@ impl AsJson<'_> {
             }
             Value::Struct(id, values) => {
                 let fields = &self.document.schema.get(*id).expect("a struct").fields;
-                let values = values
-                    .iter()
-                    .map(|(number, value)| format!("{:?}: {}", fields[*number].name, self.value(value)));
+                let values = values.iter().map(|(number, value)| {
+                    format!("{:?}: {}", fields[*number].name, self.value(value))
+                });
                 format!("{{{}}}", values.collect::<Vec<_>>().join(", "))
             }
         }

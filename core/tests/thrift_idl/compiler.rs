@@ -16,7 +16,9 @@ pub(crate) fn is_here(test: &str) -> bool {
     match version {
         Ok(version) if version == VERSION => return true,
         Ok(version) => println!("{test}: gap: not compared with {version}, expected {VERSION}"),
-        Err(_) => println!("{test}: gap: not compared with thrift-compiler, which is not installed"),
+        Err(_) => {
+            println!("{test}: gap: not compared with thrift-compiler, which is not installed")
+        }
     }
     false
 }

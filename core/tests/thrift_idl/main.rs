@@ -80,7 +80,8 @@ fn of_corpus(name: &str) -> Document {
 fn document_of_texts(texts: &[(&str, &str)], options: IdlOptions) -> Result<Document> {
     let source = |name: &str| {
         let found = texts.iter().find(|(found, _)| *found == name);
-        let (path, text) = found.ok_or_else(|| Error::new(ErrorKind::Io(Some(2)), "no such file"))?;
+        let (path, text) =
+            found.ok_or_else(|| Error::new(ErrorKind::Io(Some(2)), "no such file"))?;
         Ok(SourceText { path: (*path).to_owned(), bytes: text.as_bytes().to_vec() })
     };
     let mut includes = |name: &str, _: &str| source(name);
@@ -122,7 +123,8 @@ fn classes_are_those_that_the_compiler_generates() {
             continue;
         }
         let folder = Folder::new();
-        compiler::generate("rb", &path, folder.path()).unwrap_or_else(|why| panic!("{name}: {why}"));
+        compiler::generate("rb", &path, folder.path())
+            .unwrap_or_else(|why| panic!("{name}: {why}"));
         let expected = ruby.dump(folder.path());
         let document = document_of(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_same(&name, &as_ruby::lines(&document), &expected);
@@ -139,7 +141,8 @@ fn documents_say_what_the_compiler_says() {
             continue;
         }
         let folder = Folder::new();
-        compiler::generate("json", &path, folder.path()).unwrap_or_else(|why| panic!("{name}: {why}"));
+        compiler::generate("json", &path, folder.path())
+            .unwrap_or_else(|why| panic!("{name}: {why}"));
         let printed = folder.path().join(&name).with_extension("json");
         let printed = fs::read_to_string(printed).expect("generated JSON");
         let document = document_of(&path).unwrap_or_else(|error| panic!("{error}"));
@@ -150,7 +153,8 @@ fn documents_say_what_the_compiler_says() {
 #[track_caller]
 fn assert_same(name: &str, ours: &[String], expected: &[String]) {
     let same = ours.iter().zip(expected).take_while(|(a, b)| a == b).count();
-    let around = |lines: &[String]| lines[same.saturating_sub(12)..lines.len().min(same + 4)].join(" ");
+    let around =
+        |lines: &[String]| lines[same.saturating_sub(12)..lines.len().min(same + 4)].join(" ");
     assert!(
         ours == expected,
         "{name}, from {same}\n  ours         {}\n  the compiler {}",

@@ -34,10 +34,8 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Begins at the start of a text, after the mark that some editors put before UTF-8.
     pub(super) fn new(text: &'t Text) -> Self {
-        let at = if text.bytes().starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Lexer { text, at }
+        Lexer { text, at: 0 }
     }
 
     /// The next token and where it stands; `End` again and again at the end.
@@ -182,7 +180,8 @@ impl<'t> Lexer<'t> {
             match rest.get(at) {
                 None | Some(b'\n') => {
                     let expected = format!("{} at the end of this string", char::from(mark));
-                    let found = if at < rest.len() { "the end of the line" } else { "the end" };
+                    let found =
+                        if at < rest.len() { "the end of the line" } else { "the end of the file" };
                     return Err(self.text.expected(self.span(1), expected, found));
                 }
                 Some(&byte) if byte == mark => break,

@@ -27,7 +27,12 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(source: SourceText) -> Self {
-        Text { path: source.path, bytes: source.bytes }
+        let SourceText { path, mut bytes } = source;
+        // Some editors put this mark before UTF-8. It is no part of the first line.
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        Text { path, bytes }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

@@ -88,7 +88,8 @@ impl Parser<'_> {
 
     /// A value of an enum, which gets the number after the `last` one where it has none of its own.
     fn enum_value(&mut self, last: Option<i32>) -> Result<EnumValueSyntax> {
-        let name = self.new_name("the name of a value or `}`")?;
+        let name = self.dotted_name("the name of a value or `}`")?;
+        let name = self.without_dot(name, "the name of a value")?;
         let number = if self.take_symbol(b'=')? {
             let Token::Integer(number) = self.token else {
                 return Err(self.expected("an integer"));

@@ -146,31 +146,56 @@ impl<'f> Resolver<'f> {
         None
     }
 
-    /// An error that a name is not there: where it was looked for.
-    pub(super) fn unknown(&self, file: usize, span: Span, what: &str, name: &str) -> Error {
+    /// An error that a name is not there, with where it was looked for. `defined` says where it should
+    /// be in this file: it may be there, but too late.
+    pub(super) fn unknown(
+        &self,
+        file: usize,
+        name: (&str, Span),
+        expected: &str,
+        defined: &str,
+    ) -> Error {
         let Some(parsed) = self.files.get(file) else { return super::lost("a text") };
+        let (name, span) = name;
         let scope = self.scopes.get(file);
-        let includes = |before: &str| scope.and_then(|scope| scope.includes.get(before));
-        let found = match name.split_once('.') {
-            None => format!("`{name}`, which is not defined"),
-            Some(_) => {
-                let before = name.match_indices('.').filter_map(|(dot, _)| name.get(..dot));
-                let mut known = before.filter_map(includes).flatten();
-                match known.next() {
-                    Some(&include) => {
-                        format!("`{name}`, which {} does not define", self.path(include))
-                    }
-                    None => format!("`{name}`, and no included file of that name"),
-                }
-            }
+        let included = |dot: usize| {
+            let scope_includes = scope.map(|scope| &scope.includes)?;
+            scope_includes.get(name.get(..dot)?)?.first()
         };
-        parsed.text.expected(span, what, found)
+        let found = match name.rfind('.') {
+            None => format!("`{name}`, which is not {defined}"),
+            Some(last) => match name.match_indices('.').find_map(|(dot, _)| included(dot)) {
+                Some(&include) => format!("`{name}`, which {} does not define", self.path(include)),
+                None => format!(
+                    "`{name}`, which is not {defined}, and no file `{}` is included",
+                    name.get(..last).unwrap_or_default()
+                ),
+            },
+        };
+        parsed.text.expected(span, expected, found)
     }
 
     /// An error at a place of a file: what is expected there instead of what stands there.
     pub(super) fn refuse(&self, file: usize, span: Span, expected: &str) -> Error {
         match self.files.get(file) {
             Some(parsed) => parsed.text.expected(span, expected, parsed.text.quoted(span)),
+            None => super::lost("a text"),
+        }
+    }
+
+    /// The same, with what a name there turned out to be.
+    pub(super) fn refuse_found(
+        &self,
+        file: usize,
+        span: Span,
+        expected: &str,
+        found: &str,
+    ) -> Error {
+        match self.files.get(file) {
+            Some(parsed) => {
+                let quoted = parsed.text.quoted(span);
+                parsed.text.expected(span, expected, format_args!("{quoted}, {found}"))
+            }
             None => super::lost("a text"),
         }
     }

@@ -45,8 +45,9 @@ impl<'f> Resolver<'f> {
     fn extended(&self, file: usize, name: &Name) -> Result<ServiceId> {
         let find = |scope: &super::Scope<'f>, name: &str| scope.services.get(name).copied();
         let found = self.look_up(file, &name.text, find).map(|(_, id)| id);
-        let what = "a service that is defined before this one";
-        found.ok_or_else(|| self.unknown(file, name.span, what, &name.text))
+        found.ok_or_else(|| {
+            self.unknown(file, (&name.text, name.span), "a service", "defined above")
+        })
     }
 
     /// No function may be called like one of the services that are extended.
@@ -117,7 +118,7 @@ impl<'f> Resolver<'f> {
             let span = syntax.value_type.span;
             let kind = match field.value_type {
                 Type::Struct(id) => {
-                    self.check_struct_is_before(place, id, span)?;
+                    self.check_struct_is_above(place, id, span, "an exception")?;
                     self.document.schema.get(id).map(|schema| schema.kind)
                 }
                 _ => None,

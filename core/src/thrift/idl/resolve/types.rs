@@ -63,7 +63,7 @@ impl<'f> Resolver<'f> {
             if name == "uuid" {
                 return Ok(Type::Uuid);
             }
-            return Err(self.unknown(file, span, "a type", name));
+            return Err(self.unknown(file, (name, span), "a type", "defined"));
         };
         match named {
             NamedType::Struct(id) => Ok(Type::Struct(id)),

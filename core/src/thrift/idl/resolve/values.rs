@@ -77,7 +77,8 @@ impl Resolver<'_> {
             (Type::List(_), ValueForm::Map(none)) if none.is_empty() => Ok(Value::List(Vec::new())),
             (Type::Set(_), ValueForm::Map(none)) if none.is_empty() => Ok(Value::Set(Vec::new())),
             (Type::Map(..), ValueForm::List(none)) if none.is_empty() => Ok(Value::Map(Vec::new())),
-            (_, form) => self.plain(place, form, of, syntax.span),
+            (Type::Uuid, ValueForm::Literal(content)) => self.uuid(place, content, syntax.span),
+            (_, form) => plain(form, of).ok_or_else(|| self.mismatch(place, of, syntax.span)),
         }
     }
 
@@ -89,24 +90,6 @@ impl Resolver<'_> {
         depth: usize,
     ) -> Result<Vec<Value>> {
         values.iter().map(|value| self.value_in(place, value, of, depth + 1)).collect()
-    }
-
-    /// A number or a string.
-    fn plain(&self, place: Place, form: &ValueForm, of: &Type, span: Span) -> Result<Value> {
-        let value = match (of, form) {
-            (Type::Bool, ValueForm::Integer(number)) => Some(Value::Bool(*number > 0)),
-            (Type::Double, ValueForm::Double(number)) => Some(Value::Double(*number)),
-            (
-                Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double,
-                ValueForm::Integer(number),
-            ) => Some(Value::Int(*number)),
-            (Type::String | Type::Binary, ValueForm::Literal(content)) => {
-                Some(Value::String(content.clone()))
-            }
-            (Type::Uuid, ValueForm::Literal(content)) => return self.uuid(place, content, span),
-            _ => None,
-        };
-        value.ok_or_else(|| self.mismatch(place, of, span))
     }
 
     /// A UUID, which may be in braces.
@@ -128,7 +111,7 @@ impl Resolver<'_> {
     /// compiler, only the last name counts: the type is known.
     fn enum_number(&self, place: Place, id: EnumId, form: &ValueForm, span: Span) -> Result<Value> {
         let Some(declared) = self.enums.get(id.0 as usize) else { return Err(lost("an enum")) };
-        self.check_is_before(place, declared.place, span)?;
+        self.check_is_above(place, declared.place, span, "a value of a type")?;
         let number = match form {
             ValueForm::Integer(number) => {
                 i32::try_from(*number).ok().filter(|number| declared.named.contains(number))
@@ -154,7 +137,7 @@ impl Resolver<'_> {
         span: Span,
         depth: usize,
     ) -> Result<Value> {
-        self.check_struct_is_before(place, id, span)?;
+        self.check_struct_is_above(place, id, span, "a value of a type")?;
         let ValueForm::Map(entries) = form else {
             return Err(self.mismatch(place, &Type::Struct(id), span));
         };
@@ -198,12 +181,13 @@ impl Resolver<'_> {
     ) -> Result<Value> {
         let find = |scope: &super::Scope<'_>, name: &str| scope.constants.get(name).copied();
         let Some((home, found)) = self.look_up(place.file, name, find) else {
-            let what = "a constant or a value of an enum that stands before it";
-            return Err(self.unknown(place.file, span, what, name));
+            let expected = "a constant or a value of an enum";
+            return Err(self.unknown(place.file, (name, span), expected, "defined above"));
         };
         match found {
             Constant::EnumValue(number) => {
-                self.plain(place, &ValueForm::Integer(i64::from(number)), of, span)
+                let value = plain(&ValueForm::Integer(i64::from(number)), of);
+                value.ok_or_else(|| self.mismatch(place, of, span))
             }
             Constant::Const(number) => {
                 let consts = self.document.programs.get(home).map(|program| &program.consts);
@@ -232,38 +216,45 @@ impl Resolver<'_> {
             let what = "a depth of values in each other";
             return Err(self.above(place.file, span, what, VALUE_DEPTH_MAX));
         }
-        let form = match (&constant.value_type, &constant.value) {
-            // An enum's number is no integer where none of the enum is wanted.
-            (Type::Enum(_), _) => return Err(self.mismatch(place, of, span)),
-            (of_constant, value) if of_constant == of => return Ok(value.clone()),
-            (_, Value::Bool(is_set)) => ValueForm::Integer(i64::from(*is_set)),
-            (_, Value::Int(number)) => ValueForm::Integer(*number),
-            (_, Value::Double(number)) => ValueForm::Double(*number),
-            (_, Value::String(content)) => ValueForm::Literal(content.clone()),
-            (_, Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Struct(..)) => {
-                return Err(self.mismatch(place, of, span));
+        // An enum's number is no integer where none of the enum is wanted.
+        let is_number_of_enum = matches!(constant.value_type, Type::Enum(_));
+        let value = match &constant.value {
+            _ if is_number_of_enum => None,
+            value if constant.value_type == *of => Some(value.clone()),
+            Value::Bool(is_set) => plain(&ValueForm::Integer(i64::from(*is_set)), of),
+            Value::Int(number) => plain(&ValueForm::Integer(*number), of),
+            Value::Double(number) => plain(&ValueForm::Double(*number), of),
+            Value::String(content) if *of == Type::Uuid => {
+                return self.uuid(place, content, span);
             }
+            Value::String(content) => plain(&ValueForm::Literal(content.clone()), of),
+            Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Struct(..) => None,
         };
-        self.plain(place, &form, of, span)
+        value.ok_or_else(|| {
+            let expected = format!("a value of {}", self.described(of));
+            let found = format!("one of {}", self.described(&constant.value_type));
+            self.refuse_found(place.file, span, &expected, &found)
+        })
     }
 
-    /// What values name must stand before them, unlike what types name.
-    fn check_is_before(&self, place: Place, named: Place, span: Span) -> Result<()> {
+    /// What values name must stand above them, unlike what types name.
+    fn check_is_above(&self, place: Place, named: Place, span: Span, what: &str) -> Result<()> {
         if named.file != place.file || named.order < place.order {
             return Ok(());
         }
-        Err(self.refuse(place.file, span, "something of a type that is defined before it"))
+        Err(self.refuse(place.file, span, &format!("{what} that is defined above")))
     }
 
     /// The same for a struct.
-    pub(super) fn check_struct_is_before(
+    pub(super) fn check_struct_is_above(
         &self,
         place: Place,
         id: StructId,
         span: Span,
+        what: &str,
     ) -> Result<()> {
         let named = self.struct_places.get(id.0 as usize);
-        named.map_or(Ok(()), |named| self.check_is_before(place, *named, span))
+        named.map_or(Ok(()), |named| self.check_is_above(place, *named, span, what))
     }
 
     fn mismatch(&self, place: Place, of: &Type, span: Span) -> crate::Error {
@@ -287,6 +278,22 @@ impl Resolver<'_> {
             }
             plain => plain.to_string(),
         }
+    }
+}
+
+/// A number or a string of a type; none if it is of another.
+fn plain(form: &ValueForm, of: &Type) -> Option<Value> {
+    match (of, form) {
+        (Type::Bool, ValueForm::Integer(number)) => Some(Value::Bool(*number > 0)),
+        (Type::Double, ValueForm::Double(number)) => Some(Value::Double(*number)),
+        (
+            Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double,
+            ValueForm::Integer(number),
+        ) => Some(Value::Int(*number)),
+        (Type::String | Type::Binary, ValueForm::Literal(content)) => {
+            Some(Value::String(content.clone()))
+        }
+        _ => None,
     }
 }
 
