@@ -87,6 +87,7 @@ impl Ruby {
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/thrift_idl/dump.rb");
         let mut process = Command::new("ruby")
+            .arg("-W0")
             .arg(script)
             .env("LANG", "C.UTF-8")
             .stdin(Stdio::piped())
