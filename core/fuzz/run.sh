@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs each fuzz target for SECONDS (60 unless told), beginning with our samples (IDL: the tests' files) and whatever earlier
-# runs found. A finding ends the run and stays in core/fuzz/artifacts; it becomes a test.
+# Runs each fuzz target for SECONDS (60 unless told), beginning with our samples, or the tests' files of
+# IDL, and whatever earlier runs found. A finding ends the run and stays in core/fuzz/artifacts; it becomes a test.
 #
 #   core/fuzz/run.sh [SECONDS] [TARGET...]
 set -eu

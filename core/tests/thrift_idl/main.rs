@@ -20,6 +20,7 @@ mod as_json;
 mod as_ruby;
 mod bounds;
 mod compiler;
+mod files;
 mod meaning;
 mod random;
 mod refused;
