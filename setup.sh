@@ -10,9 +10,12 @@ need() { # need PACKAGES PROBE...: PACKAGES are wanted unless the command PROBE 
   "$@" >/dev/null 2>&1 || missing+=($packages)
 }
 peers=()
-peer() { # peer PACKAGE LIBRARY: the Ruby LIBRARY of PACKAGE is wanted, and can be done without
-  ruby -e "require '$2'" >/dev/null 2>&1 || peers+=("$1")
+peer() { # peer PACKAGE PROBE...: PACKAGE is wanted unless PROBE succeeds, and can be done without
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || peers+=("$package")
 }
+ruby_library() { ruby -e "require '$1'"; }
 library() { # library NAME: whether the dynamic linker knows it
   { ldconfig -p 2>/dev/null || /sbin/ldconfig -p; } | grep -q "$1"
 }
@@ -39,9 +42,10 @@ case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in infl
 x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
 esac
 
-peer "ruby-tokyocabinet" tokyocabinet
-peer "ruby-moneta" moneta
-peer "ruby-thrift" thrift
+peer "ruby-tokyocabinet" ruby_library tokyocabinet
+peer "ruby-moneta" ruby_library moneta
+peer "ruby-thrift" ruby_library thrift
+peer "thrift-compiler" command -v thrift
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0
 cannot() { # cannot ADVICE: packages cannot be installed; that is an error where they are needed

@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("io", &["heap", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
-    ("scan", &["capture", "packet", "flow", "table", "io", "heap", "wire", "error"]),
+    ("scan", &["capture", "packet", "thrift", "flow", "table", "io", "heap", "wire", "error"]),
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, and

@@ -20,6 +20,7 @@ mod process_mark;
 mod source;
 mod storage;
 mod stream;
+mod whole_file;
 mod zstd;
 
 pub use compression::Compression;
@@ -34,3 +35,4 @@ pub use source::Source;
 pub use storage::{FileId, FileStatus, FileStorage, MemoryStorage, Storage, StorageMode};
 pub use stream::ByteStream;
 pub use stream::StreamOptions;
+pub use whole_file::WholeFile;

@@ -1,5 +1,6 @@
 //! Whole captures: one call in, batches, counts or flows out. Here the decoders meet the bytes; a
-//! face needs nothing below this module to read a capture.
+//! face needs nothing below this module to read a capture. IDL files, which include others, come from
+//! disk here too.
 
 mod background;
 mod batch;
@@ -7,6 +8,7 @@ mod content;
 mod count;
 mod filter;
 mod flows;
+mod idl;
 mod info;
 mod libpcap;
 mod reader;
@@ -17,6 +19,7 @@ pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;
 pub use flows::{CaptureMerge, merge_flows};
+pub use idl::load_idl;
 pub use info::{CaptureInfo, info};
 pub use libpcap::version as libpcap_version;
 pub use reader::{CaptureOptions, CaptureReader};

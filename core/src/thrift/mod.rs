@@ -1,7 +1,7 @@
 //! Thrift messages, Binary and Compact, by a schema: bytes in, values on a tape out, and back.
 //!
-//! A [`Schema`] says what messages may hold; whoever knows fills it (generated classes of a host, an
-//! IDL file). A [`Plan`] is compiled from it once. [`Plan::decode`] goes over a message once and leaves
+//! A [`Schema`] says what messages may hold; whoever knows fills it (generated classes of a host, or
+//! [`idl`] from a file). A [`Plan`] is compiled from it once. [`Plan::decode`] goes over a message once and leaves
 //! a [`Tape`], which holds no host objects: a face walks it with a [`Cursor`] and makes its objects. A
 //! [`Projection`] takes some fields only, onto a tape or, of many messages, into [`Columns`]. Writing
 //! is for a face to drive, through [`Write`].
@@ -22,6 +22,7 @@ mod decode;
 mod error;
 mod extent;
 mod frames;
+pub mod idl;
 mod input;
 mod limits;
 mod message;

@@ -1,0 +1,9 @@
+const list<i32> NUMBERS = [1, 2; 3 4,]
+const list<i32> NONE = []
+const list<i32> NONE_IN_BRACES = {}
+const set<string> WORDS = ["b", "a", "b"]
+const set<i32> NO_SET = {}
+const map<string, i32> COUNTS = {"z": 1, "a": 2; "m": 3 "b": 4}
+const map<string, i32> NO_COUNTS = []
+const map<string, list<string>> LISTS = {"x": ["1", "2"], "w": []}
+const list<map<i32, set<bool>>> NEST = [{1: [true, false], 0: []}, {}]

@@ -1,0 +1,20 @@
+const bool YES = true
+const bool NO = false
+const byte SMALL = -128
+const i8 TOO_BIG = 300
+const i16 OCTAL_IT_IS_NOT = 0017
+const i32 PLUS = +5, const i32 HEX = 0xfF; const i32 LESS_HEX = -0x10
+const i64 MOST = 9223372036854775807
+const i64 LEAST = -9223372036854775808
+const i64 HEX_MOST = 0x7fffffffffffffff
+const double WHOLE = 3
+const double POINT = 2.5
+const double ONE = 1.0
+const double NO_ZERO = .5
+const double LESS_THAN = -.25
+const double SMALL_EXPONENT = 1e-300
+const double BIG_EXPONENT = 1.5E+100
+const double PLAIN_EXPONENT = 2e3
+const double LONG = 3.14159265358979
+const double MANY_DIGITS = 0.123456789012345
+const list<double> TOUCHING = [1.5.5-1-2+3,1e5;-0.0]

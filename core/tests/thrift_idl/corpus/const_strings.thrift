@@ -1,0 +1,11 @@
+const string PLAIN = "plain"
+const string SINGLE = 'single'
+const string EMPTY = ""
+const string OTHER = 'say "so"'
+const string BACK = "it's"
+const string ESCAPES = "a\nb\tc\rd\\e\"f\'g"
+const string NOT_A_COMMENT = "# // /* */"
+const string UNICODE = "zażółć 日本 🦀"
+const binary BYTES = "bytes"
+const string WIDE = "	tab and   spaces  "
+const string RUBY = "#{1} #$0 #@a \\#"

@@ -1,0 +1,2 @@
+// In Latin 1: café, ©
+/* ÿþ */ struct Old { 1: i32 a } # é

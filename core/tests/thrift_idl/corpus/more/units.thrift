@@ -1,0 +1,2 @@
+namespace rb More
+struct Weight { 1: i32 grams }
