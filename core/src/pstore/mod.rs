@@ -1,0 +1,372 @@
+//! The engine of a store that keeps one dumped table in a file which programs write by turns, some of
+//! them by reading and writing the whole file: the file stays as those expect it, and a transaction
+//! costs what it changes.
+//!
+//! A [`Store`] has the bytes of the file and the index of its roots from one transaction to the next,
+//! and no object of the host. A transaction is [`Store::try_begin`], [`Store::content`],
+//! [`Store::change`] or [`Store::replace`], [`Store::end`].
+
+mod kept;
+mod opened;
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{FileSystem, FileVersion, LocalFileSystem, LockKind};
+use crate::marshal::{Edit, Hooks, NotIndexable, RootStream};
+use kept::{EMPTY_TABLE, Kept};
+use opened::Opened;
+
+/// How a store works.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Reads the file in each transaction and compares it with what is kept, whatever its status
+    /// says. It is for file systems whose times or locks are not to be relied on.
+    pub verify: bool,
+    /// Which classes are taken to dump objects just as they were loaded.
+    pub hooks: Hooks,
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read: beside other readers.
+    Read,
+    /// To read and write: alone.
+    Write,
+}
+
+/// How far a transaction has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// It has, and [`Store::content`] is what the file holds.
+    Ready,
+    /// It has, but [`Store::load`] is to be called first.
+    Stale,
+    /// It has not, because another holds the lock: [`Store::wait`], and begin again.
+    Busy,
+    /// It has, to read, and there is no such file: the content is empty, and nothing is locked.
+    Missing,
+}
+
+/// What a change survives from the moment that it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of the process.
+    Process,
+    /// Also that of the system, as by a power cut.
+    Power,
+}
+
+/// What the file holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Content<'a> {
+    /// Nothing: it is empty or missing, which stands for a table without roots.
+    Empty,
+    /// A table whose roots are known.
+    Roots(&'a RootStream),
+    /// Bytes for the host to handle as a whole.
+    Whole {
+        /// All of them.
+        bytes: &'a [u8],
+        /// Why the roots are not known; `None` if nobody has looked for them: after
+        /// [`Store::load_whole`], and between [`Store::replace`] and the end.
+        why: Option<NotIndexable>,
+    },
+}
+
+/// Which transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    None,
+    /// One to read a file that is missing.
+    Missing,
+    Of(Access),
+}
+
+/// What was seen of the file when the kept bytes were read or written.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    version: FileVersion,
+    /// Whether every later change will show in the version.
+    is_settled: bool,
+}
+
+/// A file with one table, for one object of the host. Several may be on one file, in one process or
+/// many.
+#[derive(Debug)]
+pub struct Store {
+    options: Options,
+    system: Box<dyn FileSystem>,
+    opened: Option<Opened>,
+    turn: Turn,
+    /// The status of the file when the transaction began.
+    version: Option<FileVersion>,
+    kept: Kept,
+    seen: Option<Seen>,
+}
+
+impl Store {
+    /// A store that has touched nothing yet.
+    pub fn new(options: Options) -> Store {
+        Self::with_file_system(options, Box::new(LocalFileSystem))
+    }
+
+    /// The same over other files than those of this machine.
+    pub fn with_file_system(options: Options, system: Box<dyn FileSystem>) -> Store {
+        Store {
+            options,
+            system,
+            opened: None,
+            turn: Turn::None,
+            version: None,
+            kept: Kept::default(),
+            seen: None,
+        }
+    }
+
+    /// Begins a transaction on the file that `path` names now, without waiting. To write, the file is
+    /// made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses, by its number ([`ErrorKind::Io`]); [`ErrorKind::Argument`] if a
+    /// transaction is open.
+    pub fn try_begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
+        self.leave_to_parent();
+        if self.turn != Turn::None {
+            return Err(Error::new(ErrorKind::Argument, "expected no open transaction, found one"));
+        }
+        let begun = self.begin(path, access);
+        if !matches!(begun, Ok(Begun::Ready | Begun::Stale)) {
+            // Also what was waited for.
+            self.unlock();
+        }
+        begun
+    }
+
+    fn begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
+        let name = path.to_string_lossy();
+        loop {
+            if !self.opened.as_ref().is_some_and(|opened| opened.serves(path, access)) {
+                self.close();
+                let opened = Opened::open(&*self.system, path, access);
+                match opened.map_err(|error| Error::io("open", &error).in_file(&name))? {
+                    Some(opened) => self.opened = Some(opened),
+                    None => return Ok(self.begin_missing()),
+                }
+            }
+            let Some(opened) = &mut self.opened else { continue };
+            let locked = opened.try_lock(kind(access));
+            if !locked.map_err(|error| Error::io("lock", &error).in_file(&name))? {
+                return Ok(Begun::Busy);
+            }
+            let version = self.system.version(path);
+            match version.map_err(|error| Error::io("open", &error).in_file(&name))? {
+                Some(version) if version.id == opened.id => {
+                    self.turn = Turn::Of(access);
+                    self.version = Some(version);
+                    return Ok(if self.is_known(version) { Begun::Ready } else { Begun::Stale });
+                }
+                // The name is another file's now, or nobody's.
+                _ => self.close(),
+            }
+        }
+    }
+
+    fn begin_missing(&mut self) -> Begun {
+        self.forget();
+        self.turn = Turn::Missing;
+        Begun::Missing
+    }
+
+    /// Whether what is kept is what the file holds, and ready for use.
+    fn is_known(&self, version: FileVersion) -> bool {
+        let is_seen = self.seen.is_some_and(|seen| seen.is_settled && seen.version == version);
+        is_seen && self.kept.is_scanned() && !self.options.verify
+    }
+
+    /// Waits for the lock that [`Begun::Busy`] told of; `false` if a signal came first. The host sees
+    /// to the signal then and calls again, or gives up with [`Store::end`]. After `true`,
+    /// [`Store::try_begin`] finds the file locked.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses; [`ErrorKind::Argument`] if there is nothing to wait for.
+    pub fn wait(&mut self) -> Result<bool> {
+        let Some(opened) = &mut self.opened else {
+            return Err(Error::new(ErrorKind::Argument, "expected a lock to wait for, found none"));
+        };
+        let waited = opened.wait();
+        waited.map_err(|error| Error::io("lock", &error).in_file(&opened.name()))
+    }
+
+    /// Reads what the file holds, unless it is kept, and finds the roots, unless they are known.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses.
+    pub fn load(&mut self) -> Result<()> {
+        self.read()?;
+        self.kept.scan(self.options.hooks);
+        Ok(())
+    }
+
+    /// The same without looking for the roots, for who will use most of them: the content is
+    /// [`Content::Whole`] then, if the roots are not known.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses.
+    pub fn load_whole(&mut self) -> Result<()> {
+        self.read()
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let (Some(opened), Some(version)) = (&self.opened, self.version) else { return Ok(()) };
+        let mut bytes = vec![0; version.len as usize];
+        let read = opened.file.read_at(0, &mut bytes);
+        read.map_err(|error| Error::io("read", &error).in_file(&opened.name()))?;
+        if bytes != self.kept.bytes() {
+            self.kept = Kept::new(bytes);
+        }
+        self.seen = Some(Seen { version, is_settled: false });
+        Ok(())
+    }
+
+    /// What the file holds. After an error of this transaction it says nothing.
+    pub fn content(&self) -> Content<'_> {
+        match (&self.kept, self.turn) {
+            (Kept::Empty, _) | (_, Turn::None | Turn::Missing) => Content::Empty,
+            (Kept::Roots(stream), _) => Content::Roots(stream),
+            (Kept::Refused { bytes, why }, _) => Content::Whole { bytes, why: Some(*why) },
+            (Kept::Unscanned(bytes), _) => Content::Whole { bytes, why: None },
+        }
+    }
+
+    /// Changes roots and writes what differs. `changes` has the new values by their keys, each named
+    /// by one of `edits`. The inner result is whether the file changed, or why the roots cannot be
+    /// changed so: all is as it was then, and [`Store::replace`] does it.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// a transaction that writes.
+    pub fn change(
+        &mut self,
+        changes: &RootStream,
+        edits: &[Edit],
+        durability: Durability,
+    ) -> Result<Result<bool, NotIndexable>> {
+        self.check_writing()?;
+        let mut new = match std::mem::take(&mut self.kept) {
+            Kept::Empty => match RootStream::scan(EMPTY_TABLE.to_vec(), self.options.hooks) {
+                Ok(stream) => Box::new(stream),
+                Err(refused) => return Ok(Err(refused.why)),
+            },
+            Kept::Roots(stream) => stream,
+            other => {
+                let why = match &other {
+                    Kept::Refused { why, .. } => *why,
+                    _ => NotIndexable { reason: crate::marshal::Reason::BadEdit, offset: 0 },
+                };
+                self.kept = other;
+                return Ok(Err(why));
+            }
+        };
+        match new.splice(changes, edits) {
+            Ok(spliced) if spliced.changed.is_empty() => {
+                self.kept = Kept::Roots(new);
+                Ok(Ok(false))
+            }
+            Ok(_) => {
+                let bytes = new.into_bytes();
+                self.write(bytes, durability).map(Ok)
+            }
+            Err(why) => {
+                self.kept = Kept::Roots(new);
+                Ok(Err(why))
+            }
+        }
+    }
+
+    /// Makes the file hold `bytes`, of which it writes what differs. Whether anything did.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// a transaction that writes.
+    pub fn replace(&mut self, bytes: Vec<u8>, durability: Durability) -> Result<bool> {
+        self.check_writing()?;
+        let is_same = match self.kept.bytes() {
+            // An empty file stands for an empty table, and stays.
+            [] => bytes == EMPTY_TABLE,
+            old => bytes == old,
+        };
+        if is_same { Ok(false) } else { self.write(bytes, durability) }
+    }
+
+    fn write(&mut self, bytes: Vec<u8>, _durability: Durability) -> Result<bool> {
+        let Some(opened) = &self.opened else { return Ok(false) };
+        let written = opened.file.write_at(0, &bytes);
+        let written = written.and_then(|()| opened.file.set_len(bytes.len() as u64));
+        written.map_err(|error| Error::io("write", &error).in_file(&opened.name()))?;
+        self.kept = Kept::new(bytes);
+        self.seen = None;
+        Ok(true)
+    }
+
+    fn check_writing(&self) -> Result<()> {
+        let is_here = self.opened.as_ref().is_some_and(Opened::is_here);
+        match self.turn {
+            Turn::Of(Access::Write) if is_here => Ok(()),
+            Turn::Of(Access::Write) => {
+                let message = "expected a transaction of this process, found its parent's";
+                Err(Error::new(ErrorKind::Closed, message))
+            }
+            _ => {
+                let message = "expected a transaction that writes, found none";
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
+    }
+
+    /// Ends the transaction, if one is open, and gives the lock back. What is kept stays.
+    pub fn end(&mut self) {
+        self.leave_to_parent();
+        self.turn = Turn::None;
+        self.unlock();
+    }
+
+    fn unlock(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.unlock();
+        }
+    }
+
+    /// In a forked child: drops what the parent opened. Its lock is shared with the child, which
+    /// would give it back for both.
+    fn leave_to_parent(&mut self) {
+        if self.opened.as_ref().is_some_and(|opened| !opened.is_here()) {
+            self.opened = None;
+            self.turn = Turn::None;
+        }
+    }
+
+    /// Closes the file, which gives the lock back, too.
+    fn close(&mut self) {
+        self.opened = None;
+    }
+
+    fn forget(&mut self) {
+        self.kept = Kept::default();
+        self.seen = None;
+    }
+}
+
+fn kind(access: Access) -> LockKind {
+    match access {
+        Access::Read => LockKind::Shared,
+        Access::Write => LockKind::Exclusive,
+    }
+}

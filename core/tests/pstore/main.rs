@@ -1,0 +1,11 @@
+//! Goal: a store keeps one table in a file as programs expect that rewrite it as a whole, and no crash,
+//! failure or other program makes it lose or mix anything.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod basics;
