@@ -6,15 +6,26 @@
 //! and no object of the host. A transaction is [`Store::try_begin`], [`Store::content`],
 //! [`Store::change`] or [`Store::replace`], [`Store::end`].
 
+mod blocks;
+mod commit;
+mod difference;
+mod journal;
 mod kept;
+mod load;
+mod old;
 mod opened;
+mod stamp;
+mod writing;
 
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FileSystem, FileVersion, LocalFileSystem, LockKind};
-use crate::marshal::{Edit, Hooks, NotIndexable, RootStream};
+use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream};
+use blocks::Blocks;
+use difference::Difference;
 use kept::{EMPTY_TABLE, Kept};
+use old::Changed;
 use opened::Opened;
 
 /// How a store works.
@@ -90,6 +101,8 @@ struct Seen {
     version: FileVersion,
     /// Whether every later change will show in the version.
     is_settled: bool,
+    /// Whether a journal has to be finished before the file holds what is kept.
+    is_overlaid: bool,
 }
 
 /// A file with one table, for one object of the host. Several may be on one file, in one process or
@@ -104,6 +117,12 @@ pub struct Store {
     version: Option<FileVersion>,
     kept: Kept,
     seen: Option<Seen>,
+    /// Of the kept bytes, once they have been changed.
+    blocks: Option<Blocks>,
+    /// The file as we left it, if that survives a power cut.
+    synced: Option<FileVersion>,
+    /// Memory for bytes that are overwritten, so that it is had once.
+    scratch: Vec<u8>,
 }
 
 impl Store {
@@ -122,6 +141,9 @@ impl Store {
             version: None,
             kept: Kept::default(),
             seen: None,
+            blocks: None,
+            synced: None,
+            scratch: Vec::new(),
         }
     }
 
@@ -166,7 +188,8 @@ impl Store {
                 Some(version) if version.id == opened.id => {
                     self.turn = Turn::Of(access);
                     self.version = Some(version);
-                    return Ok(if self.is_known(version) { Begun::Ready } else { Begun::Stale });
+                    let is_known = self.is_known(version, access);
+                    return Ok(if is_known { Begun::Ready } else { Begun::Stale });
                 }
                 // The name is another file's now, or nobody's.
                 _ => self.close(),
@@ -181,9 +204,15 @@ impl Store {
     }
 
     /// Whether what is kept is what the file holds, and ready for use.
-    fn is_known(&self, version: FileVersion) -> bool {
-        let is_seen = self.seen.is_some_and(|seen| seen.is_settled && seen.version == version);
-        is_seen && self.kept.is_scanned() && !self.options.verify
+    fn is_known(&self, version: FileVersion, access: Access) -> bool {
+        self.is_seen(version, access) && self.kept.is_scanned() && !self.options.verify
+    }
+
+    fn is_seen(&self, version: FileVersion, access: Access) -> bool {
+        self.seen.is_some_and(|seen| {
+            let is_finished = !seen.is_overlaid || access == Access::Read;
+            seen.version == version && seen.is_settled && is_finished
+        })
     }
 
     /// Waits for the lock that [`Begun::Busy`] told of; `false` if a signal came first. The host sees
@@ -222,18 +251,6 @@ impl Store {
         self.read()
     }
 
-    fn read(&mut self) -> Result<()> {
-        let (Some(opened), Some(version)) = (&self.opened, self.version) else { return Ok(()) };
-        let mut bytes = vec![0; version.len as usize];
-        let read = opened.file.read_at(0, &mut bytes);
-        read.map_err(|error| Error::io("read", &error).in_file(&opened.name()))?;
-        if bytes != self.kept.bytes() {
-            self.kept = Kept::new(bytes);
-        }
-        self.seen = Some(Seen { version, is_settled: false });
-        Ok(())
-    }
-
     /// What the file holds. After an error of this transaction it says nothing.
     pub fn content(&self) -> Content<'_> {
         match (&self.kept, self.turn) {
@@ -259,33 +276,34 @@ impl Store {
         durability: Durability,
     ) -> Result<Result<bool, NotIndexable>> {
         self.check_writing()?;
-        let mut new = match std::mem::take(&mut self.kept) {
+        let old_len = self.kept.bytes().len();
+        let mut stream = match std::mem::take(&mut self.kept) {
+            Kept::Roots(stream) => stream,
             Kept::Empty => match RootStream::scan(EMPTY_TABLE.to_vec(), self.options.hooks) {
                 Ok(stream) => Box::new(stream),
                 Err(refused) => return Ok(Err(refused.why)),
             },
-            Kept::Roots(stream) => stream,
-            other => {
-                let why = match &other {
-                    Kept::Refused { why, .. } => *why,
-                    _ => NotIndexable { reason: crate::marshal::Reason::BadEdit, offset: 0 },
-                };
-                self.kept = other;
+            whole => {
+                let refused = NotIndexable { reason: Reason::NotAPlainHash, offset: 0 };
+                let why = if let Kept::Refused { why, .. } = &whole { *why } else { refused };
+                self.kept = whole;
                 return Ok(Err(why));
             }
         };
-        match new.splice(changes, edits) {
-            Ok(spliced) if spliced.changed.is_empty() => {
-                self.kept = Kept::Roots(new);
-                Ok(Ok(false))
-            }
-            Ok(_) => {
-                let bytes = new.into_bytes();
-                self.write(bytes, durability).map(Ok)
-            }
-            Err(why) => {
-                self.kept = Kept::Roots(new);
-                Ok(Err(why))
+        if self.blocks.is_none() {
+            let old = if old_len == 0 { &[] } else { stream.bytes() };
+            self.blocks = Some(Blocks::of(old));
+        }
+        let spliced = stream.splice(changes, edits);
+        let is_empty = old_len == 0 && stream.root_count() == 0;
+        // An empty file stands for an empty table, and stays.
+        self.kept = if is_empty { Kept::Empty } else { Kept::Roots(stream) };
+        match spliced {
+            Err(why) => Ok(Err(why)),
+            Ok(_) if is_empty => Ok(Ok(false)),
+            Ok(spliced) => {
+                let changed = Changed::Within(spliced.changed);
+                self.commit(old_len, &changed, durability).map(Ok)
             }
         }
     }
@@ -298,22 +316,20 @@ impl Store {
     /// a transaction that writes.
     pub fn replace(&mut self, bytes: Vec<u8>, durability: Durability) -> Result<bool> {
         self.check_writing()?;
-        let is_same = match self.kept.bytes() {
+        let old = self.kept.bytes();
+        if old.is_empty() && bytes == EMPTY_TABLE {
             // An empty file stands for an empty table, and stays.
-            [] => bytes == EMPTY_TABLE,
-            old => bytes == old,
-        };
-        if is_same { Ok(false) } else { self.write(bytes, durability) }
-    }
-
-    fn write(&mut self, bytes: Vec<u8>, _durability: Durability) -> Result<bool> {
-        let Some(opened) = &self.opened else { return Ok(false) };
-        let written = opened.file.write_at(0, &bytes);
-        let written = written.and_then(|()| opened.file.set_len(bytes.len() as u64));
-        written.map_err(|error| Error::io("write", &error).in_file(&opened.name()))?;
+            return Ok(false);
+        }
+        let difference = Difference::between(old, &bytes);
+        if difference.is_empty() {
+            return Ok(false);
+        }
+        if self.blocks.is_none() {
+            self.blocks = Some(Blocks::of(old));
+        }
         self.kept = Kept::new(bytes);
-        self.seen = None;
-        Ok(true)
+        self.commit(difference.old_len, &Changed::Exactly(difference), durability)
     }
 
     fn check_writing(&self) -> Result<()> {
@@ -358,9 +374,21 @@ impl Store {
         self.opened = None;
     }
 
+    /// Keeps nothing of what was seen.
     fn forget(&mut self) {
         self.kept = Kept::default();
         self.seen = None;
+        self.blocks = None;
+        self.synced = None;
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(opened) = &self.opened {
+            opened.remove_journal(&*self.system);
+        }
     }
 }
 

@@ -4,15 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Access;
+use super::journal::JournalFile;
 use crate::io::{FileId, FileSystem, LockKind, ProcessMark, SharedFile, SharedMode};
 
 #[derive(Debug)]
 pub(super) struct Opened {
     /// The path it was opened by, which may lead elsewhere by now.
-    path: PathBuf,
+    pub(super) path: PathBuf,
     pub(super) file: Box<dyn SharedFile>,
     pub(super) id: FileId,
-    is_writable: bool,
+    pub(super) is_writable: bool,
+    pub(super) journal: JournalFile,
     locked: Option<LockKind>,
     /// The lock that could not be had.
     wanted: LockKind,
@@ -43,6 +45,7 @@ impl Opened {
             file,
             id,
             is_writable: access == Access::Write,
+            journal: JournalFile::default(),
             locked: None,
             wanted: LockKind::Shared,
             mark: ProcessMark::new(),
@@ -86,6 +89,18 @@ impl Opened {
         }
         self.locked = Some(self.wanted);
         Ok(true)
+    }
+
+    /// Removes the journal, if nobody needs it: it is void, and the store can be locked.
+    pub(super) fn remove_journal(&self, system: &dyn FileSystem) {
+        let is_named =
+            || system.version(&self.path).ok().flatten().is_some_and(|v| v.id == self.id);
+        if self.journal.is_writable()
+            && self.file.try_lock(LockKind::Exclusive).unwrap_or(false)
+            && is_named()
+        {
+            self.journal.remove(system);
+        }
     }
 
     pub(super) fn unlock(&mut self) {
