@@ -8,4 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../generate/mod.rs"]
+mod generate;
+#[path = "../simulated_disk/mod.rs"]
+mod simulated_disk;
+
 mod basics;
+mod crashes;
+mod model;
+mod simulated;

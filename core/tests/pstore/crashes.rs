@@ -1,0 +1,155 @@
+//! Goal: wherever a program dies or the power goes, who opens the store next finds the state before or
+//! after the transaction, and no reported one is lost.
+//!
+//! Method: random histories on a simulated disk, which then shows what each of their calls could have
+//! left, were it the last. The same is done to the algorithm of the host's own library, which must be
+//! seen to fail.
+
+use std::path::Path;
+
+use bytewright::pstore::{Durability, Options, Store};
+
+use crate::generate::{Random, seeds};
+use crate::model::{Table, change, read};
+use crate::simulated::SimulatedSystem;
+use crate::simulated_disk::SimulatedDisk;
+
+const NAME: &str = "x.pstore";
+
+/// How many histories are tried: `BYTEWRIGHT_CRASHES`, or so many that it takes a few seconds.
+fn history_count() -> u64 {
+    std::env::var("BYTEWRIGHT_CRASHES").map_or(24, |count| count.parse().unwrap())
+}
+
+fn store(system: &SimulatedSystem) -> Store {
+    Store::with_file_system(Options::default(), Box::new(system.clone()))
+}
+
+/// What the file held after each transaction, and the number of the call that came next.
+struct History {
+    system: SimulatedSystem,
+    states: Vec<(u64, Vec<u8>)>,
+}
+
+impl History {
+    fn of(random: &mut Random, durabilities: &[Durability]) -> History {
+        let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
+        let mut history = History { system: system.clone(), states: vec![(0, Vec::new())] };
+        let mut stores = [store(&system), store(&system)];
+        let mut table = Table::default();
+        for _ in 0..12 {
+            let (new, changes, edits) = table.changed(random);
+            let store = &mut stores[random.below(2)];
+            let durability = random.pick(durabilities);
+            let of_table = (&new, &changes, &edits[..]);
+            let by_roots = random.once_in(2);
+            let changed = change(store, Path::new(NAME), of_table, durability, by_roots).unwrap();
+            assert_eq!(changed, new != table);
+            if changed {
+                let there = system.disk.bytes(NAME).unwrap();
+                assert_eq!(there, new.dump());
+                history.states.push((system.disk.calls(), there));
+            }
+            table = new;
+            if random.once_in(6) {
+                *store = self::store(&system);
+            }
+        }
+        history
+    }
+
+    /// The states before and after the transaction that call `call` belongs to.
+    fn around(&self, call: u64) -> [&Vec<u8>; 2] {
+        let after = self.states.partition_point(|(next, _)| *next <= call);
+        let state = |at: usize| &self.states[at.min(self.states.len() - 1)].1;
+        [state(after.saturating_sub(1)), state(after)]
+    }
+}
+
+#[test]
+fn the_death_of_the_program_leaves_the_state_before_or_after() {
+    let points = std::sync::atomic::AtomicU64::new(0);
+    seeds(history_count(), |random| {
+        let history = History::of(random, &[Durability::Process, Durability::Power]);
+        for call in 0..=history.system.disk.calls() {
+            for way in 0..2 {
+                let disk = history.system.disk.killed(call, random.next());
+                let system = SimulatedSystem::new(disk, 1);
+                let found = read(&mut store(&system), Path::new(NAME));
+                assert!(
+                    history.around(call).contains(&&found),
+                    "call {call}, way {way}: {} bytes",
+                    found.len()
+                );
+                if system.disk.bytes(NAME).is_some() {
+                    assert_eq!(system.disk.bytes(NAME).unwrap(), found);
+                }
+                points.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    });
+    println!("{} points", points.into_inner());
+}
+
+#[test]
+fn a_power_cut_leaves_the_state_before_or_after() {
+    let points = std::sync::atomic::AtomicU64::new(0);
+    seeds(history_count(), |random| {
+        let history = History::of(random, &[Durability::Power]);
+        for call in 0..=history.system.disk.calls() {
+            for way in 0..2 {
+                let disk = history.system.disk.cut(call, random.next());
+                let system = SimulatedSystem::new(disk, 2);
+                let found = read(&mut store(&system), Path::new(NAME));
+                assert!(
+                    history.around(call).contains(&&found),
+                    "call {call}, way {way}: {} bytes",
+                    found.len()
+                );
+                points.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    });
+    println!("{} points", points.into_inner());
+}
+
+#[test]
+fn the_power_may_go_again_while_a_writing_is_finished() {
+    seeds(history_count(), |random| {
+        let history = History::of(random, &[Durability::Power]);
+        for _ in 0..60 {
+            let call = random.below(history.system.disk.calls() as usize) as u64;
+            let mut system = SimulatedSystem::new(history.system.disk.cut(call, random.next()), 2);
+            for boot in 3..6 {
+                let _ = read(&mut store(&system), Path::new(NAME));
+                let calls = system.disk.calls() as usize + 1;
+                let again = system.disk.cut(random.below(calls) as u64, random.next());
+                system = SimulatedSystem::new(again, boot);
+            }
+            let found = read(&mut store(&system), Path::new(NAME));
+            assert!(history.around(call).contains(&&found), "call {call}");
+        }
+    });
+}
+
+#[test]
+fn rewriting_as_the_host_does_is_seen_to_break() {
+    let broken = std::sync::atomic::AtomicU64::new(0);
+    seeds(4, |random| {
+        let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
+        let mut history = History { system: system.clone(), states: vec![(0, Vec::new())] };
+        let mut table = Table::default();
+        for _ in 0..12 {
+            table = table.changed(random).0;
+            system.rewrite(NAME, &table.dump());
+            history.states.push((system.disk.calls(), table.dump()));
+        }
+        for call in 0..=system.disk.calls() {
+            let left = SimulatedSystem::new(system.disk.killed(call, random.next()), 1);
+            let found = read(&mut store(&left), Path::new(NAME));
+            let is_broken = !history.around(call).contains(&&found);
+            broken.fetch_add(u64::from(is_broken), std::sync::atomic::Ordering::Relaxed);
+        }
+    });
+    assert!(broken.into_inner() > 10);
+}
