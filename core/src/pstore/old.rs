@@ -30,6 +30,8 @@ pub(super) struct Old {
     /// Ranges, and where `buffer` has their bytes.
     places: Vec<(Range<usize>, usize)>,
     buffer: Vec<u8>,
+    /// Bytes of the buffer that are in use: to fill it with zeros first would take long.
+    used: usize,
     /// Whether all old bytes are there.
     pub(super) is_held: bool,
 }
@@ -42,7 +44,7 @@ impl Old {
         changed: &Changed,
         difference: &mut Difference,
         new: &[u8],
-        mut buffer: Vec<u8>,
+        buffer: Vec<u8>,
         has_journal: bool,
     ) -> io::Result<Old> {
         let ranges = match changed {
@@ -52,10 +54,9 @@ impl Old {
                 &known.ranges
             }
         };
-        buffer.clear();
         let places = joined(ranges, difference.common_len());
         let is_held = !has_journal || places.iter().map(Range::len).sum::<usize>() <= HELD_MAX;
-        let mut old = Old { places: Vec::new(), buffer, is_held };
+        let mut old = Old { places: Vec::new(), buffer, used: 0, is_held };
         for range in places {
             old.read(file, &range)?;
             if matches!(changed, Changed::Within(_)) {
@@ -67,10 +68,13 @@ impl Old {
 
     fn read(&mut self, file: &dyn Storage, range: &Range<usize>) -> io::Result<()> {
         if self.is_held {
-            let at = self.buffer.len();
-            self.buffer.resize(at + range.len(), 0);
-            file.read_at(range.start as u64, &mut self.buffer[at..])?;
-            self.places.push((range.clone(), at));
+            let place = self.used..self.used + range.len();
+            if self.buffer.len() < place.end {
+                self.buffer.resize(place.end, 0);
+            }
+            file.read_at(range.start as u64, &mut self.buffer[place.clone()])?;
+            self.places.push((range.clone(), place.start));
+            self.used = place.end;
         }
         Ok(())
     }
