@@ -15,5 +15,7 @@ mod simulated_disk;
 
 mod basics;
 mod crashes;
+mod failures;
 mod model;
 mod simulated;
+mod strangers;
