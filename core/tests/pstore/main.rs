@@ -16,6 +16,8 @@ mod simulated_disk;
 mod basics;
 mod crashes;
 mod failures;
+mod folder;
 mod model;
+mod processes;
 mod simulated;
 mod strangers;

@@ -102,7 +102,11 @@ impl JournalFile {
             _ => Err(error),
         });
         match found {
-            Ok(file) => self.opened = Some(Opened { file, is_writable }),
+            // What is somebody else's stays as it is.
+            Ok(file) if state(&beginning(&*file)?).is_some() => {
+                self.opened = Some(Opened { file, is_writable });
+            }
+            Ok(_) => {}
             Err(error) if is_no_journal(&error) => {}
             Err(error) => return Err(error),
         }
@@ -167,7 +171,6 @@ impl JournalFile {
         let owner = like.owner()?;
         let file = system.open(self.path(system, store)?, SharedMode::CreateLike(owner))?;
         if state(&beginning(&*file)?).is_none() {
-            // It is somebody's, and stays as it is.
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.opened = Some(Opened { file, is_writable: true });
