@@ -33,10 +33,6 @@ impl Store {
         let name = opened.path.to_string_lossy();
         let failed = |action: &str, error| Error::io(action, &error).in_file(&name);
         let is_durable = durability == Durability::Power;
-        if is_durable && self.synced != Some(before) {
-            // A journal builds upon what others wrote, or we without durability.
-            opened.file.sync().map_err(|error| failed("sync", error))?;
-        }
         let has_journal =
             opened.journal.prepare(system, &opened.path, &*opened.file, durability)?;
         let new = self.kept.bytes();
@@ -68,7 +64,6 @@ impl Store {
         let is_settled = stamp::is_settled(&version, system.now());
         opened.journal.make_void(system)?;
         self.seen = Some(Seen { version, is_settled, is_overlaid: false });
-        self.synced = is_durable.then_some(version);
         self.version = Some(version);
         Ok(true)
     }

@@ -3,8 +3,26 @@
 //! costs what it changes.
 //!
 //! A [`Store`] has the bytes of the file and the index of its roots from one transaction to the next,
-//! and no object of the host. A transaction is [`Store::try_begin`], [`Store::content`],
-//! [`Store::change`] or [`Store::replace`], [`Store::end`].
+//! and no object of the host. A transaction is [`Store::try_begin`], [`Store::load`] if that says so,
+//! [`Store::content`], [`Store::change`] or [`Store::replace`], [`Store::end`].
+//!
+//! **Whether the file is as we know it** its status tells: which file has the name, its length and its
+//! time. `stamp.rs` says why the time is to be relied on; [`Options::verify`] is for where it is not.
+//!
+//! **Crashes.** Before the first byte of the file, what is to be written is in a journal beside it,
+//! `NAME.journal` (docs/pstore-journal.md draws it), which is void again when all is written. Who finds
+//! it live finishes the writing, if the file is as that left it; if anybody else has written since, it
+//! stays as he did. See [`Durability`] for what is promised.
+//!
+//! The journal is looked at only where the file is not as we know it. Another store may have died
+//! between writing its journal and the first byte of the file: then we see the state before, and so
+//! may all others, because that transaction was not reported. If we write, our journal takes the place
+//! of its one. If not, who comes next finishes it, as if it had come after us. As soon as a byte of the
+//! file was written, its time is another one, and we look.
+//!
+//! Where no journal can be made, because the directory is not ours or another file has that name, a
+//! change that is to survive the system is refused, and any other is written without one, as the host
+//! does. A file that has two names has two journals, which do not know of each other.
 
 mod blocks;
 mod commit;
@@ -60,12 +78,16 @@ pub enum Begun {
     Missing,
 }
 
-/// What a change survives from the moment that it is reported.
+/// What a change survives from the moment that it is reported. One that is not reported is there as a
+/// whole or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// The death of the process.
+    /// The death of the process, at any moment. Nothing is synced: when the system ends, as by a power
+    /// cut, the last changes may be lost, and what was being written out may be mixed.
     Process,
-    /// Also that of the system, as by a power cut.
+    /// Also the end of the system. The journal is synced before the first byte of the file is
+    /// written, and the file before the change is reported, with all that was written to it before.
+    /// What follows with less durability may spoil it again.
     Power,
 }
 
@@ -119,8 +141,6 @@ pub struct Store {
     seen: Option<Seen>,
     /// Of the kept bytes, once they have been changed.
     blocks: Option<Blocks>,
-    /// The file as we left it, if that survives a power cut.
-    synced: Option<FileVersion>,
     /// Memory for bytes that are overwritten, so that it is had once.
     scratch: Vec<u8>,
 }
@@ -142,7 +162,6 @@ impl Store {
             kept: Kept::default(),
             seen: None,
             blocks: None,
-            synced: None,
             scratch: Vec::new(),
         }
     }
@@ -379,7 +398,6 @@ impl Store {
         self.kept = Kept::default();
         self.seen = None;
         self.blocks = None;
-        self.synced = None;
     }
 }
 

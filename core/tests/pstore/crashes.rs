@@ -9,6 +9,7 @@ use std::path::Path;
 
 use bytewright::pstore::{Durability, Options, Store};
 
+use crate::folder::Folder;
 use crate::generate::{Random, seeds};
 use crate::model::{Table, change, read};
 use crate::simulated::SimulatedSystem;
@@ -129,6 +130,75 @@ fn the_power_may_go_again_while_a_writing_is_finished() {
             let found = read(&mut store(&system), Path::new(NAME));
             assert!(history.around(call).contains(&&found), "call {call}");
         }
+    });
+}
+
+#[test]
+fn a_durable_transaction_takes_what_went_before_along() {
+    seeds(history_count(), |random| {
+        let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
+        let (mut ours, mut table) = (store(&system), Table::default());
+        for _ in 0..6 {
+            for durability in [Durability::Process, Durability::Process, Durability::Power] {
+                let mut changed = table.changed(random);
+                while changed.0 == table {
+                    changed = table.changed(random);
+                }
+                let (new, changes, edits) = changed;
+                if durability == Durability::Process && random.once_in(2) {
+                    system.rewrite(NAME, &new.dump());
+                } else {
+                    let of_table = (&new, &changes, &edits[..]);
+                    change(&mut ours, Path::new(NAME), of_table, durability, true).unwrap();
+                }
+                table = new;
+            }
+            for _ in 0..4 {
+                let left = system.disk.cut(system.disk.calls(), random.next());
+                let found = read(&mut store(&SimulatedSystem::new(left, 2)), Path::new(NAME));
+                assert_eq!(found, table.dump());
+            }
+        }
+    });
+}
+
+#[test]
+fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
+    use bytewright::io::{FileSystem, LocalFileSystem};
+    let folder = Folder::new("readers");
+    let path = folder.path("x");
+    seeds(10, |random| {
+        // The same run of the system, so that the order of writing is looked at.
+        let system = SimulatedSystem::new(SimulatedDisk::new(), LocalFileSystem.boot());
+        let mut ours = store(&system);
+        let none = Table::default();
+        let tables = [0, 1].map(|_| Table(vec![("a".to_owned(), random.bytes(400_000))]));
+        let mut first = 0;
+        for table in &tables {
+            first = system.disk.calls();
+            change(&mut ours, Path::new(NAME), (table, &none, &[]), Durability::Process, false)
+                .unwrap();
+        }
+        // The one call in which the file itself is written.
+        let torn = (first..system.disk.calls()).map(|call| system.disk.killed(call, 5));
+        let mut torn = torn.filter(|disk| {
+            let there = disk.bytes(NAME).unwrap();
+            tables.iter().all(|table| there != table.dump())
+        });
+        let torn = torn.next_back().unwrap();
+        std::fs::write(&path, torn.bytes(NAME).unwrap()).unwrap();
+        std::fs::write(folder.path("x.journal"), torn.bytes("x.pstore.journal").unwrap()).unwrap();
+        let together = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut store = Store::new(Options::default());
+                    together.wait();
+                    assert!(read(&mut store, &path) == tables[1].dump());
+                });
+            }
+        });
+        assert!(std::fs::read(&path).unwrap() == tables[1].dump());
     });
 }
 

@@ -35,7 +35,7 @@ struct State {
 impl SimulatedSystem {
     /// One that runs for the `boot`th time on `disk`.
     pub(crate) fn new(disk: SimulatedDisk, boot: u128) -> Self {
-        let now = 1_700_000_000_123_456_789 + boot as i64 * 60_000_000_000;
+        let now = 1_700_000_000_123_456_789 + (boot % 1_000) as i64 * 60_000_000_000;
         let state = State { now, boot, modified: HashMap::new(), is_owner: true };
         SimulatedSystem { disk, state: Arc::new(Mutex::new(state)) }
     }
