@@ -12,15 +12,11 @@ use bytewright::pstore::{Durability, Options, Store};
 use crate::folder::Folder;
 use crate::generate::{Random, seeds};
 use crate::model::{Table, change, read};
+use crate::rounds;
 use crate::simulated::SimulatedSystem;
 use crate::simulated_disk::SimulatedDisk;
 
 const NAME: &str = "x.pstore";
-
-/// How many histories are tried: `BYTEWRIGHT_CRASHES`, or so many that it takes a few seconds.
-fn history_count() -> u64 {
-    std::env::var("BYTEWRIGHT_CRASHES").map_or(24, |count| count.parse().unwrap())
-}
 
 fn store(system: &SimulatedSystem) -> Store {
     Store::with_file_system(Options::default(), Box::new(system.clone()))
@@ -70,7 +66,7 @@ impl History {
 #[test]
 fn the_death_of_the_program_leaves_the_state_before_or_after() {
     let points = std::sync::atomic::AtomicU64::new(0);
-    seeds(history_count(), |random| {
+    seeds(rounds(24), |random| {
         let history = History::of(random, &[Durability::Process, Durability::Power]);
         for call in 0..=history.system.disk.calls() {
             for way in 0..2 {
@@ -95,7 +91,7 @@ fn the_death_of_the_program_leaves_the_state_before_or_after() {
 #[test]
 fn a_power_cut_leaves_the_state_before_or_after() {
     let points = std::sync::atomic::AtomicU64::new(0);
-    seeds(history_count(), |random| {
+    seeds(rounds(24), |random| {
         let history = History::of(random, &[Durability::Power]);
         for call in 0..=history.system.disk.calls() {
             for way in 0..2 {
@@ -116,7 +112,7 @@ fn a_power_cut_leaves_the_state_before_or_after() {
 
 #[test]
 fn the_power_may_go_again_while_a_writing_is_finished() {
-    seeds(history_count(), |random| {
+    seeds(rounds(24), |random| {
         let history = History::of(random, &[Durability::Power]);
         for _ in 0..60 {
             let call = random.below(history.system.disk.calls() as usize) as u64;
@@ -135,7 +131,7 @@ fn the_power_may_go_again_while_a_writing_is_finished() {
 
 #[test]
 fn a_durable_transaction_takes_what_went_before_along() {
-    seeds(history_count(), |random| {
+    seeds(rounds(24), |random| {
         let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
         let (mut ours, mut table) = (store(&system), Table::default());
         for _ in 0..6 {
@@ -167,7 +163,7 @@ fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
     use bytewright::io::{FileSystem, LocalFileSystem};
     let folder = Folder::new("readers");
     let path = folder.path("x");
-    seeds(10, |random| {
+    seeds(rounds(10), |random| {
         // The same run of the system, so that the order of writing is looked at.
         let system = SimulatedSystem::new(SimulatedDisk::new(), LocalFileSystem.boot());
         let mut ours = store(&system);
@@ -205,7 +201,7 @@ fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
 #[test]
 fn rewriting_as_the_host_does_is_seen_to_break() {
     let broken = std::sync::atomic::AtomicU64::new(0);
-    seeds(4, |random| {
+    seeds(rounds(4), |random| {
         let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
         let mut history = History { system: system.clone(), states: vec![(0, Vec::new())] };
         let mut table = Table::default();

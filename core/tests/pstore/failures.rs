@@ -11,6 +11,7 @@ use bytewright::pstore::{Durability, Options, Store};
 
 use crate::generate::{Random, seeds};
 use crate::model::{Table, change, read};
+use crate::rounds;
 use crate::simulated::SimulatedSystem;
 use crate::simulated_disk::{ENOSPC, Failure, SimulatedDisk};
 
@@ -74,7 +75,7 @@ fn store(system: &SimulatedSystem) -> Store {
 
 #[test]
 fn a_full_disk_leaves_what_there_was() {
-    seeds(40, |random| {
+    seeds(rounds(40), |random| {
         let case = Case::of(random);
         for failure in [Failure::NoSpace, Failure::ShortWrite] {
             for call in 0.. {
@@ -105,7 +106,7 @@ fn a_full_disk_leaves_what_there_was() {
 
 #[test]
 fn a_disk_that_stays_full_leaves_what_there_was_where_the_file_grows() {
-    seeds(20, |random| {
+    seeds(rounds(20), |random| {
         let mut case = Case::of(random);
         case.durability = Durability::Process;
         // One root more at the end, so that there is nothing before the growth but the count.
@@ -124,7 +125,7 @@ fn a_disk_that_stays_full_leaves_what_there_was_where_the_file_grows() {
 #[test]
 fn no_failure_mixes_two_states() {
     let failures = [Failure::Io, Failure::NoSpace, Failure::Sync, Failure::SyncForgets];
-    seeds(40, |random| {
+    seeds(rounds(40), |random| {
         let case = Case::of(random);
         let around = [case.table.dump(), case.new.0.dump()];
         for failure in failures {
@@ -150,7 +151,7 @@ fn no_failure_mixes_two_states() {
 
 #[test]
 fn what_cannot_be_read_is_an_error_and_stays() {
-    seeds(20, |random| {
+    seeds(rounds(20), |random| {
         let case = Case::of(random);
         let system = SimulatedSystem::new(case.disk.killed(u64::MAX, 0), 1);
         let mut store = store(&system);

@@ -15,6 +15,7 @@ use bytewright::pstore::{Access, Begun, Durability, Options, Store};
 use crate::folder::Folder;
 use crate::generate::seeds;
 use crate::model::{Table, content};
+use crate::rounds;
 
 const PATH: &str = "BYTEWRIGHT_PSTORE";
 
@@ -108,10 +109,9 @@ fn no_process_or_thread_loses_an_update_of_another() {
 
 #[test]
 fn a_writer_that_is_killed_leaves_one_whole_value() {
-    let rounds = std::env::var("BYTEWRIGHT_KILLS").map_or(15, |n| n.parse().unwrap());
     let folder = Folder::new("killed");
     let path = folder.path("x");
-    seeds(rounds, |random| {
+    seeds(rounds(15), |random| {
         let mut writer = spawn("fills_until_it_is_killed", &path);
         let mut out = writer.stderr.take().unwrap();
         let mut said = vec![0; 2 + random.below(30)];

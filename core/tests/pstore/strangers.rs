@@ -7,6 +7,7 @@ use bytewright::pstore::{Access, Begun, Durability, Options, Store};
 
 use crate::generate::{Random, seeds};
 use crate::model::{Table, begin, change, content, read};
+use crate::rounds;
 use crate::simulated::{SimulatedSystem, TICK};
 use crate::simulated_disk::SimulatedDisk;
 
@@ -67,7 +68,7 @@ fn strange(old: &[u8], new: &[u8], random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn what_a_stranger_writes_after_our_crash_stays() {
-    seeds(20, |random| {
+    seeds(rounds(20), |random| {
         let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
         let mut ours = store(&system);
         let mut table = Table::default();
@@ -102,7 +103,7 @@ fn what_a_stranger_writes_after_our_crash_stays() {
 
 #[test]
 fn a_file_that_was_deleted_or_emptied_after_our_crash_stays_so() {
-    seeds(10, |random| {
+    seeds(rounds(10), |random| {
         let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
         let mut ours = store(&system);
         set(&mut ours, &counter(1), Durability::Process);
@@ -126,7 +127,7 @@ fn a_file_that_was_deleted_or_emptied_after_our_crash_stays_so() {
 
 #[test]
 fn strangers_who_write_within_the_same_tick_are_seen() {
-    seeds(30, |random| {
+    seeds(rounds(30), |random| {
         let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
         if random.once_in(3) {
             system.own_nothing();
