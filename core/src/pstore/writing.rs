@@ -147,9 +147,10 @@ impl Writing<'_> {
             }
             at += range.len() as u64;
         }
-        let cut = self.difference.cut();
-        if self.file.len()? < cut.end as u64 {
-            self.put_back(journal, at, &cut)?;
+        if self.is_durable {
+            // A sync that failed may have left zeros there, whatever the length says. Nothing but a
+            // sync fails after the cut.
+            self.put_back(journal, at, &self.difference.cut())?;
         }
         if !self.difference.growth().is_empty() {
             self.file.set_len(self.difference.old_len as u64)?;

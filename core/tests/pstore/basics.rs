@@ -210,7 +210,7 @@ fn the_journal_of_a_newer_format_is_refused() {
     let folder = Folder::new("newer");
     let path = folder.path("x");
     fs::write(&path, table(b"one").dump()).unwrap();
-    let mut journal = b"\x89BWJ\r\n\x1a\x01\0\0\0\0\0\0\0\0\x02\0\0\0".to_vec();
+    let mut journal = b"\x89BWJ\r\n\x1a\n\0\0\0\0\0\0\0\0\x01\0\0\0\x02\0\0\0".to_vec();
     journal.resize(200, 0);
     fs::write(folder.path("x.journal"), &journal).unwrap();
     let mut store = Store::new(Options::default());

@@ -9,20 +9,25 @@ use crate::pstore::blocks::BLOCK_LEN;
 use crate::pstore::difference::{Difference, pieces};
 use crate::wire::{Endian, Reader};
 
-/// What a journal begins with; the byte behind it says how it is with it.
-pub(super) const MAGIC: [u8; 7] = [0x89, b'B', b'W', b'J', 0x0d, 0x0a, 0x1a];
-pub(super) const STATE_AT: u64 = MAGIC.len() as u64;
+/// What a journal begins with. The checksum follows.
+const MAGIC: [u8; 8] = [0x89, b'B', b'W', b'J', 0x0d, 0x0a, 0x1a, 0x0a];
+
+/// Where the byte is that says how it is with the journal. It is behind the checksum, so that the
+/// beginning of a new journal does not bring an old one to life.
+pub(super) const STATE_AT: usize = 16;
 
 const FORMAT: u32 = 1;
 
 /// The flag of a journal that holds all old bytes.
-const OLD_WHOLE: u32 = 1;
+const OLD_WHOLE: u8 = 1;
+
+const FORMAT_AT: usize = 20;
 
 /// Bytes before the list of ranges.
 pub(super) const HEADER_LEN: usize = 72;
 
-/// Where what the checksum is of begins.
-const CHECKED_FROM: usize = 16;
+/// Where the bytes begin that the checksum is of.
+const CHECKED_FROM: usize = 17;
 
 /// How it is with a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +58,10 @@ impl Header {
     /// The whole header, before `checksum` is known, which goes to [`put_checksum`].
     pub(super) fn encoded(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
-        let flags = if self.old_whole { OLD_WHOLE } else { 0 };
-        bytes[..7].copy_from_slice(&MAGIC);
-        bytes[7] = State::Live as u8;
-        bytes[16..20].copy_from_slice(&FORMAT.to_le_bytes());
-        bytes[20..24].copy_from_slice(&flags.to_le_bytes());
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[STATE_AT] = State::Live as u8;
+        bytes[17] = if self.old_whole { OLD_WHOLE } else { 0 };
+        bytes[20..24].copy_from_slice(&FORMAT.to_le_bytes());
         bytes[24..40].copy_from_slice(&self.boot.to_le_bytes());
         let numbers = [self.old_len, self.new_len, self.unchanged, self.range_count];
         for (place, number) in bytes[40..].chunks_exact_mut(8).zip(numbers) {
@@ -68,17 +72,18 @@ impl Header {
 
     /// `None` if it is torn.
     fn decoded(bytes: &[u8]) -> Result<Option<Header>> {
-        let mut reader = Reader::new(bytes.get(CHECKED_FROM..HEADER_LEN).unwrap_or_default());
+        let Some(rest) = bytes.get(FORMAT_AT..HEADER_LEN) else { return Ok(None) };
+        let mut reader = Reader::new(rest);
         let format = reader.u32(Endian::Little).unwrap_or(0);
         if format > FORMAT {
             let message = format!(
                 "expected a journal of format {FORMAT}, found format {format}: a newer version of \
                  Bytewright was writing the store, and has to open it once"
             );
-            return Err(Error::new(ErrorKind::Format, message).at(CHECKED_FROM as u64));
+            return Err(Error::new(ErrorKind::Format, message).at(FORMAT_AT as u64));
         }
         let mut decoded = || {
-            let flags = reader.u32(Endian::Little)?;
+            let flags = bytes[CHECKED_FROM];
             let boot = u128::from_le_bytes(reader.array()?);
             let mut number = || reader.u64(Endian::Little);
             let (old_len, new_len, unchanged) = (number()?, number()?, number()?);
@@ -91,7 +96,7 @@ impl Header {
 }
 
 pub(super) fn put_checksum(header: &mut [u8], checksum: u64) {
-    header[8..CHECKED_FROM].copy_from_slice(&checksum.to_le_bytes());
+    header[8..STATE_AT].copy_from_slice(&checksum.to_le_bytes());
 }
 
 /// The part of a header that the checksum begins with.
@@ -189,7 +194,7 @@ impl Journal {
             return None;
         }
         let journal = Journal { header, difference, state, bytes, evidence_at, new_at };
-        let stated = journal.bytes[8..CHECKED_FROM].try_into().map_or(0, u64::from_le_bytes);
+        let stated = journal.bytes[8..STATE_AT].try_into().map_or(0, u64::from_le_bytes);
         (journal.checksum() == stated).then_some(journal)
     }
 
@@ -242,14 +247,12 @@ impl Journal {
 /// What the first bytes of a file say of the journal in it; `None` if they are nothing of ours. A power
 /// cut may have left the first of them, and zeros.
 pub(super) fn state(bytes: &[u8]) -> Option<State> {
-    let magic = bytes.iter().zip(&MAGIC);
-    if !magic.clone().all(|(byte, ours)| byte == ours || *byte == 0) {
+    if !bytes.iter().zip(&MAGIC).all(|(byte, ours)| byte == ours || *byte == 0) {
         return None;
     }
-    let is_whole = bytes.len() > MAGIC.len() && magic.clone().all(|(byte, ours)| byte == ours);
-    Some(match bytes.get(MAGIC.len()) {
-        Some(1) if is_whole => State::Live,
-        Some(2) if is_whole => State::Undoing,
+    Some(match bytes.get(STATE_AT) {
+        Some(1) if bytes.starts_with(&MAGIC) => State::Live,
+        Some(2) if bytes.starts_with(&MAGIC) => State::Undoing,
         _ => State::Void,
     })
 }

@@ -203,7 +203,7 @@ impl JournalFile {
     fn set_state(&self, state: State) -> io::Result<()> {
         match &self.opened {
             // One byte, which cannot be torn.
-            Some(opened) => opened.file.write_at(STATE_AT, &[state as u8]),
+            Some(opened) => opened.file.write_at(STATE_AT as u64, &[state as u8]),
             None => Ok(()),
         }
     }
@@ -220,7 +220,7 @@ impl JournalFile {
             && self.len > KEPT_LEN
         {
             // It is void all the same.
-            let _ = opened.file.set_len(STATE_AT + 1);
+            let _ = opened.file.set_len(STATE_AT as u64 + 1);
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ fn is_refusal(error: &io::Error) -> bool {
 
 /// As many bytes as tell the state.
 fn beginning(file: &dyn Storage) -> io::Result<Vec<u8>> {
-    let len = file.len()?.min(STATE_AT + 1);
+    let len = file.len()?.min(STATE_AT as u64 + 1);
     let mut bytes = vec![0; len as usize];
     file.read_at(0, &mut bytes)?;
     Ok(bytes)
