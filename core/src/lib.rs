@@ -2,9 +2,9 @@
 //!
 //! Data travels one road: bytes come in through [`io`], decoders without I/O turn them into rows
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
-//! drives whole files. [`marshal`] handles streams in which Ruby keeps objects, as bytes, and [`thrift`]
-//! messages by their schema. The layers are drawn in `ARCHITECTURE.md` and checked by
-//! `tests/layers.rs`.
+//! drives whole files. [`marshal`] handles streams in which Ruby keeps objects, as bytes, [`pstore`] the
+//! files that hold one, and [`thrift`] messages by their schema. The layers are drawn in
+//! `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod capture;
 pub mod error;
@@ -13,6 +13,7 @@ pub mod heap;
 pub mod io;
 pub mod marshal;
 pub mod packet;
+pub mod pstore;
 pub mod scan;
 pub mod table;
 pub mod thrift;

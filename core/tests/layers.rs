@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("marshal", &["wire", "error"]),
     ("thrift", &["wire", "error"]),
     ("io", &["heap", "wire", "error"]),
+    ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
     ("scan", &["capture", "packet", "thrift", "flow", "table", "io", "heap", "wire", "error"]),

@@ -17,6 +17,7 @@ mod input;
 mod isal;
 mod mapping;
 mod process_mark;
+mod shared_file;
 mod source;
 mod storage;
 mod stream;
@@ -29,6 +30,9 @@ pub use inflate::InflateBackend;
 pub use inflate::InflateChoice;
 pub use mapping::Mapping;
 pub use process_mark::ProcessMark;
+pub use shared_file::{
+    FileOwner, FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode,
+};
 pub use source::Cancel;
 pub use source::FileSource;
 pub use source::Source;

@@ -100,6 +100,13 @@ pub struct FileStorage {
 /// How long to wait between two tries to lock a file.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
+impl From<File> for FileStorage {
+    /// An open file, with the lock it may have.
+    fn from(file: File) -> FileStorage {
+        FileStorage { file }
+    }
+}
+
 impl FileStorage {
     /// Opens the file at `path` and locks it, without waiting: [`ErrorKind::Lock`] where another
     /// handle, of this process or another, keeps us out.

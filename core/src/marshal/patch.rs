@@ -39,7 +39,7 @@ pub(super) fn apply(stream: &mut Vec<u8>, patches: &[Patch<'_>]) -> Vec<Range<us
         [] => {}
         [patch] => {
             let start = patch.start + prefix_len(stream, patch);
-            stream.splice(patch.start..patch.end, patch.bytes.iter().copied());
+            put(stream, patch);
             add(&mut changed, start..stream.len());
         }
         [first, ..] => {
@@ -52,6 +52,20 @@ pub(super) fn apply(stream: &mut Vec<u8>, patches: &[Patch<'_>]) -> Vec<Range<us
     }
     changed.retain(|range| !range.is_empty());
     changed
+}
+
+/// Puts one patch in its place, and moves what is behind it.
+fn put(stream: &mut Vec<u8>, patch: &Patch<'_>) {
+    let (len, bytes) = (stream.len(), patch.bytes);
+    let end = patch.start + bytes.len();
+    if end > patch.end {
+        stream.resize(len + (end - patch.end), 0);
+    }
+    stream.copy_within(patch.end..len, end);
+    stream.truncate(len - patch.end + end);
+    if let Some(place) = stream.get_mut(patch.start..end) {
+        place.copy_from_slice(bytes);
+    }
 }
 
 /// The stream from the first of the patches on, with all of them.
@@ -70,7 +84,26 @@ fn rebuilt(stream: &[u8], patches: &[Patch<'_>]) -> Vec<u8> {
 /// How many bytes at the start of a patch are as they were.
 fn prefix_len(stream: &[u8], patch: &Patch<'_>) -> usize {
     let old = stream.get(patch.start..patch.end).unwrap_or_default();
-    old.iter().zip(patch.bytes).take_while(|(old, new)| old == new).count()
+    common_prefix(old, patch.bytes)
+}
+
+/// Bytes that are compared at once, which is much faster than one after another.
+const STEP: usize = 64;
+
+/// How many bytes at the start of two runs are the same.
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    let steps = one.chunks_exact(STEP).zip(other.chunks_exact(STEP));
+    let same = STEP * steps.take_while(|(one, other)| one == other).count();
+    let rest = one.iter().zip(other).skip(same);
+    same + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// How many bytes at the end of two runs of one length are the same.
+fn common_suffix(one: &[u8], other: &[u8]) -> usize {
+    let steps = one.rchunks_exact(STEP).zip(other.rchunks_exact(STEP));
+    let same = STEP * steps.take_while(|(one, other)| one == other).count();
+    let rest = one.iter().zip(other).rev().skip(same);
+    same + rest.take_while(|(one, other)| one == other).count()
 }
 
 /// The ranges in which `new` differs from `old`, as one, when all of the stream was written anew.
@@ -78,16 +111,15 @@ pub(super) fn between(old: &[u8], new: &[u8]) -> Vec<Range<usize>> {
     let range = if old.len() == new.len() {
         differing(old, new).unwrap_or_default()
     } else {
-        old.iter().zip(new).take_while(|(old, new)| old == new).count()..new.len()
+        common_prefix(old, new)..new.len()
     };
     if range.is_empty() { Vec::new() } else { vec![range] }
 }
 
 /// The bytes from the first to the last that differ, of two runs of one length.
 fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
-    let first = old.iter().zip(new).position(|(old, new)| old != new)?;
-    let last = old.iter().zip(new).rposition(|(old, new)| old != new)?;
-    Some(first..last + 1)
+    let first = common_prefix(old, new);
+    (first < new.len()).then(|| first..new.len() - common_suffix(old, new))
 }
 
 /// The same ranges in order, those that meet as one, and none beyond `len`.

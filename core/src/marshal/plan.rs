@@ -38,18 +38,22 @@ impl Shifts {
         self.steps.is_empty()
     }
 
-    /// The same for many: mostly there is one step, and the loop over it is one that the compiler
-    /// makes wide.
-    pub(super) fn shift_all<'n>(&self, numbers: impl Iterator<Item = &'n mut u32>) {
+    /// The same for many, of which those from `end` on stay: mostly there is one step, and the loop
+    /// over it is one that the compiler makes wide.
+    pub(super) fn shift_all(&self, numbers: &mut [u32], end: u32) {
         match *self.steps.as_slice() {
             [] => {}
             [(from, by)] => {
-                let by = by as u32;
-                numbers.for_each(|number| {
-                    *number = number.wrapping_add(if *number >= from { by } else { 0 });
-                });
+                let (by, span) = (by as u32, end.saturating_sub(from));
+                for number in numbers {
+                    let is_behind = number.wrapping_sub(from) < span;
+                    *number = number.wrapping_add(if is_behind { by } else { 0 });
+                }
             }
-            _ => numbers.for_each(|number| *number = self.of(*number)),
+            _ => {
+                let numbers = numbers.iter_mut().filter(|number| **number < end);
+                numbers.for_each(|number| *number = self.of(*number));
+            }
         }
     }
 

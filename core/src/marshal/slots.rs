@@ -81,8 +81,7 @@ impl Slots {
 
     /// Moves each place.
     pub(super) fn shift(&mut self, shifts: &Shifts) {
-        let filled = |place: &&mut u32| **place < DELETED;
-        shifts.shift_all(self.places.iter_mut().filter(filled));
+        shifts.shift_all(&mut self.places, DELETED);
     }
 
     /// The places, in no order.

@@ -173,9 +173,9 @@ impl Update {
             return;
         }
         index.linked.iter_mut().for_each(|linked| linked.offset = self.offsets.of(linked.offset));
-        self.offsets.shift_all(index.links.iter_mut());
-        self.offsets.shift_all(index.symbols.iter_mut());
-        self.offsets.shift_all(index.offsets.iter_mut());
+        self.offsets.shift_all(&mut index.links, u32::MAX);
+        self.offsets.shift_all(&mut index.symbols, u32::MAX);
+        self.offsets.shift_all(&mut index.offsets, u32::MAX);
         index.contents.shift(&self.offsets);
         index.roots.shift(&self.offsets);
     }

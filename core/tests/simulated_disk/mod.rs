@@ -8,6 +8,9 @@
 //! contents of two, so that writes are lost, torn and overtake each other. Changes of names survive in
 //! their order, so the last ones may be undone.
 //!
+//! [`SimulatedDisk::killed`] gives what the death of the program during a call leaves, which is all that
+//! it did before, and a part of that call.
+//!
 //! There are no locks: handles of one disk are as those of one program.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
@@ -125,6 +128,16 @@ impl SimulatedDisk {
         }
     }
 
+    /// The file `name`, made where there is none; its name does not survive a power cut then.
+    pub(crate) fn unsynced_file(&self, name: &OsStr) -> io::Result<Box<dyn Storage>> {
+        let mut state = self.state();
+        if !state.seen.names.contains_key(name) {
+            state.change_names(Event::Create { name: name.to_owned() })?;
+        }
+        let number = state.seen.names[name];
+        Ok(Box::new(File { disk: self.clone(), number }))
+    }
+
     /// What programs read from the file `name`.
     pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
@@ -156,6 +169,27 @@ impl SimulatedDisk {
     pub(crate) fn cut(&self, call: u64, seed: u64) -> SimulatedDisk {
         let state = self.state();
         Self::with(left_over(&state.beginning, &state.journal, call as usize, seed))
+    }
+
+    /// A disk as the death of the program during call `call` leaves this one. Each `seed` is another
+    /// way. Nothing may have been forgotten by a sync before.
+    pub(crate) fn killed(&self, call: u64, seed: u64) -> SimulatedDisk {
+        let state = self.state();
+        let mut content = state.beginning.clone();
+        let (before, rest) = state.journal.split_at(state.journal.len().min(call as usize));
+        for event in before {
+            happen(&mut content, event);
+        }
+        let mut random = Random(seed);
+        match rest.first() {
+            Some(Event::Write { file, offset, bytes }) => {
+                let part = random.below(bytes.len() as u64 + 1) as usize;
+                write(&mut content.files[*file], *offset, &bytes[..part]);
+            }
+            Some(event) if random.below(2) == 0 => happen(&mut content, event),
+            _ => {}
+        }
+        Self::with(content)
     }
 }
 
@@ -279,6 +313,20 @@ fn rename(names: &mut BTreeMap<OsString, usize>, files: usize, event: &Event) {
             names.remove(name);
         }
         _ => {}
+    }
+}
+
+/// What programs see after an event.
+fn happen(content: &mut Content, event: &Event) {
+    match event {
+        Event::Write { file, .. } | Event::SetLen { file, .. } => {
+            redo(&mut content.files[*file], event);
+        }
+        Event::Create { .. } => {
+            content.files.push(Vec::new());
+            rename(&mut content.names, content.files.len(), event);
+        }
+        _ => rename(&mut content.names, content.files.len(), event),
     }
 }
 

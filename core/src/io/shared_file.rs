@@ -1,0 +1,274 @@
+//! The door to a file that several programs write by turns: each locks it for a turn, and sees by its
+//! status whether another had one meanwhile. Tests put a simulated system behind the same door.
+
+use std::fmt::Debug;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FlockOperation, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::directory::{Directory, FileDirectory};
+use super::storage::{FileId, FileStorage, Storage};
+
+/// Whom a lock keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockKind {
+    /// Writers.
+    Shared,
+    /// Everybody else.
+    Exclusive,
+}
+
+/// How a shared file is opened. None of these locks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedMode {
+    /// To read.
+    Read,
+    /// To read and write.
+    Write,
+    /// The same, and the file is made where it is missing.
+    Create,
+    /// The same, and what is made has owner and mode of a file that is there.
+    CreateLike(FileOwner),
+}
+
+/// Who may use a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileOwner {
+    /// The bits of permission.
+    pub mode: u32,
+    /// The number of the user it belongs to.
+    pub user: u32,
+    /// The number of the group it belongs to.
+    pub group: u32,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileVersion {
+    /// Which file it is.
+    pub id: FileId,
+    /// Bytes in it.
+    pub len: u64,
+    /// When it was modified, in nanoseconds since 1970.
+    pub modified: i64,
+}
+
+/// A file that is locked for a turn.
+pub trait SharedFile: Storage {
+    /// Locks it, or changes the kind of our lock, without waiting; whether that could be had. After
+    /// a refusal a lock that was held may be gone.
+    fn try_lock(&self, kind: LockKind) -> io::Result<bool>;
+
+    /// Waits for a lock; `false` if a signal came first.
+    fn wait_for_lock(&self, kind: LockKind) -> io::Result<bool>;
+
+    /// Gives the lock back.
+    fn unlock(&self) -> io::Result<()>;
+
+    /// Its state now.
+    fn version(&self) -> io::Result<FileVersion>;
+
+    /// Says when it was modified, in nanoseconds since 1970.
+    fn set_modified(&self, modified: i64) -> io::Result<()>;
+
+    /// Whether it has a name still.
+    fn is_named(&self) -> io::Result<bool>;
+
+    /// Who may use it.
+    fn owner(&self) -> io::Result<FileOwner>;
+}
+
+/// Files by their paths.
+pub trait FileSystem: Debug + Send + Sync + 'static {
+    /// Opens a file, without a lock. What is a directory is refused.
+    fn open(&self, path: &Path, mode: SharedMode) -> io::Result<Box<dyn SharedFile>>;
+
+    /// The state of the file that has a path, if there is one.
+    fn version(&self, path: &Path) -> io::Result<Option<FileVersion>>;
+
+    /// The path of the file itself, if `path` ends in a symbolic link.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Takes the name from a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Returns when the names in the directory of `path` will survive a power cut.
+    fn sync_names(&self, path: &Path) -> io::Result<()>;
+
+    /// The time, in nanoseconds since 1970.
+    fn now(&self) -> i64;
+
+    /// A number that is another one after each start of the system, or always 0 where none is to
+    /// be had.
+    fn boot(&self) -> u128;
+}
+
+/// The files of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalFileSystem;
+
+impl FileSystem for LocalFileSystem {
+    fn open(&self, path: &Path, mode: SharedMode) -> io::Result<Box<dyn SharedFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(mode != SharedMode::Read);
+        let file = match mode {
+            SharedMode::Read | SharedMode::Write => options.open(path)?,
+            SharedMode::Create => options.create(true).open(path)?,
+            SharedMode::CreateLike(owner) => return create_like(path, &mut options, owner),
+        };
+        let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
+        if kind == rustix::fs::FileType::Directory {
+            return Err(Errno::ISDIR.into());
+        }
+        Ok(Box::new(FileStorage::from(file)))
+    }
+
+    fn version(&self, path: &Path) -> io::Result<Option<FileVersion>> {
+        match rustix::fs::stat(path) {
+            Ok(stat) => Ok(Some(version(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        // Links on the way need no resolving: what lies beside the file is on the same way.
+        match std::fs::symlink_metadata(path)?.is_symlink() {
+            true => std::fs::canonicalize(path),
+            false => Ok(path.to_owned()),
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_names(&self, path: &Path) -> io::Result<()> {
+        FileDirectory::of(path).sync()
+    }
+
+    fn now(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    fn boot(&self) -> u128 {
+        static BOOT: OnceLock<u128> = OnceLock::new();
+        *BOOT.get_or_init(|| {
+            let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+            let digits = text.unwrap_or_default().trim().replace('-', "");
+            u128::from_str_radix(&digits, 16).unwrap_or(0)
+        })
+    }
+}
+
+/// Opens a file, or makes one that the same people may use.
+fn create_like(
+    path: &Path,
+    options: &mut OpenOptions,
+    owner: FileOwner,
+) -> io::Result<Box<dyn SharedFile>> {
+    // Nobody else may open it before it is as it should be.
+    let made = options.clone().mode(owner.mode & 0o600).create_new(true).open(path);
+    let file = match made {
+        Ok(file) => {
+            // Only the superuser may give files away; the others have them in their group at best.
+            let _ = fchown(&file, Some(owner.user), Some(owner.group));
+            rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(owner.mode & 0o777))?;
+            file
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path)?,
+        Err(error) => return Err(error),
+    };
+    Ok(Box::new(FileStorage::from(file)))
+}
+
+fn version(stat: &Stat) -> FileVersion {
+    let seconds = stat.st_mtime.saturating_mul(1_000_000_000);
+    FileVersion {
+        id: FileId { device: stat.st_dev, number: stat.st_ino },
+        len: stat.st_size as u64,
+        modified: seconds.saturating_add(stat.st_mtime_nsec as i64),
+    }
+}
+
+impl FileStorage {
+    fn flock(&self, operation: FlockOperation) -> Result<(), Errno> {
+        match self.file() {
+            Some(file) => rustix::fs::flock(file, operation),
+            None => Err(Errno::BADF),
+        }
+    }
+
+    fn stat(&self) -> io::Result<Stat> {
+        match self.file() {
+            Some(file) => Ok(rustix::fs::fstat(file)?),
+            None => Err(Errno::BADF.into()),
+        }
+    }
+}
+
+impl SharedFile for FileStorage {
+    fn try_lock(&self, kind: LockKind) -> io::Result<bool> {
+        let operation = match kind {
+            LockKind::Shared => FlockOperation::NonBlockingLockShared,
+            LockKind::Exclusive => FlockOperation::NonBlockingLockExclusive,
+        };
+        loop {
+            match self.flock(operation) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn wait_for_lock(&self, kind: LockKind) -> io::Result<bool> {
+        let operation = match kind {
+            LockKind::Shared => FlockOperation::LockShared,
+            LockKind::Exclusive => FlockOperation::LockExclusive,
+        };
+        match self.flock(operation) {
+            Ok(()) => Ok(true),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        Ok(self.flock(FlockOperation::Unlock)?)
+    }
+
+    fn version(&self) -> io::Result<FileVersion> {
+        Ok(version(&self.stat()?))
+    }
+
+    fn set_modified(&self, modified: i64) -> io::Result<()> {
+        let time = |nanoseconds: i64| Timespec {
+            tv_sec: nanoseconds.div_euclid(1_000_000_000),
+            tv_nsec: nanoseconds.rem_euclid(1_000_000_000) as _,
+        };
+        let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT as _ };
+        let times = Timestamps { last_access: omit, last_modification: time(modified) };
+        match self.file() {
+            Some(file) => Ok(rustix::fs::futimens(file, &times)?),
+            None => Err(Errno::BADF.into()),
+        }
+    }
+
+    fn is_named(&self) -> io::Result<bool> {
+        Ok(self.stat()?.st_nlink > 0)
+    }
+
+    fn owner(&self) -> io::Result<FileOwner> {
+        let stat = self.stat()?;
+        Ok(FileOwner { mode: stat.st_mode & 0o7777, user: stat.st_uid, group: stat.st_gid })
+    }
+}

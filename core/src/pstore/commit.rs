@@ -1,0 +1,70 @@
+//! Making the file hold what is kept, and seeing to what is known of it then.
+
+use super::difference::Difference;
+use super::old::{Changed, Old};
+use super::writing::Writing;
+use super::{Durability, Seen, Store, stamp};
+use crate::error::{Error, Result};
+use crate::io::FileVersion;
+
+impl Store {
+    /// Makes the file, `old_len` bytes long, hold what is kept. Whether it held anything else. After
+    /// an error nothing is kept.
+    pub(super) fn commit(
+        &mut self,
+        old_len: usize,
+        changed: &Changed,
+        durability: Durability,
+    ) -> Result<bool> {
+        let committed = self.write(old_len, changed, durability);
+        if committed.is_err() {
+            self.forget();
+        }
+        committed
+    }
+
+    fn write(&mut self, old_len: usize, changed: &Changed, durability: Durability) -> Result<bool> {
+        let (Some(opened), Some(before), Some(blocks)) =
+            (&mut self.opened, self.version, &mut self.blocks)
+        else {
+            return Err(Error::internal("a change of a file that is not open"));
+        };
+        let system = &*self.system;
+        let name = opened.path.to_string_lossy();
+        let failed = |action: &str, error| Error::io(action, &error).in_file(&name);
+        let is_durable = durability == Durability::Power;
+        let has_journal =
+            opened.journal.prepare(system, &opened.path, &*opened.file, durability)?;
+        let new = self.kept.bytes();
+        let mut difference = Difference::new(old_len, new.len());
+        let buffer = std::mem::take(&mut self.scratch);
+        let old = Old::survey(&*opened.file, changed, &mut difference, new, buffer, has_journal);
+        let old = old.map_err(|error| failed("read", error))?;
+        if difference.is_empty() {
+            return Ok(false);
+        }
+        let writing = Writing {
+            file: &*opened.file,
+            name: &name,
+            new,
+            difference: &difference,
+            old: &old,
+            boot: system.boot(),
+            is_durable,
+        };
+        let journal = has_journal.then_some(&mut opened.journal);
+        writing.write(system, journal, blocks)?;
+        self.scratch = old.into_buffer();
+        let modified = stamp::stamp(system.now(), before.modified);
+        let version = match opened.file.set_modified(modified) {
+            Ok(()) => FileVersion { len: new.len() as u64, modified, ..before },
+            // Only its owner may say when a file was modified.
+            Err(_) => opened.file.version().map_err(|error| failed("look at", error))?,
+        };
+        let is_settled = stamp::is_settled(&version, system.now());
+        opened.journal.make_void(system)?;
+        self.seen = Some(Seen { version, is_settled, is_overlaid: false });
+        self.version = Some(version);
+        Ok(true)
+    }
+}

@@ -1,0 +1,104 @@
+//! What differs between the bytes that a file holds and those that it is to hold.
+
+use std::ops::Range;
+
+use super::blocks::BLOCK_LEN;
+
+/// Ranges that are closer than this are one: a write of its own costs more than some bytes.
+const GAP: usize = 512;
+
+/// Bytes that are compared at once.
+const STEP: usize = 512;
+
+/// A change of a file: bytes in some ranges become others, and the file ends elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// Bytes before and after.
+    pub(super) old_len: usize,
+    pub(super) new_len: usize,
+    /// Where bytes that are there before and after differ; in order, apart, none empty.
+    pub(super) ranges: Vec<Range<usize>>,
+}
+
+impl Difference {
+    pub(super) fn new(old_len: usize, new_len: usize) -> Self {
+        Difference { old_len, new_len, ranges: Vec::new() }
+    }
+
+    /// All that differs.
+    pub(super) fn between(old: &[u8], new: &[u8]) -> Self {
+        let mut difference = Self::new(old.len(), new.len());
+        let common = difference.common_len();
+        difference.compare(0, &old[..common], &new[..common]);
+        difference
+    }
+
+    /// Adds what differs from `start` on, which is behind all that was added before.
+    pub(super) fn compare(&mut self, start: usize, old: &[u8], new: &[u8]) {
+        for (step, (old, new)) in old.chunks(STEP).zip(new.chunks(STEP)).enumerate() {
+            if old == new {
+                continue;
+            }
+            let differs = |(old, new): (&u8, &u8)| old != new;
+            let first = old.iter().zip(new).position(differs).unwrap_or(0);
+            let last = old.iter().zip(new).rposition(differs).unwrap_or(0);
+            let start = start + step * STEP;
+            add(&mut self.ranges, start + first..start + last + 1);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && self.old_len == self.new_len
+    }
+
+    /// Bytes that are there before and after.
+    pub(super) fn common_len(&self) -> usize {
+        self.old_len.min(self.new_len)
+    }
+
+    /// Where bytes come behind the old end.
+    pub(super) fn growth(&self) -> Range<usize> {
+        self.common_len()..self.new_len
+    }
+
+    /// Where bytes go behind the new end.
+    pub(super) fn cut(&self) -> Range<usize> {
+        self.common_len()..self.old_len
+    }
+
+    /// The blocks that hold bytes of the ranges, or that the new end cuts, of `count`.
+    pub(super) fn touched_blocks(&self, count: usize) -> Vec<Range<usize>> {
+        let mut touched: Vec<Range<usize>> = Vec::with_capacity(self.ranges.len() + 1);
+        let mut add = |range: Range<usize>| {
+            let end = range.end.div_ceil(BLOCK_LEN).min(count);
+            let start = (range.start / BLOCK_LEN).max(touched.last().map_or(0, |last| last.end));
+            if start < end {
+                touched.push(start..end);
+            }
+        };
+        self.ranges.iter().cloned().for_each(&mut add);
+        if !self.cut().is_empty() {
+            add(self.cut());
+        }
+        touched
+    }
+}
+
+/// Adds a range behind the others, as part of the last one if there is little between them.
+pub(super) fn add(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if range.start <= last.end + GAP => last.end = last.end.max(range.end),
+        _ => ranges.push(range),
+    }
+}
+
+/// A range in pieces that end where blocks do.
+pub(super) fn pieces(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        let end = range.end.min((start / BLOCK_LEN + 1) * BLOCK_LEN);
+        let piece = start..end;
+        start = end;
+        (!piece.is_empty()).then_some(piece)
+    })
+}

@@ -1,0 +1,277 @@
+//! The journal of a store: a file beside it that tells, while bytes of the store are written, what
+//! they are to be. Who finds it live after a crash finishes the writing, if nobody else has written
+//! since. It is void at all other times, and may be removed then.
+
+mod check;
+mod format;
+mod writer;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Durability;
+use crate::error::{Error, Result};
+use crate::io::{FileSystem, LockKind, SharedFile, SharedMode, Storage};
+pub(super) use format::Journal;
+pub(super) use format::{Evidence, Header, cut_hash};
+use format::{STATE_AT, State, state};
+pub(super) use writer::Writer;
+
+/// What a journal may keep of the disk when it is void.
+const KEPT_LEN: u64 = 16 << 20;
+
+/// The file that journals of one store are written to.
+#[derive(Debug, Default)]
+pub(super) struct JournalFile {
+    /// Where it is, once somebody asked.
+    path: Option<PathBuf>,
+    opened: Option<Opened>,
+    /// Whether its name survives a power cut.
+    is_named_for_good: bool,
+    /// Bytes of the journal that was written last.
+    len: u64,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: Box<dyn SharedFile>,
+    is_writable: bool,
+}
+
+impl JournalFile {
+    fn path(&mut self, system: &dyn FileSystem, store: &Path) -> io::Result<&Path> {
+        let path = match self.path.take() {
+            Some(path) => path,
+            None => {
+                let mut path: OsString = system.resolve(store)?.into();
+                path.push(".journal");
+                path.into()
+            }
+        };
+        Ok(self.path.insert(path))
+    }
+
+    pub(super) fn failed(&self, action: &str, error: &io::Error) -> Error {
+        let path = self.path.as_deref().unwrap_or(Path::new(""));
+        Error::io(action, error).in_file(&path.to_string_lossy())
+    }
+
+    /// The journal that is live, locked against others who find it, until [`JournalFile::release`].
+    pub(super) fn live(
+        &mut self,
+        system: &dyn FileSystem,
+        store: &Path,
+    ) -> Result<Option<Journal>> {
+        self.find(system, store).map_err(|error| self.failed("open", &error))?;
+        let Some(opened) = &self.opened else { return Ok(None) };
+        let read = || -> io::Result<Vec<u8>> {
+            if !is_live(&*opened.file)? {
+                return Ok(Vec::new());
+            }
+            // Readers that find it at one time would take each other's writing for a stranger's.
+            while !opened.file.wait_for_lock(LockKind::Exclusive)? {}
+            if is_live(&*opened.file)? { read_whole(&*opened.file) } else { Ok(Vec::new()) }
+        };
+        let journal =
+            read().map_err(|error| self.failed("read", &error)).and_then(Journal::decode).map_err(
+                |error| error.in_file(&self.path.as_deref().unwrap_or(store).to_string_lossy()),
+            );
+        if !matches!(journal, Ok(Some(_))) {
+            self.release();
+        }
+        journal
+    }
+
+    /// Opens the file if it is there and not open.
+    fn find(&mut self, system: &dyn FileSystem, store: &Path) -> io::Result<()> {
+        if let Some(opened) = &self.opened
+            && opened.file.is_named()?
+        {
+            return Ok(());
+        }
+        self.opened = None;
+        let path = self.path(system, store)?;
+        let mut is_writable = true;
+        let found = system.open(path, SharedMode::Write).or_else(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                is_writable = false;
+                system.open(path, SharedMode::Read)
+            }
+            _ => Err(error),
+        });
+        match found {
+            // What is somebody else's stays as it is.
+            Ok(file) if state(&beginning(&*file)?).is_some() => {
+                self.opened = Some(Opened { file, is_writable });
+            }
+            Ok(_) => {}
+            Err(error) if is_no_journal(&error) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Lets others look at the journal that was live.
+    pub(super) fn release(&self) {
+        if let Some(opened) = &self.opened {
+            // Where this fails, there is no lock that could be held.
+            let _ = opened.file.unlock();
+        }
+    }
+
+    /// Whether its state can be changed.
+    pub(super) fn is_writable(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.is_writable)
+    }
+
+    /// Opens the file to write a journal to, and makes it where it is missing. Whether that is to be
+    /// had, where `durability` does not need it.
+    pub(super) fn prepare(
+        &mut self,
+        system: &dyn FileSystem,
+        store: &Path,
+        like: &dyn SharedFile,
+        durability: Durability,
+    ) -> Result<bool> {
+        let is_ready = self.is_ready().map_err(|error| self.failed("open", &error))?;
+        if !is_ready && let Err(error) = self.make(system, store, like) {
+            let there = self.path.as_deref().and_then(|path| system.version(path).ok().flatten());
+            let is_refused = is_no_journal(&error) || is_refusal(&error) && there.is_none();
+            return match is_refused && durability == Durability::Process {
+                true => Ok(false),
+                false => Err(self.failed("make a journal", &error)),
+            };
+        }
+        if durability == Durability::Power && !self.is_named_for_good {
+            let synced = self.path(system, store).and_then(|path| system.sync_names(path));
+            synced.map_err(|error| self.failed("sync the directory of", &error))?;
+            self.is_named_for_good = true;
+        }
+        Ok(true)
+    }
+
+    fn is_ready(&self) -> io::Result<bool> {
+        match &self.opened {
+            // Who closed the store last has removed it.
+            Some(opened) => Ok(opened.is_writable && opened.file.is_named()?),
+            None => Ok(false),
+        }
+    }
+
+    fn make(
+        &mut self,
+        system: &dyn FileSystem,
+        store: &Path,
+        like: &dyn SharedFile,
+    ) -> io::Result<()> {
+        self.opened = None;
+        self.is_named_for_good = false;
+        let owner = like.owner()?;
+        let file = system.open(self.path(system, store)?, SharedMode::CreateLike(owner))?;
+        if state(&beginning(&*file)?).is_none() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.opened = Some(Opened { file, is_writable: true });
+        Ok(())
+    }
+
+    /// Writes a journal: a header, and what `fill` puts behind it.
+    pub(super) fn write(
+        &mut self,
+        header: &Header,
+        fill: impl FnOnce(&mut Writer<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(opened) = &self.opened else { return Err(io::ErrorKind::NotFound.into()) };
+        let mut writer = Writer::new(&*opened.file, header, std::mem::take(&mut self.buffer));
+        fill(&mut writer)?;
+        (self.len, self.buffer) = writer.finish()?;
+        Ok(())
+    }
+
+    /// The file, if it is open.
+    pub(super) fn file(&self) -> Option<&dyn Storage> {
+        self.opened.as_ref().map(|opened| &*opened.file as &dyn Storage)
+    }
+
+    /// Says that the writing which the journal tells of is being undone.
+    pub(super) fn mark_undoing(&self) -> io::Result<()> {
+        self.set_state(State::Undoing)
+    }
+
+    fn set_state(&self, state: State) -> io::Result<()> {
+        match &self.opened {
+            // One byte, which cannot be torn.
+            Some(opened) => opened.file.write_at(STATE_AT as u64, &[state as u8]),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the journal void.
+    pub(super) fn make_void(&mut self, system: &dyn FileSystem) -> Result<()> {
+        if let Err(error) = self.set_state(State::Void) {
+            // What is not there cannot be taken for live either.
+            let removed = self.path.as_deref().map_or(Ok(()), |path| system.remove(path));
+            self.opened = None;
+            return removed.map_err(|_| self.failed("write", &error));
+        }
+        if let Some(opened) = &self.opened
+            && self.len > KEPT_LEN
+        {
+            // It is void all the same.
+            let _ = opened.file.set_len(STATE_AT as u64 + 1);
+        }
+        Ok(())
+    }
+
+    /// Removes the file, if it is void and the one that has the name. The store is locked, so nobody
+    /// writes to it; who has it open sees that it lost its name.
+    pub(super) fn remove(&self, system: &dyn FileSystem) {
+        let (Some(path), Some(opened)) = (&self.path, &self.opened) else { return };
+        let is_ours = || -> io::Result<bool> {
+            let version = opened.file.version()?;
+            let is_void = state(&beginning(&*opened.file)?) == Some(State::Void);
+            Ok(is_void && system.version(path)?.is_some_and(|named| named.id == version.id))
+        };
+        if opened.is_writable && is_ours().unwrap_or(false) {
+            // Where this fails, it stays, and says nothing.
+            let _ = system.remove(path);
+        }
+    }
+}
+
+/// Whether there is no file of that name that could be a journal, nor can be.
+fn is_no_journal(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound};
+    matches!(
+        error.kind(),
+        NotFound | InvalidFilename | IsADirectory | NotADirectory | AlreadyExists
+    )
+}
+
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// As many bytes as tell the state.
+fn beginning(file: &dyn Storage) -> io::Result<Vec<u8>> {
+    let len = file.len()?.min(STATE_AT as u64 + 1);
+    let mut bytes = vec![0; len as usize];
+    file.read_at(0, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn is_live(file: &dyn Storage) -> io::Result<bool> {
+    Ok(matches!(state(&beginning(file)?), Some(State::Live | State::Undoing)))
+}
+
+/// All bytes of a file.
+pub(super) fn read_whole(file: &dyn Storage) -> io::Result<Vec<u8>> {
+    let len = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.resize(len, 0);
+    file.read_at(0, &mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,418 @@
+//! The engine of a store that keeps one dumped table in a file which programs write by turns, some of
+//! them by reading and writing the whole file: the file stays as those expect it, and a transaction
+//! costs what it changes.
+//!
+//! A [`Store`] has the bytes of the file and the index of its roots from one transaction to the next,
+//! and no object of the host. A transaction is [`Store::try_begin`], [`Store::load`] if that says so,
+//! [`Store::content`], [`Store::change`] or [`Store::replace`], [`Store::end`].
+//!
+//! **Whether the file is as we know it** its status tells: which file has the name, its length and its
+//! time. `stamp.rs` says why the time is to be relied on; [`Options::verify`] is for where it is not.
+//!
+//! **Crashes.** Before the first byte of the file, what is to be written is in a journal beside it,
+//! `NAME.journal` (docs/pstore-journal.md draws it), which is void again when all is written. Who finds
+//! it live finishes the writing, if the file is as that left it; if anybody else has written since, it
+//! stays as he did. See [`Durability`] for what is promised.
+//!
+//! The journal is looked at only where the file is not as we know it. Another store may have died
+//! between writing its journal and the first byte of the file: then we see the state before, and so
+//! may all others, because that transaction was not reported. If we write, our journal takes the place
+//! of its one. If not, who comes next finishes it, as if it had come after us. As soon as a byte of the
+//! file was written, its time is another one, and we look.
+//!
+//! Where no journal can be made, because the directory is not ours or another file has that name, a
+//! change that is to survive the system is refused, and any other is written without one, as the host
+//! does. A file that has two names has two journals, which do not know of each other.
+
+mod blocks;
+mod commit;
+mod difference;
+mod journal;
+mod kept;
+mod load;
+mod old;
+mod opened;
+mod stamp;
+mod writing;
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{FileSystem, FileVersion, LocalFileSystem, LockKind};
+use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream};
+use blocks::Blocks;
+use difference::Difference;
+use kept::{EMPTY_TABLE, Kept};
+use old::Changed;
+use opened::Opened;
+
+/// How a store works.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Reads the file in each transaction and compares it with what is kept, whatever its status
+    /// says. It is for file systems whose times or locks are not to be relied on.
+    pub verify: bool,
+    /// Which classes are taken to dump objects just as they were loaded.
+    pub hooks: Hooks,
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read: beside other readers.
+    Read,
+    /// To read and write: alone.
+    Write,
+}
+
+/// How far a transaction has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// It has, and [`Store::content`] is what the file holds.
+    Ready,
+    /// It has, but [`Store::load`] is to be called first.
+    Stale,
+    /// It has not, because another holds the lock: [`Store::wait`], and begin again.
+    Busy,
+    /// It has, to read, and there is no such file: the content is empty, and nothing is locked.
+    Missing,
+}
+
+/// What a change survives from the moment that it is reported. One that is not reported is there as a
+/// whole or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of the process, at any moment. Nothing is synced: when the system ends, as by a power
+    /// cut, the last changes may be lost, and what was being written out may be mixed.
+    Process,
+    /// Also the end of the system. The journal is synced before the first byte of the file is
+    /// written, and the file before the change is reported, with all that was written to it before.
+    /// What follows with less durability may spoil it again.
+    Power,
+}
+
+/// What the file holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Content<'a> {
+    /// Nothing: it is empty or missing, which stands for a table without roots.
+    Empty,
+    /// A table whose roots are known.
+    Roots(&'a RootStream),
+    /// Bytes for the host to handle as a whole.
+    Whole {
+        /// All of them.
+        bytes: &'a [u8],
+        /// Why the roots are not known; `None` if nobody has looked for them: after
+        /// [`Store::load_whole`], and between [`Store::replace`] and the end.
+        why: Option<NotIndexable>,
+    },
+}
+
+/// Which transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    None,
+    /// One to read a file that is missing.
+    Missing,
+    Of(Access),
+}
+
+/// What was seen of the file when the kept bytes were read or written.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    version: FileVersion,
+    /// Whether every later change will show in the version.
+    is_settled: bool,
+    /// Whether a journal has to be finished before the file holds what is kept.
+    is_overlaid: bool,
+}
+
+/// A file with one table, for one object of the host. Several may be on one file, in one process or
+/// many.
+#[derive(Debug)]
+pub struct Store {
+    options: Options,
+    system: Box<dyn FileSystem>,
+    opened: Option<Opened>,
+    turn: Turn,
+    /// The status of the file when the transaction began.
+    version: Option<FileVersion>,
+    kept: Kept,
+    seen: Option<Seen>,
+    /// Of the kept bytes, once they have been changed.
+    blocks: Option<Blocks>,
+    /// Memory for bytes that are overwritten, so that it is had once.
+    scratch: Vec<u8>,
+}
+
+impl Store {
+    /// A store that has touched nothing yet.
+    pub fn new(options: Options) -> Store {
+        Self::with_file_system(options, Box::new(LocalFileSystem))
+    }
+
+    /// The same over other files than those of this machine.
+    pub fn with_file_system(options: Options, system: Box<dyn FileSystem>) -> Store {
+        Store {
+            options,
+            system,
+            opened: None,
+            turn: Turn::None,
+            version: None,
+            kept: Kept::default(),
+            seen: None,
+            blocks: None,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Begins a transaction on the file that `path` names now, without waiting. To write, the file is
+    /// made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses, by its number ([`ErrorKind::Io`]); [`ErrorKind::Argument`] if a
+    /// transaction is open.
+    pub fn try_begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
+        self.leave_to_parent();
+        if self.turn != Turn::None {
+            return Err(Error::new(ErrorKind::Argument, "expected no open transaction, found one"));
+        }
+        let begun = self.begin(path, access);
+        if !matches!(begun, Ok(Begun::Ready | Begun::Stale)) {
+            // Also what was waited for.
+            self.unlock();
+        }
+        begun
+    }
+
+    fn begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
+        let name = path.to_string_lossy();
+        loop {
+            if !self.opened.as_ref().is_some_and(|opened| opened.serves(path, access)) {
+                self.close();
+                let opened = Opened::open(&*self.system, path, access);
+                match opened.map_err(|error| Error::io("open", &error).in_file(&name))? {
+                    Some(opened) => self.opened = Some(opened),
+                    None => return Ok(self.begin_missing()),
+                }
+            }
+            let Some(opened) = &mut self.opened else { continue };
+            let locked = opened.try_lock(kind(access));
+            if !locked.map_err(|error| Error::io("lock", &error).in_file(&name))? {
+                return Ok(Begun::Busy);
+            }
+            let version = self.system.version(path);
+            match version.map_err(|error| Error::io("open", &error).in_file(&name))? {
+                Some(version) if version.id == opened.id => {
+                    self.turn = Turn::Of(access);
+                    self.version = Some(version);
+                    let is_known = self.is_known(version, access);
+                    return Ok(if is_known { Begun::Ready } else { Begun::Stale });
+                }
+                // The name is another file's now, or nobody's.
+                _ => self.close(),
+            }
+        }
+    }
+
+    fn begin_missing(&mut self) -> Begun {
+        self.forget();
+        self.turn = Turn::Missing;
+        Begun::Missing
+    }
+
+    /// Whether what is kept is what the file holds, and ready for use.
+    fn is_known(&self, version: FileVersion, access: Access) -> bool {
+        self.is_seen(version, access) && self.kept.is_scanned() && !self.options.verify
+    }
+
+    fn is_seen(&self, version: FileVersion, access: Access) -> bool {
+        self.seen.is_some_and(|seen| {
+            let is_finished = !seen.is_overlaid || access == Access::Read;
+            seen.version == version && seen.is_settled && is_finished
+        })
+    }
+
+    /// Waits for the lock that [`Begun::Busy`] told of; `false` if a signal came first. The host sees
+    /// to the signal then and calls again, or gives up with [`Store::end`]. After `true`,
+    /// [`Store::try_begin`] finds the file locked.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses; [`ErrorKind::Argument`] if there is nothing to wait for.
+    pub fn wait(&mut self) -> Result<bool> {
+        let Some(opened) = &mut self.opened else {
+            return Err(Error::new(ErrorKind::Argument, "expected a lock to wait for, found none"));
+        };
+        let waited = opened.wait();
+        waited.map_err(|error| Error::io("lock", &error).in_file(&opened.name()))
+    }
+
+    /// Reads what the file holds, unless it is kept, and finds the roots, unless they are known.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses.
+    pub fn load(&mut self) -> Result<()> {
+        self.read()?;
+        self.kept.scan(self.options.hooks);
+        Ok(())
+    }
+
+    /// The same without looking for the roots, for who will use most of them: the content is
+    /// [`Content::Whole`] then, if the roots are not known.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses.
+    pub fn load_whole(&mut self) -> Result<()> {
+        self.read()
+    }
+
+    /// What the file holds. After an error of this transaction it says nothing.
+    pub fn content(&self) -> Content<'_> {
+        match (&self.kept, self.turn) {
+            (Kept::Empty, _) | (_, Turn::None | Turn::Missing) => Content::Empty,
+            (Kept::Roots(stream), _) => Content::Roots(stream),
+            (Kept::Refused { bytes, why }, _) => Content::Whole { bytes, why: Some(*why) },
+            (Kept::Unscanned(bytes), _) => Content::Whole { bytes, why: None },
+        }
+    }
+
+    /// Changes roots and writes what differs. `changes` has the new values by their keys, each named
+    /// by one of `edits`. The inner result is whether the file changed, or why the roots cannot be
+    /// changed so: all is as it was then, and [`Store::replace`] does it.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// a transaction that writes.
+    pub fn change(
+        &mut self,
+        changes: &RootStream,
+        edits: &[Edit],
+        durability: Durability,
+    ) -> Result<Result<bool, NotIndexable>> {
+        self.check_writing()?;
+        let old_len = self.kept.bytes().len();
+        let mut stream = match std::mem::take(&mut self.kept) {
+            Kept::Roots(stream) => stream,
+            Kept::Empty => match RootStream::scan(EMPTY_TABLE.to_vec(), self.options.hooks) {
+                Ok(stream) => Box::new(stream),
+                Err(refused) => return Ok(Err(refused.why)),
+            },
+            whole => {
+                let refused = NotIndexable { reason: Reason::NotAPlainHash, offset: 0 };
+                let why = if let Kept::Refused { why, .. } = &whole { *why } else { refused };
+                self.kept = whole;
+                return Ok(Err(why));
+            }
+        };
+        if self.blocks.is_none() {
+            let old = if old_len == 0 { &[] } else { stream.bytes() };
+            self.blocks = Some(Blocks::of(old));
+        }
+        let spliced = stream.splice(changes, edits);
+        let is_empty = old_len == 0 && stream.root_count() == 0;
+        // An empty file stands for an empty table, and stays.
+        self.kept = if is_empty { Kept::Empty } else { Kept::Roots(stream) };
+        match spliced {
+            Err(why) => Ok(Err(why)),
+            Ok(_) if is_empty => Ok(Ok(false)),
+            Ok(spliced) => {
+                let changed = Changed::Within(spliced.changed);
+                self.commit(old_len, &changed, durability).map(Ok)
+            }
+        }
+    }
+
+    /// Makes the file hold `bytes`, of which it writes what differs. Whether anything did.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// a transaction that writes.
+    pub fn replace(&mut self, bytes: Vec<u8>, durability: Durability) -> Result<bool> {
+        self.check_writing()?;
+        let old = self.kept.bytes();
+        if old.is_empty() && bytes == EMPTY_TABLE {
+            // An empty file stands for an empty table, and stays.
+            return Ok(false);
+        }
+        let difference = Difference::between(old, &bytes);
+        if difference.is_empty() {
+            return Ok(false);
+        }
+        if self.blocks.is_none() {
+            self.blocks = Some(Blocks::of(old));
+        }
+        self.kept = Kept::new(bytes);
+        self.commit(difference.old_len, &Changed::Exactly(difference), durability)
+    }
+
+    fn check_writing(&self) -> Result<()> {
+        let is_here = self.opened.as_ref().is_some_and(Opened::is_here);
+        match self.turn {
+            Turn::Of(Access::Write) if is_here => Ok(()),
+            Turn::Of(Access::Write) => {
+                let message = "expected a transaction of this process, found its parent's";
+                Err(Error::new(ErrorKind::Closed, message))
+            }
+            _ => {
+                let message = "expected a transaction that writes, found none";
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
+    }
+
+    /// Ends the transaction, if one is open, and gives the lock back. What is kept stays.
+    pub fn end(&mut self) {
+        self.leave_to_parent();
+        self.turn = Turn::None;
+        self.unlock();
+    }
+
+    fn unlock(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.unlock();
+        }
+    }
+
+    /// In a forked child: drops what the parent opened. Its lock is shared with the child, which
+    /// would give it back for both.
+    fn leave_to_parent(&mut self) {
+        if self.opened.as_ref().is_some_and(|opened| !opened.is_here()) {
+            self.opened = None;
+            self.turn = Turn::None;
+        }
+    }
+
+    /// Closes the file, which gives the lock back, too.
+    fn close(&mut self) {
+        self.opened = None;
+    }
+
+    /// Keeps nothing of what was seen.
+    fn forget(&mut self) {
+        self.kept = Kept::default();
+        self.seen = None;
+        self.blocks = None;
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(opened) = &self.opened {
+            opened.remove_journal(&*self.system);
+        }
+    }
+}
+
+fn kind(access: Access) -> LockKind {
+    match access {
+        Access::Read => LockKind::Shared,
+        Access::Write => LockKind::Exclusive,
+    }
+}

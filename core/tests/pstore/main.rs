@@ -1,0 +1,29 @@
+//! Goal: a store keeps one table in a file as programs expect that rewrite it as a whole, and no crash,
+//! failure or other program makes it lose or mix anything.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../generate/mod.rs"]
+mod generate;
+#[path = "../simulated_disk/mod.rs"]
+mod simulated_disk;
+
+mod basics;
+mod crashes;
+mod failures;
+mod folder;
+mod model;
+mod processes;
+mod simulated;
+mod strangers;
+
+/// How often a random test is repeated: so often that all together take a few seconds, and
+/// `BYTEWRIGHT_ROUNDS` times that.
+fn rounds(count: u64) -> u64 {
+    count * std::env::var("BYTEWRIGHT_ROUNDS").map_or(1, |times| times.parse::<u64>().unwrap())
+}
