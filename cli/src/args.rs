@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
+mod store;
 mod table;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs, ScanArgs,
     StatArgs, TableCommand,
@@ -26,11 +28,12 @@ Examples:
   bytewright info *.pcap.gz --json
   bytewright table get users.bwt alice
   bytewright table convert old.tch new.bwh
+  bytewright store get app.pstore users --json
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
-/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd; tables in
-/// files.
+/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd; tables and
+/// stores of Ruby objects in files.
 #[derive(Debug, Parser)]
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
 #[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -54,6 +57,7 @@ pub(crate) enum Command {
     Packets(PacketsArgs),
     Info(InfoArgs),
     Table(table::TableArgs),
+    Store(store::StoreArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

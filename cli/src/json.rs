@@ -16,6 +16,11 @@ impl<'a> Object<'a> {
         Object { into, is_empty: true }
     }
 
+    /// The rest of an object whose first member is written.
+    pub(crate) fn within(into: &'a mut Vec<u8>) -> Self {
+        Object { into, is_empty: true }
+    }
+
     fn key(&mut self, key: &str) {
         if !std::mem::take(&mut self.is_empty) {
             self.into.push(b',');

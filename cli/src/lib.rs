@@ -14,6 +14,7 @@ mod packets;
 mod progress;
 mod rows;
 mod session;
+mod store;
 mod table;
 mod version;
 
@@ -69,6 +70,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Packets(args)) => packets::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
+        Some(Command::Store(args)) => store::run(&args.command, session),
         Some(Command::Completions { shell }) => completions::print(*shell, session),
         None => {
             session.usage(&args::no_command());

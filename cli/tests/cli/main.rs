@@ -10,6 +10,7 @@ mod flows;
 mod info;
 mod packets;
 mod run;
+mod store;
 mod table;
 
 /// The sample of that name, where the samples are there.

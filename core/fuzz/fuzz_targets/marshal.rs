@@ -1,9 +1,9 @@
-//! Any bytes as a Marshal stream: no panic; what is accepted can be taken apart and changed, and what
-//! comes of a change is what a fresh scan makes of it.
+//! Any bytes as a Marshal stream: no panic; what is accepted can be taken apart, also as values, and
+//! changed, and what comes of a change is what a fresh scan makes of it.
 
 #![no_main]
 
-use bytewright::marshal::{Edit, Hooks, RootStream};
+use bytewright::marshal::{Edit, Hooks, RootStream, Roots, Values};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -12,7 +12,11 @@ fuzz_target!(|bytes: &[u8]| {
     if !stream.starts_with(&[4, 8]) {
         stream.splice(0..0, [4, 8]);
     }
+    let values = Values::decode(stream.clone());
+    let damaged = Roots::whole(stream.clone());
     let Ok(roots) = RootStream::scan(stream, Hooks::Trusted) else { return };
+    assert!(values.is_ok(), "what has an index is whole");
+    assert_eq!(damaged.map(|damaged| damaged.count()).ok(), Some(roots.root_count()));
     assert_eq!(roots.defect(), None);
     let count = roots.root_count();
     let keys = roots.lift_keys(0..count).expect("keys are lifted");

@@ -39,11 +39,13 @@ mod long;
 mod patch;
 mod plan;
 mod refusal;
+mod roots;
 mod scan;
 mod slots;
 mod splice;
 mod survey;
 mod update;
+mod value;
 mod walk;
 
 use std::ops::Range;
@@ -54,6 +56,8 @@ use index::Index;
 
 pub use edit::Edit;
 pub use refusal::{NotIndexable, Reason};
+pub use roots::{Parts, Roots};
+pub use value::{Extras, Form, NESTING_MAX, Span, SymbolId, TextEncoding, Value, ValueId, Values};
 pub use walk::DEPTH_MAX;
 
 /// How long a stream may be: its places are kept in 32 bits.

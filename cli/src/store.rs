@@ -1,0 +1,250 @@
+//! `bytewright store`: stores of Ruby's PStore, looked into without Ruby's objects.
+
+mod show;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use bytewright::marshal::{Form, NotIndexable, Parts, Roots, ValueId, Values};
+use bytewright::pstore::{Access, Begun, Content, Options, Store};
+use bytewright::{Error, Result};
+
+use crate::args::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
+use crate::json::Object;
+use crate::notation;
+use crate::session::Session;
+
+/// Keys that are taken apart at once.
+const KEYS_AT_ONCE: usize = 1000;
+
+pub(crate) fn run(command: &StoreCommand, session: &mut Session) -> io::Result<()> {
+    match command {
+        StoreCommand::Roots(args) => roots(args, session),
+        StoreCommand::Get(args) => get(args, session),
+        StoreCommand::Check(args) => check(args, session),
+    }
+}
+
+/// Opens a store to read, waiting for who writes to it.
+fn open(path: &Path) -> Result<Store> {
+    let mut store = Store::new(Options::default());
+    loop {
+        match store.try_begin(path, Access::Read)? {
+            Begun::Ready => return Ok(store),
+            Begun::Stale => {
+                store.load()?;
+                return Ok(store);
+            }
+            Begun::Busy => {
+                store.wait()?;
+            }
+            Begun::Missing => {
+                let missing = io::Error::from_raw_os_error(2);
+                return Err(Error::io("open", &missing).in_file(&path.to_string_lossy()));
+            }
+        }
+    }
+}
+
+/// The roots of an open store, and why they had to be read all together, if they had.
+fn roots_of(store: &Store) -> Result<(Roots<'_>, Option<NotIndexable>)> {
+    match store.content() {
+        Content::Empty => Ok((Roots::none(), None)),
+        Content::Roots(stream) => Ok((Roots::indexed(stream), None)),
+        Content::Whole { bytes, why } => Ok((Roots::whole(bytes.to_vec())?, why)),
+    }
+}
+
+/// Does `work` with the roots of a store, of a damaged one with those before the damage, which is told
+/// after it.
+fn with_roots(
+    path: &Path,
+    session: &mut Session,
+    work: impl FnOnce(&Roots<'_>, Option<NotIndexable>, &mut Session) -> Result<()>,
+) -> io::Result<()> {
+    let name = path.to_string_lossy();
+    let worked = open(path).and_then(|store| {
+        let (roots, why) = roots_of(&store)?;
+        work(&roots, why, session)?;
+        roots.damage().map_or(Ok(()), |damage| Err(damage.clone()))
+    });
+    match worked {
+        Ok(()) => Ok(()),
+        Err(error) => session.report(&error.in_file(&name)),
+    }
+}
+
+fn roots(args: &StoreRootsArgs, session: &mut Session) -> io::Result<()> {
+    let mut written = Ok(());
+    with_roots(&args.file, session, |roots, _, session| {
+        let count = roots.count().min(args.limit.unwrap_or(usize::MAX));
+        for first in (0..count).step_by(KEYS_AT_ONCE) {
+            let keys = roots.keys(first..count.min(first + KEYS_AT_ONCE))?;
+            for (root, &key) in (first..).zip(&keys.ids) {
+                print_root(session.output.buffer(), roots, root, &keys.values, key, args.json)?;
+            }
+            written = session.output.settle();
+            if written.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    })?;
+    written
+}
+
+/// Prints the key of a root, the class of its value and the bytes that takes.
+fn print_root(
+    line: &mut Vec<u8>,
+    roots: &Roots<'_>,
+    root: usize,
+    keys: &Values,
+    key: ValueId,
+    as_json: bool,
+) -> Result<()> {
+    let value = roots.value(root)?;
+    let class = value.ids.first().and_then(|&id| value.values.get(id));
+    let class = class.map_or(Default::default(), |class| {
+        String::from_utf8_lossy(show::class_name(&value.values, class)).into_owned()
+    });
+    let len = roots.value_len(root);
+    if as_json {
+        line.extend_from_slice(b"{\"key\":");
+        show::json(line, keys, key)?;
+        line.push(b',');
+        let mut object = Object::within(line);
+        object.text("class", &class);
+        object.unsigned_or_null("bytes", len.map(|len| len as u64));
+        object.end_line();
+    } else {
+        show::people(line, keys, key)?;
+        let len = len.map_or("-".to_owned(), |len| len.to_string());
+        line.extend_from_slice(format!("\t{class}\t{len}\n").as_bytes());
+    }
+    Ok(())
+}
+
+fn get(args: &StoreGetArgs, session: &mut Session) -> io::Result<()> {
+    let mut reported = Ok(());
+    with_roots(&args.file, session, |roots, _, session| {
+        for key in &args.keys {
+            match find(roots, key.as_bytes())? {
+                Some(root) => print_value(session.output.buffer(), roots, root, args.json)?,
+                None => {
+                    if args.json {
+                        print_missing(session.output.buffer(), key);
+                    }
+                    reported = session.fail(&no_root(&args.file, key));
+                }
+            }
+            if reported.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    })?;
+    reported
+}
+
+fn print_value(line: &mut Vec<u8>, roots: &Roots<'_>, root: usize, as_json: bool) -> Result<()> {
+    let value = roots.value(root)?;
+    let Some(id) = value.ids.first() else { return Ok(()) };
+    if as_json {
+        let key = roots.keys(root..root + 1)?;
+        line.extend_from_slice(b"{\"key\":");
+        key.ids.first().map_or(Ok(()), |&id| show::json(line, &key.values, id))?;
+        line.extend_from_slice(b",\"value\":");
+        show::json(line, &value.values, *id)?;
+        line.extend_from_slice(b"}\n");
+    } else {
+        show::people(line, &value.values, *id)?;
+        line.push(b'\n');
+    }
+    Ok(())
+}
+
+fn print_missing(line: &mut Vec<u8>, key: &OsStr) {
+    line.extend_from_slice(b"{\"key\":");
+    notation::json_bytes(line, key.as_bytes());
+    line.extend_from_slice(b",\"value\":null}\n");
+}
+
+/// The root whose key has that text: a String before a Symbol before a whole number.
+fn find(roots: &Roots<'_>, text: &[u8]) -> Result<Option<usize>> {
+    let mut best: Option<(u8, usize)> = None;
+    for first in (0..roots.count()).step_by(KEYS_AT_ONCE) {
+        let keys = roots.keys(first..roots.count().min(first + KEYS_AT_ONCE))?;
+        for (root, &key) in (first..).zip(&keys.ids) {
+            let found = rank(&keys, key, text).map(|rank| (rank, root));
+            best = best.into_iter().chain(found).min();
+        }
+    }
+    Ok(best.map(|(_, root)| root))
+}
+
+/// How well a key fits a text; less is better.
+fn rank(keys: &Parts<'_>, key: ValueId, text: &[u8]) -> Option<u8> {
+    match &keys.values.get(key)?.form {
+        Form::String { text: found, .. } => (keys.values.bytes(found) == text).then_some(0),
+        Form::Symbol(symbol) => {
+            let found = keys.values.symbol(*symbol);
+            (found == text || Some(found) == text.strip_prefix(b":")).then_some(1)
+        }
+        Form::Integer(number) => (number.to_string().as_bytes() == text).then_some(2),
+        _ => None,
+    }
+}
+
+/// What to tell people who asked for a key that is not there.
+fn no_root(path: &Path, key: &OsStr) -> String {
+    format!("{}: no root of the key {key:?}", path.display())
+}
+
+fn check(args: &StoreCheckArgs, session: &mut Session) -> io::Result<()> {
+    let name = args.file.to_string_lossy();
+    with_roots(&args.file, session, |roots, why, session| {
+        read_all(roots)?;
+        match args.json {
+            _ if roots.damage().is_some() => {
+                let count = roots.count();
+                session.complain(&format!("{name}: damaged behind {count} whole roots"));
+            }
+            true => print_check_json(&name, roots, why, session),
+            false => print_check(&name, roots, why, session),
+        }
+        Ok(())
+    })
+}
+
+/// Takes every root apart.
+fn read_all(roots: &Roots<'_>) -> Result<()> {
+    (0..roots.count()).try_for_each(|root| roots.value(root).map(drop))
+}
+
+fn print_check_json(
+    name: &str,
+    roots: &Roots<'_>,
+    why: Option<NotIndexable>,
+    session: &mut Session,
+) {
+    let mut object = Object::new(session.output.buffer());
+    object.text("file", name);
+    object.unsigned("roots", roots.count() as u64);
+    object.unsigned("trailing_bytes", roots.trailing_len() as u64);
+    object.boolean("root_by_root", why.is_none());
+    object.text_or_null("because", why.map(|why| why.to_string()).as_deref());
+    object.end_line();
+}
+
+fn print_check(name: &str, roots: &Roots<'_>, why: Option<NotIndexable>, session: &mut Session) {
+    session.output.line(&format!("{name}: whole, {} roots", roots.count()));
+    if roots.trailing_len() > 0 {
+        let trailing = roots.trailing_len();
+        session.output.line(&format!("  {trailing} bytes behind them are not read"));
+    }
+    if let Some(why) = why {
+        session.output.line(&format!("  loaded and written all together: {why}"));
+    }
+}

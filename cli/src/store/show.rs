@@ -1,0 +1,120 @@
+//! Values of a Marshal stream as text: as Ruby inspects them, or as JSON.
+//!
+//! A value that the stream links to is written again at each place. As links take two bytes and what
+//! they lead to may be large, the text has a bound.
+
+mod integer;
+mod json;
+mod people;
+
+use bytewright::marshal::{Form, Value, ValueId, Values};
+use bytewright::{Error, Result};
+
+pub(super) use json::json;
+pub(super) use people::people;
+
+/// The text may be so many times as long as the stream, and [`SPARE_LEN`].
+const EXPANSION_MAX: usize = 64;
+
+/// What a small stream's text may take in any case.
+const SPARE_LEN: usize = 1 << 20;
+
+/// The values of a stream on their way into a text.
+struct Writer<'a> {
+    values: &'a Values,
+    into: &'a mut Vec<u8>,
+    /// Values that are being written, the outermost first.
+    open: Vec<ValueId>,
+    len_max: usize,
+}
+
+impl<'a> Writer<'a> {
+    fn new(values: &'a Values, into: &'a mut Vec<u8>) -> Self {
+        let spare = values.stream_len().saturating_mul(EXPANSION_MAX).saturating_add(SPARE_LEN);
+        let len_max = into.len().saturating_add(spare);
+        Writer { values, into, open: Vec::new(), len_max }
+    }
+
+    /// Writes a value by `write`, or, if it is in itself, by `again` with how many levels up it is.
+    fn enter(
+        &mut self,
+        id: ValueId,
+        write: impl FnOnce(&mut Self, &'a Value) -> Result<()>,
+        again: impl FnOnce(&mut Self, &'a Value, usize),
+    ) -> Result<()> {
+        let Some(value) = self.values.get(id) else { return Ok(()) };
+        if self.into.len() > self.len_max {
+            let limit = self.len_max as u64;
+            let what = "a text of values that are linked to from many places";
+            return Err(Error::limit(what, limit, self.into.len() as u64));
+        }
+        if let Some(at) = self.open.iter().position(|&open| open == id) {
+            again(self, value, self.open.len() - at);
+            return Ok(());
+        }
+        self.open.push(id);
+        let written = write(self, value);
+        self.open.pop();
+        written
+    }
+
+    /// Writes each item by `write`, commas between them.
+    fn list<T>(
+        &mut self,
+        items: &[T],
+        comma: &[u8],
+        mut write: impl FnMut(&mut Self, &T) -> Result<()>,
+    ) -> Result<()> {
+        for (nth, item) in items.iter().enumerate() {
+            if nth > 0 {
+                self.into.extend_from_slice(comma);
+            }
+            write(self, item)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, text: &str) {
+        self.into.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// The name of a value's class.
+pub(super) fn class_name<'a>(values: &'a Values, value: &'a Value) -> &'a [u8] {
+    if let Some(class) = value.extras.as_ref().and_then(|extras| extras.class) {
+        return values.symbol(class);
+    }
+    match &value.form {
+        Form::Nil => b"NilClass",
+        Form::Boolean(true) => b"TrueClass",
+        Form::Boolean(false) => b"FalseClass",
+        Form::Integer(_) | Form::LargeInteger { .. } => b"Integer",
+        Form::Float(_) => b"Float",
+        Form::Symbol(_) => b"Symbol",
+        Form::String { .. } => b"String",
+        Form::Regexp { .. } => b"Regexp",
+        Form::Class(_) => b"Class",
+        Form::Module(_) => b"Module",
+        Form::Array(_) => b"Array",
+        Form::Hash { .. } => b"Hash",
+        Form::Struct { class, .. }
+        | Form::Object { class, .. }
+        | Form::OwnBytes { class, .. }
+        | Form::OwnValue { class, .. } => values.symbol(*class),
+    }
+}
+
+/// A floating-point number as the host writes it, from its text in the stream, in which only bytes
+/// before a zero count.
+fn float_text(text: &[u8]) -> String {
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    match number {
+        Some(number) if number.is_nan() => "NaN".to_owned(),
+        Some(number) if number.is_infinite() && number > 0.0 => "Infinity".to_owned(),
+        Some(number) if number.is_infinite() => "-Infinity".to_owned(),
+        Some(number) => format!("{number:?}"),
+        // What the host makes of text that is no number.
+        None => "0.0".to_owned(),
+    }
+}

@@ -1,0 +1,592 @@
+//! The values of a Marshal stream, for who has no host that could load them: what is printed, not
+//! what is computed with. Any stream of version 4.8 is taken, also such as cannot be handled root by
+//! root.
+//!
+//! Nothing is resolved that only the host knows: an object is the name of its class and what was
+//! dumped of it. Values that the stream links to are there once, and are named from each place.
+
+use std::ops::Range;
+
+use crate::wire::Reader;
+use crate::{Error, Result};
+
+use super::long;
+
+/// How deeply values may be nested in each other.
+pub const NESTING_MAX: u32 = 500;
+
+/// The version that a stream begins with.
+const VERSION: [u8; 2] = [4, 8];
+
+/// The number of a value in its [`Values`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(u32);
+
+/// The number of a symbol in its [`Values`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SymbolId(u32);
+
+/// Bytes of the stream.
+pub type Span = Range<usize>;
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// What it is.
+    pub form: Form,
+    /// What few values have.
+    pub extras: Option<Box<Extras>>,
+    /// Where it begins in the stream.
+    pub offset: usize,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    /// Nothing.
+    Nil,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number of 31 bits.
+    Integer(i32),
+    /// A larger one: its size in base 256, the lowest digit first.
+    LargeInteger {
+        /// Whether it is below 0.
+        is_negative: bool,
+        /// The digits.
+        digits: Span,
+    },
+    /// A floating-point number as text; `inf`, `-inf` and `nan` among them.
+    Float(Span),
+    /// A symbol.
+    Symbol(SymbolId),
+    /// Text, or bytes.
+    String {
+        /// The bytes.
+        text: Span,
+        /// What they mean.
+        encoding: TextEncoding,
+    },
+    /// A regular expression and its options.
+    Regexp {
+        /// The expression.
+        source: Span,
+        /// Bits: 1 ignores case, 2 is extended, 4 has a dot match line ends.
+        options: u8,
+    },
+    /// A class, by its name.
+    Class(Span),
+    /// A module, by its name.
+    Module(Span),
+    /// Values in an order.
+    Array(Vec<ValueId>),
+    /// Values by keys.
+    Hash {
+        /// Keys and values.
+        entries: Vec<(ValueId, ValueId)>,
+        /// The value of keys that are not there.
+        default: Option<ValueId>,
+    },
+    /// A Struct and its members.
+    Struct {
+        /// Its class.
+        class: SymbolId,
+        /// Names and values.
+        members: Vec<(SymbolId, ValueId)>,
+    },
+    /// An object and its instance variables.
+    Object {
+        /// Its class.
+        class: SymbolId,
+        /// Names, with their `@`, and values.
+        variables: Vec<(SymbolId, ValueId)>,
+    },
+    /// An object as the bytes that its class made of it.
+    OwnBytes {
+        /// Its class.
+        class: SymbolId,
+        /// What the class wrote.
+        bytes: Span,
+    },
+    /// An object as the value that its class made of it.
+    OwnValue {
+        /// Its class.
+        class: SymbolId,
+        /// What the class gave.
+        value: ValueId,
+    },
+}
+
+/// What few values have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extras {
+    /// The class, where it is not the one that the form says.
+    pub class: Option<SymbolId>,
+    /// Modules that the value was extended with, the last first.
+    pub modules: Vec<SymbolId>,
+    /// Instance variables of what is no plain object.
+    pub variables: Vec<(SymbolId, ValueId)>,
+}
+
+/// What the bytes of a String mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextEncoding {
+    /// Nothing: they are bytes.
+    Binary,
+    /// US-ASCII.
+    UsAscii,
+    /// UTF-8.
+    Utf8,
+    /// The encoding of that name, a String.
+    Named(ValueId),
+}
+
+/// The values of a stream.
+#[derive(Debug, Clone)]
+pub struct Values {
+    stream: Vec<u8>,
+    values: Vec<Value>,
+    symbols: Vec<Span>,
+    root: ValueId,
+    end: usize,
+}
+
+impl Values {
+    /// Takes a stream apart. What follows its value is left alone, as the host does.
+    ///
+    /// # Errors
+    ///
+    /// `Format`, `Truncated` or `Limit`, with the offset.
+    pub fn decode(stream: Vec<u8>) -> Result<Values> {
+        let mut decoder = Decoder::new(&stream);
+        decoder.version()?;
+        let root = decoder.value()?;
+        Ok(decoder.done().into_values(stream, root))
+    }
+
+    /// The same for a plain Hash, of which entries that stand before damage are kept, and the damage
+    /// is told.
+    ///
+    /// # Errors
+    ///
+    /// `Format` if it is no plain Hash, and those of [`Values::decode`] for what stands before its
+    /// entries.
+    pub fn decode_hash(stream: Vec<u8>) -> Result<(Values, Option<Error>)> {
+        let mut decoder = Decoder::new(&stream);
+        decoder.version()?;
+        let (root, damage) = decoder.hash_up_to_damage()?;
+        Ok((decoder.done().into_values(stream, root), damage))
+    }
+
+    /// The value that was dumped.
+    pub fn root(&self) -> ValueId {
+        self.root
+    }
+
+    /// A value.
+    pub fn get(&self, id: ValueId) -> Option<&Value> {
+        self.values.get(id.0 as usize)
+    }
+
+    /// Bytes of the stream.
+    pub fn bytes(&self, span: &Span) -> &[u8] {
+        self.stream.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The text of a symbol.
+    pub fn symbol(&self, id: SymbolId) -> &[u8] {
+        self.symbols.get(id.0 as usize).map_or(&[], |span| self.bytes(span))
+    }
+
+    /// Where the value ends in the stream; more bytes may follow.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Bytes of the stream.
+    pub fn stream_len(&self) -> usize {
+        self.stream.len()
+    }
+}
+
+/// What a decoder found, without the bytes that it borrowed.
+struct Found {
+    values: Vec<Value>,
+    symbols: Vec<Span>,
+    end: usize,
+}
+
+impl Found {
+    fn into_values(self, stream: Vec<u8>, root: ValueId) -> Values {
+        let Found { values, symbols, end } = self;
+        Values { stream, values, symbols, root, end }
+    }
+}
+
+/// What instance variables say of the text they stand behind, and the rest of them.
+#[derive(Default)]
+struct Variables {
+    encoding: Option<TextEncoding>,
+    others: Vec<(SymbolId, ValueId)>,
+}
+
+struct Decoder<'a> {
+    stream: &'a [u8],
+    reader: Reader<'a>,
+    values: Vec<Value>,
+    symbols: Vec<Span>,
+    /// Values that links may name, in the order of their numbers.
+    numbered: Vec<ValueId>,
+    depth: u32,
+}
+
+impl<'a> Decoder<'a> {
+    fn new(stream: &'a [u8]) -> Self {
+        Decoder {
+            stream,
+            reader: Reader::new(stream),
+            values: Vec::new(),
+            symbols: Vec::new(),
+            numbered: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn done(self) -> Found {
+        let end = self.at();
+        Found { values: self.values, symbols: self.symbols, end }
+    }
+
+    /// A Hash whose entries end where they are damaged.
+    fn hash_up_to_damage(&mut self) -> Result<(ValueId, Option<Error>)> {
+        let at = self.at();
+        let has_default = match self.byte()? {
+            b'{' => false,
+            b'}' => true,
+            other => {
+                let found = format!("the type {:?}", char::from(other));
+                return Err(Error::format("a Hash", found).at(at as u64));
+            }
+        };
+        let id = self.add(at);
+        self.numbered.push(id);
+        let count = self.long()?;
+        let (mut entries, mut default, mut damage) = (Vec::new(), None, None);
+        for _ in 0..count {
+            match self.entry() {
+                Ok(entry) => entries.push(entry),
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            }
+        }
+        if has_default && damage.is_none() {
+            match self.value() {
+                Ok(value) => default = Some(value),
+                Err(error) => damage = Some(error),
+            }
+        }
+        if let Some(value) = self.values.get_mut(id.0 as usize) {
+            value.form = Form::Hash { entries, default };
+        }
+        Ok((id, damage))
+    }
+
+    fn version(&mut self) -> Result<()> {
+        match self.reader.array::<2>() {
+            Some([major, minor]) if major == VERSION[0] && minor <= VERSION[1] => Ok(()),
+            Some([major, minor]) => {
+                let found = format!("{major}.{minor}");
+                Err(Error::format("a Marshal stream of version 4.8", found).at(0))
+            }
+            None => Err(self.truncated("the version of a Marshal stream", 2)),
+        }
+    }
+
+    fn at(&self) -> usize {
+        self.stream.len() - self.reader.remaining()
+    }
+
+    /// A value, and what is in it.
+    fn value(&mut self) -> Result<ValueId> {
+        if self.depth == NESTING_MAX {
+            let found = self.depth + 1;
+            let at = self.at() as u64;
+            return Err(
+                Error::limit("values in each other", NESTING_MAX.into(), found.into()).at(at)
+            );
+        }
+        self.depth += 1;
+        let at = self.at();
+        let kind = self.byte()?;
+        let value = if kind == b'@' { self.link(at) } else { self.dressed(at, kind) };
+        self.depth -= 1;
+        value
+    }
+
+    /// A value with what may stand before it: that variables follow, modules, its class.
+    fn dressed(&mut self, at: usize, mut kind: u8) -> Result<ValueId> {
+        let mut extras = Extras::default();
+        let mut has_variables = false;
+        loop {
+            match kind {
+                b'I' if !has_variables => has_variables = true,
+                b'e' => {
+                    let module = self.symbol_or_link()?;
+                    extras.modules.push(module);
+                }
+                b'C' if extras.class.is_none() => extras.class = Some(self.symbol_or_link()?),
+                _ => break,
+            }
+            kind = self.byte()?;
+        }
+        let id = self.add(at);
+        let form = self.form(at, kind, id, has_variables.then_some(&mut extras))?;
+        if let Some(value) = self.values.get_mut(id.0 as usize) {
+            value.form = form;
+            value.extras = (extras != Extras::default()).then(|| Box::new(extras));
+        }
+        Ok(id)
+    }
+
+    /// A value that is filled in later, because what is in it may link to it.
+    fn add(&mut self, offset: usize) -> ValueId {
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(Value { form: Form::Nil, extras: None, offset });
+        id
+    }
+
+    /// What a value of `kind` is. `extras` is there where instance variables follow.
+    fn form(
+        &mut self,
+        at: usize,
+        kind: u8,
+        id: ValueId,
+        extras: Option<&mut Extras>,
+    ) -> Result<Form> {
+        // Of an object with bytes of its own, the number comes last.
+        if !matches!(kind, b'0' | b'T' | b'F' | b'i' | b':' | b';' | b'u') {
+            self.numbered.push(id);
+        }
+        let form = match kind {
+            b'0' => Form::Nil,
+            b'T' => Form::Boolean(true),
+            b'F' => Form::Boolean(false),
+            b'i' => Form::Integer(self.long()?),
+            b':' => Form::Symbol(self.symbol()?),
+            b';' => Form::Symbol(self.symbol_link()?),
+            b'"' => return self.string(extras),
+            b'u' => return self.own_bytes(id, extras),
+            b'f' => Form::Float(self.sized()?),
+            b'l' => self.large_integer()?,
+            b'/' => self.regexp()?,
+            b'c' => Form::Class(self.sized()?),
+            b'm' | b'M' => Form::Module(self.sized()?),
+            b'[' => Form::Array(self.values_of(1, Self::value)?),
+            b'{' => Form::Hash { entries: self.values_of(2, Self::entry)?, default: None },
+            b'}' => {
+                let entries = self.values_of(2, Self::entry)?;
+                Form::Hash { entries, default: Some(self.value()?) }
+            }
+            b'S' => {
+                let class = self.symbol_or_link()?;
+                Form::Struct { class, members: self.values_of(2, Self::variable)? }
+            }
+            b'o' => {
+                let class = self.symbol_or_link()?;
+                Form::Object { class, variables: self.values_of(2, Self::variable)? }
+            }
+            b'U' | b'd' => {
+                let class = self.symbol_or_link()?;
+                Form::OwnValue { class, value: self.value()? }
+            }
+            other => {
+                let found = format!("the byte {other:#04x}");
+                return Err(Error::format("the type of a value", found).at(at as u64));
+            }
+        };
+        if let Some(extras) = extras {
+            let variables = self.variables()?;
+            // A symbol's encoding follows it as a variable, and says nothing that its bytes do not.
+            extras.variables = variables.others;
+        }
+        Ok(form)
+    }
+
+    fn string(&mut self, extras: Option<&mut Extras>) -> Result<Form> {
+        let text = self.sized()?;
+        let mut encoding = TextEncoding::Binary;
+        if let Some(extras) = extras {
+            let variables = self.variables()?;
+            encoding = variables.encoding.unwrap_or(encoding);
+            extras.variables = variables.others;
+        }
+        Ok(Form::String { text, encoding })
+    }
+
+    fn own_bytes(&mut self, id: ValueId, extras: Option<&mut Extras>) -> Result<Form> {
+        let class = self.symbol_or_link()?;
+        let bytes = self.sized()?;
+        if let Some(extras) = extras {
+            extras.variables = self.variables()?.others;
+        }
+        self.numbered.push(id);
+        Ok(Form::OwnBytes { class, bytes })
+    }
+
+    fn large_integer(&mut self) -> Result<Form> {
+        let at = self.at();
+        let is_negative = match self.byte()? {
+            b'+' => false,
+            b'-' => true,
+            other => {
+                let found = format!("the byte {other:#04x}");
+                return Err(Error::format("the sign of a number", found).at(at as u64));
+            }
+        };
+        let count = self.count(2)?;
+        Ok(Form::LargeInteger { is_negative, digits: self.take(count * 2)? })
+    }
+
+    fn regexp(&mut self) -> Result<Form> {
+        let source = self.sized()?;
+        Ok(Form::Regexp { source, options: self.byte()? })
+    }
+
+    /// As many as a count says, each of at least `least` bytes.
+    fn values_of<T>(
+        &mut self,
+        least: usize,
+        read: impl Fn(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let count = self.count(least)?;
+        // Not all at once: what is read is larger than what it takes in the stream.
+        let mut values = Vec::with_capacity(count.min(64));
+        for _ in 0..count {
+            values.push(read(self)?);
+        }
+        Ok(values)
+    }
+
+    fn entry(&mut self) -> Result<(ValueId, ValueId)> {
+        Ok((self.value()?, self.value()?))
+    }
+
+    fn variable(&mut self) -> Result<(SymbolId, ValueId)> {
+        Ok((self.symbol_or_link()?, self.value()?))
+    }
+
+    fn variables(&mut self) -> Result<Variables> {
+        let mut variables = Variables::default();
+        for (name, value) in self.values_of(2, Self::variable)? {
+            let text =
+                self.symbols.get(name.0 as usize).and_then(|span| self.stream.get(span.clone()));
+            let form = self.values.get(value.0 as usize).map(|value| &value.form);
+            match (text, form) {
+                (Some(b"E"), Some(Form::Boolean(true))) => {
+                    variables.encoding = Some(TextEncoding::Utf8);
+                }
+                (Some(b"E"), Some(Form::Boolean(false))) => {
+                    variables.encoding = Some(TextEncoding::UsAscii);
+                }
+                (Some(b"encoding"), Some(Form::String { .. })) => {
+                    variables.encoding = Some(TextEncoding::Named(value));
+                }
+                _ => variables.others.push((name, value)),
+            }
+        }
+        Ok(variables)
+    }
+
+    fn link(&mut self, at: usize) -> Result<ValueId> {
+        let number = self.long()?;
+        let linked = usize::try_from(number).ok().and_then(|number| self.numbered.get(number));
+        linked.copied().ok_or_else(|| {
+            let expected = format!("a link to one of {} values before it", self.numbered.len());
+            Error::format(expected, number).at(at as u64)
+        })
+    }
+
+    fn symbol_link(&mut self) -> Result<SymbolId> {
+        let at = self.at();
+        let number = self.long()?;
+        match u32::try_from(number) {
+            Ok(number) if (number as usize) < self.symbols.len() => Ok(SymbolId(number)),
+            _ => {
+                let expected = format!("a link to one of {} symbols before it", self.symbols.len());
+                Err(Error::format(expected, number).at(at as u64))
+            }
+        }
+    }
+
+    /// A symbol behind its `:`.
+    fn symbol(&mut self) -> Result<SymbolId> {
+        let text = self.sized()?;
+        let id = SymbolId(self.symbols.len() as u32);
+        self.symbols.push(text);
+        Ok(id)
+    }
+
+    /// A symbol where nothing else may stand.
+    fn symbol_or_link(&mut self) -> Result<SymbolId> {
+        let at = self.at();
+        match self.byte()? {
+            b':' => self.symbol(),
+            b';' => self.symbol_link(),
+            b'I' if self.reader.rest().first() == Some(&b':') => {
+                self.byte()?;
+                let symbol = self.symbol()?;
+                self.variables()?;
+                Ok(symbol)
+            }
+            other => Err(Error::format("a symbol", format!("the byte {other:#04x}")).at(at as u64)),
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        self.reader.u8().ok_or_else(|| self.truncated("a value", 1))
+    }
+
+    fn long(&mut self) -> Result<i32> {
+        let at = self.at();
+        long::read(&mut self.reader).ok_or_else(|| match self.reader.rest() {
+            [] => self.truncated("a whole number", 1),
+            _ => Error::format("a whole number as dumping writes it", "another").at(at as u64),
+        })
+    }
+
+    /// A count of things that take `each` bytes at least, which the bytes left must hold.
+    fn count(&mut self, each: usize) -> Result<usize> {
+        let at = self.at() as u64;
+        let found = self.long()?;
+        let Ok(count) = usize::try_from(found) else {
+            return Err(Error::format("a count", found).at(at));
+        };
+        if count.saturating_mul(each) > self.reader.remaining() {
+            let needed = count.saturating_mul(each) as u64;
+            let available = self.reader.remaining() as u64;
+            return Err(Error::truncated("what is counted", needed, available).at(at));
+        }
+        Ok(count)
+    }
+
+    /// Bytes behind their length.
+    fn sized(&mut self) -> Result<Span> {
+        let len = self.count(1)?;
+        self.take(len)
+    }
+
+    fn take(&mut self, len: usize) -> Result<Span> {
+        let at = self.at();
+        match self.reader.take(len) {
+            Some(_) => Ok(at..at + len),
+            None => Err(self.truncated("bytes", len as u64)),
+        }
+    }
+
+    fn truncated(&self, what: &str, needed: u64) -> Error {
+        let available = self.reader.remaining() as u64;
+        Error::truncated(what, needed, available).at(self.at() as u64)
+    }
+}
