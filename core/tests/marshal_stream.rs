@@ -13,7 +13,9 @@
 
 mod generate;
 
-use bytewright::marshal::{DEPTH_MAX, Edit, Hooks, Lookup, Reason, RootStream, Way};
+use bytewright::marshal::{
+    CommonEncoding, DEPTH_MAX, Edit, Hooks, Lookup, Reason, RootStream, Scalar, Way, class_names,
+};
 use generate::seeds;
 
 fn scan(stream: &[u8]) -> Result<RootStream, Reason> {
@@ -216,4 +218,128 @@ fn no_mutant_does_harm() {
             assert_eq!(roots.defect(), None);
         }
     });
+}
+
+/// `{"a" => "x", :b => 7, "c" => nil, "d" => "\xff".b, "e" => [1.5], "f" => 1.5, "g" => 2**40, :h => :b}`
+const SCALARS: &[u8] =
+    b"\x04\x08{\x0dI\"\x06a\x06:\x06ETI\"\x06x\x06;\x00T:\x06bi\x0cI\"\x06c\x06;\x00T0\
+    I\"\x06d\x06;\x00T\"\x06\xffI\"\x06e\x06;\x00T[\x06f\x081.5I\"\x06f\x06;\x00T@\x0d\
+    I\"\x06g\x06;\x00Tl+\x08\x00\x00\x00\x00\x00\x01:\x06h;\x06";
+
+#[test]
+fn values_and_keys_that_are_scalars_are_told() {
+    let roots = accepted(SCALARS);
+    let values: Vec<_> = (0..roots.root_count()).map(|root| roots.scalar(root)).collect();
+    let expected = [
+        Some(Scalar::String(b"x", CommonEncoding::Utf8)),
+        Some(Scalar::Integer(7)),
+        Some(Scalar::Nil),
+        Some(Scalar::String(b"\xff", CommonEncoding::Binary)),
+        None,
+        Some(Scalar::Float(1.5)),
+        Some(Scalar::Integer(1 << 40)),
+        Some(Scalar::Symbol(b"b", CommonEncoding::Binary)),
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(roots.scalar(8), None);
+    assert_eq!(roots.scalar_key(0), Some(Scalar::String(b"a", CommonEncoding::Utf8)));
+    assert_eq!(roots.scalar_key(1), Some(Scalar::Symbol(b"b", CommonEncoding::Binary)));
+    assert_eq!(roots.scalar_key(8), None);
+    assert_eq!(roots.find_text(Scalar::String(b"f", CommonEncoding::Utf8)), Lookup::Found(5));
+    assert_eq!(roots.find_text(Scalar::Symbol(b"f", CommonEncoding::Binary)), Lookup::Absent);
+    assert_eq!(roots.find_text(Scalar::Nil), Lookup::Undecidable);
+}
+
+#[test]
+fn a_time_is_no_scalar_though_its_zone_is_a_text() {
+    let roots = accepted(b"\x04\x08{\x06i\x06Iu:\x09Time\x0d \x80\x11\xc0\x00\x00\x00\x00\x06:\x09zoneI\"\x08UTC\x06:\x06EF");
+    assert_eq!(roots.scalar(0), None);
+}
+
+#[test]
+fn a_scalar_that_is_assigned_is_as_if_it_was_spliced() {
+    let old_values = accepted(SCALARS);
+    seeds(200, |random| {
+        let mut roots = old_values.clone();
+        for _ in 0..20 {
+            let root = random.below(roots.root_count());
+            let length = random.below(300);
+            let text = random.bytes(length);
+            let value = match random.below(5) {
+                0 => Scalar::Nil,
+                1 => Scalar::Bool(true),
+                2 => Scalar::Integer(random.below(100_000) as i64 - 500),
+                3 => Scalar::String(&text, CommonEncoding::Binary),
+                _ => Scalar::String(&text, CommonEncoding::Utf8),
+            };
+            let before = roots.bytes().to_vec();
+            match roots.assign(root, value) {
+                Err(why) => {
+                    assert_eq!(why.reason, Reason::BadEdit);
+                    assert_eq!(roots.bytes(), before);
+                }
+                Ok(spliced) => {
+                    let mut replayed = before;
+                    replayed.resize(roots.bytes().len(), 0);
+                    for range in spliced.changed {
+                        replayed[range.clone()].copy_from_slice(&roots.bytes()[range]);
+                    }
+                    assert_eq!(replayed, roots.bytes(), "the ranges tell all that changed");
+                    assert_eq!(roots.scalar(root), Some(value));
+                }
+            }
+            assert_eq!(roots.defect(), None);
+        }
+    });
+    let mut roots = old_values;
+    let kinds_fit = |root, value| roots.clone().assign(root, value).is_ok();
+    assert!(kinds_fit(0, Scalar::String(b"long", CommonEncoding::Utf8)));
+    assert!(!kinds_fit(0, Scalar::String(b"long", CommonEncoding::UsAscii)));
+    assert!(!kinds_fit(0, Scalar::Nil) && !kinds_fit(1, Scalar::Integer(1 << 40)));
+    assert!(kinds_fit(2, Scalar::Integer(-1)) && !kinds_fit(4, Scalar::Nil));
+    assert!(!kinds_fit(6, Scalar::Integer(1)) && !kinds_fit(7, Scalar::Nil));
+    assert_eq!(roots.assign(99, Scalar::Nil).map_err(|why| why.reason), Err(Reason::BadEdit));
+}
+
+#[test]
+fn all_classes_that_loading_looks_up_are_named() {
+    let names = |stream: &[u8]| {
+        let names = class_names(stream).map_err(|why| why.reason)?;
+        Ok(names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    };
+    let found: Result<Vec<String>, Reason> = names(RECORDS);
+    assert_eq!(found, Ok(vec![]));
+    // An object, a Struct, one with its own bytes, one with another in its place, a String of a class,
+    // an extended one, a class, a module; a link to a name; a name with an encoding.
+    let all: &[&[u8]] = &[
+        b"o:\x06A\x06:\x07@xi\x06",
+        b"S:\x06B\x06:\x06xi\x06",
+        b"Iu:\x06C\x06x\x06:\x06ET",
+        b"U:\x06D[\x00",
+        b"IC:\x06F\"\x06x\x06;\x08T",
+        b"e:\x06Go;\x00\x00",
+        b"c\x06H",
+        b"m\x06I",
+        b"oI:\x06J\x06;\x08T\x00",
+        b"}\x06i\x06o:\x06K\x00o:\x06L\x00",
+        b"I/\x06x\x00\x06;\x08F",
+        b"l+\x07\x00\x00\x00\x40",
+        b"f\x081.5",
+    ];
+    let mut stream = b"\x04\x08[".to_vec();
+    stream.push(all.len() as u8 + 5);
+    stream.extend(all.concat());
+    let expected = ["A", "B", "C", "D", "F", "G", "H", "I", "J", "K", "L"].map(str::to_owned);
+    assert_eq!(names(&stream), Ok(expected.to_vec()));
+    for cut in 0..stream.len() {
+        assert!(names(&stream[..cut]).is_err(), "cut at {cut}");
+    }
+    assert_eq!(names(b"\x04\x09["), Err(Reason::Version));
+    assert_eq!(names(b"\x04\x08?"), Err(Reason::UnknownType(b'?')));
+    assert_eq!(names(b"\x04\x08o;\x00\x00"), Err(Reason::DanglingLink));
+    assert_eq!(names(b"\x04\x08[\xff\x00"), Err(Reason::Count));
+    // A count that nothing stands behind takes no time, and nesting no memory but for its bytes.
+    assert_eq!(names(b"\x04\x08[\x04\xff\xff\xff\x7f"), Err(Reason::Truncated));
+    let deep = [b"\x04\x08".to_vec(), b"[\x06".repeat(100_000), b"0".to_vec()].concat();
+    assert_eq!(names(&deep), Ok(vec![]));
 }

@@ -1,12 +1,15 @@
 //! What is told apart by its content and not by where it is: equal ones are one object for the host,
 //! wherever they are met, and all but the first are written as links.
 
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::OnceLock;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::encoding::Encoding;
 
 /// Something that dumping defines where it meets it first, and links to ever after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content<'a> {
     /// A Symbol. It is numbered apart from objects.
     Symbol(&'a [u8], Encoding),
@@ -38,5 +41,14 @@ impl Content<'_> {
             Content::Plain(bytes) => (b'0', bytes),
         };
         xxh3_64_with_seed(bytes, seed ^ u64::from(kind))
+    }
+}
+
+/// What contents are hashed with in maps that live as long as a change: nobody outside knows it.
+static SEED: OnceLock<u64> = OnceLock::new();
+
+impl Hash for Content<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash(*SEED.get_or_init(|| RandomState::new().hash_one(0))));
     }
 }

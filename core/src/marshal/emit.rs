@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::by_number::{ByNumber, Cheap};
 use super::content::Content;
 use super::context::Context;
 use super::encoding::Encoding;
@@ -55,7 +56,7 @@ pub(super) struct Emitter<'a, S> {
     pub(super) piece: u32,
     /// Whether a content was met that is defined behind the place.
     pub(super) moves: bool,
-    pub(super) known: HashMap<Content<'a>, Known>,
+    pub(super) known: HashMap<Content<'a>, Known, Cheap>,
     pub(super) surroundings: S,
 }
 
@@ -68,7 +69,7 @@ impl<'a, S: Surroundings> Emitter<'a, S> {
             objects: 0,
             piece: 0,
             moves: false,
-            known: HashMap::new(),
+            known: HashMap::default(),
             surroundings,
         }
     }
@@ -197,7 +198,7 @@ pub(super) struct Source<'a> {
     /// The new number of each object that was written.
     numbers: Numbers,
     /// The new numbers of symbols that were met.
-    symbols: HashMap<u32, u32>,
+    symbols: ByNumber<u32>,
 }
 
 /// What is to be taken out of a source.
@@ -212,7 +213,7 @@ pub(super) enum Piece {
 impl<'a> Source<'a> {
     pub(super) fn new(stream: &'a [u8], index: &'a Index) -> Self {
         let context = index.context.clone();
-        Source { stream, index, context, numbers: Numbers::default(), symbols: HashMap::new() }
+        Source { stream, index, context, numbers: Numbers::default(), symbols: ByNumber::default() }
     }
 
     /// Writes what stands at `place` and gives the place behind it.

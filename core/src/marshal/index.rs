@@ -11,6 +11,7 @@ use super::content::Content;
 use super::context::Context;
 use super::float::{self, Float};
 use super::long;
+use super::plan::Shifts;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::slots::Slots;
 use super::walk::{Kind, Place, Role, Visitor, Walk};
@@ -163,6 +164,16 @@ impl Index {
         let Some(leader) = leader else { return vec![root] };
         let group = self.groups.iter().filter(|&&(_, first)| first == leader);
         group.map(|&(root, _)| root as usize).collect()
+    }
+
+    /// Moves all places but those in the context.
+    pub(super) fn shift(&mut self, offsets: &Shifts) {
+        self.linked.iter_mut().for_each(|linked| linked.offset = offsets.of(linked.offset));
+        offsets.shift_all(&mut self.links, u32::MAX);
+        offsets.shift_all(&mut self.symbols, u32::MAX);
+        offsets.shift_all(&mut self.offsets, u32::MAX);
+        self.contents.shift(offsets);
+        self.roots.shift(offsets);
     }
 
     /// Bytes of memory.

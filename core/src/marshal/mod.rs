@@ -27,6 +27,9 @@
 //! A host may itself write a stream that is refused: Ruby 3.1 interns a String a second time if an equal
 //! one is swept at that moment, and then writes both in full. Loading and dumping it once more mends it.
 
+mod assign;
+mod by_number;
+mod classes;
 mod content;
 mod context;
 mod edit;
@@ -40,6 +43,7 @@ mod patch;
 mod plan;
 mod refusal;
 mod roots;
+mod scalar;
 mod scan;
 mod slots;
 mod splice;
@@ -54,9 +58,11 @@ use content::Content;
 use edit::{Edits, Indexed};
 use index::Index;
 
+pub use classes::class_names;
 pub use edit::Edit;
 pub use refusal::{NotIndexable, Reason};
 pub use roots::{Parts, Roots};
+pub use scalar::{CommonEncoding, Scalar};
 pub use value::{Extras, Form, NESTING_MAX, Span, SymbolId, TextEncoding, Value, ValueId, Values};
 pub use walk::DEPTH_MAX;
 
@@ -167,6 +173,14 @@ impl RootStream {
         }
     }
 
+    /// The root of a key that is a String or a Symbol, without dumping it.
+    pub fn find_text(&self, key: Scalar<'_>) -> Lookup {
+        match scalar::text_content(key) {
+            Some(key) => self.find_content(&key),
+            None => Lookup::Undecidable,
+        }
+    }
+
     fn find_content(&self, key: &Content<'_>) -> Lookup {
         let mut undecidable = false;
         let is_it = |offset| {
@@ -194,6 +208,28 @@ impl RootStream {
     /// Where the key and the value of a root stand.
     pub fn spans(&self, root: usize) -> Option<(Range<usize>, Range<usize>)> {
         self.index.spans(&self.stream, root)
+    }
+
+    /// The value of a root, if it is a scalar that shares nothing with other roots.
+    pub fn scalar(&self, root: usize) -> Option<Scalar<'_>> {
+        let place = self.index.value_place(&self.stream, root).ok()?;
+        if root >= self.root_count() || self.shares(root) {
+            return None;
+        }
+        let scalar = scalar::at(&self.stream, &self.index, place)?;
+        let is_link = self.stream.get(place.at) == Some(&b'@');
+        (!is_link || !matches!(scalar, Scalar::String(..))).then_some(scalar)
+    }
+
+    /// The key of a root, if it is a scalar.
+    pub fn scalar_key(&self, root: usize) -> Option<Scalar<'_>> {
+        let place = self.index.place(root).filter(|_| root < self.root_count())?;
+        scalar::at(&self.stream, &self.index, place)
+    }
+
+    /// Whether other roots share objects with `root`.
+    pub fn shares(&self, root: usize) -> bool {
+        !self.index.groups.is_empty() && self.index.group(root).len() > 1
     }
 
     /// The roots that share objects with `root`, itself among them, in order. They are to be taken
@@ -256,6 +292,25 @@ impl RootStream {
         let new = Indexed { stream: &changes.stream, index: &changes.index };
         let edits = Edits::check(old, new, edits)?;
         splice::splice(&mut self.stream, &mut self.index, new, &edits)
+    }
+
+    /// Gives a root another scalar, where both are of kinds that the rest of the stream does not
+    /// depend on: Strings of one encoding, or what is no object. To others it does, for
+    /// [`splice`](Self::splice).
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadEdit`] if there is no such root or the kinds do not fit, [`Reason::SplitGroup`]
+    /// if it shares objects with others, [`Reason::TooLong`]. The stream is as it was then.
+    pub fn assign(&mut self, root: usize, value: Scalar<'_>) -> Result<Spliced, NotIndexable> {
+        let at = self.index.place(root).map_or(0, |place| place.at);
+        if root >= self.root_count() {
+            return Err(NotIndexable::new(Reason::BadEdit, at));
+        }
+        if self.shares(root) {
+            return Err(NotIndexable::new(Reason::SplitGroup, at));
+        }
+        assign::assign(&mut self.stream, &mut self.index, root, value)
     }
 
     /// Bytes of memory that the index takes beside the stream.

@@ -133,8 +133,28 @@ pub(super) fn joined(mut ranges: Vec<Range<usize>>, len: usize) -> Vec<Range<usi
     changed
 }
 
+/// Adds where `bytes` differ from what the stream has at `start`, behind the others.
+pub(super) fn add_differing(
+    changed: &mut Vec<Range<usize>>,
+    stream: &[u8],
+    start: usize,
+    bytes: &[u8],
+) {
+    let old = stream.get(start..).unwrap_or_default();
+    for (step, (old, new)) in old.chunks(STEP).zip(bytes.chunks(STEP)).enumerate() {
+        let old = old.get(..new.len()).unwrap_or(old);
+        if old != new {
+            let start = start + step * STEP;
+            add(changed, start..start + new.len());
+        }
+    }
+    if bytes.len() > old.len() {
+        add(changed, start + old.len()..start + bytes.len());
+    }
+}
+
 /// Adds a range behind the others, as part of the last one if there is little between them.
-fn add(changed: &mut Vec<Range<usize>>, range: Range<usize>) {
+pub(super) fn add(changed: &mut Vec<Range<usize>>, range: Range<usize>) {
     match changed.last_mut() {
         Some(last) if range.start <= last.end + GAP => last.end = last.end.max(range.end),
         _ => changed.push(range),

@@ -1,8 +1,7 @@
 //! Working out how changed roots fit between those that stay as they are: which bytes they take,
 //! which numbers shift by that, and whether a definition would have to move.
 
-use std::collections::HashMap;
-
+use super::by_number::ByNumber;
 use super::content::Content;
 use super::edit::{Edits, Indexed};
 use super::emit::{Emitter, Piece, Placement, Source, Surroundings};
@@ -109,9 +108,9 @@ pub(super) struct Plan<'a> {
     pub(super) objects: Shifts,
     /// New numbers of contents that are defined in changed roots and linked to from others, and how
     /// many links remain.
-    pub(super) moved: HashMap<u32, (u32, u32)>,
+    pub(super) moved: ByNumber<(u32, u32)>,
     /// The same of symbols, whose numbers stay.
-    pub(super) symbols_kept: HashMap<u32, u32>,
+    pub(super) symbols_kept: ByNumber<u32>,
     /// Links in roots that stay that lead to other numbers than before: where they are, as bytes of
     /// the same length.
     pub(super) relinked: Vec<(u32, u32)>,
@@ -216,8 +215,8 @@ pub(super) fn plan<'a>(
         written,
         surveys,
         objects,
-        moved: HashMap::new(),
-        symbols_kept: HashMap::new(),
+        moved: ByNumber::default(),
+        symbols_kept: ByNumber::default(),
         relinked: Vec::new(),
     };
     let fits = plan.keep_definitions(old, &emitter) && plan.relink(old)?;
@@ -248,8 +247,8 @@ fn has_symbols_behind(old: Indexed<'_>, written: &[Written]) -> bool {
 impl<'a> Plan<'a> {
     /// Whether what the changed roots defined for others is still defined by them, no later.
     fn keep_definitions<S>(&mut self, old: Indexed<'_>, emitter: &Emitter<'a, S>) -> bool {
-        let mut symbols_used: HashMap<u32, u32> = HashMap::new();
-        let mut objects_used: HashMap<u32, u32> = HashMap::new();
+        let mut symbols_used: ByNumber<u32> = ByNumber::default();
+        let mut objects_used: ByNumber<u32> = ByNumber::default();
         for survey in &self.surveys {
             for (&number, &uses) in &survey.symbols_used {
                 *symbols_used.entry(number).or_default() += uses;

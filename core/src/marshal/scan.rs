@@ -1,10 +1,10 @@
 //! Making the index of a stream in one pass, which proves that loading and dumping the stream gives
 //! the same bytes again, as far as the stream can tell.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
+use super::by_number::ByNumber;
 use super::content::Content;
 use super::context::Context;
 use super::index::{self, Index, Linked};
@@ -80,11 +80,11 @@ struct Scanner<'a> {
     /// Number and place of each content that is no key of a root.
     definitions: Vec<(u32, u32)>,
     /// Contents that are linked to from another root, with their places and the number of links.
-    linked: HashMap<u32, (u32, u32), Cheap>,
+    linked: ByNumber<(u32, u32)>,
     /// Strings of the same bytes in other encodings, by number: they may be equal keys.
-    twins: HashMap<u32, u32>,
+    twins: ByNumber<u32>,
     /// Each root that shares objects with an earlier one, and that one, up to the first.
-    parents: HashMap<u32, u32>,
+    parents: ByNumber<u32>,
     root_start: u32,
     root_objects: u32,
     /// Whether the key of a root is being walked over.
@@ -109,9 +109,9 @@ impl<'a> Scanner<'a> {
             index,
             targets: Vec::new(),
             definitions: Vec::new(),
-            linked: HashMap::default(),
-            twins: HashMap::new(),
-            parents: HashMap::new(),
+            linked: ByNumber::default(),
+            twins: ByNumber::default(),
+            parents: ByNumber::default(),
             root_start: 0,
             root_objects: 0,
             in_root_key: false,
@@ -504,36 +504,5 @@ impl Scanner<'_> {
     fn is_ascii(&self, number: u32) -> bool {
         let content = self.place_of(number).and_then(|at| self.index.content(self.stream, at));
         matches!(content, Some(Content::Interned(_, super::encoding::Encoding::US_ASCII)))
-    }
-}
-
-/// Hashes numbers that are given out one after another, whatever the input: a product suffices.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cheap;
-
-impl BuildHasher for Cheap {
-    type Hasher = Product;
-
-    fn build_hasher(&self) -> Product {
-        Product(0)
-    }
-}
-
-/// The product of a number.
-#[derive(Debug)]
-struct Product(u64);
-
-impl Hasher for Product {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        let product = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ (product >> 32);
     }
 }

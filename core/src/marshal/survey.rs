@@ -1,8 +1,8 @@
 //! What one root has: what it defines, and what it links to outside of itself.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::by_number::ByNumber;
 use super::content::Content;
 use super::context::Context;
 use super::refusal::Result;
@@ -25,8 +25,8 @@ pub(super) struct Survey<'a> {
     /// Where links to objects stand, in order.
     pub(super) links: Vec<u32>,
     /// Symbols and objects of other roots, by number, and how often they are linked to.
-    pub(super) symbols_used: HashMap<u32, u32>,
-    pub(super) objects_used: HashMap<u32, u32>,
+    pub(super) symbols_used: ByNumber<u32>,
+    pub(super) objects_used: ByNumber<u32>,
     /// Where the root begins and ends.
     pub(super) start: Place,
     pub(super) end: Place,

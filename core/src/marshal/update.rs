@@ -1,9 +1,9 @@
 //! Keeping the index of a stream up with changes of its bytes: what is known of the roots that stay
 //! moves, what the changed ones had goes, what they have comes.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::by_number::ByNumber;
 use super::context::EncodingName;
 use super::edit::Indexed;
 use super::index::{self, Index, Linked};
@@ -19,12 +19,12 @@ pub(super) struct Departed {
     contents: Vec<(u64, u32)>,
     roots: Vec<(u64, u32)>,
     /// How often the contents and symbols of other roots are linked to less.
-    objects_used: HashMap<u32, u32>,
-    symbols_used: HashMap<u32, u32>,
+    objects_used: ByNumber<u32>,
+    symbols_used: ByNumber<u32>,
     /// Contents that still are defined by changed roots, by their new numbers, with the links that
     /// remain to them from roots that stay.
-    objects_kept: HashMap<u32, u32>,
-    symbols_kept: HashMap<u32, u32>,
+    objects_kept: ByNumber<u32>,
+    symbols_kept: ByNumber<u32>,
     complex_keys: u32,
 }
 
@@ -34,8 +34,8 @@ impl Departed {
         let mut departed = Departed {
             contents: Vec::new(),
             roots: Vec::new(),
-            objects_used: HashMap::new(),
-            symbols_used: HashMap::new(),
+            objects_used: ByNumber::default(),
+            symbols_used: ByNumber::default(),
             objects_kept: plan.moved.values().copied().collect(),
             symbols_kept: plan.symbols_kept.clone(),
             complex_keys: 0,
@@ -169,15 +169,9 @@ impl Update {
                 .iter_mut()
                 .for_each(|linked| linked.number = self.objects.of(linked.number));
         }
-        if self.offsets.is_empty() {
-            return;
+        if !self.offsets.is_empty() {
+            index.shift(&self.offsets);
         }
-        index.linked.iter_mut().for_each(|linked| linked.offset = self.offsets.of(linked.offset));
-        self.offsets.shift_all(&mut index.links, u32::MAX);
-        self.offsets.shift_all(&mut index.symbols, u32::MAX);
-        self.offsets.shift_all(&mut index.offsets, u32::MAX);
-        index.contents.shift(&self.offsets);
-        index.roots.shift(&self.offsets);
     }
 
     /// The roots that there are then, and the first object of each.
@@ -258,7 +252,7 @@ impl Update {
         let gone = self.written().filter(|written| written.with.is_none());
         let gone: Vec<u32> = gone.map(|written| written.root as u32).collect();
         let moved = |root: u32| root - gone.partition_point(|&gone| gone < root) as u32;
-        let mut place = HashMap::new();
+        let mut place = ByNumber::default();
         let mut next = moved(count as u32);
         for written in self.written() {
             let Some(with) = written.with else { continue };
@@ -270,7 +264,7 @@ impl Update {
         let mut groups: Vec<(u32, u32)> =
             stay.map(|&(root, first)| (moved(root), moved(first))).collect();
         // The roots of the changes may be in another order than they get to be in.
-        let mut firsts: HashMap<u32, u32> = HashMap::new();
+        let mut firsts: ByNumber<u32> = ByNumber::default();
         for (with, leader) in &new.groups {
             let root = place.get(with).copied().unwrap_or_default();
             firsts.entry(*leader).and_modify(|first| *first = root.min(*first)).or_insert(root);

@@ -39,7 +39,7 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FileSystem, FileVersion, LocalFileSystem, LockKind};
-use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream};
+use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream, Scalar, Spliced};
 use blocks::Blocks;
 use difference::Difference;
 use kept::{EMPTY_TABLE, Kept};
@@ -294,6 +294,29 @@ impl Store {
         edits: &[Edit],
         durability: Durability,
     ) -> Result<Result<bool, NotIndexable>> {
+        self.change_by(durability, |stream| stream.splice(changes, edits))
+    }
+
+    /// The same for one root, by its number, where both its values are scalars that nothing else
+    /// depends on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::change`].
+    pub fn assign(
+        &mut self,
+        root: usize,
+        value: Scalar<'_>,
+        durability: Durability,
+    ) -> Result<Result<bool, NotIndexable>> {
+        self.change_by(durability, |stream| stream.assign(root, value))
+    }
+
+    fn change_by(
+        &mut self,
+        durability: Durability,
+        change: impl FnOnce(&mut RootStream) -> Result<Spliced, NotIndexable>,
+    ) -> Result<Result<bool, NotIndexable>> {
         self.check_writing()?;
         let old_len = self.kept.bytes().len();
         let mut stream = match std::mem::take(&mut self.kept) {
@@ -313,7 +336,7 @@ impl Store {
             let old = if old_len == 0 { &[] } else { stream.bytes() };
             self.blocks = Some(Blocks::of(old));
         }
-        let spliced = stream.splice(changes, edits);
+        let spliced = change(&mut stream);
         let is_empty = old_len == 0 && stream.root_count() == 0;
         // An empty file stands for an empty table, and stays.
         self.kept = if is_empty { Kept::Empty } else { Kept::Roots(stream) };
