@@ -18,6 +18,7 @@ mod fields;
 mod flow;
 mod info;
 mod packet;
+mod pstore;
 mod reading;
 mod snapshot;
 mod table;
@@ -44,6 +45,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     snapshot::init(ruby)?;
     view::init(ruby)?;
     cursor::init(ruby)?;
+    pstore::init(ruby)?;
 
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
 

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod packets;
+mod scalars;
 mod scans;
 mod tables;
 mod unlocked;
@@ -19,12 +20,13 @@ use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
 pub(crate) use packets::{ROW_FIELDS_MAX, define_field_getters, define_loops};
+pub(crate) use scalars::{is_immediate, is_string, key_of, object_of, with_scalar};
 pub(crate) use scans::define_scan_loops;
 pub(crate) use tables::{
     define_allocators, define_table_methods, encoding_index, encoding_object, pack_strings,
     string_of,
 };
-pub(crate) use unlocked::{without_lock, without_lock_to_the_end};
+pub(crate) use unlocked::{without_lock, without_lock_to_the_end, without_lock_until_signal};
 
 /// Tells Ruby that nothing here is shared between Ractors.
 pub(crate) fn declare_ractor_safe() {
