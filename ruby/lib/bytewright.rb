@@ -3,6 +3,8 @@
 # Reads, decodes and keeps bulk binary data at native speed, behind the interfaces Ruby programs
 # already use.
 module Bytewright
+  # Loaded when it is first named: few programs need it beside the rest.
+  autoload :PStore, "bytewright/pstore"
 end
 
 require_relative "bytewright/errors"
@@ -17,4 +19,5 @@ require_relative "bytewright/snapshot"
 require_relative "bytewright/tree_table"
 require_relative "bytewright/adb"
 
+Bytewright.private_constant :PStoreFile
 Bytewright.singleton_class.send(:private, :run_command)

@@ -1,0 +1,214 @@
+# frozen_string_literal: true
+
+require "bytewright"
+require "digest"
+
+module Bytewright
+  # Ruby's PStore, with the same methods, errors and files, byte for byte: programs that use the one and
+  # the other may share a file. What differs is what a transaction costs, which is what it touches, and
+  # what a crash costs, which is nothing.
+  #
+  #   store = Bytewright::PStore.new("app.pstore")
+  #   store.transaction { store[:visits] = store.fetch(:visits, 0) + 1 }
+  #   store.transaction(true) { p store[:visits] }
+  #
+  # <tt>require "bytewright/pstore/replace"</tt> makes it the PStore of a whole program.
+  #
+  # A root is loaded when it is first asked for. So a class that is not there, or a value that cannot be
+  # loaded, is an error of the transaction that touches it, and of no other.
+  #
+  # The methods that the original has for classes derived from it (+dump+, +load+, +open_and_lock_file+
+  # and so on) are there, too. Where one of them is overridden, each transaction reads and writes the whole
+  # file through them, as the original does; YAML::Store works so. Which way a store goes is decided in
+  # its first transaction.
+  class PStore
+    # The version of the original whose interface this is.
+    VERSION = "0.2.1"
+
+    # How File.new opens a file to read and write it.
+    RDWR_ACCESS = { mode: IO::RDWR | IO::CREAT | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
+    # How it opens one to read it.
+    RD_ACCESS = { mode: IO::RDONLY | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
+    # How it opens a new one to write it.
+    WR_ACCESS = { mode: IO::WRONLY | IO::CREAT | IO::TRUNC | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
+
+    # What goes wrong with a store that is not the system's. If the original was loaded before, it is the
+    # original's class, so that programs may rescue either.
+    if !Object.autoload?(:PStore) && defined?(::PStore::Error)
+      Error = ::PStore::Error
+    else
+      class Error < StandardError; end
+    end
+
+    # A stored object is of a class that the store was not told to load: see +permitted_classes+.
+    class DisallowedClass < Error
+      # @return [String] the name of the class
+      attr_reader :class_name
+
+      # @private
+      def initialize(class_name)
+        super("expected objects of permitted classes, found one of #{class_name}")
+        @class_name = class_name
+      end
+    end
+
+    # @return [Boolean] whether what a transaction wrote is on the disk when it is over, and so outlasts
+    #   a loss of power; without it, it outlasts only the death of the process
+    attr_accessor :ultra_safe
+
+    # @param file [String, #to_path] the path of the store; a relative one is meant from the folder
+    #   that is the current one at each transaction
+    # @param thread_safe [Boolean] whether threads wait for each other's transactions instead of an error
+    # @param verify [Boolean] whether each transaction reads the file, and does not trust the time of its
+    #   last change to tell that it is as it was
+    # @param permitted_classes [Array<Class, String>, nil] the only classes of stored objects, beside nil,
+    #   true, false, whole numbers, Floats, Strings, Symbols, Arrays and Hashes; nil for all. They are
+    #   looked for before anything is loaded. It keeps a file from naming classes whose code runs when
+    #   they are loaded. It does not make a class harmless that is permitted, and does not bound the
+    #   memory that loading takes.
+    # @raise [Error] if the folder is not there, or the file cannot be read
+    def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, **others)
+      # The original takes any keyword for a second argument that is true, and programs name it so.
+      thread_safe = others.delete(:thread_safe) if others.key?(:thread_safe)
+      raise ArgumentError, "unknown keyword: #{others.keys.map(&:inspect).join(", ")}" unless others.empty?
+
+      folder = File.dirname(file)
+      raise Error, format("directory %s does not exist", folder) unless File.directory?(folder)
+      raise Error, format("file %s not readable", file) if File.exist?(file) && !File.readable?(file)
+
+      @filename = file
+      @abort = false
+      @ultra_safe = false
+      @thread_safe = thread_safe
+      @lock = Thread::Mutex.new
+      @bytewright = { verify: verify, permitted_classes: permitted_classes } if verify || permitted_classes
+    end
+
+    # @param key [Object]
+    # @return [Object, nil] the value of the root, the same object each time within a transaction
+    def [](key)
+      in_transaction
+      @table[key]
+    end
+
+    # @param key [Object]
+    # @param default [Object] the answer where there is no such root
+    # @return [Object]
+    # @raise [Error] if there is neither
+    def fetch(key, default = Error)
+      in_transaction
+      return @table[key] if @table.key?(key)
+      raise Error, format("undefined key '%s'", key) if default == Error
+
+      default
+    end
+
+    # @param key [Object]
+    # @param value [Object]
+    def []=(key, value)
+      in_transaction_wr
+      @table[key] = value
+    end
+
+    # @param key [Object]
+    # @return [Object, nil] the value of the root that is no more
+    def delete(key)
+      in_transaction_wr
+      @table.delete(key)
+    end
+
+    # @return [Array] the keys of all roots, in order
+    def keys
+      in_transaction
+      @table.keys
+    end
+    alias roots keys
+
+    # @param key [Object]
+    # @return [Boolean] whether there is such a root
+    def key?(key)
+      in_transaction
+      @table.key?(key)
+    end
+    alias root? key?
+
+    # @return [String, #to_path] what {#initialize} was given
+    def path
+      @filename
+    end
+
+    # Ends the transaction, whose value is nil then, and keeps what it changed.
+    def commit
+      in_transaction
+      @abort = false
+      throw :pstore_abort_transaction
+    end
+
+    # Ends the transaction, whose value is nil then, and drops what it changed.
+    def abort
+      in_transaction
+      @abort = true
+      throw :pstore_abort_transaction
+    end
+
+    # Runs the block with the file locked. What it changes, in place too, is written when it is over, unless
+    # it is left by {#abort}, an error, +break+, +return+ or +throw+.
+    #
+    # @param read_only [Boolean] whether nothing is written; such transactions may run side by side
+    # @yieldparam store [PStore] this store
+    # @return [Object] what the block returns
+    # @raise [Error] if a transaction of this object is open, or the file is no store
+    def transaction(read_only = false)
+      value = nil
+      enter
+      begin
+        @rdonly = read_only
+        @abort = false
+        @bytewright = Session.of(self, @bytewright) unless Session === @bytewright
+        begin
+          @table = @bytewright.open(self, @filename, read_only)
+          catch(:pstore_abort_transaction) { value = yield(self) }
+          @bytewright.save(self, @table, @ultra_safe) unless @abort || read_only
+        ensure
+          @bytewright.close
+        end
+      ensure
+        @lock.unlock
+      end
+      value
+    end
+
+    # @return [String]
+    def inspect
+      "#<#{self.class} #{@filename.inspect}>"
+    end
+
+    private
+
+    def in_transaction
+      raise Error, "not in transaction" unless @lock.locked?
+    end
+
+    def in_transaction_wr
+      in_transaction
+      raise Error, "in read-only transaction" if @rdonly
+    end
+
+    def enter
+      if @thread_safe
+        begin
+          @lock.lock
+        rescue ThreadError
+          raise Error, "nested transaction"
+        end
+      elsif !@lock.try_lock
+        raise Error, "nested transaction"
+      end
+    end
+  end
+end
+
+require_relative "pstore/hooks"
+require_relative "pstore/checked_marshal"
+require_relative "pstore/table"
+require_relative "pstore/session"

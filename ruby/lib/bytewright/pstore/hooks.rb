@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+module Bytewright
+  class PStore
+    # What a file is compared by where it goes through {Hooks}.
+    CHECKSUM_ALGO = %w[SHA512 SHA384 SHA256 SHA1 RMD160 MD5].each do |name|
+      break Digest(name)
+    rescue LoadError
+      next
+    end
+    EMPTY_STRING = ""
+    EMPTY_MARSHAL_DATA = Marshal.dump({}).freeze
+    EMPTY_MARSHAL_CHECKSUM = CHECKSUM_ALGO.digest(EMPTY_MARSHAL_DATA).freeze
+    private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
+
+    # The steps of a transaction that reads and writes the whole file. Classes derived from PStore override
+    # some of them, which is why they have the names, the arguments and the order that the original's have;
+    # a store whose class overrides none goes another way.
+    #
+    # What a store with +ultra_safe+ does better than the original: who waited for a file that another one
+    # took the place of meanwhile takes the new one, so that no update is lost; the mode and a symbolic link
+    # stay; and what was written is on the disk before it takes the place.
+    # @api private
+    module Hooks
+      private
+
+      # The file, with a lock on it; nil where there is none and it is only to be read.
+      def open_and_lock_file(filename, read_only)
+        loop do
+          file = File.new(filename, **(read_only ? RD_ACCESS : RDWR_ACCESS))
+          begin
+            file.flock(read_only ? File::LOCK_SH : File::LOCK_EX)
+            is_current = File.identical?(file, filename)
+            return file if is_current
+          ensure
+            file.close unless is_current
+          end
+        end
+      rescue Errno::ENOENT
+        raise unless read_only
+      end
+
+      # The table; where it may be changed, the checksum and the size of what it was read from, too.
+      def load_data(file, read_only)
+        return load_to_read(file) if read_only
+
+        data = file.read
+        return [{}, empty_marshal_checksum, empty_marshal_data.bytesize] if data.empty?
+
+        table = load(data)
+        checksum = CHECKSUM_ALGO.digest(data)
+        size = data.bytesize
+        data.clear
+        [expect_table(table), checksum, size]
+      end
+
+      def load_to_read(file)
+        expect_table(load(file))
+      rescue EOFError
+        {}
+      end
+
+      def expect_table(table)
+        return table if table.is_a?(Hash)
+
+        raise Error, "PStore file seems to be corrupted."
+      end
+
+      # Writes the table if it is another than the one with this checksum and size.
+      def save_data(original_checksum, original_file_size, file)
+        data = dump(@table)
+        return if data.bytesize == original_file_size && CHECKSUM_ALGO.digest(data) == original_checksum
+
+        if @ultra_safe
+          save_data_with_atomic_file_rename_strategy(data, file)
+        else
+          save_data_with_fast_strategy(data, file)
+        end
+      end
+
+      def save_data_with_atomic_file_rename_strategy(data, file)
+        path = File.realpath(@filename)
+        temporary = "#{path}.tmp.#{Process.pid}.#{rand(1_000_000)}"
+        new_file = File.new(temporary, **WR_ACCESS, perm: 0)
+        begin
+          new_file.flock(File::LOCK_EX)
+          new_file.write(data)
+          new_file.chmod(file.stat.mode & 0o7777)
+          new_file.fdatasync
+          File.rename(temporary, path)
+        rescue Exception # rubocop:disable Lint/RescueException -- the file goes, whatever comes
+          File.unlink(temporary) if File.exist?(temporary)
+          raise
+        ensure
+          new_file.close
+        end
+      end
+
+      def save_data_with_fast_strategy(data, file)
+        file.rewind
+        file.write(data)
+        file.truncate(data.bytesize)
+      end
+
+      def dump(table)
+        Marshal.dump(table)
+      end
+
+      # +content+ is a String where the table may be changed, and a File where it is only read.
+      def load(content)
+        # A class that has a \transaction of its own may come here first.
+        @bytewright = Session.of(self, @bytewright) unless Session === @bytewright
+        @bytewright.marshal.load(content)
+      end
+
+      def empty_marshal_data
+        EMPTY_MARSHAL_DATA
+      end
+
+      def empty_marshal_checksum
+        EMPTY_MARSHAL_CHECKSUM
+      end
+    end
+
+    include Hooks
+    private_constant :Hooks
+  end
+end
