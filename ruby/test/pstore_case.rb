@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+begin
+  require "pstore"
+rescue LoadError
+  warn "gap: Ruby's own PStore is not installed, so ours is not compared with it (gem install pstore)"
+end
+require_relative "test_case"
+
+# What the tests of stores share: the original beside ours, values to store, and oracles.
+class StoreCase < TestCase
+  OURS = Bytewright::PStore
+  STOCK = (::PStore if defined?(::PStore))
+
+  Pair = Struct.new(:left, :right)
+  Named = Struct.new(:name, :size, keyword_init: true)
+  Point = Class.new { attr_accessor :x, :y }
+
+  # Yields a folder. It goes afterwards, whatever goes of it by itself meanwhile: stores that nobody has
+  # any more take their journals with them.
+  def with_folder
+    folder = Dir.mktmpdir
+    yield folder
+  ensure
+    FileUtils.rm_rf(folder)
+  end
+
+  # Yields the path of a store that is not there yet.
+  def with_store_path(name = "store")
+    with_folder { |folder| yield File.join(folder, name) }
+  end
+
+  def stock
+    STOCK || skip("Ruby's own PStore is not installed")
+  end
+
+  # Writes a table as any program with PStore would.
+  def write_table(path, table)
+    File.binwrite(path, Marshal.dump(table))
+  end
+
+  def read_table(path)
+    Marshal.load(File.binread(path))
+  end
+
+  # Runs another Ruby with the load path of these tests; what it prints.
+  def ruby(script, *arguments, expect: true)
+    load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
+    read, write = IO.pipe
+    process = spawn(RbConfig.ruby, "-W", "-I#{load_path}", "-e", script, *arguments, out: write, err: write)
+    write.close
+    output = read.read
+    status = Process.wait2(process).last
+    assert_equal(expect, status.success?, output) unless expect.nil?
+    output
+  ensure
+    read&.close
+  end
+
+  # Which seeds a random test runs: those of BYTEWRIGHT_SEED, or new ones, which a failure prints.
+  def with_seeds(count)
+    seeds = ENV["BYTEWRIGHT_SEED"] ? [Integer(ENV["BYTEWRIGHT_SEED"])] : Array.new(count) { Random.new_seed % 2**32 }
+    seeds.each do |seed|
+      yield Random.new(seed)
+    rescue Minitest::Assertion, StandardError
+      warn "seed: BYTEWRIGHT_SEED=#{seed}"
+      raise
+    end
+  end
+end

@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+require_relative "pstore_case"
+require "set"
+require "stringio"
+
+# Goal: what our stores can do beyond the original.
+class PStoreOptionsTest < StoreCase
+  # Says that it was loaded.
+  class Spy
+    class << self
+      attr_accessor :loaded
+    end
+
+    def initialize(value) = @value = value
+    def marshal_dump = @value
+    def marshal_load(value) = (Spy.loaded = true) && @value = value
+  end
+
+  def test_options_do_not_take_the_place_of_the_originals_arguments
+    with_store_path do |path|
+      assert(OURS.new(path, true, verify: true).instance_variable_get(:@thread_safe))
+      assert(OURS.new(path, thread_safe: true).instance_variable_get(:@thread_safe))
+      assert_equal({ verify: true }, OURS.new(path, { verify: true }).instance_variable_get(:@thread_safe))
+      error = assert_raises(ArgumentError) { OURS.new(path, permited_classes: []) }
+      assert_equal("unknown keyword: :permited_classes", error.message)
+    end
+  end
+
+  def test_only_permitted_classes_are_loaded
+    with_store_path do |path|
+      write_table(path, { "plain" => [1, 2.5, nil, true, :sym, { "a" => "b" }], "pair" => Pair.new(1, Point.new), "text" => "x" })
+      store = OURS.new(path, permitted_classes: [Pair])
+      store.transaction(true) { assert_equal([[1, 2.5, nil, true, :sym, { "a" => "b" }], "x"], [store["plain"], store["text"]]) }
+      error = assert_raises(OURS::DisallowedClass) { store.transaction(true) { store["pair"] } }
+      assert_equal(["expected objects of permitted classes, found one of StoreCase::Point", "StoreCase::Point"],
+                   [error.message, error.class_name])
+      assert_kind_of(OURS::Error, error)
+      named = OURS.new(path, permitted_classes: ["StoreCase::Pair", Point])
+      assert_equal(1, named.transaction(true) { named["pair"].left })
+    end
+  end
+
+  # Also where all of it is loaded at once, and where it is damaged.
+  def test_a_whole_table_is_loaded_only_of_permitted_classes
+    with_store_path do |path|
+      [{ [1] => Spy.new(1) }, Spy.new(1), { a: Spy.new(1), b: 2 }.compare_by_identity].each do |object|
+        write_table(path, object)
+        Spy.loaded = nil
+        [true, false].each do |read_only|
+          store = OURS.new(path, permitted_classes: [])
+          assert_raises(OURS::DisallowedClass) { store.transaction(read_only) { store[[1]] } }
+        end
+        assert_nil(Spy.loaded)
+      end
+      whole = Marshal.dump([Spy.new(1)] * 2)
+      (3...whole.bytesize).each do |length|
+        File.binwrite(path, whole[0, length])
+        store = OURS.new(path, permitted_classes: [])
+        error = assert_raises(OURS::Error) { store.transaction { store.roots } }
+        assert_match(/corrupted|permitted/, error.message)
+      end
+      assert_nil(Spy.loaded)
+    end
+  end
+
+  def test_a_derived_class_loads_only_permitted_classes_unless_it_loads_itself
+    derived = Class.new(OURS) { def dump(table) = Marshal.dump(table) }
+    with_store_path do |path|
+      store = derived.new(path, permitted_classes: [Set])
+      store.transaction { store[:a] = Set[1] }
+      store.transaction(true) { assert_equal(Set[1], store[:a]) }
+      write_table(path, { a: Spy.new(1) })
+      [true, false].each { |read_only| assert_raises(OURS::DisallowedClass) { store.transaction(read_only) { 1 } } }
+    end
+  end
+
+  # Writers that leave no trace in what a file's status says.
+  def test_a_store_that_verifies_trusts_no_times
+    with_store_path do |path|
+      store = OURS.new(path, verify: true)
+      store.transaction { store[:a] = 1 }
+      time = File.mtime(path)
+      File.binwrite(path, File.binread(path).sub("i\x06", "i\x07"))
+      File.utime(time, time, path)
+      store.transaction { assert_equal(2, store[:a]) }
+    end
+  end
+
+  def test_ultra_safe_keeps_file_mode_and_link
+    with_store_path do |path|
+      write_table("#{path}-target", { a: 1 })
+      File.chmod(0o600, "#{path}-target")
+      File.symlink("#{path}-target", path)
+      inode = File.stat(path).ino
+      store = OURS.new(path)
+      store.ultra_safe = true
+      3.times { store.transaction { store[:a] += 1; store[:b] = [store[:a]] } }
+      assert_equal([inode, 0o600, true], [File.stat(path).ino, File.stat(path).mode & 0o777, File.symlink?(path)])
+      assert_equal({ a: 4, b: [4] }, read_table("#{path}-target"))
+    end
+  end
+
+  def test_a_root_that_nobody_touches_is_not_loaded
+    with_store_path do |path|
+      File.binwrite(path, "\x04\x08{\x07:\x06ao:\x0bNoneXx\x00:\x06bi\x06")
+      store = OURS.new(path)
+      store.transaction { store[:b] += 1 }
+      assert_equal("\x04\x08{\x07:\x06ao:\x0bNoneXx\x00:\x06bi\x07".b, File.binread(path))
+    end
+  end
+
+  def test_inspect_shows_the_path_and_loads_nothing
+    with_store_path do |path|
+      store = OURS.new(path)
+      assert_equal("#<Bytewright::PStore #{path.inspect}>", store.inspect)
+      store.transaction { store[:a] = 1; assert_equal("#<Bytewright::PStore #{path.inspect}>", store.inspect) }
+    end
+  end
+
+  def test_a_root_that_cannot_be_loaded_fails_alone_also_where_all_are_loaded_at_once
+    with_store_path do |path|
+      roots = Array.new(100) { |root| ["key#{root}", [root]] }.to_h
+      File.binwrite(path, Marshal.dump(roots.merge("bad" => Point.new)).sub("StoreCase::Point", "StoreCase::Faint"))
+      store = OURS.new(path)
+      3.times do
+        [true, false].each do |read_only|
+          store.transaction(read_only) do
+            roots.each { |key, value| assert_equal(value, store[key]) }
+            assert_raises(ArgumentError) { store["bad"] }
+          end
+        end
+      end
+    end
+  end
+
+  # One transaction in which most roots are loaded is followed by some that load all at once.
+  def test_habits_change_nothing
+    with_store_path do |path|
+      twin = Array.new(100) { |root| ["key#{root}", [root, "text"]] }.to_h
+      write_table(path, twin)
+      store = OURS.new(path)
+      60.times do |count|
+        key = "key#{count * 7 % 100}"
+        store.transaction do
+          twin.each_key { |each| assert_equal(twin[each], store[each]) } if count % 25 == 0
+          store[key] << count
+        end
+        twin[key] << count
+        assert_equal(Marshal.dump(Marshal.load(Marshal.dump(twin))), File.binread(path))
+      end
+    end
+  end
+end
