@@ -32,6 +32,12 @@ module Bytewright
     # How it opens a new one to write it.
     WR_ACCESS = { mode: IO::WRONLY | IO::CREAT | IO::TRUNC | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
 
+    # How a store keeps its roots: in one table that Marshal dumps, as the original does, or each by itself.
+    FORMATS = %i[marshal roots].freeze
+
+    DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: :marshal }.freeze
+    private_constant :DEFAULT_OPTIONS
+
     # What goes wrong with a store that is not the system's. If the original was loaded before, it is the
     # original's class, so that programs may rescue either.
     if !Object.autoload?(:PStore) && defined?(::PStore::Error)
@@ -66,22 +72,29 @@ module Bytewright
     #   looked for before anything is loaded. It keeps a file from naming classes whose code runs when
     #   they are loaded. It does not make a class harmless that is permitted, and does not bound the
     #   memory that loading takes.
+    # @param format [:marshal, :roots] how the file keeps the roots. With +:roots+ it is a file of a
+    #   HashTable, or, if its name ends in .bwt, of a TreeTable, with each root by itself: for large stores
+    #   whose roots grow. The process that writes it keeps it open until {#close}.
     # @raise [Error] if the folder is not there, or the file cannot be read
-    def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, **others)
+    def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, format: :marshal, **others)
       # The original takes any keyword for a second argument that is true, and programs name it so.
       thread_safe = others.delete(:thread_safe) if others.key?(:thread_safe)
       raise ArgumentError, "unknown keyword: #{others.keys.map(&:inspect).join(", ")}" unless others.empty?
+      unless FORMATS.include?(format)
+        raise ArgumentError, "format: expected #{FORMATS.map(&:inspect).join(" or ")}, found #{format.inspect}"
+      end
 
       folder = File.dirname(file)
-      raise Error, format("directory %s does not exist", folder) unless File.directory?(folder)
-      raise Error, format("file %s not readable", file) if File.exist?(file) && !File.readable?(file)
+      raise Error, "directory #{folder} does not exist" unless File.directory?(folder)
+      raise Error, "file #{file} not readable" if File.exist?(file) && !File.readable?(file)
 
       @filename = file
       @abort = false
       @ultra_safe = false
       @thread_safe = thread_safe
       @lock = Thread::Mutex.new
-      @bytewright = { verify: verify, permitted_classes: permitted_classes } if verify || permitted_classes
+      options = { verify: verify, permitted_classes: permitted_classes, format: format }
+      @bytewright = options unless options == DEFAULT_OPTIONS
     end
 
     # @param key [Object]
@@ -178,6 +191,20 @@ module Bytewright
       value
     end
 
+    # Leaves the file to other processes, where the store keeps it open between transactions: see +format+
+    # of {#initialize}. The next transaction opens it again.
+    #
+    # @return [nil]
+    # @raise [Error] in a transaction
+    def close
+      enter
+      begin
+        @bytewright.close_file if Session === @bytewright
+      ensure
+        @lock.unlock
+      end
+    end
+
     # @return [String]
     def inspect
       "#<#{self.class} #{@filename.inspect}>"
@@ -210,5 +237,7 @@ end
 
 require_relative "pstore/hooks"
 require_relative "pstore/checked_marshal"
+require_relative "pstore/hash_like"
 require_relative "pstore/table"
 require_relative "pstore/session"
+require_relative "pstore/roots"

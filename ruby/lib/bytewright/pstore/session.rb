@@ -11,7 +11,11 @@ module Bytewright
         # A derived class may have a \method of that name, too.
         owner = ->(name) { Kernel.instance_method(:method).bind_call(store, name).owner }
         own = Hooks.private_instance_methods(false).all? { |name| owner.call(name).equal?(Hooks) }
-        (own ? DirectSession : HookedSession).new(**options || {})
+        options = { format: :marshal, **options || {} }
+        by_root = options.delete(:format) == :roots
+        raise Error, "format: :roots goes without the steps that #{store.class} overrides" if by_root && !own
+
+        (by_root ? RootSession : own ? DirectSession : HookedSession).new(**options)
       end
 
       # @return [#load] what loads streams
@@ -21,6 +25,9 @@ module Bytewright
         @verify = verify
         @marshal = permitted_classes ? CheckedMarshal.new(permitted_classes) : Marshal
       end
+
+      # Lets go of what is open between transactions.
+      def close_file; end
     end
 
     # Reads and writes what a transaction touches.

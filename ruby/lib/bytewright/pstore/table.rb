@@ -9,6 +9,8 @@ module Bytewright
     # Roots are told apart by their numbers in the file, which is not changed while there is a transaction.
     # @api private
     class Table
+      include HashLike
+
       # Roots that are loaded one by one, and the share of all, until all are loaded at once, which takes
       # less for each. Where all are no more than so many bytes, it is so from the first on.
       LOADED_ALONE = 8
@@ -98,12 +100,6 @@ module Bytewright
       # @return [Hash]
       def whole
         @whole ||= (knows_all? ? known_table : loaded_table).update(@added)
-      end
-      alias to_h whole
-      alias to_hash whole
-
-      def inspect
-        whole.inspect
       end
 
       # Whether loading all roots at once would have taken less.
@@ -225,14 +221,6 @@ module Bytewright
       def key(root)
         key = @file.key(root)
         @file.equal?(key) ? @marshal.load(@file.lift_keys(root, 1)).first : key
-      end
-
-      def respond_to_missing?(name, include_private = false)
-        Hash.method_defined?(name) || super
-      end
-
-      def method_missing(name, ...)
-        Hash.method_defined?(name) ? whole.public_send(name, ...) : super
       end
     end
     private_constant :Table

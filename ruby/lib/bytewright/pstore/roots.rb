@@ -1,0 +1,164 @@
+# frozen_string_literal: true
+
+module Bytewright
+  class PStore
+    # Keeps each root by itself in a table's file, which the process has open from its first transaction
+    # on. A transaction reads what it touches, and writes all of its changes when it ends, as one commit.
+    # @api private
+    class RootSession < Session
+      def initialize(**options)
+        super
+        @path = @process = @entries = @reads_only = nil
+      end
+
+      def open(_store, filename, read_only)
+        path = File.expand_path(filename)
+        close_file unless path == @path && @process == Process.pid && (read_only || !@reads_only)
+        return {} unless @entries || open_file(path, read_only)
+
+        RootTable.new(@entries, @marshal)
+      end
+
+      def save(_store, table, ultra_safe)
+        return unless RootTable === table
+
+        table.save
+        @entries.sync if ultra_safe
+      end
+
+      # The transaction is over; the file stays open.
+      def close; end
+
+      # Leaves the file to other processes.
+      def close_file
+        entries, @entries = @entries, nil
+        # What the parent has open is not a child's to close.
+        entries.close if entries && @process == Process.pid
+        nil
+      end
+
+      private
+
+      def open_file(path, read_only)
+        return if read_only && !File.exist?(path)
+
+        table = path.end_with?(".bwt") ? TreeTable : HashTable
+        @path, @process, @reads_only = path, Process.pid, read_only
+        @entries = table.open(path, read_only: read_only, encoding: Encoding::BINARY)
+      end
+    end
+
+    # The roots of a file that has each by itself, in one transaction, used like the Hash that they are.
+    # @api private
+    class RootTable
+      include HashLike
+
+      GONE = Object.new.freeze
+      private_constant :GONE
+
+      # @param entries [Table] dumped values by dumped keys
+      # @param marshal [#load]
+      def initialize(entries, marshal)
+        @entries = entries
+        @marshal = marshal
+        # By the dumped key: what was touched, and what it was dumped as.
+        @values = {}
+        @dumped = {}
+      end
+
+      def [](key)
+        dumped = dump_key(key)
+        value = @values.fetch(dumped) { load(dumped) }
+        GONE.equal?(value) ? nil : value
+      end
+
+      def key?(key)
+        dumped = dump_key(key)
+        @values.key?(dumped) ? !GONE.equal?(@values[dumped]) : @entries.key?(dumped)
+      end
+
+      def []=(key, value)
+        @values[dump_key(key)] = value
+      end
+
+      def delete(key)
+        value = self[key]
+        @values[dump_key(key)] = GONE
+        value
+      end
+
+      def keys
+        added = @values.keys.reject { |dumped| @entries.key?(dumped) }
+        dumped = (@entries.keys + added).reject { |key| GONE.equal?(@values[key]) }
+        dumped.map { |key| @marshal.load(key) }
+      end
+
+      # Writes what was changed, or may have been, as one commit.
+      def save
+        changes = @values.filter_map do |dumped, value|
+          bytes = Marshal.dump(value) unless GONE.equal?(value)
+          [dumped, bytes] unless bytes == @dumped.fetch(dumped) { @entries[dumped] }
+        end
+        return if changes.empty?
+
+        @entries.transaction do
+          changes.each { |dumped, bytes| bytes ? @entries[dumped] = bytes : @entries.delete(dumped) }
+        end
+      end
+
+      # @return [Hash]
+      def whole
+        keys.to_h { |key| [key, self[key]] }
+      end
+
+      private
+
+      def load(dumped)
+        bytes = @entries[dumped]
+        return unless bytes
+
+        @dumped[dumped] = bytes
+        @values[dumped] = @marshal.load(bytes)
+      end
+
+      # Strings that are equal have the same bytes, whatever their encodings.
+      def dump_key(key)
+        if key.instance_of?(String) && key.encoding != Encoding::UTF_8 && key.ascii_only?
+          key = key.dup.force_encoding(Encoding::UTF_8)
+        end
+        Marshal.dump(key)
+      end
+    end
+    private_constant :RootSession, :RootTable
+
+    class << self
+      # Makes a store of another format out of a store, whose file stays as it is. Roots of one Marshal
+      # stream may share objects; by themselves each has its own.
+      #
+      # @param old [String, #to_path] the store
+      # @param new [String, #to_path] where the new one is to be; nothing may be there
+      # @param format [:marshal, :roots] of the new one
+      # @return [Integer] how many roots there are
+      # @raise [Errno::EEXIST] if there is a file of the new name
+      def convert(old, new, format:)
+        raise Errno::EEXIST, File.path(new) if File.exist?(new)
+
+        source = self.new(old, format: format_of(old))
+        target = self.new(new, format: format)
+        target.ultra_safe = true
+        source.transaction(true) do
+          target.transaction { source.keys.each { |key| target[key] = source[key] }.size }
+        end
+      ensure
+        [source, target].each { |store| store&.close }
+      end
+
+      # @param path [String, #to_path] of a store
+      # @return [:marshal, :roots]
+      def format_of(path)
+        magic = File.binread(path, 2)
+        magic.nil? || magic == Marshal.dump(nil)[0, 2] ? :marshal : :roots
+      end
+    end
+  end
+end

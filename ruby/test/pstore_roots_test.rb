@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require_relative "pstore_case"
+
+# Goal: a store that keeps each root by itself behaves as one that keeps them together, but for what it
+# says it does not: the order of roots, and objects that roots share.
+#
+# Method: random transactions beside a Hash, over both kinds of files, with the file left and opened
+# again; processes beside each other, and killed.
+class PStoreRootsTest < StoreCase
+  ROUNDS = Integer(ENV.fetch("BYTEWRIGHT_CASES", "200"))
+
+  def open_store(path, **options)
+    OURS.new(path, format: :roots, **options)
+  end
+
+  def with_both_kinds
+    %w[store.bwh store.bwt].each { |name| with_store_path(name) { |path| yield path } }
+  end
+
+  def value(random)
+    case random.rand(7)
+    when 0 then random.rand(-5..5)
+    when 1 then "text" * random.rand(50)
+    when 2 then [1, nil, { "a" => random.rand }]
+    when 3 then Pair.new(random.rand(9), :sym)
+    when 4 then nil
+    when 5 then 2**random.rand(90)
+    else Named.new(name: "n", size: random.rand(3))
+    end
+  end
+
+  def key(random)
+    number = random.rand(20)
+    [number, "key#{number}", :"key#{number}", [number], 1.5 + number].sample(random: random)
+  end
+
+  # What both are asked; `table` is the store, or the Hash beside it.
+  def change(table, random)
+    key = key(random)
+    case random.rand(6)
+    when 0, 1 then table[key] = value(random)
+    when 2 then table.delete(key)
+    when 3 then table[key]
+    when 4 then table[key].is_a?(String) ? table[key] << "!" : table[key]
+    else table.key?(key)
+    end
+  end
+
+  def test_random_transactions_are_those_of_a_hash
+    with_both_kinds do |path|
+      with_seeds(1) do |random|
+        store, table = open_store(path), {}
+        ROUNDS.times do
+          seed, ending = random.rand(2**32), random.rand(8)
+          attempt = Marshal.load(Marshal.dump(table))
+          twins = Array.new(2) { Random.new(seed) }
+          count = random.rand(1..5)
+          store.transaction(ending == 0) do
+            count.times do
+              next if ending == 0 && twins.each { |twin| key(twin) }
+
+              assert_equal([change(attempt, twins[0])], [change(store, twins[1])])
+            end
+            store.abort if ending == 1
+          end
+          table = attempt if ending > 1
+          store.close if ending == 2
+          store = open_store(path) if ending == 2
+          store.transaction(true) do
+            assert_equal(table.keys.map(&:inspect).sort, store.keys.map(&:inspect).sort)
+            table.each { |key, expected| assert_equal([expected], [store[key]]) }
+          end
+        end
+      end
+    end
+  end
+
+  def test_the_rules_of_transactions_are_those_of_the_original
+    with_both_kinds do |path|
+      store = open_store(path)
+      assert_nil(store.transaction(true) { store["a"] })
+      refute_path_exists(path)
+      assert_equal("not in transaction", assert_raises(OURS::Error) { store["a"] }.message)
+      store.transaction { store["a"] = [1] }
+      store.transaction(true) do
+        assert_equal("in read-only transaction", assert_raises(OURS::Error) { store["a"] = 1 }.message)
+        assert_same(store["a"], store["a"])
+        assert_equal("undefined key 'b'", assert_raises(OURS::Error) { store.fetch("b") }.message)
+      end
+      assert_raises(RuntimeError) { store.transaction { store["a"] << 2 and raise "no" } }
+      assert_equal([1], store.transaction(true) { store["a"] })
+      store.transaction { store["a"] << 2 }
+      assert_equal([1, 2], store.transaction(true) { store["a"] })
+      store.ultra_safe = true
+      store.transaction { store["a"] << 3 }
+      assert_equal("nested transaction", assert_raises(OURS::Error) { store.transaction { store.close } }.message)
+      assert_equal({ "a" => [1, 2, 3] }, store.transaction { store.instance_variable_get(:@table).to_h })
+    end
+  end
+
+  def test_strings_that_are_equal_are_one_key_whatever_their_encodings
+    with_both_kinds do |path|
+      store = open_store(path)
+      store.transaction { store["a".b] = 1 }
+      store.transaction { assert_equal([1, true], [store["a"], store.key?("a".encode("US-ASCII"))]) }
+    end
+  end
+
+  def test_stores_are_converted_both_ways
+    with_folder do |folder|
+      old, by_root, again = %w[a b.bwt c].map { |name| File.join(folder, name) }
+      table = { "a" => [1, 2], b: Pair.new(1, 2.5), 3 => nil }
+      write_table(old, table)
+      assert_equal(3, OURS.convert(old, by_root, format: :roots))
+      assert_equal(%i[marshal roots], [OURS.format_of(old), OURS.format_of(by_root)])
+      assert_equal(3, OURS.convert(by_root, again, format: :marshal))
+      assert_equal(table, read_table(again))
+      assert_raises(Errno::EEXIST) { OURS.convert(old, again, format: :roots) }
+      assert_raises(Errno::ENOENT) { OURS.convert("#{old}.none", "#{old}.new", format: :roots) }
+    end
+  end
+
+  def test_only_one_process_writes_while_others_read
+    with_both_kinds do |path|
+      store = open_store(path)
+      store.transaction { store["a"] = 1 }
+      script = <<~RUBY
+        require "bytewright"
+        store = Bytewright::PStore.new(ARGV[0], format: :roots)
+        begin
+          store.transaction { store["a"] = 2 }
+        rescue Bytewright::LockError
+          print "locked"
+        end
+      RUBY
+      assert_equal("locked", ruby(script, path))
+      store.close
+      assert_equal("", ruby(script, path))
+      assert_equal(2, store.transaction(true) { store["a"] })
+    end
+  end
+
+  def test_a_store_that_is_killed_has_whole_transactions
+    with_store_path("store.bwh") do |path|
+      script = <<~RUBY
+        require "bytewright"
+        store = Bytewright::PStore.new(ARGV[0], format: :roots)
+        $stdout.sync = true
+        (1..).each do |number|
+          store.transaction { store["a"] = store["b"] = number }
+          puts number
+        end
+      RUBY
+      reported = 0
+      3.times do
+        IO.popen([RbConfig.ruby, "-I#{$LOAD_PATH.join(":")}", "-e", script, path]) do |process|
+          20.times { reported = Integer(process.gets) }
+          Process.kill(:KILL, process.pid)
+        end
+        open_store(path).then do |store|
+          a, b = store.transaction(true) { [store["a"], store["b"]] }
+          assert_equal(a, b)
+          assert_operator(a, :>=, reported)
+          store.close
+        end
+      end
+    end
+  end
+
+  def test_what_cannot_be_is_said
+    with_store_path do |path|
+      error = assert_raises(ArgumentError) { OURS.new(path, format: :yaml) }
+      assert_equal("format: expected :marshal or :roots, found :yaml", error.message)
+      hooked = Class.new(OURS) { private def dump(table) = super }
+      assert_raises(OURS::Error) { hooked.new(path, format: :roots).transaction { nil } }
+      write_table(path, { "a" => 1 })
+      assert_raises(Bytewright::FormatError) { open_store(path).transaction { nil } }
+    end
+  end
+end
