@@ -2,18 +2,19 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
-#   make bench        ratios against the peers, losing rows too (bench-flows, bench-tables: one of them)
+#   make bench        ratios against the peers, losing rows too (bench-flows, -tables, -pstore: one of them)
 #   make fuzz         SECONDS=60 of each fuzz target
 
 SECONDS ?= 60
 GEM_DIR := $(CURDIR)/target/gems
 GEM_STAMP := $(GEM_DIR)/installed
+BENCHES := bench-flows bench-tables bench-pstore
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-gem test-bench bench bench-flows bench-tables fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-gem test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -40,13 +41,13 @@ test-bench: $(GEM_STAMP)
 		cargo test --quiet --locked
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb tables --check
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb pstore --check
 
 # One after the other, also under `make -j`: together they would measure each other.
 bench: $(GEM_STAMP)
-	$(MAKE) bench-flows
-	$(MAKE) bench-tables
+	for bench in $(BENCHES); do $(MAKE) $$bench || exit 1; done
 
-bench-flows bench-tables: $(GEM_STAMP)
+$(BENCHES): $(GEM_STAMP)
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb $(@:bench-%=%)
 
 # Built from the packed gem in a clean folder, so that a file missing from the gem shows.

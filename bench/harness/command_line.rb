@@ -8,12 +8,13 @@ require_relative "setup"
 require_relative "table"
 require_relative "timing"
 require_relative "suites/flows"
+require_relative "suites/pstore"
 require_relative "suites/tables"
 
 module Bench
   # The options of `ruby bench/run.rb`.
   class CommandLine
-    SUITES = { "flows" => Suites::Flows, "tables" => Suites::Tables }.freeze
+    SUITES = { "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore }.freeze
     CLOCKS = { "wall" => :wall_s, "processor" => :cpu_s }.freeze
     RUNS_COUNT_MIN_FOR_RECORD = 5
 

@@ -39,7 +39,7 @@ module Bench
     def generated(name)
       recipe = @recipes.fetch(name.to_sym)
       path = File.join(@folder, "#{name}.#{recipe.ending}")
-      stamp = JSON.generate(recipe.to_h.merge(generator: generator_digest))
+      stamp = JSON.generate(recipe.to_h.merge(generator: digest(recipe.sources)))
       keep(path, stamp) { |part| Shell.run(*recipe.generator_command(part)) }
     end
 
@@ -66,11 +66,11 @@ module Bench
       path
     end
 
-    def generator_digest
-      @generator_digest ||= begin
-        sources = Dir.glob(File.join(Paths::BENCH, "generator", "src", "*.rs")).sort
-        Digest::SHA256.hexdigest(sources.map { |source| File.binread(source) }.join)
+    def digest(sources)
+      @digests ||= Hash.new do |digests, paths|
+        digests[paths] = Digest::SHA256.hexdigest(paths.map { |path| File.binread(path) }.join)
       end
+      @digests[sources]
     end
   end
 end

@@ -165,6 +165,23 @@ module Bench
       def unit; end
     end
 
+    # How many times lower our figure is.
+    FigureSpeedup = Struct.new(:figure) do
+      def ratio(ours, peer)
+        figure.of(peer) / figure.of(ours)
+      end
+
+      def show(timed)
+        figure.show(figure.of(timed))
+      end
+
+      def show_ratio(ratio)
+        format(ratio < 100 ? "%.1f×" : "%.0f×", ratio)
+      end
+
+      def unit; end
+    end
+
     # A figure of ours as it is. A peer is there for scale.
     FigureLevel = Struct.new(:figure) do
       def ratio(ours, _peer)

@@ -17,6 +17,12 @@ module Bench
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
     RUBY = RbConfig.ruby
+    STORE_GENERATOR = File.join(BENCH, "generator", "stores.rb")
+
+    # Of the generators in Rust.
+    def self.generator_sources
+      Dir.glob(File.join(BENCH, "generator", "src", "*.rs")).sort
+    end
 
     def self.peer(name)
       File.join(BENCH, "peers", name)

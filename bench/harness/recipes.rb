@@ -7,6 +7,7 @@ module Bench
   #
   # generator_command(path):: writes the input to `path`
   # ending:: of its file name
+  # sources:: the generator's own files, whose change makes the input anew
   CaptureRecipe = Struct.new(:seed, :megabytes, :profile, :packets_max) do
     def generator_command(path)
       command = [Paths.executable("capture-generator"), seed, megabytes, profile, path]
@@ -16,6 +17,10 @@ module Bench
 
     def ending
       "pcap"
+    end
+
+    def sources
+      Paths.generator_sources
     end
   end
 
@@ -27,6 +32,25 @@ module Bench
 
     def ending
       "records"
+    end
+
+    def sources
+      Paths.generator_sources
+    end
+  end
+
+  # The same for a store of Ruby objects.
+  StoreRecipe = Struct.new(:profile, :count) do
+    def generator_command(path)
+      [Paths::RUBY, Paths::STORE_GENERATOR, profile, count, path].map(&:to_s)
+    end
+
+    def ending
+      "pstore"
+    end
+
+    def sources
+      [Paths::STORE_GENERATOR]
     end
   end
 end

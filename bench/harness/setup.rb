@@ -30,7 +30,8 @@ module Bench
 
     # Classes of the gem that sides need, by the part of that name.
     GEM_CLASSES = {
-      gem: "Bytewright::Capture", hash_table: "Bytewright::HashTable", tree_table: "Bytewright::TreeTable"
+      gem: "Bytewright::Capture", hash_table: "Bytewright::HashTable", tree_table: "Bytewright::TreeTable",
+      pstore: "Bytewright::PStore"
     }.freeze
 
     # The parts that this repository makes.

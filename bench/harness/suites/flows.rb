@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require_relative "../agreement"
-require_relative "../measure"
 require_relative "../recipes"
 require_relative "../side"
+require_relative "../suite"
 
 module Bench
   module Suites
     # Captures to columns, Ruby values and flows. bench/README.md says what each row means.
-    class Flows
+    class Flows < Suite
       PACKETFU_LIMIT =
         KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
 
@@ -28,44 +28,22 @@ module Bench
         pcapng_nanosecond: CaptureRecipe.new(7, 1, "mixed-ns-ng")
       }.freeze
 
-      def initialize(only: nil)
-        @only = only
-      end
-
-      def name
-        "flows"
-      end
-
-      def measures
-        all = core_measures + ruby_measures + library_measures + flow_measures + memory_measures
-        @only ? all.select { |measure| measure.title.downcase.include?(@only.downcase) } : all
-      end
-
-      # Each row by itself: what two sides need from the machine does not mix with other rows' needs.
-      def blocks
-        measures.map { |measure| Block.new(measures: [measure]) }
-      end
-
-      def full_inputs
-        FULL_INPUTS
-      end
-
-      def check_inputs
-        CHECK_INPUTS
-      end
-
       def how_measured(runs_count:, clock:)
         "#{runs_count} runs of each side by turns; the numbers are medians of #{clock} time"
       end
 
       # What check mode compares: the peers among each other, each row's sides, and the containers.
       def agreements
-        return row_agreements if @only
-
-        peer_agreements + row_agreements + container_agreements
+        @only ? super : peer_agreements + super + container_agreements
       end
 
       private
+
+      # Each row by itself: what two sides need from the machine does not mix with other rows' needs.
+      def all_blocks
+        measures = core_measures + ruby_measures + library_measures + flow_measures + memory_measures
+        measures.map { |measure| Block.new(measures: [measure]) }
+      end
 
       def core_measures
         [
@@ -172,10 +150,6 @@ module Bench
 
       def peers_agree(first, second, input, known_difference = nil)
         Agreement.new(first: first, second: second, input: input, known_difference: known_difference)
-      end
-
-      def row_agreements
-        measures.map(&:agreement)
       end
 
       # The same traffic in the other containers, with timestamps to the nanosecond.

@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
-require "etc"
-
 require_relative "../paths"
-require_relative "../shell"
 require_relative "../side"
 
 module Bench
@@ -63,11 +60,6 @@ module Bench
       def side(task, name, needs, command, environment = {})
         Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
                  command: ->(path) { [*pin, *command, path] })
-      end
-
-      # One core, or caches and clocks of two would be mixed.
-      def pin
-        @pin ||= Shell.command?("taskset") ? ["taskset", "-c", (Etc.nprocessors - 1).to_s] : []
       end
     end
   end

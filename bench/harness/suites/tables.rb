@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require_relative "../agreement"
-require_relative "../measure"
 require_relative "../recipes"
+require_relative "../suite"
 require_relative "table_sides"
 
 module Bench
   module Suites
     # Tables in memory and in files. bench/README.md says what each row means.
-    class Tables
+    class Tables < Suite
       include TableSides
 
       FULL_INPUTS = {
@@ -49,33 +49,6 @@ module Bench
 
       NATIVE_NAMES = { "hash" => "HashTable", "tree" => "TreeTable" }.freeze
 
-      def initialize(only: nil)
-        @only = only
-      end
-
-      def name
-        "tables"
-      end
-
-      def measures
-        blocks.flat_map(&:measures)
-      end
-
-      def blocks
-        all_blocks.filter_map do |block|
-          measures = block.measures.select { |measure| shown?(measure) }
-          Block.new(measures: measures, runs_max: block.runs_max) unless measures.empty?
-        end
-      end
-
-      def full_inputs
-        FULL_INPUTS
-      end
-
-      def check_inputs
-        CHECK_INPUTS
-      end
-
       def how_measured(runs_count:, **)
         "#{runs_count} runs of each side by turns, or the fewer that bench/README.md names, each pinned to one " \
           "core; the numbers are medians, times processor time where not said otherwise"
@@ -83,15 +56,11 @@ module Bench
 
       # Where a peer cannot be had, ours must still say what is right.
       def agreements
-        measures.map(&:agreement) +
+        super +
           measures.select { |measure| measure.peer&.needs }.map { |measure| right(measure.ours, measure.input) }
       end
 
       private
-
-      def shown?(measure)
-        @only.nil? || measure.title.downcase.include?(@only.downcase)
-      end
 
       def all_blocks
         [

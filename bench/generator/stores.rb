@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# `ruby stores.rb PROFILE COUNT OUT`: stores for the benches of PStore, as PStore itself would write
+# them; the same bytes on every machine with one version of Marshal.
+
+PROFILES = {
+  # One root of 4 bytes for each count: the store of the benchmark of 2011.
+  "text" => ->(count) { { "hoge" => "hoge" * count } },
+  # A small value by each key.
+  "values" => ->(count) { Array.new(count) { |n| ["key#{n}", format("value-%08d", n)] }.to_h },
+  # A value of a thousand bytes by each key.
+  "kilobytes" => ->(count) { Array.new(count) { |n| ["key#{n}", format("%08d", n) * 125] }.to_h },
+  # Records as programs keep them.
+  "records" => lambda do |count|
+    place = Struct.new(:town, :distance)
+    Object.const_set(:Place, place)
+    Array.new(count) do |n|
+      ["key#{n}", { "name" => "record #{n}", "state" => format("%08d", n), "tags" => %w[red green blue].rotate(n),
+                    "score" => n / 7.0, "place" => place.new("town #{n % 50}", n * 3) }]
+    end.to_h
+  end
+}.freeze
+
+profile, count, path = ARGV
+abort "usage: #{$PROGRAM_NAME} #{PROFILES.keys.join('|')}|empty COUNT OUT" unless path
+
+File.binwrite(path, profile == "empty" ? "" : Marshal.dump(PROFILES.fetch(profile).call(Integer(count, 10))))

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# Ours: PStore, with the journal that makes a transaction whole, and with ultra_safe, which waits for
+# the disk.
+#
+#   ruby stores.rb TASK ENGINE STORE
+
+require_relative "../workload/stores"
+
+def open_store(path, ultra_safe: false)
+  require "bytewright"
+  store = Bytewright::PStore.new(path)
+  store.ultra_safe = ultra_safe
+  store
+end
+
+ENGINES = {
+  "ours" => ->(path) { open_store(path) },
+  "ours-ultra-safe" => ->(path) { open_store(path, ultra_safe: true) }
+}.freeze
+
+StoreWorkload.main(ENGINES, ARGV)
