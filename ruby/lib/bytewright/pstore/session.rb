@@ -6,11 +6,13 @@ module Bytewright
     # {close} ends it, whatever happened.
     # @api private
     class Session
+      HOOK_NAMES = Hooks.private_instance_methods(false).freeze
+
       # The session for a store, by whether its class overrides steps of a transaction.
       def self.of(store, options)
-        # A derived class may have a \method of that name, too.
-        owner = ->(name) { Kernel.instance_method(:method).bind_call(store, name).owner }
-        own = Hooks.private_instance_methods(false).all? { |name| owner.call(name).equal?(Hooks) }
+        # A derived class may have a method of that name, too.
+        method = Kernel.instance_method(:method)
+        own = HOOK_NAMES.all? { |name| method.bind_call(store, name).owner.equal?(Hooks) }
         options = { format: :marshal, **options || {} }
         by_root = options.delete(:format) == :roots
         raise Error, "format: :roots goes without the steps that #{store.class} overrides" if by_root && !own
