@@ -3,7 +3,8 @@
 # Reads, decodes and keeps bulk binary data at native speed, behind the interfaces Ruby programs
 # already use.
 module Bytewright
-  # Loaded when it is first named: few programs need it beside the rest.
+  # Loaded when they are first named: few programs need them beside the rest.
+  autoload :ADB, "bytewright/adb"
   autoload :PStore, "bytewright/pstore"
 end
 
@@ -17,7 +18,6 @@ require_relative "bytewright/entries"
 require_relative "bytewright/table"
 require_relative "bytewright/snapshot"
 require_relative "bytewright/tree_table"
-require_relative "bytewright/adb"
 
 Bytewright.private_constant :PStoreFile
 Bytewright.singleton_class.send(:private, :run_command)

@@ -1,11 +1,13 @@
 //! The whole numbers that counts, lengths, links and Fixnums are written as: a byte alone for small
 //! ones, or a count of bytes with its sign, and that many bytes, the low one first.
 //!
-//!     00             0
-//!     06 .. 7f       1 .. 122
-//!     80 .. fa       -123 .. -1
-//!     01 .. 04 ...   one to four bytes of a number above
-//!     ff .. fc ...   one to four bytes of a number below, which begins with all bits set
+//! ```text
+//! 00             0
+//! 06 .. 7f       1 .. 122
+//! 80 .. fa       -123 .. -1
+//! 01 .. 04 ...   one to four bytes of a number above
+//! ff .. fc ...   one to four bytes of a number below, which begins with all bits set
+//! ```
 
 use crate::wire::Reader;
 

@@ -5,23 +5,25 @@
 //! object shows it. What takes more of the stream to tell (whether a link points where it should)
 //! is for the visitor.
 //!
-//!     0 T F          nil, true, false
-//!     i LONG         Fixnum of 31 bits
-//!     : LEN bytes    Symbol;  ; NUMBER  one that was there before
-//!     " LEN bytes    String
-//!     f LEN text     Float
-//!     l SIGN LEN ..  whole number of more bits, LEN times two bytes
-//!     [ COUNT ..     Array
-//!     { COUNT ..     Hash, keys and values;  } COUNT ..  with a default value after them
-//!     o CLASS COUNT  object, names and values;  S CLASS COUNT  Struct, the same
-//!     u CLASS LEN .. object with its own bytes, numbered after its instance variables
-//!     U CLASS ..     object with another one in its place
-//!     c m LEN name   class, module
-//!     / LEN text OPTIONS
-//!     @ NUMBER       an object that was there before
-//!     I .. COUNT ..  the object, then names and values of its instance variables; the first is the
-//!                    encoding (:E true, :E false, :encoding "name")
-//!     e MODULE ..    the object, extended;  C CLASS ..  of a subclass of its type
+//! ```text
+//! 0 T F          nil, true, false
+//! i LONG         Fixnum of 31 bits
+//! : LEN bytes    Symbol;  ; NUMBER  one that was there before
+//! " LEN bytes    String
+//! f LEN text     Float
+//! l SIGN LEN ..  whole number of more bits, LEN times two bytes
+//! [ COUNT ..     Array
+//! { COUNT ..     Hash, keys and values;  } COUNT ..  with a default value after them
+//! o CLASS COUNT  object, names and values;  S CLASS COUNT  Struct, the same
+//! u CLASS LEN .. object with its own bytes, numbered after its instance variables
+//! U CLASS ..     object with another one in its place
+//! c m LEN name   class, module
+//! / LEN text OPTIONS
+//! @ NUMBER       an object that was there before
+//! I .. COUNT ..  the object, then names and values of its instance variables; the first is the
+//!                encoding (:E true, :E false, :encoding "name")
+//! e MODULE ..    the object, extended;  C CLASS ..  of a subclass of its type
+//! ```
 
 use std::ops::Range;
 

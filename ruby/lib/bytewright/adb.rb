@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "bytewright"
 require_relative "adb/name"
 require_relative "adb/conversion"
 require_relative "adb/iterator"

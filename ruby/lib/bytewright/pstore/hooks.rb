@@ -2,15 +2,12 @@
 
 module Bytewright
   class PStore
-    # What a file is compared by where it goes through {Hooks}.
-    CHECKSUM_ALGO = %w[SHA512 SHA384 SHA256 SHA1 RMD160 MD5].each do |name|
-      break Digest(name)
-    rescue LoadError
-      next
-    end
+    # Loaded when they are first named, because loading what makes checksums takes longer than a store
+    # that needs none.
+    autoload :CHECKSUM_ALGO, "bytewright/pstore/checksum"
+    autoload :EMPTY_MARSHAL_CHECKSUM, "bytewright/pstore/checksum"
     EMPTY_STRING = ""
     EMPTY_MARSHAL_DATA = Marshal.dump({}).freeze
-    EMPTY_MARSHAL_CHECKSUM = CHECKSUM_ALGO.digest(EMPTY_MARSHAL_DATA).freeze
     private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
 
     # The steps of a transaction that reads and writes the whole file. Classes derived from PStore override

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+
+# Goal: a program loads what it uses: the rest would only make it start later.
+#
+# Method: another Ruby, which says what it has loaded.
+class LoadingTest < TestCase
+  # The files that a program has loaded after `script`, of ours and of Ruby's library for checksums.
+  def loaded_after(script)
+    report = 'puts $LOADED_FEATURES.grep(%r{/bytewright/|/digest})'
+    features = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-e", "#{script}; #{report}"], &:readlines)
+    assert($?.success?)
+    features.map { |feature| feature.chomp[%r{(?:bytewright/(?!lib/|bytewright/)|digest).*\z}] }
+  end
+
+  def test_classes_that_few_programs_need_are_loaded_when_they_are_named
+    assert_empty(loaded_after('require "bytewright"').compact.grep(/adb|pstore|moneta|digest/))
+    assert_includes(loaded_after('require "bytewright"; Bytewright::ADB').compact.join(" "), "adb")
+  end
+
+  def test_a_store_needs_no_checksums
+    with_store = 'require "bytewright"; Bytewright::PStore.new("/nowhere/x") rescue 0'
+    loaded = loaded_after(with_store).compact.join(" ")
+    assert_includes(loaded, "pstore/session")
+    refute_includes(loaded, "digest")
+    derived = loaded_after("#{with_store}; Class.new(Bytewright::PStore) { class_eval('CHECKSUM_ALGO') }")
+    assert_includes(derived.compact.join(" "), "digest")
+  end
+
+  def test_each_file_that_is_named_in_documents_loads_what_it_needs
+    %w[bytewright bytewright/pstore bytewright/pstore/replace bytewright/adb].each do |file|
+      loaded_after("require #{file.dump}")
+    end
+  end
+end
