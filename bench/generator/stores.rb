@@ -3,6 +3,16 @@
 # `ruby stores.rb PROFILE COUNT OUT`: stores for the benches of PStore, as PStore itself would write
 # them; the same bytes on every machine with one version of Marshal.
 
+Place = Struct.new(:town, :distance)
+
+def records(count, &tag)
+  Array.new(count) do |n|
+    ["key#{n}", { "name" => "record #{n}", "state" => format("%08d", n),
+                  "tags" => %w[red green blue].rotate(n).map(&tag), "score" => n / 7.0,
+                  "place" => Place.new("town #{n % 50}", n * 3) }]
+  end.to_h
+end
+
 PROFILES = {
   # One root of 4 bytes for each count: the store of the benchmark of 2011.
   "text" => ->(count) { { "hoge" => "hoge" * count } },
@@ -11,14 +21,9 @@ PROFILES = {
   # A value of a thousand bytes by each key.
   "kilobytes" => ->(count) { Array.new(count) { |n| ["key#{n}", format("%08d", n) * 125] }.to_h },
   # Records as programs keep them.
-  "records" => lambda do |count|
-    place = Struct.new(:town, :distance)
-    Object.const_set(:Place, place)
-    Array.new(count) do |n|
-      ["key#{n}", { "name" => "record #{n}", "state" => format("%08d", n), "tags" => %w[red green blue].rotate(n),
-                    "score" => n / 7.0, "place" => place.new("town #{n % 50}", n * 3) }]
-    end.to_h
-  end
+  "records" => ->(count) { records(count, &:dup) },
+  # The same by a program whose literals are frozen, so that all records have the same three Strings.
+  "sharing" => ->(count) { records(count, &:itself) }
 }.freeze
 
 profile, count, path = ARGV

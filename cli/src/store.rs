@@ -52,7 +52,7 @@ fn open(path: &Path) -> Result<Store> {
 fn roots_of(store: &Store) -> Result<(Roots<'_>, Option<NotIndexable>)> {
     match store.content() {
         Content::Empty => Ok((Roots::none(), None)),
-        Content::Roots(stream) => Ok((Roots::indexed(stream), None)),
+        Content::Roots(stream) => Ok((Roots::indexed(stream)?, None)),
         Content::Whole { bytes, why } => Ok((Roots::whole(bytes.to_vec())?, why)),
     }
 }

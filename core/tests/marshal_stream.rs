@@ -343,3 +343,25 @@ fn all_classes_that_loading_looks_up_are_named() {
     let deep = [b"\x04\x08".to_vec(), b"[\x06".repeat(100_000), b"0".to_vec()].concat();
     assert_eq!(names(&deep), Ok(vec![]));
 }
+
+#[test]
+fn a_hundred_thousand_roots_that_share_one_string_are_one_group() {
+    // {0 => s, 1 => s, ...}
+    let count = 100_000_u32;
+    let mut stream = b"\x04\x08{\x03".to_vec();
+    stream.extend(&count.to_le_bytes()[..3]);
+    for number in 0..count {
+        stream.extend(b"i\x03");
+        stream.extend(&(number + 0x10000).to_le_bytes()[..3]);
+        stream.extend(if number == 0 { &b"\"\x06s"[..] } else { &b"@\x06"[..] });
+    }
+    let mut roots = RootStream::scan(stream, Hooks::Known).unwrap();
+    let all: Vec<usize> = (0..count as usize).collect();
+    assert_eq!(roots.group(5), all);
+    assert!(roots.shares(count as usize - 1));
+    roots.lift_all(&all).unwrap();
+    assert_eq!(roots.lift_all(&all[1..]).unwrap_err().reason, Reason::SplitGroup);
+    let same = roots.clone();
+    let edits: Vec<Edit> = all.iter().map(|&root| Edit::Replace { root, with: root }).collect();
+    assert!(roots.splice(&same, &edits).unwrap().changed.is_empty());
+}

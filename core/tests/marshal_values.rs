@@ -156,7 +156,8 @@ fn shown(roots: &Roots<'_>) -> Vec<String> {
 #[test]
 fn roots_are_the_same_with_an_index_and_without() {
     let stream = RootStream::scan(TABLE.to_vec(), Hooks::Known).unwrap();
-    let (indexed, whole) = (Roots::indexed(&stream), Roots::whole(TABLE.to_vec()).unwrap());
+    let (indexed, whole) =
+        (Roots::indexed(&stream).unwrap(), Roots::whole(TABLE.to_vec()).unwrap());
     assert_eq!(shown(&indexed), shown(&whole));
     let roots = ["a: 1 elements", "b: 1 elements", "c: 1.5", "Integer(1): 2.5", "Integer(2): 2.5"];
     assert_eq!(shown(&whole), roots);

@@ -15,6 +15,7 @@ module Bench
         values_10k: StoreRecipe.new("values", 10_000),
         values_100k: StoreRecipe.new("values", 100_000),
         records_1k: StoreRecipe.new("records", 1_000),
+        sharing_1k: StoreRecipe.new("sharing", 1_000),
         kilobytes_100k: StoreRecipe.new("kilobytes", 100_000),
         empty: StoreRecipe.new("empty", 0)
       }.freeze
@@ -94,6 +95,8 @@ module Bench
           share("10 k roots: read all", "read_all", :values_10k),
           share("10 k roots: change all", "change_all", :values_10k),
           share("1,000 nested records: read all", "read_all", :records_1k),
+          share("1,000 nested records that share Strings: read one", "read", :sharing_1k),
+          share("1,000 nested records that share Strings: change a field", "change_field", :sharing_1k),
           share("one root: change it", "change", :empty),
           share("an empty store: a transaction that changes nothing", "nothing", :empty),
           share("a fresh process changes one of 10 k roots", "first_change", :values_10k),

@@ -89,16 +89,11 @@ impl Edits {
 
     /// Roots that share objects change together: what is shared is only to be seen in all of them.
     fn whole_groups(&self, old: &Index) -> Result<()> {
-        if old.groups.is_empty() {
-            return Ok(());
+        let touched: Vec<usize> = self.touched.iter().map(|&(root, _)| root).collect();
+        match old.left_out(&touched) {
+            Some(root) => Err(lift::split_group(old, root)),
+            None => Ok(()),
         }
-        for &(root, _) in &self.touched {
-            if !old.group(root).into_iter().all(|member| self.of(member).is_some()) {
-                let at = old.place(root).map_or(0, |place| place.at);
-                return Err(NotIndexable::new(Reason::SplitGroup, at));
-            }
-        }
-        Ok(())
     }
 
     fn keys_fit(&self, old: Indexed<'_>, new: Indexed<'_>) -> Result<()> {

@@ -157,13 +157,32 @@ impl Index {
 
     /// The roots that share objects with `root`, itself among them, in order.
     pub(super) fn group(&self, root: usize) -> Vec<usize> {
-        let leader = match self.groups.binary_search_by_key(&(root as u32), |&(root, _)| root) {
-            Ok(at) => self.groups.get(at).map(|&(_, leader)| leader),
-            Err(_) => None,
-        };
-        let Some(leader) = leader else { return vec![root] };
+        let Some(leader) = self.leader(root) else { return vec![root] };
         let group = self.groups.iter().filter(|&&(_, first)| first == leader);
         group.map(|&(root, _)| root as usize).collect()
+    }
+
+    /// The first root of the group that a root is in, if it is in one.
+    pub(super) fn leader(&self, root: usize) -> Option<u32> {
+        let at = self.groups.binary_search_by_key(&(root as u32), |&(root, _)| root).ok()?;
+        self.groups.get(at).map(|&(_, leader)| leader)
+    }
+
+    /// A root that is not among `roots`, which are in order, but shares objects with one of them.
+    pub(super) fn left_out(&self, roots: &[usize]) -> Option<usize> {
+        if self.groups.is_empty() {
+            return None;
+        }
+        let mut leaders: Vec<u32> = roots.iter().filter_map(|&root| self.leader(root)).collect();
+        if leaders.is_empty() {
+            return None;
+        }
+        leaders.sort_unstable();
+        leaders.dedup();
+        let is_left_out = |&&(root, leader): &&(u32, u32)| {
+            leaders.binary_search(&leader).is_ok() && roots.binary_search(&(root as usize)).is_err()
+        };
+        self.groups.iter().find(is_left_out).map(|&(root, _)| root as usize)
     }
 
     /// Moves all places but those in the context.

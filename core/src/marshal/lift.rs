@@ -37,14 +37,15 @@ fn whole_groups(index: &Index, roots: &[usize]) -> Result<()> {
     if !are_there || !roots.is_sorted_by(|a, b| a < b) {
         return Err(NotIndexable::new(Reason::BadEdit, 0));
     }
-    for &root in roots {
-        let group = index.group(root);
-        if group.len() > 1 && !group.iter().all(|member| roots.binary_search(member).is_ok()) {
-            let at = index.place(root).map_or(0, |place| place.at);
-            return Err(NotIndexable::new(Reason::SplitGroup, at));
-        }
+    match index.left_out(roots) {
+        Some(root) => Err(split_group(index, root)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Why roots cannot be handled without `root`, which shares objects with them.
+pub(super) fn split_group(index: &Index, root: usize) -> NotIndexable {
+    NotIndexable::new(Reason::SplitGroup, index.place(root).map_or(0, |place| place.at))
 }
 
 /// The keys of roots, as an Array.

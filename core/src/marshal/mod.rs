@@ -229,7 +229,7 @@ impl RootStream {
 
     /// Whether other roots share objects with `root`.
     pub fn shares(&self, root: usize) -> bool {
-        !self.index.groups.is_empty() && self.index.group(root).len() > 1
+        self.index.leader(root).is_some()
     }
 
     /// The roots that share objects with `root`, itself among them, in order. They are to be taken

@@ -9,6 +9,9 @@ use crate::{Error, ErrorKind, Result};
 use super::RootStream;
 use super::value::{Form, ValueId, Values};
 
+/// Roots that share objects, up to which each is taken apart by itself.
+const SHARING_MAX: usize = 64;
+
 /// The roots of a stream, which are numbered in their order from 0.
 #[derive(Debug)]
 pub struct Roots<'a>(Inner<'a>);
@@ -35,9 +38,17 @@ impl<'a> Roots<'a> {
         Roots(Inner::None)
     }
 
-    /// The roots of a stream with an index.
-    pub fn indexed(stream: &'a RootStream) -> Roots<'a> {
-        Roots(Inner::Indexed(stream))
+    /// The roots of a stream with an index; all taken apart at once where many share objects, because
+    /// each would be taken apart with all that it shares some with.
+    ///
+    /// # Errors
+    ///
+    /// None but for a defect in Bytewright.
+    pub fn indexed(stream: &'a RootStream) -> Result<Roots<'a>> {
+        match stream.index.groups.len() > SHARING_MAX {
+            true => Self::whole(stream.bytes().to_vec()),
+            false => Ok(Roots(Inner::Indexed(stream))),
+        }
     }
 
     /// The roots of any stream of a Hash, all of it taken apart at once; of a damaged one those before
