@@ -3,9 +3,10 @@
 # Reads, decodes and keeps bulk binary data at native speed, behind the interfaces Ruby programs
 # already use.
 module Bytewright
-  # Loaded when they are first named: few programs need them beside the rest.
-  autoload :ADB, "bytewright/adb"
-  autoload :PStore, "bytewright/pstore"
+  # Loaded when they are first named: few programs need them beside the rest. By their whole paths, because
+  # RubyGems looks for others in all gems, which takes as long as loading them.
+  autoload :ADB, File.join(__dir__, "bytewright/adb")
+  autoload :PStore, File.join(__dir__, "bytewright/pstore")
 end
 
 require_relative "bytewright/errors"

@@ -1,6 +1,12 @@
 # frozen_string_literal: true
 
-require "bytewright"
+require_relative "../bytewright"
+
+# The files below have parts of it, and its name would be loaded from here again.
+module Bytewright
+  class ADB; end
+end
+
 require_relative "adb/name"
 require_relative "adb/conversion"
 require_relative "adb/iterator"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "bytewright"
+require_relative "../bytewright"
 
 module Bytewright
   # Ruby's PStore, with the same methods, errors and files, byte for byte: programs that use the one and

@@ -4,8 +4,8 @@ module Bytewright
   class PStore
     # Loaded when they are first named, because loading what makes checksums takes longer than a store
     # that needs none.
-    autoload :CHECKSUM_ALGO, "bytewright/pstore/checksum"
-    autoload :EMPTY_MARSHAL_CHECKSUM, "bytewright/pstore/checksum"
+    autoload :CHECKSUM_ALGO, File.join(__dir__, "checksum")
+    autoload :EMPTY_MARSHAL_CHECKSUM, File.join(__dir__, "checksum")
     EMPTY_STRING = ""
     EMPTY_MARSHAL_DATA = Marshal.dump({}).freeze
     private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
