@@ -53,13 +53,13 @@ impl Slots {
 
     fn put(&mut self, hash: u64, place: u32) {
         let mut at = self.start(hash);
-        while self.places.get(at).is_some_and(|&place| place != EMPTY) {
+        while self.places.get(at).is_some_and(|&place| place < DELETED) {
             at = self.next(at);
         }
         if let (Some(slot), Some(tag)) = (self.places.get_mut(at), self.tags.get_mut(at)) {
-            (*slot, *tag) = (place, hash as u8);
-            self.filled += 1;
+            self.filled += usize::from(*slot == EMPTY);
             self.live += 1;
+            (*slot, *tag) = (place, hash as u8);
         }
     }
 
@@ -71,11 +71,23 @@ impl Slots {
                 Some(slot) if *slot == place => {
                     *slot = DELETED;
                     self.live -= 1;
-                    return;
+                    return self.empty_end(at);
                 }
                 Some(slot) if *slot != EMPTY => at = self.next(at),
                 _ => return,
             }
+        }
+    }
+
+    /// Where probing would end behind `at`, it may as well end at it, and at deleted ones before it.
+    fn empty_end(&mut self, mut at: usize) {
+        if self.places.get(self.next(at)) != Some(&EMPTY) {
+            return;
+        }
+        while let Some(slot @ &mut DELETED) = self.places.get_mut(at) {
+            *slot = EMPTY;
+            self.filled -= 1;
+            at = at.checked_sub(1).unwrap_or(self.places.len() - 1);
         }
     }
 
@@ -111,5 +123,47 @@ impl Slots {
     #[inline]
     fn next(&self, at: usize) -> usize {
         if at + 1 < self.places.len() { at + 1 } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_and_went_is_not_in_the_way() {
+        let mut state: u64 = 1;
+        let mut chance = move |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        // Few hashes, so that probes go far, also around the end.
+        let hash_of = |place: u32| u64::from(place % 64).wrapping_mul(0x0401_0101_0101_0101) << 6;
+        let mut slots = Slots::default();
+        let mut model = Vec::new();
+        for _ in 0..5_000 {
+            if chance(2) == 0 && model.len() < 200 {
+                let place = chance(1 << 20) as u32;
+                if !model.contains(&place) {
+                    slots.insert(hash_of(place), place, hash_of);
+                    model.push(place);
+                }
+            } else if !model.is_empty() {
+                let place = model.swap_remove(chance(model.len() as u64) as usize);
+                slots.remove(hash_of(place), place);
+                assert_eq!(slots.find(hash_of(place), |found| found == place), None);
+            }
+            assert!(
+                model.iter().all(|&place| slots.find(hash_of(place), |found| found == place) == Some(place))
+            );
+            assert_eq!((slots.live, slots.places().count()), (model.len(), model.len()));
+            assert_eq!(slots.filled, slots.places.iter().filter(|&&slot| slot != EMPTY).count());
+        }
+        for place in model {
+            slots.remove(hash_of(place), place);
+        }
+        assert_eq!(slots.filled, 0);
     }
 }

@@ -1,29 +1,36 @@
 //! Making the file hold what is kept, and seeing to what is known of it then.
 
 use super::difference::Difference;
-use super::old::{Changed, Old};
+use super::old::{Changed, Old, Source};
 use super::writing::Writing;
 use super::{Durability, Seen, Store, stamp};
 use crate::error::{Error, Result};
 use crate::io::FileVersion;
 
 impl Store {
-    /// Makes the file, `old_len` bytes long, hold what is kept. Whether it held anything else. After
-    /// an error nothing is kept.
+    /// Makes the file, `old_len` bytes long, hold what is kept. Whether it held anything else; `source`
+    /// has what it held. After an error nothing is kept.
     pub(super) fn commit(
         &mut self,
         old_len: usize,
         changed: &Changed,
+        source: Source,
         durability: Durability,
     ) -> Result<bool> {
-        let committed = self.write(old_len, changed, durability);
+        let committed = self.write(old_len, changed, source, durability);
         if committed.is_err() {
             self.forget();
         }
         committed
     }
 
-    fn write(&mut self, old_len: usize, changed: &Changed, durability: Durability) -> Result<bool> {
+    fn write(
+        &mut self,
+        old_len: usize,
+        changed: &Changed,
+        source: Source,
+        durability: Durability,
+    ) -> Result<bool> {
         let (Some(opened), Some(before), Some(blocks)) =
             (&mut self.opened, self.version, &mut self.blocks)
         else {
@@ -37,8 +44,7 @@ impl Store {
             opened.journal.prepare(system, &opened.path, &*opened.file, durability)?;
         let new = self.kept.bytes();
         let mut difference = Difference::new(old_len, new.len());
-        let buffer = std::mem::take(&mut self.scratch);
-        let old = Old::survey(&*opened.file, changed, &mut difference, new, buffer, has_journal);
+        let old = Old::survey(&*opened.file, changed, &mut difference, new, source, has_journal);
         let old = old.map_err(|error| failed("read", error))?;
         if difference.is_empty() {
             return Ok(false);
@@ -54,7 +60,7 @@ impl Store {
         };
         let journal = has_journal.then_some(&mut opened.journal);
         writing.write(system, journal, blocks)?;
-        self.scratch = old.into_buffer();
+        self.memory = old.into_memory();
         let modified = stamp::stamp(system.now(), before.modified);
         let version = match opened.file.set_modified(modified) {
             Ok(()) => FileVersion { len: new.len() as u64, modified, ..before },

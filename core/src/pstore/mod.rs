@@ -43,7 +43,7 @@ use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream, Scalar, Spli
 use blocks::Blocks;
 use difference::Difference;
 use kept::{EMPTY_TABLE, Kept};
-use old::Changed;
+use old::{Changed, Source};
 use opened::Opened;
 
 /// How a store works.
@@ -141,8 +141,8 @@ pub struct Store {
     seen: Option<Seen>,
     /// Of the kept bytes, once they have been changed.
     blocks: Option<Blocks>,
-    /// Memory for bytes that are overwritten, so that it is had once.
-    scratch: Vec<u8>,
+    /// For bytes that are overwritten, so that it is had once.
+    memory: Vec<u8>,
 }
 
 impl Store {
@@ -162,7 +162,7 @@ impl Store {
             kept: Kept::default(),
             seen: None,
             blocks: None,
-            scratch: Vec::new(),
+            memory: Vec::new(),
         }
     }
 
@@ -332,20 +332,22 @@ impl Store {
                 return Ok(Err(why));
             }
         };
-        if self.blocks.is_none() {
-            let old = if old_len == 0 { &[] } else { stream.bytes() };
-            self.blocks = Some(Blocks::of(old));
-        }
+        let old = if old_len == 0 { &[] } else { stream.bytes() };
+        self.blocks.get_or_insert_with(|| Blocks::of(old));
+        let source = Source::of(old, std::mem::take(&mut self.memory));
         let spliced = change(&mut stream);
         let is_empty = old_len == 0 && stream.root_count() == 0;
         // An empty file stands for an empty table, and stays.
         self.kept = if is_empty { Kept::Empty } else { Kept::Roots(stream) };
         match spliced {
-            Err(why) => Ok(Err(why)),
+            Err(why) => {
+                self.memory = source.into_memory();
+                Ok(Err(why))
+            }
             Ok(_) if is_empty => Ok(Ok(false)),
             Ok(spliced) => {
                 let changed = Changed::Within(spliced.changed);
-                self.commit(old_len, &changed, durability).map(Ok)
+                self.commit(old_len, &changed, source, durability).map(Ok)
             }
         }
     }
@@ -367,11 +369,10 @@ impl Store {
         if difference.is_empty() {
             return Ok(false);
         }
-        if self.blocks.is_none() {
-            self.blocks = Some(Blocks::of(old));
-        }
+        self.blocks.get_or_insert_with(|| Blocks::of(old));
+        let source = Source::of(old, std::mem::take(&mut self.memory));
         self.kept = Kept::new(bytes);
-        self.commit(difference.old_len, &Changed::Exactly(difference), durability)
+        self.commit(difference.old_len, &Changed::Exactly(difference), source, durability)
     }
 
     fn check_writing(&self) -> Result<()> {

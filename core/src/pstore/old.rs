@@ -25,6 +25,36 @@ pub(super) enum Changed {
     Exactly(Difference),
 }
 
+/// Files up to this long are copied before they are changed, which takes less than a system call that
+/// reads a part of them.
+const COPIED_MAX: usize = 32 << 10;
+
+/// Where the old bytes are to be had.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// They are all here.
+    Copy(Vec<u8>),
+    /// From the file, into memory that was had for others.
+    File(Vec<u8>),
+}
+
+impl Source {
+    /// Copies `old`, before they are changed, if that is better than to read them.
+    pub(super) fn of(old: &[u8], mut memory: Vec<u8>) -> Source {
+        if old.len() > COPIED_MAX {
+            return Source::File(memory);
+        }
+        memory.clear();
+        memory.extend_from_slice(old);
+        Source::Copy(memory)
+    }
+
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        let (Source::Copy(memory) | Source::File(memory)) = self;
+        memory
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Old {
     /// Ranges, and where `buffer` has their bytes.
@@ -37,14 +67,14 @@ pub(super) struct Old {
 }
 
 impl Old {
-    /// Reads what `changed` names, and finds the difference. Without a journal there is no other
-    /// place for the old bytes than memory.
+    /// Takes what `changed` names, and finds the difference. Without a journal there is no other place
+    /// for the old bytes than memory.
     pub(super) fn survey(
         file: &dyn Storage,
         changed: &Changed,
         difference: &mut Difference,
         new: &[u8],
-        buffer: Vec<u8>,
+        source: Source,
         has_journal: bool,
     ) -> io::Result<Old> {
         let ranges = match changed {
@@ -56,7 +86,10 @@ impl Old {
         };
         let places = joined(ranges, difference.common_len());
         let is_held = !has_journal || places.iter().map(Range::len).sum::<usize>() <= HELD_MAX;
-        let mut old = Old { places: Vec::new(), buffer, used: 0, is_held };
+        let mut old = match source {
+            Source::Copy(bytes) => Old::all(bytes),
+            Source::File(buffer) => Old { places: Vec::new(), buffer, used: 0, is_held },
+        };
         for range in places {
             old.read(file, &range)?;
             if matches!(changed, Changed::Within(_)) {
@@ -66,8 +99,12 @@ impl Old {
         Ok(old)
     }
 
+    fn all(bytes: Vec<u8>) -> Old {
+        Old { used: bytes.len(), places: vec![(0..bytes.len(), 0)], buffer: bytes, is_held: true }
+    }
+
     fn read(&mut self, file: &dyn Storage, range: &Range<usize>) -> io::Result<()> {
-        if self.is_held {
+        if self.is_held && self.held(range).is_none() {
             let place = self.used..self.used + range.len();
             if self.buffer.len() < place.end {
                 self.buffer.resize(place.end, 0);
@@ -120,8 +157,8 @@ impl Old {
         (range.end <= place.end).then(|| &self.buffer[at..at + range.len()])
     }
 
-    /// What the bytes are in, to be used again.
-    pub(super) fn into_buffer(self) -> Vec<u8> {
+    /// The memory that the bytes are in, to be used again.
+    pub(super) fn into_memory(self) -> Vec<u8> {
         if self.is_held && self.buffer.capacity() <= HELD_MAX { self.buffer } else { Vec::new() }
     }
 }

@@ -11,6 +11,9 @@ use super::old::Old;
 use crate::error::{Error, Result};
 use crate::io::{FileSystem, Storage};
 
+/// Ranges with less than this between them are written at once, with what is between them.
+const GAP: usize = 4 << 10;
+
 /// Everything that does not change while it goes on.
 pub(super) struct Writing<'a> {
     pub(super) file: &'a dyn Storage,
@@ -183,9 +186,10 @@ pub(super) fn write_new(
     if !growth.is_empty() {
         file.write_at(growth.start as u64, &new[growth])?;
     }
-    for range in &difference.ranges {
-        *begun += 1;
-        file.write_at(range.start as u64, &new[range.clone()])?;
+    for ranges in difference.ranges.chunk_by(|one, next| next.start <= one.end + GAP) {
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { continue };
+        *begun += ranges.len();
+        file.write_at(first.start as u64, &new[first.start..last.end])?;
     }
     if difference.cut().is_empty() { Ok(()) } else { file.set_len(difference.new_len as u64) }
 }

@@ -34,6 +34,11 @@ module Bytewright
     # How a store keeps its roots: in one table that Marshal dumps, as the original does, or each by itself.
     FORMATS = %i[marshal roots].freeze
 
+    # For options that few programs give.
+    autoload :CheckedMarshal, File.join(__dir__, "pstore/checked_marshal")
+    autoload :RootSession, File.join(__dir__, "pstore/roots")
+    private_constant :CheckedMarshal, :RootSession
+
     DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: :marshal }.freeze
     private_constant :DEFAULT_OPTIONS
 
@@ -60,6 +65,36 @@ module Bytewright
     # @return [Boolean] whether what a transaction wrote is on the disk when it is over, and so outlasts
     #   a loss of power; without it, it outlasts only the death of the process
     attr_accessor :ultra_safe
+
+    class << self
+      # Makes a store of another format out of a store, whose file stays as it is. Roots of one Marshal
+      # stream may share objects; by themselves each has its own.
+      #
+      # @param old [String, #to_path] the store
+      # @param new [String, #to_path] where the new one is to be; nothing may be there
+      # @param format [:marshal, :roots] of the new one
+      # @return [Integer] how many roots there are
+      # @raise [Errno::EEXIST] if there is a file of the new name
+      def convert(old, new, format:)
+        raise Errno::EEXIST, File.path(new) if File.exist?(new)
+
+        source = self.new(old, format: format_of(old))
+        target = self.new(new, format: format)
+        target.ultra_safe = true
+        source.transaction(true) do
+          target.transaction { source.keys.each { |key| target[key] = source[key] }.size }
+        end
+      ensure
+        [source, target].each { |store| store&.close }
+      end
+
+      # @param path [String, #to_path] of a store
+      # @return [:marshal, :roots]
+      def format_of(path)
+        magic = File.binread(path, 2)
+        magic.nil? || magic == Marshal.dump(nil)[0, 2] ? :marshal : :roots
+      end
+    end
 
     # @param file [String, #to_path] the path of the store; a relative one is meant from the folder
     #   that is the current one at each transaction
@@ -235,8 +270,6 @@ module Bytewright
 end
 
 require_relative "pstore/hooks"
-require_relative "pstore/checked_marshal"
 require_relative "pstore/hash_like"
 require_relative "pstore/table"
 require_relative "pstore/session"
-require_relative "pstore/roots"

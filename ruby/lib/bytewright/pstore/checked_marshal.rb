@@ -27,6 +27,5 @@ module Bytewright
         Marshal.load(stream)
       end
     end
-    private_constant :CheckedMarshal
   end
 end

@@ -129,36 +129,6 @@ module Bytewright
         Marshal.dump(key)
       end
     end
-    private_constant :RootSession, :RootTable
-
-    class << self
-      # Makes a store of another format out of a store, whose file stays as it is. Roots of one Marshal
-      # stream may share objects; by themselves each has its own.
-      #
-      # @param old [String, #to_path] the store
-      # @param new [String, #to_path] where the new one is to be; nothing may be there
-      # @param format [:marshal, :roots] of the new one
-      # @return [Integer] how many roots there are
-      # @raise [Errno::EEXIST] if there is a file of the new name
-      def convert(old, new, format:)
-        raise Errno::EEXIST, File.path(new) if File.exist?(new)
-
-        source = self.new(old, format: format_of(old))
-        target = self.new(new, format: format)
-        target.ultra_safe = true
-        source.transaction(true) do
-          target.transaction { source.keys.each { |key| target[key] = source[key] }.size }
-        end
-      ensure
-        [source, target].each { |store| store&.close }
-      end
-
-      # @param path [String, #to_path] of a store
-      # @return [:marshal, :roots]
-      def format_of(path)
-        magic = File.binread(path, 2)
-        magic.nil? || magic == Marshal.dump(nil)[0, 2] ? :marshal : :roots
-      end
-    end
+    private_constant :RootTable
   end
 end

@@ -141,24 +141,26 @@ module Bytewright
       def touch(root)
         value = @file.scalar(root)
         return @values[root] = value unless @file.equal?(value)
-        return whole[key(root)] if loads_many? && load_whole
 
         group = @file.group(root) || [root]
+        return whole[key(root)] if loads_whole?(group.size) && load_whole
+
         # Another thread may have been here while this one loaded.
         group.zip(load(group)) { |member, each| @values[member] = each unless @values.key?(member) }
         @values[root]
       end
 
-      def loads_many?
+      # Whether loading all roots takes less than loading so many more.
+      def loads_whole?(count)
         return false if @loads_alone
 
-        @loaded_count > LOADED_ALONE + @root_count / SHARE_LOADED_ALONE ||
+        @loaded_count + count > LOADED_ALONE + 1 + @root_count / SHARE_LOADED_ALONE ||
           @root_count <= LOADED_ALONE && @file.bytesize <= BYTES_LOADED_AT_ONCE
       end
 
       # Loads all roots for the sake of speed. Where that fails, it is for the root that fails to say so.
       def load_whole
-        whole
+        whole.tap { @loaded_count = @root_count }
       rescue StandardError
         @loads_alone = true
         nil
