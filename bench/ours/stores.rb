@@ -8,7 +8,7 @@
 require_relative "../workload/stores"
 
 def open_store(path, ultra_safe: false)
-  require "bytewright"
+  require "bytewright/pstore"
   store = Bytewright::PStore.new(path)
   store.ultra_safe = ultra_safe
   store

@@ -19,6 +19,23 @@ class LoadingTest < TestCase
     assert_includes(loaded_after('require "bytewright"; Bytewright::ADB').compact.join(" "), "adb")
   end
 
+  def test_a_capability_that_is_required_alone_is_loaded_alone
+    assert_empty(loaded_after('require "bytewright/pstore"').compact.grep(/capture|packet|tree_table|roots|checked/))
+    assert_empty(loaded_after('require "bytewright/capture"').compact.grep(/table|pstore/))
+    assert_empty(loaded_after('require "bytewright/table"').compact.grep(/capture|packet|pstore/))
+  end
+
+  def test_whatever_was_required_first_each_class_is_found_and_whole
+    whole = "Bytewright.constants.each { |name| Bytewright.const_get(name) }; " \
+            "[:flows, :each_row, :count_by].all? { |name| Bytewright::Capture.method_defined?(name) } or abort; " \
+            "[:[], :each, :ceiling].all? { |name| Bytewright::TreeSnapshot.method_defined?(name) } or abort"
+    %w[bytewright bytewright/pstore bytewright/capture bytewright/table bytewright/adb].each do |file|
+      loaded_after("require #{file.dump}; #{whole}")
+    end
+    threads = "Array.new(8) { |n| Thread.new { [Bytewright::Packet, Bytewright::Cursor].rotate(n) } }.each(&:join)"
+    loaded_after("require 'bytewright/pstore'; #{threads}; #{whole}")
+  end
+
   def test_a_store_needs_no_checksums
     with_store = 'require "bytewright"; Bytewright::PStore.new("/nowhere/x") rescue 0'
     loaded = loaded_after(with_store).compact.join(" ")

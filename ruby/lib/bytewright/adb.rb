@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../bytewright"
+require_relative "table"
 
 # The files below have parts of it, and its name would be loaded from here again.
 module Bytewright

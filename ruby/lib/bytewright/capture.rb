@@ -1,5 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "extension"
+Bytewright.send(:define_captures)
+require_relative "packet"
+require_relative "columns"
+require_relative "flow"
+
 module Bytewright
   # A capture file (pcap or pcapng, plain or compressed with gzip or zstd), read in one pass.
   #

@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
-require_relative "../bytewright"
+require_relative "extension"
+Bytewright.send(:define_stores)
 
 module Bytewright
+  private_constant :PStoreFile
+
   # Ruby's PStore, with the same methods, errors and files, byte for byte: programs that use the one and
   # the other may share a file. What differs is what a transaction costs, which is what it touches, and
   # what a crash costs, which is nothing.

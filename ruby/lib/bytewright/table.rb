@@ -1,5 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "extension"
+Bytewright.send(:define_tables)
+require_relative "entries"
+require_relative "snapshot"
+require_relative "tree_table"
+
 module Bytewright
   # A table of Strings, in memory or in one file: what a {HashTable} and a {TreeTable} have in common.
   #

@@ -32,21 +32,24 @@ use address_texts::AddressTexts;
 use capture::Capture;
 use reading::Reading;
 
-/// Called by `require "bytewright/bytewright"`.
+/// Called by `require "bytewright/bytewright"`. Classes are defined when the Ruby files that go with them are
+/// loaded: those that a program does not use cost it nothing, and each is whole when it is there.
 #[magnus::init(name = "bytewright")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
     border::declare_ractor_safe();
     let module = error::module(ruby);
     module.const_set("VERSION", ruby.str_new(env!("CARGO_PKG_VERSION")))?;
+    module.define_singleton_method("define_captures", function!(define_captures, 0))?;
+    module.define_singleton_method("define_tables", function!(define_tables, 0))?;
+    module.define_singleton_method("define_stores", function!(pstore::init, 0))?;
+    module.define_singleton_method("run_command", function!(command::run, 1))?;
+    Ok(())
+}
+
+fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     packet::init(ruby)?;
     columns::init(ruby)?;
     flow::init(ruby)?;
-    table_methods::init(ruby)?;
-    snapshot::init(ruby)?;
-    view::init(ruby)?;
-    cursor::init(ruby)?;
-    pstore::init(ruby)?;
-
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
 
     let capture = class::define::<Capture>(ruby, "Capture")?;
@@ -68,7 +71,12 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     reading.define_method("take", method!(Reading::take, 0))?;
     reading.define_method("close", method!(Reading::close, 0))?;
     border::define_loops(reading);
-
-    module.define_module_function("run_command", function!(command::run, 1))?;
     Ok(())
+}
+
+fn define_tables(ruby: &Ruby) -> Result<(), Error> {
+    table_methods::init(ruby)?;
+    snapshot::init(ruby)?;
+    view::init(ruby)?;
+    cursor::init(ruby)
 }

@@ -5,7 +5,7 @@
 #
 # What was built on the original before stays with it: require this before "yaml/store".
 
-require "bytewright/pstore"
+require_relative "../pstore"
 
 # The folder has a pstore.rb, which is found before the original from now on.
 $LOAD_PATH.unshift(File.join(__dir__, "replace")) unless $LOAD_PATH.include?(File.join(__dir__, "replace"))
