@@ -4,9 +4,11 @@
 # already use.
 module Bytewright
   # Loaded when they are first named: few programs need them beside the rest. By their whole paths, because
-  # RubyGems looks for others in all gems, which takes as long as loading them.
+  # RubyGems looks for others in all gems, which takes as long as loading them. Only
+  # `require "bytewright/thrift"` makes the gem thrift itself faster.
   autoload :ADB, File.join(__dir__, "bytewright/adb")
   autoload :PStore, File.join(__dir__, "bytewright/pstore")
+  autoload :Thrift, File.join(__dir__, "bytewright/thrift/functions")
 end
 
 require_relative "bytewright/errors"
@@ -20,5 +22,5 @@ require_relative "bytewright/table"
 require_relative "bytewright/snapshot"
 require_relative "bytewright/tree_table"
 
-Bytewright.private_constant :PStoreFile
+Bytewright.private_constant :PStoreFile, :ThriftCodec, :ThriftColumns
 Bytewright.singleton_class.send(:private, :run_command)

@@ -23,6 +23,7 @@ mod reading;
 mod snapshot;
 mod table;
 mod table_methods;
+mod thrift;
 mod turn;
 mod view;
 
@@ -46,6 +47,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     view::init(ruby)?;
     cursor::init(ruby)?;
     pstore::init(ruby)?;
+    thrift::init(ruby)?;
 
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
 
