@@ -159,7 +159,7 @@ impl<W: Write> Walk<'_, W> {
                     let value = rb_sys::rb_attr_get(object, field.variable as ID);
                     if value != NIL {
                         self.writer.field(field.kind, field.id);
-                        self.field_value(value, &field.value_type)?;
+                        self.value(value, &field.value_type)?;
                     }
                 }
             }
@@ -176,19 +176,8 @@ impl<W: Write> Walk<'_, W> {
             let field = layout.fields.iter().find(|field| field.symbol as VALUE == set);
             let Some(field) = field.filter(|_| value != NIL) else { return Err(Refusal::Left) };
             self.writer.field(field.kind, field.id);
-            self.field_value(value, &field.value_type)
+            self.value(value, &field.value_type)
         }
-    }
-
-    /// The value of a field: of a bool, every object means one.
-    #[inline]
-    unsafe fn field_value(&mut self, value: VALUE, value_type: &Type) -> Outcome {
-        if *value_type == Type::Bool {
-            self.writer.bool(value != NIL && value != rb_sys::Qfalse as VALUE);
-            return Ok(());
-        }
-        // SAFETY: as for `structure`.
-        unsafe { self.value(value, value_type) }
     }
 
     #[inline]

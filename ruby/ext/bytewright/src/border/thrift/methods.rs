@@ -385,6 +385,16 @@ unsafe fn keywords(count: c_int, arguments: *const VALUE) -> (Encoding, usize) {
             return (Encoding::Binary, count);
         }
         let last = *arguments.add(count - 1);
+        if rb_sys::rb_hash_size_num(last) == 1 {
+            let symbol = |name| rb_sys::rb_id2sym(name);
+            let given = rb_sys::rb_hash_lookup(last, symbol(names().protocol_keyword));
+            if given == symbol(names().compact) {
+                return (Encoding::Compact, count - 1);
+            }
+            if given == symbol(names().binary) {
+                return (Encoding::Binary, count - 1);
+            }
+        }
         (or_raise(|ruby| encoding_named(ruby, value(last))), count - 1)
     }
 }
