@@ -26,6 +26,9 @@ module Bytewright
     autoload :CompactProtocol, File.expand_path("protocols", __dir__)
     autoload :CompactProtocolFactory, File.expand_path("protocols", __dir__)
 
+    autoload :Definitions, File.expand_path("idl", __dir__)
+    private_constant :Definitions
+
     probe = Set.allocate
     probe.instance_variable_set(:@hash, { 1 => true })
     ThriftCodec.know(SET, Set) if Set.new([1]).instance_variables == [:@hash] && probe == Set.new([1])
@@ -80,6 +83,23 @@ module Bytewright
         columns = ThriftColumns.of(codec, paths, protocol)
         each_piece(framed) { |bytes, start| columns.send(:extend_with, bytes, start) }
         columns
+      end
+
+      # Makes classes of an IDL file and those that it includes, of the shape that Thrift's compiler gives
+      # them: structs, unions, exceptions, enums, constants, and a Client and a Processor for each service.
+      # It needs the gem thrift, not the compiler.
+      #
+      #   Bytewright::Thrift.load("service.thrift")   # namespace rb Shop
+      #   client = Shop::Orders::Client.new(protocol)
+      #
+      # @param path [String] a file in IDL
+      # @param into [Module] where its namespaces begin
+      # @param folders [Array<String>] where included files are looked for, beside the folder of the file
+      # @return [Module] that the definitions of the file are in
+      # @raise [FormatError] with line, column and the line, for what the language does not allow
+      # @raise [ArgumentError] for a name that is taken
+      def load(path, into: Object, folders: [])
+        Definitions.new(path, into, folders).make
       end
 
       # What is no matter of ours is the gem's: classes that read in a way of their own.

@@ -308,6 +308,7 @@ pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_singleton_method("know", function!(know, 2))?;
     class.define_singleton_method("expire", function!(known::expire, 0))?;
     class.define_singleton_method("generation", function!(known::generation, 0))?;
+    super::idl::define(class)?;
     crate::border::define_thrift(class);
     Ok(())
 }

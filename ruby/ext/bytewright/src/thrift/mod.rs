@@ -3,6 +3,7 @@
 
 mod codec;
 mod columns;
+mod idl;
 mod known;
 mod refill;
 mod scratch;
