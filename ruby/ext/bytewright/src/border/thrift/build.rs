@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::thrift::{
-    Collection, Cursor, Encoding, Limits, ProtocolError, StructId, Tape, Value,
+    Collection, Cursor, Encoding, Limits, PATHS_MAX, ProtocolError, StructId, Tape, Value,
 };
 use rb_sys::{ID, VALUE};
 
@@ -189,16 +189,15 @@ unsafe fn plucked_values(building: &mut Building<'_>) -> VALUE {
     builder.cursor.value();
     // SAFETY: under protection, with nothing alive that needs dropping.
     unsafe {
-        let count = building.target as usize;
-        let values = rb_sys::rb_ary_new_capa(count as _);
-        for _ in 0..count {
-            rb_sys::rb_ary_push(values, NIL);
-        }
+        // Values on the stack are found and kept by the garbage collector.
+        let mut values = [NIL; PATHS_MAX];
         while let Some((number, value)) = builder.cursor.field() {
             let object = builder.object(value, false);
-            rb_sys::rb_ary_store(values, number as _, object);
+            if let Some(slot) = values.get_mut(number) {
+                *slot = object;
+            }
         }
-        values
+        rb_sys::rb_ary_new_from_values(building.target as _, values.as_ptr())
     }
 }
 

@@ -16,7 +16,7 @@ use super::compare::Comparison;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::transport::{Kind, Place, encoding_of};
 use super::{
-    NIL, bytes, class_of, codec, codec_object, intern, is_of, is_string, layouts_module, names,
+    Held, NIL, bytes, class_of, codec, codec_of, intern, is_of, is_string, layouts_module, names,
     resume, value,
 };
 use crate::error::{to_ruby, to_thrift};
@@ -89,18 +89,17 @@ unsafe fn limits_of(count: c_int, arguments: *const VALUE) -> Option<Limits> {
 unsafe extern "C" fn read(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
     // SAFETY: Ruby keeps the receiver and the arguments alive; so does the variable the codec.
     unsafe {
-        let held = codec_object(plain_class_of(object));
+        let place = if count < 1 { None } else { Place::of(*arguments) };
         let limits = limits_of(count, arguments);
-        let place = if count < 1 || held == NIL { None } else { Place::of(*arguments) };
-        let (Some(place), Some(limits)) = (place, limits) else {
-            return original(object, names().original_read, count, arguments);
-        };
-        let codec = codec(held);
-        if !codec.reads || !read_at(codec, place, limits, object) {
-            return original(object, names().original_read, count, arguments);
+        if let (Some(place), Some(limits)) = (place, limits)
+            && let Some(held) = codec_of(plain_class_of(object))
+            && held.reads
+            && read_at(&held, place, limits, object)
+        {
+            held.keep();
+            return NIL;
         }
-        black_box(held);
-        NIL
+        original(object, names().original_read, count, arguments)
     }
 }
 
@@ -189,16 +188,16 @@ unsafe fn drop_garbage(place: Place) {
 unsafe extern "C" fn write(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        let held = codec_object(plain_class_of(object));
-        let place = if count != 1 || held == NIL { None } else { Place::of(*arguments) };
+        let place = if count != 1 { None } else { Place::of(*arguments) };
         let target = place.and_then(|place| Some((place, place.unwritten()?)));
         if let Some((place, target)) = target
-            && codec(held).writes
+            && let Some(held) = codec_of(plain_class_of(object))
+            && held.writes
         {
-            match encode(codec(held), place.encoding, object, target) {
+            match encode(&held, place.encoding, object, target) {
                 Encoded::Left => {}
                 Encoded::Written(_) => {
-                    black_box(held);
+                    held.keep();
                     return NIL;
                 }
                 other => fail(other),
@@ -229,15 +228,15 @@ unsafe extern "C" fn equal(object: VALUE, other: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
         let class = plain_class_of(object);
-        if class != 0 && class_of(other) == class {
-            let held = codec_object(class);
-            if held != NIL && codec(held).compares {
-                let codec = codec(held);
-                let Some(layout) = codec.layouts.first() else { return NIL };
-                let is_equal = Comparison::new(codec).fields_are_equal(object, other, layout);
-                black_box(held);
-                return if is_equal { rb_sys::Qtrue as VALUE } else { rb_sys::Qfalse as VALUE };
-            }
+        if class != 0
+            && class_of(other) == class
+            && let Some(held) = codec_of(class)
+            && held.compares
+            && let Some(layout) = held.layouts.first()
+        {
+            let is_equal = Comparison::new(&held).fields_are_equal(object, other, layout);
+            held.keep();
+            return if is_equal { rb_sys::Qtrue as VALUE } else { rb_sys::Qfalse as VALUE };
         }
         original(object, names().original_equal, 1, &other)
     }
@@ -247,12 +246,12 @@ unsafe extern "C" fn equal(object: VALUE, other: VALUE) -> VALUE {
 unsafe extern "C" fn hash(object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        let held = codec_object(plain_class_of(object));
-        if held != NIL && codec(held).compares {
-            let codec = codec(held);
-            let Some(layout) = codec.layouts.first() else { return NIL };
-            let hash = Comparison::new(codec).hash_of_fields(object, layout);
-            black_box(held);
+        if let Some(held) = codec_of(plain_class_of(object))
+            && held.compares
+            && let Some(layout) = held.layouts.first()
+        {
+            let hash = Comparison::new(&held).hash_of_fields(object, layout);
+            held.keep();
             // As many bits as a small Integer has.
             return ((hash as i64 >> 2) as VALUE) << 1 | 1;
         }
@@ -264,16 +263,15 @@ unsafe extern "C" fn hash(object: VALUE) -> VALUE {
 unsafe extern "C" fn initialize(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        if count == 0 && rb_sys::rb_block_given_p() == 0 {
-            let held = codec_object(plain_class_of(object));
-            if held != NIL
-                && let Some(layout) = codec(held).layouts.first()
-                && layout.making == Making::Allocated
-            {
-                set_defaults(object, layout, 0);
-                black_box(held);
-                return NIL;
-            }
+        if count == 0
+            && rb_sys::rb_block_given_p() == 0
+            && let Some(held) = codec_of(plain_class_of(object))
+            && let Some(layout) = held.layouts.first()
+            && layout.making == Making::Allocated
+        {
+            set_defaults(object, layout, 0);
+            held.keep();
+            return NIL;
         }
         original(object, names().original_initialize, count, arguments)
     }
@@ -283,17 +281,18 @@ unsafe extern "C" fn initialize(count: c_int, arguments: *const VALUE, object: V
 unsafe extern "C" fn serialize(serializer: VALUE, object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        if let Some(encoding) = encoding_inside(serializer, Known::Serializer) {
-            let held = codec_object(plain_class_of(object));
-            if held != NIL && codec(held).writes && codec(held).root_writes {
-                match encode(codec(held), encoding, object, NIL) {
-                    Encoded::Left => {}
-                    Encoded::Written(string) => {
-                        black_box(held);
-                        return string;
-                    }
-                    other => fail(other),
+        if let Some(encoding) = encoding_inside(serializer, Known::Serializer)
+            && let Some(held) = codec_of(plain_class_of(object))
+            && held.writes
+            && held.root_writes
+        {
+            match encode(&held, encoding, object, NIL) {
+                Encoded::Left => {}
+                Encoded::Written(string) => {
+                    held.keep();
+                    return string;
                 }
+                other => fail(other),
             }
         }
         original(serializer, names().original_serialize, 1, &object)
@@ -306,26 +305,19 @@ unsafe extern "C" fn deserialize(deserializer: VALUE, object: VALUE, string: VAL
     unsafe {
         if let Some(encoding) = encoding_inside(deserializer, Known::Deserializer)
             && is_string(string)
+            && let Some(held) = codec_of(plain_class_of(object))
+            && held.reads
+            && held.root_reads
         {
-            let held = codec_object(plain_class_of(object));
-            if held != NIL && codec(held).reads && codec(held).root_reads {
-                let source = Source {
-                    encoding,
-                    string,
-                    offset: 0,
-                    len_max: usize::MAX,
-                    limits: Limits::default(),
-                    target: object,
-                };
-                match decode(codec(held), source, |_| {}) {
-                    Decoded::Object(object) => {
-                        as_binary(string);
-                        black_box(held);
-                        return object;
-                    }
-                    Decoded::Raised(state) => resume(state),
-                    Decoded::Refused(error) => refuse(error),
+            let source = Source { target: object, ..message_source(encoding, string) };
+            match decode(&held, source, |_| {}) {
+                Decoded::Object(object) => {
+                    as_binary(string);
+                    held.keep();
+                    return object;
                 }
+                Decoded::Raised(state) => resume(state),
+                Decoded::Refused(error) => refuse(error),
             }
         }
         let arguments = [object, string];
@@ -412,12 +404,12 @@ fn check_count(count: usize, expected: std::ops::RangeInclusive<usize>) {
     });
 }
 
-/// The codec of a class for reading; nil where the gem has to do it.
+/// The codec of a class for reading; `None` where the gem has to do it.
 ///
 /// # Safety
 /// As for [`read`].
 #[inline]
-unsafe fn codec_to_read(class: VALUE) -> VALUE {
+unsafe fn codec_to_read<'a>(class: VALUE) -> Option<Held<'a>> {
     // SAFETY: as the caller promises; what is no class has no codec.
     unsafe {
         if !rb_sys::RB_TYPE_P(class, rb_sys::ruby_value_type::RUBY_T_CLASS) {
@@ -426,9 +418,7 @@ unsafe fn codec_to_read(class: VALUE) -> VALUE {
                 Err::<(), _>(Error::new(ruby.exception_type_error(), message))
             });
         }
-        let held = codec_object(class);
-        let reads = held != NIL && codec(held).reads && codec(held).root_reads;
-        if reads { held } else { NIL }
+        codec_of(class).filter(|held| held.reads && held.root_reads)
     }
 }
 
@@ -449,14 +439,14 @@ unsafe extern "C" fn decode_one(count: c_int, arguments: *const VALUE, module: V
     unsafe {
         let (encoding, given) = keywords(count, arguments);
         check_count(given, 2..=2);
-        let held = codec_to_read(*arguments);
-        if held == NIL {
+        let Some(held) = codec_to_read(*arguments) else {
             return by_gem(module, c"decode_by_gem", count, arguments);
-        }
+        };
         let source = message_source(encoding, *arguments.add(1));
-        match decode(codec(held), source, |_| {}) {
+        match decode(&held, source, |_| {}) {
             Decoded::Object(object) => {
-                black_box((held, source.string));
+                held.keep();
+                black_box(source.string);
                 object
             }
             Decoded::Raised(state) => resume(state),
@@ -476,15 +466,16 @@ unsafe extern "C" fn pluck_one(count: c_int, arguments: *const VALUE, _module: V
         let paths = std::slice::from_raw_parts(arguments.add(2), given - 2);
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
-            let projection = codec(held).projection(ruby, paths)?;
+            let projection = held.projection(ruby, paths)?;
             // What it answers is plain, unless it is an error.
-            match pluck(codec(held), &projection, source) {
+            match pluck(&held, &projection, source) {
                 Decoded::Object(object) => Ok((object, 0)),
                 Decoded::Raised(state) => Ok((NIL, state)),
                 Decoded::Refused(error) => Err(to_ruby(ruby, error.error())),
             }
         });
-        black_box((held, source.string));
+        held.keep();
+        black_box(source.string);
         match plucked {
             (object, 0) => object,
             (_, state) => resume(state),
@@ -496,14 +487,15 @@ unsafe extern "C" fn pluck_one(count: c_int, arguments: *const VALUE, _module: V
 ///
 /// # Safety
 /// As for [`read`].
-unsafe fn codec_to_pluck(class: VALUE) -> VALUE {
+unsafe fn codec_to_pluck<'a>(class: VALUE) -> Held<'a> {
     // SAFETY: as the caller promises.
     unsafe {
-        let held = codec_to_read(class);
-        if held != NIL {
+        if let Some(held) = codec_to_read(class) {
             return held;
         }
-        rb_sys::rb_funcallv(layouts_module(), intern(c"codec_in_any_case"), 1, &class)
+        let name = intern(c"codec_in_any_case");
+        let object = rb_sys::rb_funcallv(layouts_module(), name, 1, &class);
+        Held { object, codec: codec(object) }
     }
 }
 
@@ -514,12 +506,14 @@ unsafe extern "C" fn encode_one(count: c_int, arguments: *const VALUE, module: V
         let (encoding, given) = keywords(count, arguments);
         check_count(given, 1..=1);
         let object = *arguments;
-        let held = codec_object(plain_class_of(object));
-        if held != NIL && codec(held).writes && codec(held).root_writes {
-            match encode(codec(held), encoding, object, NIL) {
+        if let Some(held) = codec_of(plain_class_of(object))
+            && held.writes
+            && held.root_writes
+        {
+            match encode(&held, encoding, object, NIL) {
                 Encoded::Left => {}
                 Encoded::Written(string) => {
-                    black_box(held);
+                    held.keep();
                     return string;
                 }
                 Encoded::Refused(error) => refuse_as_ours(error),
@@ -553,7 +547,7 @@ unsafe extern "C" fn each_framed(
             };
             let limits = Limits::default();
             let source = Source { encoding, string, offset: begin, len_max, limits, target: NIL };
-            match decode(codec(held), source, |_| {}) {
+            match decode(&held, source, |_| {}) {
                 Decoded::Object(object) => rb_sys::rb_yield(object),
                 Decoded::Raised(state) => resume(state),
                 Decoded::Refused(error) => or_raise(move |ruby| {
@@ -562,7 +556,8 @@ unsafe extern "C" fn each_framed(
                     Err(to_ruby(ruby, &error))
                 }),
             };
-            black_box((held, string));
+            held.keep();
+            black_box(string);
             offset = begin + len_max;
         }
     }

@@ -10,6 +10,7 @@ mod methods;
 mod transport;
 
 use std::ffi::{CStr, c_int};
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use bytewright::thrift::{Extent, Progress, ProtocolResult};
@@ -154,29 +155,58 @@ unsafe fn is_of(object: VALUE, class: usize) -> bool {
     class != 0 && unsafe { class_of(object) } == class as VALUE
 }
 
-/// The codec of a class, as an object: made now where it is not, nil where the gem has to do it.
+/// A codec and the object that it is in, which has to be kept on the stack while the codec is used: see
+/// [`keep`](Held::keep).
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    object: VALUE,
+    codec: &'a Codec,
+}
+
+impl Held<'_> {
+    /// Keeps the object alive up to here.
+    #[inline(always)]
+    fn keep(self) {
+        std::hint::black_box(self.object);
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = Codec;
+
+    #[inline(always)]
+    fn deref(&self) -> &Codec {
+        self.codec
+    }
+}
+
+/// The codec of a class, made now where there is none of now.
 ///
 /// # Safety
 /// Called under Ruby with a class or 0, with nothing alive that needs dropping. It may run Ruby code.
 #[inline]
-unsafe fn codec_object(class: VALUE) -> VALUE {
+unsafe fn codec_of<'a>(class: VALUE) -> Option<Held<'a>> {
     if class == 0 {
-        return NIL;
+        return None;
     }
     // SAFETY: it is a class; what the variable holds is a codec or nil.
     unsafe {
-        let found = rb_sys::rb_attr_get(class, names().codec);
-        if found != NIL && codec(found).generation == generation() {
-            return found;
+        let object = rb_sys::rb_attr_get(class, names().codec);
+        if object != NIL {
+            let codec = codec(object);
+            if codec.generation == generation() {
+                return Some(Held { object, codec });
+            }
         }
-        new_codec_object(class)
+        let object = new_codec_object(class);
+        Some(Held { object, codec: codec(object) })
     }
 }
 
 /// Asks Ruby for the codec of a class.
 ///
 /// # Safety
-/// As for [`codec_object`].
+/// As for [`codec_of`].
 #[cold]
 unsafe fn new_codec_object(class: VALUE) -> VALUE {
     // SAFETY: as the caller promises.
