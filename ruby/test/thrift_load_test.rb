@@ -167,6 +167,18 @@ class ThriftLoadTest < ThriftCase
     assert_equal([:word, "w"], [choice.get_set_field, choice.get_value])
   end
 
+  # The gem may be missing, so that the test of the documents does not run these.
+  def test_the_examples_of_the_document_are_true
+    blocks = File.read(File.join(ROOT, "docs/thrift.md")).scan(/^```text\n(.*?)^```/m).flatten
+    assert_equal(3, blocks.size)
+    blocks.each do |block|
+      checked = block.gsub(/^(\s*)(\S.*?\S)\s+# => (.*)$/) { "#{$1}assert_equal((#{$3}), (#{$2}))" }
+      Dir.chdir(ROOT) { eval(checked, binding, "docs/thrift.md") }
+    end
+  ensure
+    Object.send(:remove_const, :Logs) if Object.const_defined?(:Logs)
+  end
+
   def test_what_cannot_be_loaded_is_told
     Dir.mktmpdir do |folder|
       path = File.join(folder, "bad.thrift")
