@@ -108,6 +108,36 @@ class ThriftTransportTest < ThriftCase
     assert_equal(0, transport.available)
   end
 
+  def test_pieces_may_be_marked_with_any_encoding
+    bytes = written(Inner.new({ "name" => "größer" * 30 }), BINARY)
+    pieces = bytes.scan(/.{1,7}/mn).map { |piece| piece.dup.force_encoding("UTF-8") }
+    assert_equal("größer" * 30, read(Inner, BINARY, ::Thrift::BufferedTransport.new(Pieces.new(*pieces))).name)
+  end
+
+  # In a process of its own, as it is for good.
+  def test_a_class_of_the_gem_that_is_changed_is_left_to_it_from_then_on
+    script = <<~RUBY
+      require "bytewright/thrift"
+      $LOAD_PATH.unshift(#{__dir__.inspect})
+      klass = Class.new { include Thrift::Struct, Thrift::Struct_Union }
+      klass.const_set(:FIELDS, { 1 => { type: 11, name: "text" } })
+      klass.define_method(:struct_fields) { klass::FIELDS }
+      klass.define_method(:validate) {}
+      Thrift::Struct.generate_accessors(klass)
+      bytes = Thrift::Serializer.new.serialize(klass.new({ "text" => "a" }))
+      read = -> { Thrift::Deserializer.new.deserialize(klass.new, bytes.dup).text }
+      answers = [read.call]
+      Thrift::BinaryProtocol.prepend(Module.new { def read_string = super.upcase })
+      Thrift::Deserializer.prepend(Module.new { def deserialize(object, bytes) = super.tap { object.text += "!" } })
+      answers << read.call
+      Thrift::Struct.class_eval { def read(protocol) = @text = "patched" }
+      answers << read.call
+      print answers.join(",")
+    RUBY
+    load_path = $LOAD_PATH.flat_map { |folder| ["-I", folder] }
+    assert_equal("a,A!,patched!", IO.popen([RbConfig.ruby, *load_path, "-W0", "-e", script], &:read))
+  end
+
   # A service as the compiler generates it: one function, which answers a struct or throws.
   module Echo
     if defined?(::Thrift)

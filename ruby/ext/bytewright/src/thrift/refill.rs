@@ -28,7 +28,7 @@ pub(crate) fn complete(
     let buffer = empty_bytes(ruby);
     let left: Option<RString> = old.funcall("byteslice", (index, old.len()))?;
     if let Some(left) = left {
-        buffer.buf_append(left)?;
+        append(buffer, left)?;
     }
     // From here on the bytes are the new buffer's, also where the next read raises.
     transport.ivar_set("@rbuf", buffer)?;
@@ -41,7 +41,7 @@ pub(crate) fn complete(
                 let wanted = len.clamp(READ_LEN_MIN, READ_LEN_MAX);
                 let piece: Option<RString> = inner.funcall("read", (wanted,))?;
                 match piece.filter(|piece| !piece.is_empty()) {
-                    Some(piece) => buffer.buf_append(piece)?,
+                    Some(piece) => append(buffer, piece)?,
                     None => {
                         let found = format!("expected {len} bytes more of a struct, found the end");
                         return Err(end_of_file(ruby, &found));
@@ -50,4 +50,9 @@ pub(crate) fn complete(
             }
         }
     }
+}
+
+/// Appends bytes, whatever encoding their String is marked with.
+fn append(buffer: RString, piece: RString) -> Result<(), Error> {
+    buffer.buf_append(piece.funcall("b", ())?)
 }
