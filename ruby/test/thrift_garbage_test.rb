@@ -38,7 +38,18 @@ class ThriftGarbageTest < ThriftCase
       assert_equal(rich, T.decode(Rich, bytes))
       assert_equal(bytes, T.encode(rich))
       assert_equal(rich.hash, T.decode(Rich, bytes).hash)
+      # The gem makes several times as many objects: it was not left to do it.
+      deserializer = ::Thrift::Deserializer.new
+      ours, theirs = [-> { deserializer.deserialize(Rich.new, bytes) }, -> { gem_read(Rich.new, bytes, :binary) }].map { |read| allocated(&read) }
+      assert_operator(ours * 2, :<, theirs)
     end
+  end
+
+  def allocated
+    2.times { GC.stat(:total_allocated_objects) && yield }
+    before = GC.stat(:total_allocated_objects)
+    yield
+    GC.stat(:total_allocated_objects) - before
   end
 
   def test_ruby_code_that_runs_while_objects_are_made_may_do_anything

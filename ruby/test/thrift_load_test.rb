@@ -56,6 +56,7 @@ class ThriftLoadTest < ThriftCase
 
   # The modules of the compiler's code, or nil without the compiler.
   def compiled
+    verbose, $VERBOSE = $VERBOSE, nil
     with_files do |folder|
       _, status = Open3.capture2e("thrift", "-r", "--gen", "rb", "-out", folder, File.join(folder, "shop.thrift"))
       assert_predicate(status, :success?)
@@ -69,6 +70,8 @@ class ThriftLoadTest < ThriftCase
     end
   rescue Errno::ENOENT
     nil
+  ensure
+    $VERBOSE = verbose
   end
 
   def test_the_classes_are_those_of_the_compiler

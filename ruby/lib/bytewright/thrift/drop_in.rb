@@ -45,6 +45,7 @@ module Bytewright
           return if @methods_installed
 
           @methods_installed = true
+          pin
           Layouts.resets?
           places = [::Thrift::Struct, ::Thrift::Union, ::Thrift::Struct_Union]
           @untouched = places.all? { |place| untouched?(place) }
@@ -55,6 +56,14 @@ module Bytewright
           know(:framed, ::Thrift::FramedTransport, ::Thrift::BaseTransport)
           know(:buffered, ::Thrift::BufferedTransport, ::Thrift::BaseTransport)
           places.each { |place| Guard.over(place) { forget_all } }
+        end
+
+        # The gem's extension remembers modules by address, and does not tell the garbage collector: where
+        # compaction moves one, it crashes (THRIFT-5367). What is left to the gem is to survive that too.
+        def pin
+          ThriftCodec.pin(Set)
+          ThriftCodec.pin(::Thrift)
+          ::Thrift.constants.each { |name| ThriftCodec.pin(::Thrift.const_get(name)) if ::Thrift.const_get(name).is_a?(Module) }
         end
 
         def replace(place, methods, *names)

@@ -301,11 +301,17 @@ fn know(ruby: &Ruby, which: usize, class: Option<RClass>) {
     known::know(ruby, which, class);
 }
 
+/// `ThriftCodec.pin(module)`: keeps a module alive and where it is.
+fn pin(ruby: &Ruby, module: Value) {
+    ruby.gc_register_mark_object(module);
+}
+
 pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::class::define::<Codec>(ruby, "ThriftCodec")?;
     class.define_singleton_method("build", function!(Codec::build, 2))?;
     class.define_singleton_method("keep", function!(keep, 2))?;
     class.define_singleton_method("know", function!(know, 2))?;
+    class.define_singleton_method("pin", function!(pin, 1))?;
     class.define_singleton_method("expire", function!(known::expire, 0))?;
     class.define_singleton_method("generation", function!(known::generation, 0))?;
     super::idl::define(class)?;

@@ -16,8 +16,8 @@ use super::compare::Comparison;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::transport::{Kind, Place, encoding_of};
 use super::{
-    Held, NIL, bytes, class_of, codec, codec_of, intern, is_of, is_string, layouts_module, names,
-    resume, value,
+    Held, NIL, bytes, class_of, codec, codec_of, intern, is_frozen, is_of, is_string,
+    layouts_module, names, resume, value,
 };
 use crate::error::{to_ruby, to_thrift};
 use crate::thrift::{Codec, Known, Making, complete, encoding_named, known};
@@ -333,10 +333,7 @@ unsafe extern "C" fn deserialize(deserializer: VALUE, object: VALUE, string: VAL
 unsafe fn as_binary(string: VALUE) {
     // SAFETY: as the caller promises, a String.
     unsafe {
-        let is_frozen = (*(string as *const rb_sys::RBasic)).flags
-            & rb_sys::ruby_fl_type::RUBY_FL_FREEZE as VALUE
-            != 0;
-        if !is_frozen && rb_sys::rb_enc_get_index(string) != 0 {
+        if !is_frozen(string) && rb_sys::rb_enc_get_index(string) != 0 {
             rb_sys::rb_enc_associate_index(string, 0);
         }
     }
@@ -578,7 +575,7 @@ unsafe fn next_frame(string: VALUE, offset: usize, start: u64) -> Option<(usize,
     }
 }
 
-type None_ = unsafe extern "C" fn(VALUE) -> VALUE;
+type Zero = unsafe extern "C" fn(VALUE) -> VALUE;
 type One = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
 type Two = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
 type Four = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE, VALUE) -> VALUE;
@@ -599,7 +596,7 @@ unsafe extern "C" fn define_methods(_class: VALUE, module: VALUE, which: VALUE) 
     let name = or_raise(|_| {
         // SAFETY: Ruby keeps the arguments of a method alive.
         let symbol = unsafe { Symbol::from_value(value(which)) };
-        Ok(symbol.map_or(0, rb_name))
+        Ok(symbol.map_or(0, methods_named))
     });
     // SAFETY: each function is of the type that is written before it, and its arity that of the type.
     unsafe {
@@ -608,7 +605,7 @@ unsafe extern "C" fn define_methods(_class: VALUE, module: VALUE, which: VALUE) 
                 define(module, c"read", std::mem::transmute::<Any, AnyMethod>(read), -1);
                 define(module, c"write", std::mem::transmute::<Any, AnyMethod>(write), -1);
                 define(module, c"==", std::mem::transmute::<One, AnyMethod>(equal), 1);
-                define(module, c"hash", std::mem::transmute::<None_, AnyMethod>(hash), 0);
+                define(module, c"hash", std::mem::transmute::<Zero, AnyMethod>(hash), 0);
             }
             INITIALIZE => {
                 let initialize = std::mem::transmute::<Any, AnyMethod>(initialize);
@@ -641,7 +638,7 @@ const DESERIALIZER: u8 = 4;
 const FUNCTIONS: u8 = 5;
 
 /// Which methods a name is for.
-fn rb_name(symbol: Symbol) -> u8 {
+fn methods_named(symbol: Symbol) -> u8 {
     match symbol.name().as_deref() {
         Ok("struct") => STRUCT,
         Ok("initialize") => INITIALIZE,

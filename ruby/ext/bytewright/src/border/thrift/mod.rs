@@ -266,6 +266,17 @@ unsafe fn value(object: VALUE) -> Value {
     unsafe { Value::from_raw(object) }
 }
 
+/// Whether an object is frozen.
+///
+/// # Safety
+/// `object` must be an object, and no special constant.
+#[inline]
+unsafe fn is_frozen(object: VALUE) -> bool {
+    const FROZEN: VALUE = rb_sys::ruby_fl_type::RUBY_FL_FREEZE as VALUE;
+    // SAFETY: as the caller promises; an object begins with its flags.
+    unsafe { (*(object as *const rb_sys::RBasic)).flags & FROZEN != 0 }
+}
+
 /// Whether an object is a String.
 ///
 /// # Safety

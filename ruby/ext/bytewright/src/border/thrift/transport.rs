@@ -3,7 +3,7 @@
 use bytewright::thrift::Encoding;
 use rb_sys::VALUE;
 
-use super::{NIL, class_of, is_of, is_string, names};
+use super::{NIL, class_of, is_frozen, is_of, is_string, names};
 use crate::thrift::{Known, known};
 
 /// How a transport comes by bytes.
@@ -65,7 +65,8 @@ impl Place {
             }
             let string = rb_sys::rb_attr_get(self.transport, name);
             let index = rb_sys::rb_attr_get(self.transport, names().index);
-            if !is_string(string) || !rb_sys::FIXNUM_P(index) {
+            // Of a frozen transport it could not be noted what was read.
+            if !is_string(string) || !rb_sys::FIXNUM_P(index) || is_frozen(self.transport) {
                 return None;
             }
             let index = usize::try_from(rb_sys::FIX2LONG(index)).ok()?;
