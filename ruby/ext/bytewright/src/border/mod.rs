@@ -28,7 +28,8 @@ pub(crate) use tables::{
     string_of,
 };
 pub(crate) use thrift::{
-    define_thrift, empty_bytes, extent_advance, hold_codec, id_of, uuid_text, with_bytes,
+    Variable, define_thrift, empty_bytes, extent_advance, find_places, hold_codec, uuid_text,
+    with_bytes,
 };
 pub(crate) use unlocked::{without_lock, without_lock_to_the_end, without_lock_until_signal};
 

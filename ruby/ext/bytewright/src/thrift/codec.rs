@@ -13,7 +13,7 @@ use magnus::value::{Opaque, ReprValue};
 use magnus::{Error, Object, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function};
 
 use super::known;
-use crate::border::{hold_codec, id_of};
+use crate::border::{Variable, find_places, hold_codec};
 use crate::error::raised;
 
 /// Projections that a codec keeps, each with its paths; others make it forget all.
@@ -65,6 +65,9 @@ pub(crate) struct Layout {
     /// Numbers of fields, in the order of writing.
     pub(crate) by_id: Vec<u16>,
     pub(crate) defaults: Vec<DefaultValue>,
+    /// Of a union: which field is set, and its value.
+    pub(crate) set_field: Variable,
+    pub(crate) value: Variable,
 }
 
 /// How an object comes to be.
@@ -83,8 +86,7 @@ pub(crate) enum Making {
 /// A field of an object.
 #[derive(Debug)]
 pub(crate) struct FieldLayout {
-    /// The name of its variable, as Ruby's number.
-    pub(crate) variable: u64,
+    pub(crate) variable: Variable,
     /// Its name as a Symbol, as Ruby's value.
     pub(crate) symbol: u64,
     pub(crate) id: i16,
@@ -97,7 +99,7 @@ pub(crate) struct FieldLayout {
 /// What a field is where a message does not have it.
 #[derive(Debug)]
 pub(crate) struct DefaultValue {
-    pub(crate) variable: u64,
+    pub(crate) variable: Variable,
     /// As Ruby's value.
     pub(crate) value: u64,
     /// 0 beyond the 64th.
@@ -233,15 +235,15 @@ fn layout_of(
         (false, true) => Making::New,
         (true, true) => Making::NewUnion,
     };
-    let (mut fields, mut schemas, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
     let described_fields: RArray = described.entry(5)?;
-    for at in 0..described_fields.len() as isize {
+    let variables = variables_of(class, is_union, described_fields)?;
+    let (mut fields, mut schemas, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, variable) in (0..).zip(variables.fields) {
         let field: RArray = described_fields.entry(at)?;
         let (id, name): (i16, String) = (field.entry(0)?, field.entry(1)?);
         let value_type = type_of(ruby, field.entry(2)?)?;
         let symbol = ruby.to_symbol(name.as_str());
         held.push(symbol.as_value().into());
-        let variable = id_of(&format!("@{name}"));
         let default: Value = field.entry(3)?;
         let mut default_bit = 0;
         if !default.is_nil() && making == Making::Allocated {
@@ -261,8 +263,36 @@ fn layout_of(
     }
     let mut by_id: Vec<u16> = (0..).take(fields.len()).collect();
     by_id.sort_by_key(|number| fields.get(usize::from(*number)).map(|field| field.id));
-    let validates = described.entry(4)?;
-    Ok((Layout { class: class.as_raw(), making, validates, fields, by_id, defaults }, schemas))
+    let layout = Layout {
+        class: class.as_raw(),
+        making,
+        validates: described.entry(4)?,
+        fields,
+        by_id,
+        defaults,
+        set_field: variables.set_field,
+        value: variables.value,
+    };
+    Ok((layout, schemas))
+}
+
+/// The variables of a class's objects.
+struct ClassVariables {
+    fields: Vec<Variable>,
+    set_field: Variable,
+    value: Variable,
+}
+
+fn variables_of(class: RClass, is_union: bool, fields: RArray) -> Result<ClassVariables, Error> {
+    let mut variables = Vec::with_capacity(fields.len());
+    for at in 0..fields.len() as isize {
+        let name: String = fields.entry::<RArray>(at)?.entry(1)?;
+        variables.push(Variable::named(&format!("@{name}")));
+    }
+    let mut of_union = [Variable::named("@setfield"), Variable::named("@value")];
+    find_places(class, if is_union { &mut of_union } else { &mut variables })?;
+    let [set_field, value] = of_union;
+    Ok(ClassVariables { fields: variables, set_field, value })
 }
 
 /// The number by which descriptions tell binary from strings.
@@ -297,8 +327,8 @@ fn keep(class: RClass, codec: Value) -> Result<(), Error> {
     hold_codec(class, codec)
 }
 
-fn know(ruby: &Ruby, which: usize, class: Option<RClass>) {
-    known::know(ruby, which, class);
+fn know(ruby: &Ruby, which: usize, class: Option<RClass>) -> Result<(), Error> {
+    known::know(ruby, which, class)
 }
 
 /// `ThriftCodec.pin(module)`: keeps a module alive and where it is.

@@ -10,7 +10,10 @@ mod scratch;
 
 pub(crate) use codec::{Codec, Layout, Making};
 pub(crate) use columns::encoding_named;
-pub(crate) use known::{Known, generation, known};
+pub(crate) use known::{
+    HASH, INDEX, Known, PROTOCOL, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, generation,
+    known, variable,
+};
 pub(crate) use refill::complete;
 pub(crate) use scratch::{Scratch, with_scratch};
 

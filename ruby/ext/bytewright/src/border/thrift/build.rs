@@ -6,11 +6,11 @@ use std::hint::black_box;
 use bytewright::thrift::{
     Collection, Cursor, Encoding, Limits, PATHS_MAX, ProtocolError, StructId, Tape, Value,
 };
-use rb_sys::{ID, VALUE};
+use rb_sys::VALUE;
 
 use super::super::tables::{bytes, new_string};
 use super::{NIL, names, protected};
-use crate::thrift::{Codec, Known, Layout, Making, Scratch, known, with_scratch};
+use crate::thrift::{Codec, HASH, Known, Layout, Making, Scratch, known, variable, with_scratch};
 
 /// Elements that are put into an Array at once.
 const BLOCK_LEN: usize = 64;
@@ -209,8 +209,8 @@ unsafe fn reset(object: VALUE, layout: &Layout) {
     // SAFETY: as the caller promises.
     unsafe {
         for field in &layout.fields {
-            if rb_sys::rb_attr_get(object, field.variable as ID) != NIL {
-                rb_sys::rb_ivar_set(object, field.variable as ID, NIL);
+            if field.variable.of(object) != NIL {
+                field.variable.set(object, NIL);
             }
         }
         set_defaults(object, layout, 0);
@@ -226,11 +226,7 @@ pub(super) unsafe fn set_defaults(object: VALUE, layout: &Layout, seen: u64) {
         if default.bit == 0 || seen & default.bit == 0 {
             // SAFETY: as the caller promises.
             unsafe {
-                rb_sys::rb_ivar_set(
-                    object,
-                    default.variable as ID,
-                    copy_of(default.value as VALUE),
-                );
+                default.variable.set(object, copy_of(default.value as VALUE));
             }
         }
     }
@@ -299,7 +295,7 @@ impl<'a> Builder<'a> {
                     continue;
                 };
                 let made = self.object(value, false);
-                rb_sys::rb_ivar_set(object, field.variable as ID, made);
+                field.variable.set(object, made);
                 seen |= field.default_bit;
             }
             if is_new && !layout.defaults.is_empty() {
@@ -313,12 +309,12 @@ impl<'a> Builder<'a> {
 
     /// Sets the field of a union.
     unsafe fn union_fields(&mut self, object: VALUE, layout: &'a Layout, field_count: u8) {
-        let (set, of) = (names().setfield, names().value);
+        let (set_field, of) = (layout.set_field, layout.value);
         // SAFETY: as for `fields`.
         unsafe {
-            if layout.making == Making::AllocatedUnion && rb_sys::rb_attr_get(object, set) == NIL {
-                rb_sys::rb_ivar_set(object, set, NIL);
-                rb_sys::rb_ivar_set(object, of, NIL);
+            if layout.making == Making::AllocatedUnion && set_field.of(object) == NIL {
+                set_field.set(object, NIL);
+                of.set(object, NIL);
             }
             while let Some((number, value)) = self.cursor.field() {
                 let Some(field) = layout.fields.get(number) else {
@@ -326,8 +322,8 @@ impl<'a> Builder<'a> {
                     continue;
                 };
                 let made = self.object(value, false);
-                rb_sys::rb_ivar_set(object, of, made);
-                rb_sys::rb_ivar_set(object, set, field.symbol as VALUE);
+                of.set(object, made);
+                set_field.set(object, field.symbol as VALUE);
             }
             if field_count > 1 {
                 let words = c"Too many fields for union";
@@ -429,11 +425,7 @@ unsafe fn set_missing_defaults(object: VALUE, layout: &Layout, seen: u64) {
         if default.bit != 0 && seen & default.bit == 0 {
             // SAFETY: as the caller promises.
             unsafe {
-                rb_sys::rb_ivar_set(
-                    object,
-                    default.variable as ID,
-                    copy_of(default.value as VALUE),
-                );
+                default.variable.set(object, copy_of(default.value as VALUE));
             }
         }
     }
@@ -511,7 +503,7 @@ unsafe fn set_of(hash: VALUE) -> VALUE {
     unsafe {
         if class != 0 {
             let set = rb_sys::rb_obj_alloc(class);
-            rb_sys::rb_ivar_set(set, names().hash_variable, hash);
+            variable(Known::Set, HASH).set(set, hash);
             return set;
         }
         let class = rb_sys::rb_const_get(rb_sys::rb_cObject, super::intern(c"Set"));

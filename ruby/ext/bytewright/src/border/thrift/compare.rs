@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use rb_sys::{ID, VALUE, ruby_value_type};
+use rb_sys::{VALUE, ruby_value_type};
 
-use super::{NIL, class_of, names};
-use crate::thrift::{Codec, Known, Layout, known};
+use super::{NIL, Variable, class_of};
+use crate::thrift::{Codec, HASH, Known, Layout, known, variable};
 
 /// How deep objects are compared here.
 const DEPTH_MAX: u32 = 128;
@@ -47,21 +47,17 @@ impl<'a> Comparison<'a> {
         // SAFETY: as for all.
         unsafe {
             if layout.making.is_union() {
-                let set = names().setfield;
-                return rb_sys::rb_attr_get(one, set) == rb_sys::rb_attr_get(other, set)
-                    && self.variables_are_equal(one, other, names().value);
+                return layout.set_field.of(one) == layout.set_field.of(other)
+                    && self.variables_are_equal(one, other, layout.value);
             }
-            layout
-                .fields
-                .iter()
-                .all(|field| self.variables_are_equal(one, other, field.variable as ID))
+            layout.fields.iter().all(|field| self.variables_are_equal(one, other, field.variable))
         }
     }
 
     #[inline]
-    unsafe fn variables_are_equal(self, one: VALUE, other: VALUE, name: ID) -> bool {
+    unsafe fn variables_are_equal(self, one: VALUE, other: VALUE, variable: Variable) -> bool {
         // SAFETY: as for all.
-        unsafe { self.are_equal(rb_sys::rb_attr_get(one, name), rb_sys::rb_attr_get(other, name)) }
+        unsafe { self.are_equal(variable.of(one), variable.of(other)) }
     }
 
     #[inline]
@@ -88,9 +84,8 @@ impl<'a> Comparison<'a> {
                 ruby_value_type::RUBY_T_HASH => deeper.hashes_are_equal(one, other),
                 ruby_value_type::RUBY_T_OBJECT if class_of(one) == class_of(other) => {
                     if is_set(one) {
-                        let name = names().hash_variable;
-                        let one = rb_sys::rb_attr_get(one, name);
-                        let other = rb_sys::rb_attr_get(other, name);
+                        let hash = variable(Known::Set, HASH);
+                        let (one, other) = (hash.of(one), hash.of(other));
                         return same_type(one, other) == Some(ruby_value_type::RUBY_T_HASH)
                             && deeper.hashes_are_equal(one, other);
                     }
@@ -141,11 +136,11 @@ impl<'a> Comparison<'a> {
         // SAFETY: as for all.
         unsafe {
             if layout.making.is_union() {
-                hash = mix(hash, rb_sys::rb_attr_get(object, names().setfield));
-                return mix(hash, self.hash(rb_sys::rb_attr_get(object, names().value)));
+                hash = mix(hash, layout.set_field.of(object));
+                return mix(hash, self.hash(layout.value.of(object)));
             }
             for field in &layout.fields {
-                let value = rb_sys::rb_attr_get(object, field.variable as ID);
+                let value = field.variable.of(object);
                 hash = mix(hash, self.hash(value));
             }
         }
@@ -179,7 +174,7 @@ impl<'a> Comparison<'a> {
                     .fold(2, |hash, at| mix(hash, deeper.hash(rb_sys::rb_ary_entry(object, at)))),
                 ruby_value_type::RUBY_T_HASH => deeper.hash_of_hash(object),
                 ruby_value_type::RUBY_T_OBJECT if is_set(object) => {
-                    let hash = rb_sys::rb_attr_get(object, names().hash_variable);
+                    let hash = variable(Known::Set, HASH).of(object);
                     deeper.hash(hash)
                 }
                 ruby_value_type::RUBY_T_OBJECT => match self.layout(object) {

@@ -9,11 +9,11 @@ use std::ffi::c_int;
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, ProtocolError, Type, WireType, Write,
 };
-use rb_sys::{ID, VALUE, ruby_value_type};
+use rb_sys::{VALUE, ruby_value_type};
 
 use super::super::tables::bytes;
 use super::{NIL, class_of, is_string, names, protected};
-use crate::thrift::{Codec, Known, Layout, known, with_scratch};
+use crate::thrift::{Codec, HASH, Known, Layout, known, variable, with_scratch};
 
 /// What became of an object.
 pub(super) enum Encoded {
@@ -156,7 +156,7 @@ impl<W: Write> Walk<'_, W> {
             } else {
                 for number in &layout.by_id {
                     let Some(field) = layout.fields.get(usize::from(*number)) else { continue };
-                    let value = rb_sys::rb_attr_get(object, field.variable as ID);
+                    let value = field.variable.of(object);
                     if value != NIL {
                         self.writer.field(field.kind, field.id);
                         self.value(value, &field.value_type)?;
@@ -171,8 +171,8 @@ impl<W: Write> Walk<'_, W> {
     unsafe fn union_field(&mut self, object: VALUE, layout: &Layout) -> Outcome {
         // SAFETY: as for `structure`.
         unsafe {
-            let set = rb_sys::rb_attr_get(object, names().setfield);
-            let value = rb_sys::rb_attr_get(object, names().value);
+            let set = layout.set_field.of(object);
+            let value = layout.value.of(object);
             let field = layout.fields.iter().find(|field| field.symbol as VALUE == set);
             let Some(field) = field.filter(|_| value != NIL) else { return Err(Refusal::Left) };
             self.writer.field(field.kind, field.id);
@@ -270,7 +270,7 @@ impl<W: Write> Walk<'_, W> {
         unsafe {
             let mut elements = set;
             if known(Known::Set) != 0 && class_of(set) == known(Known::Set) as VALUE {
-                elements = rb_sys::rb_attr_get(set, names().hash_variable);
+                elements = variable(Known::Set, HASH).of(set);
             }
             if rb_sys::RB_TYPE_P(elements, ruby_value_type::RUBY_T_HASH) {
                 let count = rb_sys::rb_hash_size_num(elements) as usize;

@@ -5,9 +5,12 @@
 
 mod build;
 mod compare;
+mod define;
 mod encode;
+mod functions;
 mod methods;
 mod transport;
+mod variable;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Deref;
@@ -22,24 +25,13 @@ use super::tables::bytes;
 use crate::thrift::{Codec, generation};
 
 pub(crate) use build::uuid_text;
-pub(crate) use methods::define_thrift;
+pub(crate) use define::define_thrift;
+pub(crate) use variable::{Variable, find_places};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 
 /// The names of variables and methods, as Ruby's numbers.
 struct Names {
-    trans: ID,
-    buf: ID,
-    index: ID,
-    rbuf: ID,
-    wbuf: ID,
-    read: ID,
-    write: ID,
-    transport: ID,
-    protocol: ID,
-    setfield: ID,
-    value: ID,
-    hash_variable: ID,
     /// Of a class: its codec. No Ruby program can see a variable without `@`.
     codec: ID,
     codec_of: ID,
@@ -64,18 +56,6 @@ static NAMES: OnceLock<Names> = OnceLock::new();
 #[inline]
 fn names() -> &'static Names {
     NAMES.get_or_init(|| Names {
-        trans: intern(c"@trans"),
-        buf: intern(c"@buf"),
-        index: intern(c"@index"),
-        rbuf: intern(c"@rbuf"),
-        wbuf: intern(c"@wbuf"),
-        read: intern(c"@read"),
-        write: intern(c"@write"),
-        transport: intern(c"@transport"),
-        protocol: intern(c"@protocol"),
-        setfield: intern(c"@setfield"),
-        value: intern(c"@value"),
-        hash_variable: intern(c"@hash"),
         codec: intern(c"__bytewright_codec__"),
         codec_of: intern(c"codec_of"),
         validate: intern(c"validate"),
@@ -101,7 +81,7 @@ fn intern(name: &CStr) -> ID {
 }
 
 /// Ruby's number for a name.
-pub(crate) fn id_of(name: &str) -> u64 {
+fn id_of(name: &str) -> u64 {
     // SAFETY: the pointer and the length are those of a str.
     unsafe { rb_sys::rb_intern2(name.as_ptr().cast(), name.len() as _) as u64 }
 }

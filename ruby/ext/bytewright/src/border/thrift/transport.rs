@@ -3,25 +3,17 @@
 use bytewright::thrift::Encoding;
 use rb_sys::VALUE;
 
-use super::{NIL, class_of, is_frozen, is_of, is_string, names};
-use crate::thrift::{Known, known};
-
-/// How a transport comes by bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// All are there.
-    Memory,
-    /// A frame is there, or can be asked for.
-    Framed,
-    /// Some are there.
-    Buffered,
-}
+use super::{NIL, class_of, is_frozen, is_of, is_string};
+use crate::thrift::{
+    INDEX, Known, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, known, variable,
+};
 
 /// A protocol over a transport, both exactly of classes that are known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) encoding: Encoding,
-    pub(super) kind: Kind,
+    /// Which transport: in memory all bytes are there, framed a frame, buffered some.
+    pub(super) kind: Known,
     pub(super) transport: VALUE,
 }
 
@@ -34,19 +26,11 @@ impl Place {
     pub(super) unsafe fn of(protocol: VALUE) -> Option<Place> {
         // SAFETY: as the caller promises; reading a variable runs no Ruby code.
         unsafe {
-            let encoding = encoding_of(protocol)?;
-            let transport = rb_sys::rb_attr_get(protocol, names().trans);
+            let (which, encoding) = known_protocol(protocol)?;
+            let transport = variable(which, TRANSPORT).of(protocol);
             let class = class_of(transport);
-            let is = |which| known(which) != 0 && class == known(which) as VALUE;
-            let kind = if is(Known::Memory) {
-                Kind::Memory
-            } else if is(Known::Framed) {
-                Kind::Framed
-            } else if is(Known::Buffered) {
-                Kind::Buffered
-            } else {
-                return None;
-            };
+            let is = |which: &Known| known(*which) != 0 && class == known(*which) as VALUE;
+            let kind = [Known::Memory, Known::Framed, Known::Buffered].into_iter().find(is)?;
             Some(Place { encoding, kind, transport })
         }
     }
@@ -57,14 +41,13 @@ impl Place {
     /// As for [`of`](Place::of).
     #[inline]
     pub(super) unsafe fn unread(self) -> Option<(VALUE, usize)> {
-        let name = if self.kind == Kind::Memory { names().buf } else { names().rbuf };
         // SAFETY: as the caller promises.
         unsafe {
-            if self.kind == Kind::Framed && !is_true(self.transport, names().read) {
+            if self.kind == Known::Framed && !is_true(self.variable(READS)) {
                 return None;
             }
-            let string = rb_sys::rb_attr_get(self.transport, name);
-            let index = rb_sys::rb_attr_get(self.transport, names().index);
+            let string = self.variable(READ_BYTES);
+            let index = self.variable(INDEX);
             // Of a frozen transport it could not be noted what was read.
             if !is_string(string) || !rb_sys::FIXNUM_P(index) || is_frozen(self.transport) {
                 return None;
@@ -72,6 +55,24 @@ impl Place {
             let index = usize::try_from(rb_sys::FIX2LONG(index)).ok()?;
             Some((string, index))
         }
+    }
+
+    /// A variable of the transport.
+    #[inline]
+    unsafe fn variable(self, at: usize) -> VALUE {
+        // SAFETY: as for all; the transport is of the class that the variable is of.
+        unsafe { variable(self.kind, at).of(self.transport) }
+    }
+
+    /// Lets go of the bytes that were read of a MemoryBufferTransport, of which `rest` is left.
+    ///
+    /// # Safety
+    /// As for [`of`](Place::of).
+    pub(super) unsafe fn set_rest(self, rest: VALUE) {
+        // SAFETY: as the caller promises.
+        unsafe { variable(self.kind, READ_BYTES).set(self.transport, rest) };
+        // SAFETY: as the caller promises.
+        unsafe { self.set_index(0) };
     }
 
     /// Notes that the transport was read up to there.
@@ -82,7 +83,7 @@ impl Place {
     pub(super) unsafe fn set_index(self, index: usize) {
         let index = (index as VALUE) << 1 | 1;
         // SAFETY: as the caller promises; the transport had this variable, so that none is added.
-        unsafe { rb_sys::rb_ivar_set(self.transport, names().index, index) };
+        unsafe { variable(self.kind, INDEX).set(self.transport, index) };
     }
 
     /// The String that writing adds to.
@@ -91,39 +92,35 @@ impl Place {
     /// As for [`of`](Place::of).
     #[inline]
     pub(super) unsafe fn unwritten(self) -> Option<VALUE> {
-        let name = if self.kind == Kind::Memory { names().buf } else { names().wbuf };
         // SAFETY: as the caller promises.
         unsafe {
-            if self.kind == Kind::Framed && !is_true(self.transport, names().write) {
+            if self.kind == Known::Framed && !is_true(self.variable(WRITES)) {
                 return None;
             }
-            let string = rb_sys::rb_attr_get(self.transport, name);
+            let string = self.variable(WRITTEN_BYTES);
             let is_binary = is_string(string) && rb_sys::rb_enc_get_index(string) == 0;
             is_binary.then_some(string)
         }
     }
 }
 
-/// # Safety
-/// As for [`Place::of`].
-unsafe fn is_true(transport: VALUE, name: rb_sys::ID) -> bool {
-    // SAFETY: as the caller promises.
-    let value = unsafe { rb_sys::rb_attr_get(transport, name) };
+fn is_true(value: VALUE) -> bool {
     value != NIL && value != rb_sys::Qfalse as VALUE
 }
 
-/// How a protocol writes messages; `None` for one that is not known.
+/// Which known protocol it is, and how it writes messages; `None` for another.
 ///
 /// # Safety
 /// As for [`Place::of`].
 #[inline]
-pub(super) unsafe fn encoding_of(protocol: VALUE) -> Option<Encoding> {
-    let is = |which| {
-        // SAFETY: as the caller promises.
-        unsafe { is_of(protocol, known(which)) }
-    };
-    if is(Known::Accelerated) || is(Known::Binary) || is(Known::OwnBinary) {
-        return Some(Encoding::Binary);
-    }
-    (is(Known::Compact) || is(Known::OwnCompact)).then_some(Encoding::Compact)
+pub(super) unsafe fn known_protocol(protocol: VALUE) -> Option<(Known, Encoding)> {
+    const PROTOCOLS: [(Known, Encoding); 5] = [
+        (Known::Accelerated, Encoding::Binary),
+        (Known::Compact, Encoding::Compact),
+        (Known::Binary, Encoding::Binary),
+        (Known::OwnBinary, Encoding::Binary),
+        (Known::OwnCompact, Encoding::Compact),
+    ];
+    // SAFETY: as the caller promises.
+    PROTOCOLS.into_iter().find(|(which, _)| unsafe { is_of(protocol, known(*which)) })
 }
