@@ -33,19 +33,6 @@ module Bytewright
     probe.instance_variable_set(:@hash, { 1 => true })
     ThriftCodec.know(SET, Set) if Set.new([1]).instance_variables == [:@hash] && probe == Set.new([1])
 
-    # The native methods are decode, encode and pluck.
-    #
-    # @!method self.decode(klass, bytes, protocol: :binary)
-    #   @param klass [Class] a generated class
-    #   @param bytes [String] a message; what is behind it is not looked at
-    #   @param protocol [:binary, :compact]
-    #   @return [Object] an object of the class
-    #   @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
-    # @!method self.encode(object, protocol: :binary)
-    #   @param object [Object] of a generated class
-    #   @param protocol [:binary, :compact]
-    #   @return [String] its message
-    #   @raise [RangeError] for a number that its field has not enough bits for
     # @!method self.pluck(klass, bytes, *paths, protocol: :binary)
     #   Some fields of a message, which is read up to the last of them and not checked beyond.
     #   @param paths [Array<Symbol>] names of fields, and with dots of fields in structs inside
@@ -53,9 +40,27 @@ module Bytewright
     #   @raise [ArgumentError] for a field that the class does not have
     singleton = singleton_class
     ThriftCodec.define_methods(singleton, :functions)
-    singleton.send(:private, :each_framed)
+    singleton.send(:private, :decode_message, :encode_message, :each_framed)
 
     class << self
+      # @param klass [Class] a generated class
+      # @param bytes [String] a message; what is behind it is not looked at
+      # @param protocol [:binary, :compact]
+      # @return [Object] an object of the class
+      # @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
+      def decode(klass, bytes, protocol: :binary)
+        decode_message(klass, bytes, protocol)
+      end
+
+      # @param object [Object] of a generated class
+      # @param protocol [:binary, :compact]
+      # @return [String] its message
+      # @raise [TypeError] for another object
+      # @raise [RangeError] for a number that its field has not enough bits for
+      def encode(object, protocol: :binary)
+        encode_message(object, protocol)
+      end
+
       # Messages in frames, a length of 4 bytes before each: as a framed transport sends them.
       #
       # @param klass [Class] a generated class
@@ -67,6 +72,7 @@ module Bytewright
       def decode_many(klass, framed, protocol: :binary, &block)
         return [].tap { |all| decode_many(klass, framed, protocol: protocol) { |object| all << object } } unless block
 
+        ThriftCodec.of(klass)
         each_piece(framed) { |bytes, start| each_framed(klass, bytes, protocol, start, &block) }
         nil
       end
@@ -79,8 +85,7 @@ module Bytewright
       # @param protocol [:binary, :compact]
       # @return [Columns]
       def columns(klass, framed, *paths, protocol: :binary)
-        codec = Layouts.codec_in_any_case(klass)
-        columns = ThriftColumns.of(codec, paths, protocol)
+        columns = ThriftColumns.of(ThriftCodec.of(klass), paths, protocol)
         each_piece(framed) { |bytes, start| columns.send(:extend_with, bytes, start) }
         columns
       end
@@ -102,17 +107,19 @@ module Bytewright
         Definitions.new(path, into, folders).make
       end
 
+      private
+
       # What is no matter of ours is the gem's: classes that read in a way of their own.
-      def decode_by_gem(klass, bytes, protocol: :binary)
+      def decode_by_gem(klass, bytes, protocol)
         Layouts.codec_in_any_case(klass)
         ::Thrift::Deserializer.new(factory(protocol)).deserialize(klass.new, bytes.dup)
       end
 
-      def encode_by_gem(object, protocol: :binary)
+      def encode_by_gem(object, protocol)
+        raise ::TypeError, "expected an object of a generated class, found #{object.inspect}" unless Layouts.thrift?(object.class)
+
         ::Thrift::Serializer.new(factory(protocol)).serialize(object)
       end
-
-      private
 
       def factory(protocol)
         protocol == :compact ? ::Thrift::CompactProtocolFactory.new : ::Thrift::BinaryProtocolFactory.new
@@ -151,8 +158,5 @@ module Bytewright
         raise TruncatedError.new(message, offset: end_offset - left.bytesize, needed: needed, available: left.bytesize)
       end
     end
-
-    singleton.send(:private, :decode_by_gem, :encode_by_gem)
   end
-
 end

@@ -1,4 +1,4 @@
-//! From a tape to objects, by Ruby's public interface alone.
+//! From a tape to objects.
 
 use std::ffi::c_int;
 use std::hint::black_box;
@@ -9,11 +9,13 @@ use bytewright::thrift::{
 use rb_sys::VALUE;
 
 use super::super::tables::{bytes, new_string};
+use super::defaults::{reset, set_defaults, set_missing_defaults};
+use super::values::{blocks, boolean, integer, interned, new_set_hash, set, set_of, utf8, uuid};
 use super::{NIL, names, protected};
-use crate::thrift::{Codec, HASH, Known, Layout, Making, Scratch, known, variable, with_scratch};
+use crate::thrift::{Codec, Layout, Making, Scratch, with_scratch};
 
-/// Elements that are put into an Array at once.
-const BLOCK_LEN: usize = 64;
+/// Fields that are mostly plucked, at most.
+const FEW: usize = 8;
 
 /// What became of a message.
 pub(super) enum Decoded {
@@ -185,12 +187,24 @@ unsafe fn structure_of_target(building: &mut Building<'_>) -> VALUE {
 }
 
 unsafe fn plucked_values(building: &mut Building<'_>) -> VALUE {
-    let mut builder = Builder { codec: building.codec, cursor: building.cursor.clone() };
-    builder.cursor.value();
     // SAFETY: under protection, with nothing alive that needs dropping.
     unsafe {
-        // Values on the stack are found and kept by the garbage collector.
-        let mut values = [NIL; PATHS_MAX];
+        match building.target as usize {
+            ..=FEW => values_of::<FEW>(building),
+            _ => values_of::<PATHS_MAX>(building),
+        }
+    }
+}
+
+/// The values of up to `N` fields as an Array. They are on the stack meanwhile, where the garbage collector
+/// finds and keeps them.
+unsafe fn values_of<const N: usize>(building: &mut Building<'_>) -> VALUE {
+    let mut builder = Builder { codec: building.codec, cursor: building.cursor.clone() };
+    builder.cursor.value();
+    let mut values = [NIL; N];
+    // SAFETY: under protection, with nothing alive that needs dropping; there are no more values than the
+    // target says, N at most.
+    unsafe {
         while let Some((number, value)) = builder.cursor.field() {
             let object = builder.object(value, false);
             if let Some(slot) = values.get_mut(number) {
@@ -198,57 +212,6 @@ unsafe fn plucked_values(building: &mut Building<'_>) -> VALUE {
             }
         }
         rb_sys::rb_ary_new_from_values(building.target as _, values.as_ptr())
-    }
-}
-
-/// Makes the fields of an object from before what they are in a new one.
-///
-/// # Safety
-/// Under protection; `object` must be of the layout's class.
-unsafe fn reset(object: VALUE, layout: &Layout) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        for field in &layout.fields {
-            if field.variable.of(object) != NIL {
-                field.variable.set(object, NIL);
-            }
-        }
-        set_defaults(object, layout, 0);
-    }
-}
-
-/// Gives an object the defaults of its class.
-///
-/// # Safety
-/// Called under Ruby; `object` must be of the layout's class.
-pub(super) unsafe fn set_defaults(object: VALUE, layout: &Layout, seen: u64) {
-    for default in &layout.defaults {
-        if default.bit == 0 || seen & default.bit == 0 {
-            // SAFETY: as the caller promises.
-            unsafe {
-                default.variable.set(object, copy_of(default.value as VALUE));
-            }
-        }
-    }
-}
-
-/// A copy of a default, so that objects do not share it.
-///
-/// # Safety
-/// Called under Ruby.
-unsafe fn copy_of(object: VALUE) -> VALUE {
-    if rb_sys::SPECIAL_CONST_P(object) {
-        return object;
-    }
-    // SAFETY: as the caller promises; each function is called with what it copies.
-    unsafe {
-        match rb_sys::RB_BUILTIN_TYPE(object) {
-            rb_sys::ruby_value_type::RUBY_T_STRING => rb_sys::rb_str_dup(object),
-            rb_sys::ruby_value_type::RUBY_T_ARRAY => rb_sys::rb_ary_dup(object),
-            rb_sys::ruby_value_type::RUBY_T_HASH => rb_sys::rb_hash_dup(object),
-            rb_sys::ruby_value_type::RUBY_T_FLOAT => object,
-            _ => rb_sys::rb_funcallv(object, names().dup, 0, std::ptr::null()),
-        }
     }
 }
 
@@ -414,126 +377,4 @@ impl<'a> Builder<'a> {
             hash
         }
     }
-}
-
-/// The defaults that have a bit and were not in the message.
-///
-/// # Safety
-/// As for [`set_defaults`].
-unsafe fn set_missing_defaults(object: VALUE, layout: &Layout, seen: u64) {
-    for default in &layout.defaults {
-        if default.bit != 0 && seen & default.bit == 0 {
-            // SAFETY: as the caller promises.
-            unsafe {
-                default.variable.set(object, copy_of(default.value as VALUE));
-            }
-        }
-    }
-}
-
-#[inline]
-fn boolean(truth: bool) -> VALUE {
-    if truth { rb_sys::Qtrue as VALUE } else { rb_sys::Qfalse as VALUE }
-}
-
-#[inline]
-unsafe fn integer(number: i64) -> VALUE {
-    if rb_sys::FIXABLE(number as _) {
-        return (number as VALUE) << 1 | 1;
-    }
-    // SAFETY: it makes an Integer of any number.
-    unsafe { rb_sys::rb_ll2inum(number) }
-}
-
-#[inline]
-unsafe fn utf8() -> c_int {
-    // SAFETY: it answers a constant of the process.
-    unsafe { rb_sys::rb_utf8_encindex() }
-}
-
-/// A String that there is once.
-#[inline]
-unsafe fn interned(bytes: &[u8], encoding: *const rb_sys::OnigEncodingTypeST) -> VALUE {
-    // SAFETY: the pointer and the length are those of a slice.
-    unsafe { rb_sys::rb_enc_interned_str(bytes.as_ptr().cast(), bytes.len() as _, encoding) }
-}
-
-/// An Array of values that are made of numbers, a block at a time.
-#[inline]
-unsafe fn blocks(words: &[i64], object: impl Fn(&i64) -> VALUE) -> VALUE {
-    // SAFETY: the values of a block are on the stack until they are in the Array.
-    unsafe {
-        let array = rb_sys::rb_ary_new_capa(words.len() as _);
-        for block in words.chunks(BLOCK_LEN) {
-            let mut values = [NIL; BLOCK_LEN];
-            for (slot, word) in values.iter_mut().zip(block) {
-                *slot = object(word);
-            }
-            rb_sys::rb_ary_cat(array, values.as_ptr(), block.len() as _);
-        }
-        array
-    }
-}
-
-unsafe fn set(elements: impl Iterator<Item = VALUE>) -> VALUE {
-    // SAFETY: the Hash is on the stack while elements are made.
-    unsafe {
-        let hash = new_set_hash();
-        for element in elements {
-            rb_sys::rb_hash_aset(hash, element, rb_sys::Qtrue as VALUE);
-        }
-        set_of(hash)
-    }
-}
-
-/// A Hash for the elements of a Set, which answers false for what it has not.
-unsafe fn new_set_hash() -> VALUE {
-    // SAFETY: a new Hash.
-    unsafe {
-        let hash = rb_sys::rb_hash_new();
-        rb_sys::rb_hash_set_ifnone(hash, rb_sys::Qfalse as VALUE);
-        hash
-    }
-}
-
-/// A Set of the keys of a Hash.
-unsafe fn set_of(hash: VALUE) -> VALUE {
-    let class = known(Known::Set) as VALUE;
-    // SAFETY: where the class is known, a Set is an object with its elements in a variable.
-    unsafe {
-        if class != 0 {
-            let set = rb_sys::rb_obj_alloc(class);
-            variable(Known::Set, HASH).set(set, hash);
-            return set;
-        }
-        let class = rb_sys::rb_const_get(rb_sys::rb_cObject, super::intern(c"Set"));
-        let keys = rb_sys::rb_funcallv(hash, super::intern(c"keys"), 0, std::ptr::null());
-        rb_sys::rb_class_new_instance(1, &keys, class)
-    }
-}
-
-/// The text of a uuid.
-unsafe fn uuid(bytes: &[u8]) -> VALUE {
-    // SAFETY: it makes a String of what is on the stack.
-    unsafe { new_string(&uuid_digits(bytes), utf8()) }
-}
-
-/// The same, for those who know magnus's values.
-pub(crate) fn uuid_text(bytes: &[u8]) -> magnus::RString {
-    super::super::string_of(&uuid_digits(bytes), super::super::encoding_index(None))
-}
-
-/// `8-4-4-4-12` hexadecimal digits.
-fn uuid_digits(bytes: &[u8]) -> [u8; 36] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [b'-'; 36];
-    let mut places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            if let Some((_, place)) = places.next() {
-                *place = DIGITS.get(usize::from(digit)).copied().unwrap_or(b'0');
-            }
-        }
-    }
-    text
 }

@@ -7,13 +7,14 @@ use magnus::{RClass, Symbol};
 use rb_sys::VALUE;
 
 use super::super::{AnyMethod, or_raise};
-use super::functions::{decode_one, each_framed, encode_one, pluck_one};
+use super::functions::{codec_of_class, decode_one, each_framed, encode_one, pluck_one};
 use super::methods::{deserialize, equal, hash, initialize, read, serialize, write};
 use super::{NIL, value};
 
 type Zero = unsafe extern "C" fn(VALUE) -> VALUE;
 type One = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
 type Two = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
+type Three = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE) -> VALUE;
 type Four = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE, VALUE) -> VALUE;
 type Any = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
 
@@ -55,8 +56,10 @@ unsafe extern "C" fn define_methods(_class: VALUE, module: VALUE, which: VALUE) 
                 define(module, c"deserialize", deserialize, 2);
             }
             FUNCTIONS => {
-                define(module, c"decode", std::mem::transmute::<Any, AnyMethod>(decode_one), -1);
-                define(module, c"encode", std::mem::transmute::<Any, AnyMethod>(encode_one), -1);
+                let decode = std::mem::transmute::<Three, AnyMethod>(decode_one);
+                define(module, c"decode_message", decode, 3);
+                let encode = std::mem::transmute::<Two, AnyMethod>(encode_one);
+                define(module, c"encode_message", encode, 2);
                 define(module, c"pluck", std::mem::transmute::<Any, AnyMethod>(pluck_one), -1);
                 let each = std::mem::transmute::<Four, AnyMethod>(each_framed);
                 define(module, c"each_framed", each, 4);
@@ -85,10 +88,12 @@ fn methods_named(symbol: Symbol) -> u8 {
     }
 }
 
-/// Defines what defines the methods.
+/// Defines what defines the methods, and what finds codecs.
 pub(crate) fn define_thrift(class: RClass) {
-    // SAFETY: the function takes self and two arguments.
+    // SAFETY: the functions take self and as many arguments as is said.
     unsafe {
+        let method = std::mem::transmute::<One, AnyMethod>(codec_of_class);
+        rb_sys::rb_define_singleton_method(class.as_raw(), c"of".as_ptr(), Some(method), 1);
         let method = std::mem::transmute::<Two, AnyMethod>(define_methods);
         let name = c"define_methods".as_ptr();
         rb_sys::rb_define_singleton_method(class.as_raw(), name, Some(method), 2);

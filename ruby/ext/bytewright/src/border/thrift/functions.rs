@@ -15,22 +15,40 @@ use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, re
 use crate::error::to_ruby;
 use crate::thrift::encoding_named;
 
-/// Calls a private method of the module, which has the gem do it, with the same arguments.
+/// Calls a private method of the module, which has the gem do it.
 ///
 /// # Safety
-/// As for [`original`].
+/// Called from a method's function, with nothing alive that needs dropping.
 #[cold]
-unsafe fn by_gem(module: VALUE, name: &CStr, count: c_int, arguments: *const VALUE) -> VALUE {
-    // SAFETY: as the caller promises.
+unsafe fn by_gem(module: VALUE, name: &CStr, arguments: &[VALUE]) -> VALUE {
+    // SAFETY: as the caller promises; the pointer and the count are those of a slice.
     unsafe {
-        let keywords = rb_sys::rb_keyword_given_p();
-        rb_sys::rb_funcallv_kw(module, intern(name), count, arguments, keywords)
+        let count = arguments.len() as c_int;
+        rb_sys::rb_funcallv(module, intern(name), count, arguments.as_ptr())
     }
 }
 
 /// Raises what Bytewright raises for them.
 fn refuse_as_ours(error: ProtocolError) -> ! {
     or_raise(move |ruby| Err(to_ruby(ruby, error.error())))
+}
+
+/// The encoding that a program names.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping.
+#[inline]
+unsafe fn encoding_given(given: VALUE) -> Encoding {
+    // SAFETY: as the caller promises; these names are symbols for as long as the process.
+    let symbol = |name| unsafe { rb_sys::rb_id2sym(name) };
+    if given == symbol(names().binary) {
+        return Encoding::Binary;
+    }
+    if given == symbol(names().compact) {
+        return Encoding::Compact;
+    }
+    // SAFETY: as the caller promises.
+    or_raise(|ruby| encoding_named(ruby, unsafe { value(given) }))
 }
 
 /// The encoding that the keyword `protocol` says, and the number of arguments before keywords.
@@ -47,39 +65,23 @@ unsafe fn keywords(count: c_int, arguments: *const VALUE) -> (Encoding, usize) {
         }
         let last = *arguments.add(count - 1);
         if rb_sys::rb_hash_size_num(last) == 1 {
-            let symbol = |name| rb_sys::rb_id2sym(name);
-            let given = rb_sys::rb_hash_lookup(last, symbol(names().protocol_keyword));
-            if given == symbol(names().compact) {
-                return (Encoding::Compact, count - 1);
-            }
-            if given == symbol(names().binary) {
-                return (Encoding::Binary, count - 1);
+            let keyword = rb_sys::rb_id2sym(names().protocol_keyword);
+            let given = rb_sys::rb_hash_lookup2(last, keyword, last);
+            if given != last {
+                return (encoding_given(given), count - 1);
             }
         }
         (or_raise(|ruby| encoding_named(ruby, value(last))), count - 1)
     }
 }
 
-/// Raises an ArgumentError unless there are so many arguments.
-fn check_count(count: usize, expected: std::ops::RangeInclusive<usize>) {
-    if expected.contains(&count) {
-        return;
-    }
-    let (start, end) = (*expected.start(), *expected.end());
-    or_raise(|ruby| {
-        let expected = if end == usize::MAX { format!("{start}+") } else { start.to_string() };
-        let message = format!("wrong number of arguments (given {count}, expected {expected})");
-        Err::<(), _>(Error::new(ruby.exception_arg_error(), message))
-    });
-}
-
-/// The codec of a class for reading; `None` where the gem has to do it.
+/// Raises a TypeError for what is no class.
 ///
 /// # Safety
-/// As for [`read`].
+/// As for [`read`](super::methods::read).
 #[inline]
-unsafe fn codec_to_read<'a>(class: VALUE) -> Option<Held<'a>> {
-    // SAFETY: as the caller promises; what is no class has no codec.
+unsafe fn check_class(class: VALUE) {
+    // SAFETY: as the caller promises.
     unsafe {
         if !rb_sys::RB_TYPE_P(class, rb_sys::ruby_value_type::RUBY_T_CLASS) {
             or_raise(|ruby| {
@@ -87,12 +89,24 @@ unsafe fn codec_to_read<'a>(class: VALUE) -> Option<Held<'a>> {
                 Err::<(), _>(Error::new(ruby.exception_type_error(), message))
             });
         }
+    }
+}
+
+/// The codec of a class for reading; `None` where the gem has to do it.
+///
+/// # Safety
+/// As for [`read`](super::methods::read).
+#[inline]
+unsafe fn codec_to_read<'a>(class: VALUE) -> Option<Held<'a>> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        check_class(class);
         codec_of(class).filter(|held| held.reads && held.root_reads)
     }
 }
 
 /// # Safety
-/// As for [`read`].
+/// As for [`read`](super::methods::read).
 pub(super) unsafe fn message_source(encoding: Encoding, string: VALUE) -> Source {
     // SAFETY: as the caller promises.
     unsafe {
@@ -102,20 +116,20 @@ pub(super) unsafe fn message_source(encoding: Encoding, string: VALUE) -> Source
     }
 }
 
-/// `Bytewright::Thrift.decode(class, bytes, protocol: :binary)`
+/// `Bytewright::Thrift.decode_message(class, bytes, protocol)`
 pub(super) unsafe extern "C" fn decode_one(
-    count: c_int,
-    arguments: *const VALUE,
     module: VALUE,
+    class: VALUE,
+    string: VALUE,
+    protocol: VALUE,
 ) -> VALUE {
-    // SAFETY: as for `read`.
+    // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let (encoding, given) = keywords(count, arguments);
-        check_count(given, 2..=2);
-        let Some(held) = codec_to_read(*arguments) else {
-            return by_gem(module, c"decode_by_gem", count, arguments);
+        let encoding = encoding_given(protocol);
+        let Some(held) = codec_to_read(class) else {
+            return by_gem(module, c"decode_by_gem", &[class, string, protocol]);
         };
-        let source = message_source(encoding, *arguments.add(1));
+        let source = message_source(encoding, string);
         match decode(&held, source, |_| {}) {
             Decoded::Object(object) => {
                 held.keep();
@@ -134,10 +148,15 @@ pub(super) unsafe extern "C" fn pluck_one(
     arguments: *const VALUE,
     _module: VALUE,
 ) -> VALUE {
-    // SAFETY: as for `read`.
+    // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
         let (encoding, given) = keywords(count, arguments);
-        check_count(given, 2..=usize::MAX);
+        if given < 2 {
+            or_raise(|ruby| {
+                let message = format!("wrong number of arguments (given {given}, expected 2+)");
+                Err::<(), _>(Error::new(ruby.exception_arg_error(), message))
+            });
+        }
         let held = codec_to_pluck(*arguments);
         let source = message_source(encoding, *arguments.add(1));
         let paths = std::slice::from_raw_parts(arguments.add(2), given - 2);
@@ -163,11 +182,14 @@ pub(super) unsafe extern "C" fn pluck_one(
 /// The codec of a class whose fields are taken without its objects; it raises where there is none.
 ///
 /// # Safety
-/// As for [`read`].
+/// As for [`read`](super::methods::read).
 unsafe fn codec_to_pluck<'a>(class: VALUE) -> Held<'a> {
     // SAFETY: as the caller promises.
     unsafe {
-        if let Some(held) = codec_to_read(class) {
+        check_class(class);
+        if let Some(held) = codec_of(class)
+            && !held.layouts.is_empty()
+        {
             return held;
         }
         let name = intern(c"codec_in_any_case");
@@ -176,17 +198,17 @@ unsafe fn codec_to_pluck<'a>(class: VALUE) -> Held<'a> {
     }
 }
 
-/// `Bytewright::Thrift.encode(object, protocol: :binary)`
-pub(super) unsafe extern "C" fn encode_one(
-    count: c_int,
-    arguments: *const VALUE,
-    module: VALUE,
-) -> VALUE {
-    // SAFETY: as for `read`.
+/// `ThriftCodec.of(class)`: its codec; it raises where there is none.
+pub(super) unsafe extern "C" fn codec_of_class(_class: VALUE, class: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
+    unsafe { codec_to_pluck(class).object }
+}
+
+/// `Bytewright::Thrift.encode_message(object, protocol)`
+pub(super) unsafe extern "C" fn encode_one(module: VALUE, object: VALUE, protocol: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let (encoding, given) = keywords(count, arguments);
-        check_count(given, 1..=1);
-        let object = *arguments;
+        let encoding = encoding_given(protocol);
         if let Some(held) = codec_of(plain_class_of(object))
             && held.writes
             && held.root_writes
@@ -201,7 +223,7 @@ pub(super) unsafe extern "C" fn encode_one(
                 other => fail(other),
             }
         }
-        by_gem(module, c"encode_by_gem", count, arguments)
+        by_gem(module, c"encode_by_gem", &[object, protocol])
     }
 }
 
@@ -209,22 +231,28 @@ pub(super) unsafe extern "C" fn encode_one(
 /// of whole frames, and answers how many bytes those had. `start` is where the bytes begin in the
 /// input, for errors.
 pub(super) unsafe extern "C" fn each_framed(
-    _module: VALUE,
+    module: VALUE,
     class: VALUE,
     string: VALUE,
     protocol: VALUE,
     start: VALUE,
 ) -> VALUE {
-    // SAFETY: as for `read`.
+    // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let encoding = or_raise(|ruby| encoding_named(ruby, value(protocol)));
+        let encoding = encoding_given(protocol);
         let start = rb_sys::rb_num2ll(start) as u64;
         let mut offset = 0;
         loop {
-            // Asked for each time, as the block may change anything.
-            let held = codec_to_pluck(class);
             let Some((begin, len_max)) = next_frame(string, offset, start) else {
                 return rb_sys::rb_ull2inum(offset as _);
+            };
+            // Asked for each time, as the block may change anything.
+            let Some(held) = codec_to_read(class) else {
+                let message = rb_sys::rb_str_subseq(string, begin as _, len_max as _);
+                let object = by_gem(module, c"decode_by_gem", &[class, message, protocol]);
+                rb_sys::rb_yield(object);
+                offset = begin + len_max;
+                continue;
             };
             let limits = Limits::default();
             let source = Source { encoding, string, offset: begin, len_max, limits, target: NIL };
@@ -247,7 +275,7 @@ pub(super) unsafe extern "C" fn each_framed(
 /// Where the message of the frame at `offset` begins, and its length; `None` where no frame is whole.
 ///
 /// # Safety
-/// As for [`read`].
+/// As for [`read`](super::methods::read).
 unsafe fn next_frame(string: VALUE, offset: usize, start: u64) -> Option<(usize, usize)> {
     // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
     let rest = unsafe { bytes(string) }.get(offset..).unwrap_or_default();

@@ -8,8 +8,9 @@ use magnus::Error;
 use rb_sys::{ID, VALUE};
 
 use super::super::or_raise;
-use super::build::{Decoded, Source, decode, set_defaults};
+use super::build::{Decoded, Source, decode};
 use super::compare::Comparison;
+use super::defaults::set_defaults;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::functions::message_source;
 use super::transport::{Place, known_protocol};

@@ -5,11 +5,13 @@
 
 mod build;
 mod compare;
+mod defaults;
 mod define;
 mod encode;
 mod functions;
 mod methods;
 mod transport;
+mod values;
 mod variable;
 
 use std::ffi::{CStr, c_int};
@@ -24,8 +26,8 @@ use rb_sys::{ID, VALUE};
 use super::tables::bytes;
 use crate::thrift::{Codec, generation};
 
-pub(crate) use build::uuid_text;
 pub(crate) use define::define_thrift;
+pub(crate) use values::uuid_text;
 pub(crate) use variable::{Variable, find_places};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
