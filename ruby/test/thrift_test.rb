@@ -225,6 +225,73 @@ class ThriftTest < ThriftCase
     assert_equal(gem_write(object, :binary), T.encode(object))
   end
 
+  def test_a_copy_of_a_class_is_a_class_of_its_own
+    original = self.class.generated(f1: ["a", :i32], f2: ["b", :string], f3: ["c", :i32], f4: ["d", :i32], f5: ["e", :i32])
+    bytes = T.encode(original.new({ "a" => 1, "b" => "two", "c" => 3, "d" => 4, "e" => 5 }))
+    assert_equal("two", T.decode(original, bytes).b)
+    copy = original.dup
+    copy.new({ "e" => 5, "d" => 4, "c" => 3, "b" => "" })
+    object = T.decode(copy, bytes)
+    assert_instance_of(copy, object)
+    assert_equal([1, "two", 3, 4, 5], [object.a, object.b, object.c, object.d, object.e])
+    assert_equal(bytes, T.encode(::Thrift::Deserializer.new.deserialize(copy.new, bytes.dup)))
+  end
+
+  def test_a_class_with_many_fields_and_objects_with_few_are_as_others
+    fields = (1..300).to_h { |number| [:"f#{number}", ["n#{number}", :i32]] }
+    [fields, fields.first(64).to_h, fields.first(4).to_h, fields.first(3).to_h].each do |some|
+      klass = self.class.generated(**some)
+      last = some.values.last.first
+      [{}, { "n1" => 5 }, { last => 7 }, { "n1" => 5, last => 7 }].each do |values|
+        object = klass.new(values)
+        copy = T.decode(klass, T.encode(object))
+        assert_equal([object, object.hash, picture(object)], [copy, copy.hash, picture(copy)])
+        copy.remove_instance_variable(:"@#{last}") if copy.instance_variable_defined?(:"@#{last}")
+        copy.instance_variable_set(:@other, 1)
+        assert_equal(gem_write(copy, :binary), T.encode(copy))
+        assert_equal(copy, T.decode(klass, T.encode(copy)))
+      end
+    end
+  end
+
+  def test_a_frozen_object_is_not_changed
+    frozen = Inner.new({ "id" => 1 }).freeze
+    assert_raises(FrozenError) { ::Thrift::Deserializer.new.deserialize(frozen, T.encode(inner(2))) }
+    assert_equal(1, frozen.id)
+  end
+
+  # The gem's classes keep things in variables, which are the main Ractor's.
+  def test_another_ractor_is_refused_as_by_the_gem
+    skip("this Ruby has no Ractors") unless defined?(Ractor)
+    script = <<~RUBY
+      require "bytewright/thrift"
+      place = Bytewright::Thrift.load(ARGV[0])
+      entry = place::Entry.new({ "time" => 1 })
+      bytes = Bytewright::Thrift.encode(entry).freeze
+      uses = [-> { Ractor.new(bytes) { |given| Bytewright::Thrift.decode(Logs::Entry, given) } },
+              -> { Ractor.new(bytes) { |given| Bytewright::Thrift.pluck(Logs::Entry, given, :time) } },
+              -> { Ractor.new { Logs::Entry.new } }, -> { Ractor.new { Logs::Entry.allocate.hash } }]
+      answers = uses.map do |use|
+        use.call.take
+      rescue Ractor::RemoteError => error
+        error.cause.class
+      end
+      print answers.uniq.join(",")
+    RUBY
+    load_path = $LOAD_PATH.flat_map { |folder| ["-I", folder] }
+    sample = File.expand_path("../../samples/log.thrift", __dir__)
+    answer = IO.popen([RbConfig.ruby, *load_path, "-W0", "-e", script, sample], err: File::NULL, &:read)
+    assert_equal("Ractor::IsolationError", answer)
+  end
+
+  def test_a_class_that_reads_in_its_own_way_does_so_in_frames_too
+    klass = self.class.generated(f1: ["a", :i32]) { |made| made.define_method(:read) { |protocol| super(protocol).tap { @a += 1 } } }
+    bytes = T.encode(klass.new({ "a" => 1 }))
+    framed = ([bytes.bytesize].pack("N") + bytes) * 3
+    assert_equal([2, 2, 2], T.decode_many(klass, framed).map(&:a))
+    assert_equal([1, 1, 1], T.columns(klass, framed, :a).values(:a))
+  end
+
   def test_protocols_of_others_are_the_gems_matter
     protocol_class = Class.new(::Thrift::BinaryProtocol)
     transport = ::Thrift::MemoryBufferTransport.new
@@ -317,6 +384,9 @@ class ThriftTest < ThriftCase
     assert_raises(ArgumentError) { T.decode(Inner, "\0", compact: true) }
     assert_raises(ArgumentError) { T.decode(Inner) }
     assert_raises(TypeError) { T.decode(Inner, 5) }
+    assert_raises(TypeError) { T.encode("text") }
+    assert_raises(TypeError) { T.encode(nil) }
+    assert_raises(ArgumentError) { T.decode_many(String, "") }
   end
 
   def test_the_gem_is_not_loaded_without_being_asked_for

@@ -5,6 +5,7 @@ module Bytewright
     # Notices when a class is changed that a codec was made for: its codec, and those that hold it, are then
     # made anew. A class is watched by its singleton class, whose callbacks Ruby calls.
     module Watch
+      # What a codec looks at, beside the accessors of fields.
       NAMES = %i[
         read write == hash initialize validate struct_fields read_field handle_message field_info each_field
         sorted_field_ids write_data write_container is_container? name_to_id get_set_field get_value
@@ -15,23 +16,28 @@ module Bytewright
         place.prepend(self) unless place.include?(self) || klass.frozen?
       end
 
+      # A program that defines other methods all the time is not made slow.
+      def self.changed(klass, name)
+        ThriftCodec.expire if NAMES.include?(name) || klass::FIELDS.each_value.any? { |field| field[:name].to_s == name.name }
+      end
+
       def method_added(name)
-        ThriftCodec.expire
+        Watch.changed(self, name)
         super
       end
 
       def method_removed(name)
-        ThriftCodec.expire
+        Watch.changed(self, name)
         super
       end
 
       def method_undefined(name)
-        ThriftCodec.expire
+        Watch.changed(self, name)
         super
       end
 
       def singleton_method_added(name)
-        ThriftCodec.expire
+        ThriftCodec.expire if %i[new allocate].include?(name)
         super
       end
 

@@ -156,6 +156,12 @@ impl Codec {
         })
     }
 
+    /// Whether it is the class's own: a copy of a class has the variables of the class.
+    #[inline]
+    pub(crate) fn is_of(&self, class: u64) -> bool {
+        self.layouts.first().is_none_or(|layout| layout.class == class)
+    }
+
     /// The layout of a struct of the schema.
     #[inline]
     pub(crate) fn layout(&self, id: StructId) -> Option<&Layout> {

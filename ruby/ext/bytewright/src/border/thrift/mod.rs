@@ -34,7 +34,8 @@ const NIL: VALUE = rb_sys::Qnil as VALUE;
 
 /// The names of variables and methods, as Ruby's numbers.
 struct Names {
-    /// Of a class: its codec. No Ruby program can see a variable without `@`.
+    /// Of a class: its codec. Ruby keeps variables of classes with `@` from all Ractors but the main one, so
+    /// that a codec is used under one lock.
     codec: ID,
     codec_of: ID,
     validate: ID,
@@ -58,7 +59,7 @@ static NAMES: OnceLock<Names> = OnceLock::new();
 #[inline]
 fn names() -> &'static Names {
     NAMES.get_or_init(|| Names {
-        codec: intern(c"__bytewright_codec__"),
+        codec: intern(c"@bytewright_codec"),
         codec_of: intern(c"codec_of"),
         validate: intern(c"validate"),
         protocol_keyword: intern(c"protocol"),
@@ -176,7 +177,7 @@ unsafe fn codec_of<'a>(class: VALUE) -> Option<Held<'a>> {
         let object = rb_sys::rb_attr_get(class, names().codec);
         if object != NIL {
             let codec = codec(object);
-            if codec.generation == generation() {
+            if codec.generation == generation() && codec.is_of(class) {
                 return Some(Held { object, codec });
             }
         }
