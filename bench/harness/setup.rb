@@ -136,7 +136,9 @@ module Bench
     # The classes that Thrift's compiler makes for Ruby and for Python.
     def prepare_thrift_classes
       FileUtils.mkdir_p(Paths::THRIFT_CLASSES)
-      %w[rb py].each { |language| Shell.run("thrift", "--gen", language, "-out", Paths::THRIFT_CLASSES, Paths::THRIFT_IDL) }
+      %w[rb py].each do |language|
+        Shell.run("thrift", "--gen", language, "-out", Paths::THRIFT_CLASSES, Paths::THRIFT_IDL)
+      end
       nil
     end
 

@@ -85,33 +85,27 @@ fn each_message(
     session: &mut Session,
     mut print: impl FnMut(&Message<'_>, &mut Vec<u8>) -> Result<()>,
 ) -> io::Result<()> {
-    session.progress.expect(&[path]);
-    if session.output.is_terminal() {
-        session.progress.renounce();
-    }
-    let mut options = session.stream_options();
-    options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
-    let stream = match session.open_with(path, &options) {
-        Ok(stream) => stream,
+    let mut messages = match open(path, input, headers, session) {
+        Ok(messages) => messages,
         Err(error) => return session.report(&error),
     };
-    let (encoding, is_framed, message_max) = (input.encoding(), input.framed, input.max_message);
-    let layout = Layout { encoding, is_framed, headers, message_max };
-    let mut messages = Messages::new(stream, layout);
     let (mut left, mut bad_count) = (input.limit.unwrap_or(u64::MAX), 0);
     while left > 0 {
+        let mut written = session.output.settle();
         // What comes through a pipe is shown as it comes.
-        match messages.is_drained() {
-            true => session.output.flush()?,
-            false => session.output.settle()?,
-        }
-        let printed = messages.next().and_then(|message| {
-            let Some(message) = message else { return Ok(false) };
-            print(&message, session.output.buffer()).map(|()| true)
+        let message = messages.next(&mut || {
+            if written.is_ok() {
+                written = session.output.flush();
+            }
         });
+        let printed = match message {
+            Ok(None) => return written.and_then(|()| tell_more(bad_count, &messages, session)),
+            Ok(Some(message)) => print(&message, session.output.buffer()),
+            Err(error) => Err(error),
+        };
+        written?;
         match printed {
-            Ok(false) => break,
-            Ok(true) => left -= 1,
+            Ok(()) => left -= 1,
             Err(error) => {
                 bad_count += 1;
                 if bad_count <= TOLD_MAX {
@@ -121,6 +115,23 @@ fn each_message(
         }
     }
     tell_more(bad_count, &messages, session)
+}
+
+fn open(
+    path: &Path,
+    input: &ThriftInput,
+    headers: Headers,
+    session: &mut Session,
+) -> Result<Messages> {
+    session.progress.expect(&[path]);
+    if session.output.is_terminal() {
+        session.progress.renounce();
+    }
+    let mut options = session.stream_options();
+    options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
+    let stream = session.open_with(path, &options)?;
+    let (encoding, is_framed, message_max) = (input.encoding(), input.framed, input.max_message);
+    Ok(Messages::new(stream, Layout { encoding, is_framed, headers, message_max }))
 }
 
 /// Tells how many bad messages there were beside those that were told, and what may be the reason.

@@ -90,13 +90,9 @@ impl Messages {
         self.looks_framed
     }
 
-    /// Whether nothing more is there without waiting for it.
-    pub(super) fn is_drained(&self) -> bool {
-        self.stream.buffered().len() <= self.taken
-    }
-
-    /// The next message. After an error a next call goes on behind the frame, or finds no more.
-    pub(super) fn next(&mut self) -> Result<Option<Message<'_>>> {
+    /// The next message. After an error a next call goes on behind the frame, or finds no more. `wait` is
+    /// called before more is read, which may take as long as somebody else likes.
+    pub(super) fn next(&mut self, wait: &mut dyn FnMut()) -> Result<Option<Message<'_>>> {
         self.stream.consume(std::mem::take(&mut self.taken));
         if self.is_over {
             return Ok(None);
@@ -104,65 +100,73 @@ impl Messages {
         // Set unless there is a frame, behind which one can go on.
         self.is_over = true;
         let is_first = self.stream.position() == 0;
-        match self.stream.fill(1)? {
+        match self.fill(1, wait)? {
             [] => return Ok(None),
             [first, ..] if is_first => self.looks_framed = *first == 0 && !self.layout.is_framed,
             _ => {}
         }
-        let start = if self.layout.is_framed { FRAME_HEADER_LEN } else { 0 };
-        let offset = self.stream.position() + start as u64;
-        let header_len = match self.layout.is_framed {
-            true => {
-                self.frame()?;
-                self.is_over = false;
-                let frame = self.stream.buffered().get(start..self.taken).unwrap_or_default();
-                let header = header(frame, self.layout, self.limits);
-                header.map_err(|error| self.placed(error, offset))?.map_or(0, |header| header.len)
-            }
-            false => {
-                let header_len = self.header_len()?;
-                self.taken = self.extent(header_len)?;
-                self.is_over = false;
-                header_len
-            }
+        let start = match self.layout.is_framed {
+            true => self.frame(wait)?,
+            false => self.unframed(wait)?,
         };
+        self.is_over = false;
+        let offset = self.stream.position() + start as u64;
         let bytes = self.stream.buffered().get(start..self.taken).unwrap_or_default();
-        let header = header(bytes, self.layout, self.limits).unwrap_or_default();
+        let header = header(bytes, self.layout, self.limits);
+        let header = header.map_err(|error| self.placed(error, offset))?;
+        let header_len = header.map_or(0, |header| header.len);
         let body = bytes.get(header_len..).unwrap_or_default();
-        let (Layout { encoding, .. }, limits, name) =
-            (self.layout, self.limits, self.stream.name());
+        let (encoding, limits, name) = (self.layout.encoding, self.limits, self.stream.name());
         let body_offset = offset + header_len as u64;
         Ok(Some(Message { encoding, limits, name, header, body, offset, body_offset }))
     }
 
-    /// Takes the next frame into the buffer.
-    fn frame(&mut self) -> Result<()> {
+    /// Makes so many bytes buffered, or all that there are.
+    fn fill(&mut self, at_least: usize, wait: &mut dyn FnMut()) -> Result<&[u8]> {
+        if self.stream.buffered().len() < at_least {
+            wait();
+        }
+        self.stream.fill(at_least)
+    }
+
+    /// Takes the next frame into the buffer. Answers where its message begins there.
+    fn frame(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
         loop {
             let (bytes, offset) = (self.stream.buffered(), self.stream.position());
             let mut frames = Frames::new(bytes, offset).with_frame_max(self.layout.message_max);
             match frames.next_frame() {
                 Ok(_) => {
                     self.taken = frames.consumed();
-                    return Ok(());
+                    return Ok(FRAME_HEADER_LEN);
                 }
-                Err(error) => self.grow(error, 0)?,
+                Err(error) => self.grow(error, 0, wait)?,
             }
         }
     }
 
+    /// Takes the next message into the buffer that is in no frame. Answers where it begins there.
+    fn unframed(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
+        let header_len = self.header_len(wait)?;
+        self.taken = self.extent(header_len, wait)?;
+        Ok(0)
+    }
+
     /// Bytes of the header of a message that is in no frame; 0 where it has none.
-    fn header_len(&mut self) -> Result<usize> {
-        self.stream.fill(2)?;
+    fn header_len(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
+        // Of one byte, which may be all there is, this needs no second.
+        if !self.stream.buffered().starts_with(b"\0") {
+            self.fill(2, wait)?;
+        }
         loop {
             match header(self.stream.buffered(), self.layout, self.limits) {
                 Ok(header) => return Ok(header.map_or(0, |header| header.len)),
-                Err(error) => self.grow(error, self.stream.position())?,
+                Err(error) => self.grow(error, self.stream.position(), wait)?,
             }
         }
     }
 
     /// Takes a message into the buffer whose struct begins behind `header_len` bytes. Answers its length.
-    fn extent(&mut self, header_len: usize) -> Result<usize> {
+    fn extent(&mut self, header_len: usize, wait: &mut dyn FnMut()) -> Result<usize> {
         let mut extent = Extent::new(self.layout.encoding, self.limits);
         loop {
             let bytes = self.stream.buffered();
@@ -175,7 +179,7 @@ impl Messages {
             };
             let available = bytes.len();
             let needed = self.checked_len(available.saturating_add(missing))?;
-            if self.stream.fill(needed)?.len() == available {
+            if self.fill(needed, wait)?.len() == available {
                 let error = Error::truncated("a message", needed as u64, available as u64);
                 return Err(error.at(offset).in_file(self.stream.name()));
             }
@@ -194,7 +198,7 @@ impl Messages {
 
     /// Reads the bytes that are missing; where there are none, or they are not what is wrong, that is the
     /// error. `base` is where its offset counts from.
-    fn grow(&mut self, error: ProtocolError, base: u64) -> Result<()> {
+    fn grow(&mut self, error: ProtocolError, base: u64, wait: &mut dyn FnMut()) -> Result<()> {
         let ErrorKind::Truncated { needed, available } = error.error().kind() else {
             return Err(self.placed(error, base));
         };
@@ -204,7 +208,7 @@ impl Messages {
         if wanted > self.layout.message_max as usize + FRAME_HEADER_LEN {
             return self.checked_len(wanted).map(drop);
         }
-        match self.stream.fill(wanted)?.len() > before {
+        match self.fill(wanted, wait)?.len() > before {
             true => Ok(()),
             false => Err(self.placed(error, base)),
         }

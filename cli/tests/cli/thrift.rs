@@ -276,12 +276,15 @@ fn a_message_is_printed_as_soon_as_a_pipe_has_it() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    // Half of the next message comes with each.
+    let messages: Vec<Vec<u8>> = (1..=3).map(|id| binary(|to| inner(to, id, "x"))).collect();
+    let bytes = messages.concat();
+    let half = messages[0].len() / 2;
+    let mut sent = 0;
     for id in 1..=3 {
-        let message = binary(|to| inner(to, id, "x"));
-        for byte in message {
-            stdin.write_all(&[byte]).unwrap();
-            stdin.flush().unwrap();
-        }
+        let until = (messages[0].len() * id + half).min(bytes.len());
+        stdin.write_all(&bytes[sent..until]).unwrap();
+        sent = until;
         let mut line = String::new();
         std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
         assert_eq!(line, format!("{{\"id\":{id},\"name\":\"x\"}}\n"));
