@@ -10,11 +10,14 @@ require_relative "timing"
 require_relative "suites/flows"
 require_relative "suites/pstore"
 require_relative "suites/tables"
+require_relative "suites/thrift"
 
 module Bench
   # The options of `ruby bench/run.rb`.
   class CommandLine
-    SUITES = { "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore }.freeze
+    SUITES = {
+      "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore, "thrift" => Suites::Thrift
+    }.freeze
     CLOCKS = { "wall" => :wall_s, "processor" => :cpu_s }.freeze
     RUNS_COUNT_MIN_FOR_RECORD = 5
 

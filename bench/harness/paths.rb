@@ -13,11 +13,18 @@ module Bench
     TKRZW = File.join(DATA, "build", "tkrzw", "tables")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
     VENV = File.join(DATA, "venv")
+    VENV_PYTHON = File.join(VENV, "bin", "python")
+    # What packages of the distribution are for; another may come first on the path.
+    SYSTEM_PYTHON = ["/usr/bin/python3", "python3"].find { |path| !path.include?("/") || File.executable?(path) }
+    THRIFT_FLOOR = File.join(DATA, "build", "thrift_floor")
+    THRIFT_CLASSES = File.join(DATA, "build", "thrift_classes")
+    THRIFT_IDL = File.join(BENCH, "workload", "messages.thrift")
     # Where the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another place that has it.
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
     RUBY = RbConfig.ruby
     STORE_GENERATOR = File.join(BENCH, "generator", "stores.rb")
+    MESSAGE_GENERATOR = File.join(BENCH, "generator", "messages.rb")
 
     # Of the generators in Rust.
     def self.generator_sources

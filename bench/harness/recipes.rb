@@ -39,6 +39,21 @@ module Bench
     end
   end
 
+  # The same for messages of Thrift, each in a frame.
+  MessagesRecipe = Struct.new(:struct, :protocol, :count) do
+    def generator_command(path)
+      [Paths::RUBY, Paths::MESSAGE_GENERATOR, struct, protocol, count, path].map(&:to_s)
+    end
+
+    def ending
+      "messages"
+    end
+
+    def sources
+      [Paths::MESSAGE_GENERATOR]
+    end
+  end
+
   # The same for a store of Ruby objects.
   StoreRecipe = Struct.new(:profile, :count) do
     def generator_command(path)

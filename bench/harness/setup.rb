@@ -21,17 +21,23 @@ module Bench
       perl: Packaged.new(%w[perl -MCompress::Raw::Zlib -MTime::HiRes -e 1], %w[perl]),
       perl_tokyo: Packaged.new(%w[perl -MTokyoCabinet -MCompress::Raw::Zlib -e 1],
                                %w[perl libtokyocabinet-perl]),
+      thrift_ruby: Packaged.new([Paths::RUBY, "-e", "require 'thrift'; Thrift::BinaryProtocolAccelerated"],
+                                %w[ruby-thrift]),
+      thrift_compiler: Packaged.new(%w[thrift --version], %w[thrift-compiler]),
+      python_thrift: Packaged.new([Paths::SYSTEM_PYTHON, "-c", "import thrift.protocol.fastbinary"],
+                                  %w[python3-thrift]),
       python: Packaged.new(%w[python3 --version], %w[python3]),
       gzip: Packaged.new(%w[gzip --version], %w[gzip]),
       zstd: Packaged.new(%w[zstd --version], %w[zstd])
     }.freeze
 
     DPKT = "dpkt==1.9.8"
+    THRIFTPY2 = "thriftpy2==0.7.1"
 
     # Classes of the gem that sides need, by the part of that name.
     GEM_CLASSES = {
       gem: "Bytewright::Capture", hash_table: "Bytewright::HashTable", tree_table: "Bytewright::TreeTable",
-      pstore: "Bytewright::PStore"
+      pstore: "Bytewright::PStore", thrift: "Bytewright::Thrift"
     }.freeze
 
     # The parts that this repository makes.
@@ -59,10 +65,14 @@ module Bench
 
     def prepare(part)
       case part
-      when :c_ext then prepare_c_extension
-      when :dpkt then prepare_dpkt
+      when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
+      when :dpkt then prepare_python_library("dpkt", DPKT)
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :isa_l then prepare_isa_l
+      when :thrift_gem then missing(:thrift_ruby) || missing(:thrift_compiler) || prepare_thrift_classes
+      when :thrift_floor then missing(:thrift_gem) || prepare_extension("thrift_floor", Paths::THRIFT_FLOOR)
+      when :thrift_python then missing(:thrift_gem) || missing(:python_thrift)
+      when :thriftpy2 then missing(:thrift_gem) || prepare_python_library("thriftpy2.protocol.cybin", THRIFTPY2)
       when :tkrzw then prepare_tkrzw
       else prepare_packaged(PACKAGED.fetch(part))
       end
@@ -105,30 +115,39 @@ module Bench
       @packages_updated = true
     end
 
-    def prepare_c_extension
-      FileUtils.mkdir_p(Paths::C_EXTENSION)
-      build_c_extension
+    # An extension for Ruby in C, out of a folder of the peers.
+    def prepare_extension(name, folder, *packages)
+      FileUtils.mkdir_p(folder)
+      build_extension(name, folder)
     rescue Shell::Failed => error
-      reason = install(%w[libpcap-dev ruby-dev gcc make])
+      reason = install([*packages, "ruby-dev", "gcc", "make"])
       return reason if reason
 
       warn error.message
-      build_c_extension
+      build_extension(name, folder)
     end
 
-    def build_c_extension
-      extconf = Paths.peer("c_ext/extconf.rb")
-      Shell.run(Paths::RUBY, extconf, folder: Paths::C_EXTENSION)
-      Shell.run("make", folder: Paths::C_EXTENSION)
+    def build_extension(name, folder)
+      Shell.run(Paths::RUBY, Paths.peer("#{name}/extconf.rb"), folder: folder)
+      Shell.run("make", folder: folder)
       nil
     end
 
-    def prepare_dpkt
-      python = File.join(Paths::VENV, "bin", "python")
-      return if Shell.succeeds?(python, "-c", "import dpkt")
+    # The classes that Thrift's compiler makes for Ruby and for Python.
+    def prepare_thrift_classes
+      FileUtils.mkdir_p(Paths::THRIFT_CLASSES)
+      %w[rb py].each do |language|
+        Shell.run("thrift", "--gen", language, "-out", Paths::THRIFT_CLASSES, Paths::THRIFT_IDL)
+      end
+      nil
+    end
+
+    def prepare_python_library(name, package)
+      python = Paths::VENV_PYTHON
+      return if Shell.succeeds?(python, "-c", "import #{name}")
 
       create_virtual_environment
-      Shell.run(python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", DPKT)
+      Shell.run(python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", package)
       nil
     end
 

@@ -2,6 +2,7 @@
 
 mod store;
 mod table;
+mod thrift;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ pub(crate) use table::{
     CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs, ScanArgs,
     StatArgs, TableCommand,
 };
+pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,11 +31,12 @@ Examples:
   bytewright table get users.bwt alice
   bytewright table convert old.tch new.bwh
   bytewright store get app.pstore users --json
+  bytewright thrift decode entries.bin --idl log.thrift --type Entry
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
 /// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd; tables and
-/// stores of Ruby objects in files.
+/// stores of Ruby objects in files; messages of Thrift.
 #[derive(Debug, Parser)]
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
 #[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -58,6 +61,7 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Table(table::TableArgs),
     Store(store::StoreArgs),
+    Thrift(thrift::ThriftArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

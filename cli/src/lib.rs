@@ -16,6 +16,7 @@ mod rows;
 mod session;
 mod store;
 mod table;
+mod thrift;
 mod version;
 
 use std::ffi::OsString;
@@ -71,6 +72,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Info(args)) => info::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),
+        Some(Command::Thrift(args)) => thrift::run(&args.command, session),
         Some(Command::Completions { shell }) => completions::print(*shell, session),
         None => {
             session.usage(&args::no_command());

@@ -236,9 +236,44 @@ pub(crate) fn json_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return json_text(into, text);
     }
+    json_base64(into, bytes);
+}
+
+/// Appends bytes to JSON that are no text by their type: `{"base64":"..."}`.
+pub(crate) fn json_base64(into: &mut Vec<u8>, bytes: &[u8]) {
     into.extend_from_slice(b"{\"base64\":\"");
     into.extend_from_slice(BASE64_STANDARD.encode(bytes).as_bytes());
     into.extend_from_slice(b"\"}");
+}
+
+/// A floating-point number as the shortest text that is read as the same. What is no number has the
+/// name that Ruby, JavaScript and Thrift's JSON give it.
+pub(crate) fn double_text(number: f64) -> String {
+    match number {
+        number if number.is_nan() => "NaN".to_owned(),
+        number if number.is_infinite() && number > 0.0 => "Infinity".to_owned(),
+        number if number.is_infinite() => "-Infinity".to_owned(),
+        number => format!("{number:?}"),
+    }
+}
+
+/// Appends a floating-point number to JSON: a string where JSON has no number for it.
+pub(crate) fn json_double(into: &mut Vec<u8>, number: f64) {
+    let text = double_text(number);
+    match number.is_finite() {
+        true => into.extend_from_slice(text.as_bytes()),
+        false => json_text(into, &text),
+    }
+}
+
+/// Appends text in quotes, without anything that a terminal would act on.
+pub(crate) fn quoted(into: &mut Vec<u8>, text: &[u8]) {
+    into.push(b'"');
+    for (nth, piece) in text.split(|&byte| byte == b'"').enumerate() {
+        into.extend_from_slice(if nth > 0 { b"\\\"" } else { b"" });
+        visible(into, piece);
+    }
+    into.push(b'"');
 }
 
 /// Appends `text` as a CSV field, quoted where RFC 4180 wants it.

@@ -33,7 +33,7 @@ impl Session {
         self.exit_code
     }
 
-    /// How captures are read.
+    /// How inputs are read.
     pub(crate) fn stream_options(&self) -> StreamOptions {
         let mut options = StreamOptions::default();
         options.inflate = self.inflate;
@@ -42,12 +42,21 @@ impl Session {
 
     /// Opens an input, whose progress is shown from here on.
     pub(crate) fn open(&self, path: &Path) -> bytewright::Result<ByteStream> {
+        self.open_with(path, &self.stream_options())
+    }
+
+    /// The same with other options.
+    pub(crate) fn open_with(
+        &self,
+        path: &Path,
+        options: &StreamOptions,
+    ) -> bytewright::Result<ByteStream> {
         let is_stdin = path == Path::new(STDIN.0);
         let name = if is_stdin { STDIN.1.into() } else { path.to_string_lossy() };
         let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
         let source = source.map_err(|error| error.in_file(&name))?;
         let watched = Watched::new(source, self.progress.clone());
-        ByteStream::new(Box::new(watched), &name, &self.stream_options())
+        ByteStream::new(Box::new(watched), &name, options)
     }
 
     /// Takes note of an error, after the rows that came before it.

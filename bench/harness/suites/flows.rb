@@ -207,9 +207,8 @@ module Bench
       end
 
       def dpkt
-        python = File.join(Paths::VENV, "bin", "python")
         Side.new(name: "dpkt", needs: :dpkt,
-                 command: ->(path) { [python, Paths.peer("dpkt.py"), "count_by_dst_port", path] })
+                 command: ->(path) { [Paths::VENV_PYTHON, Paths.peer("dpkt.py"), "count_by_dst_port", path] })
       end
 
       def tshark

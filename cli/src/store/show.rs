@@ -10,6 +10,8 @@ mod people;
 use bytewright::marshal::{Form, Value, ValueId, Values};
 use bytewright::{Error, Result};
 
+use crate::notation;
+
 pub(super) use json::json;
 pub(super) use people::people;
 
@@ -110,10 +112,7 @@ fn float_text(text: &[u8]) -> String {
     let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     match number {
-        Some(number) if number.is_nan() => "NaN".to_owned(),
-        Some(number) if number.is_infinite() && number > 0.0 => "Infinity".to_owned(),
-        Some(number) if number.is_infinite() => "-Infinity".to_owned(),
-        Some(number) => format!("{number:?}"),
+        Some(number) => notation::double_text(number),
         // What the host makes of text that is no number.
         None => "0.0".to_owned(),
     }

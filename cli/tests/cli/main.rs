@@ -12,6 +12,7 @@ mod packets;
 mod run;
 mod store;
 mod table;
+mod thrift;
 
 /// The sample of that name, where the samples are there.
 fn sample(name: &str) -> Option<String> {

@@ -10,7 +10,8 @@ module Bytewright
     "capture" => %i[Capture Packet Columns Flow FlowStore],
     "table" => %i[Table HashTable TreeTable Snapshot TreeSnapshot View Cursor Entries OrderedEntries],
     "adb" => %i[ADB],
-    "pstore" => %i[PStore]
+    "pstore" => %i[PStore],
+    "thrift/functions" => %i[Thrift]
   }.each do |file, names|
     names.each { |name| autoload name, File.join(__dir__, file) }
   end

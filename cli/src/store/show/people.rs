@@ -35,7 +35,7 @@ impl Writer<'_> {
             }
             Form::Float(text) => self.put(&float_text(values.bytes(text))),
             Form::Symbol(symbol) => self.people_symbol(values.symbol(*symbol)),
-            Form::String { text, .. } => self.people_text(values.bytes(text)),
+            Form::String { text, .. } => notation::quoted(self.into, values.bytes(text)),
             Form::Regexp { source, options } => {
                 self.put("/");
                 notation::visible(self.into, values.bytes(source));
@@ -89,18 +89,8 @@ impl Writer<'_> {
         self.put(":");
         match is_word(text) {
             true => notation::visible(self.into, text),
-            false => self.people_text(text),
+            false => notation::quoted(self.into, text),
         }
-    }
-
-    /// Text in quotes, without anything that a terminal would act on.
-    fn people_text(&mut self, text: &[u8]) {
-        self.put("\"");
-        for (nth, piece) in text.split(|&byte| byte == b'"').enumerate() {
-            self.put(if nth > 0 { "\\\"" } else { "" });
-            notation::visible(self.into, piece);
-        }
-        self.put("\"");
     }
 
     fn class(&mut self, value: &Value) {

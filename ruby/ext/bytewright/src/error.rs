@@ -1,6 +1,7 @@
 //! The core's errors as Ruby exceptions: one class per kind, made in this one place.
 
 use bytewright::ErrorKind;
+use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
 use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs, prelude::*};
 
@@ -56,6 +57,24 @@ fn build(ruby: &Ruby, error: &bytewright::Error) -> Result<Error, Error> {
         _ => class.funcall("new", (message, place))?,
     };
     Ok(exception.into())
+}
+
+/// The exception that the gem thrift raises for a message, where the gem is there.
+pub(crate) fn to_thrift(ruby: &Ruby, error: &ProtocolError) -> Error {
+    let message = error.to_string();
+    let Some(number) = error.kind().number() else { return end_of_file(ruby, &message) };
+    let built = || -> Result<Error, Error> {
+        let thrift: RModule = ruby.class_object().const_get("Thrift")?;
+        let class: ExceptionClass = thrift.const_get("ProtocolException")?;
+        let exception: Exception = class.funcall("new", (number, message))?;
+        Ok(exception.into())
+    };
+    built().unwrap_or_else(|failure| failure)
+}
+
+/// An EOFError.
+pub(crate) fn end_of_file(ruby: &Ruby, message: &str) -> Error {
+    Error::new(ruby.exception_eof_error(), message.to_owned())
 }
 
 /// A `Bytewright::ClosedError` of our own.

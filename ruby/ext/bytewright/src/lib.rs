@@ -23,6 +23,7 @@ mod reading;
 mod snapshot;
 mod table;
 mod table_methods;
+mod thrift;
 mod turn;
 mod view;
 
@@ -42,6 +43,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     module.define_singleton_method("define_captures", function!(define_captures, 0))?;
     module.define_singleton_method("define_tables", function!(define_tables, 0))?;
     module.define_singleton_method("define_stores", function!(pstore::init, 0))?;
+    module.define_singleton_method("define_thrift", function!(thrift::init, 0))?;
     module.define_singleton_method("run_command", function!(command::run, 1))?;
     Ok(())
 }

@@ -10,6 +10,7 @@ mod packets;
 mod scalars;
 mod scans;
 mod tables;
+mod thrift;
 mod unlocked;
 
 use std::os::unix::ffi::OsStringExt;
@@ -25,6 +26,10 @@ pub(crate) use scans::define_scan_loops;
 pub(crate) use tables::{
     define_allocators, define_table_methods, encoding_index, encoding_object, pack_strings,
     string_of,
+};
+pub(crate) use thrift::{
+    Variable, define_thrift, empty_bytes, extent_advance, find_places, hold_codec, uuid_text,
+    with_bytes,
 };
 pub(crate) use unlocked::{without_lock, without_lock_to_the_end, without_lock_until_signal};
 

@@ -1,0 +1,248 @@
+//! The messages of a file, one after the other or in frames, each with its header if it has one. No more of
+//! the file is in memory than one message and a piece.
+
+use bytewright::io::ByteStream;
+use bytewright::thrift::{
+    Encoding, Extent, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness,
+};
+use bytewright::{Error, ErrorKind, Result};
+
+/// The first byte of a strict header in Binary, which begins no struct.
+const BINARY_FIRST: u8 = 0x80;
+/// The first byte of a header in Compact. A struct may begin so too, with a bool whose id is 8.
+const COMPACT_FIRST: u8 = 0x82;
+/// The version in the low bits of the second byte.
+const COMPACT_VERSION_MASK: u8 = 0x1f;
+const COMPACT_VERSION: u8 = 1;
+
+/// Bytes of the length before a frame.
+const FRAME_HEADER_LEN: usize = 4;
+
+/// What is known of the messages before they are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) encoding: Encoding,
+    pub(super) is_framed: bool,
+    pub(super) headers: Headers,
+    pub(super) message_max: u32,
+}
+
+/// Whether messages have headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Headers {
+    /// All have, also those without a version.
+    Always,
+    /// Where the first bytes say so, which those of a struct cannot.
+    WhereSeen,
+    /// None has.
+    Never,
+}
+
+/// The messages of a stream.
+pub(super) struct Messages {
+    stream: ByteStream,
+    layout: Layout,
+    limits: Limits,
+    /// Bytes of the last message, which is still in the buffer.
+    taken: usize,
+    is_over: bool,
+    looks_framed: bool,
+}
+
+/// A message, and how it is to be read.
+pub(super) struct Message<'a> {
+    pub(super) encoding: Encoding,
+    pub(super) limits: Limits,
+    /// What people call the input.
+    name: &'a str,
+    pub(super) header: Option<MessageHeader<'a>>,
+    /// From the struct on; in a frame, all that follows.
+    pub(super) body: &'a [u8],
+    /// Where the message begins in the input.
+    pub(super) offset: u64,
+    /// Where its struct begins in the input.
+    body_offset: u64,
+}
+
+impl Message<'_> {
+    /// An error in the struct, by its place in the input.
+    pub(super) fn placed(&self, error: ProtocolError) -> Error {
+        let error = Error::from(error);
+        let at = error.offset().unwrap_or_default();
+        self.error_at(error, at as usize)
+    }
+
+    /// An error at a byte of the struct.
+    pub(super) fn error_at(&self, error: Error, at: usize) -> Error {
+        error.at(self.body_offset + at as u64).in_file(self.name)
+    }
+}
+
+impl Messages {
+    pub(super) fn new(stream: ByteStream, layout: Layout) -> Self {
+        let limits = Limits { string_max: layout.message_max, ..Limits::default() };
+        Messages { stream, layout, limits, taken: 0, is_over: false, looks_framed: false }
+    }
+
+    /// Whether a file that is not read as frames begins as they do: with a length whose first byte is 0,
+    /// which is an empty struct otherwise.
+    pub(super) fn looks_framed(&self) -> bool {
+        self.looks_framed
+    }
+
+    /// The next message. After an error a next call goes on behind the frame, or finds no more. `wait` is
+    /// called before more is read, which may take as long as somebody else likes.
+    pub(super) fn next(&mut self, wait: &mut dyn FnMut()) -> Result<Option<Message<'_>>> {
+        self.stream.consume(std::mem::take(&mut self.taken));
+        if self.is_over {
+            return Ok(None);
+        }
+        // Set unless there is a frame, behind which one can go on.
+        self.is_over = true;
+        let is_first = self.stream.position() == 0;
+        match self.fill(1, wait)? {
+            [] => return Ok(None),
+            [first, ..] if is_first => self.looks_framed = *first == 0 && !self.layout.is_framed,
+            _ => {}
+        }
+        let start = match self.layout.is_framed {
+            true => self.frame(wait)?,
+            false => self.unframed(wait)?,
+        };
+        self.is_over = false;
+        let offset = self.stream.position() + start as u64;
+        let bytes = self.stream.buffered().get(start..self.taken).unwrap_or_default();
+        let header = header(bytes, self.layout, self.limits);
+        let header = header.map_err(|error| self.placed(error, offset))?;
+        let header_len = header.map_or(0, |header| header.len);
+        let body = bytes.get(header_len..).unwrap_or_default();
+        let (encoding, limits, name) = (self.layout.encoding, self.limits, self.stream.name());
+        let body_offset = offset + header_len as u64;
+        Ok(Some(Message { encoding, limits, name, header, body, offset, body_offset }))
+    }
+
+    /// Makes so many bytes buffered, or all that there are.
+    fn fill(&mut self, at_least: usize, wait: &mut dyn FnMut()) -> Result<&[u8]> {
+        if self.stream.buffered().len() < at_least {
+            wait();
+        }
+        self.stream.fill(at_least)
+    }
+
+    /// Takes the next frame into the buffer. Answers where its message begins there.
+    fn frame(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
+        loop {
+            let (bytes, offset) = (self.stream.buffered(), self.stream.position());
+            let mut frames = Frames::new(bytes, offset).with_frame_max(self.layout.message_max);
+            match frames.next_frame() {
+                Ok(_) => {
+                    self.taken = frames.consumed();
+                    return Ok(FRAME_HEADER_LEN);
+                }
+                Err(error) => self.grow(error, 0, wait)?,
+            }
+        }
+    }
+
+    /// Takes the next message into the buffer that is in no frame. Answers where it begins there.
+    fn unframed(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
+        let header_len = self.header_len(wait)?;
+        self.taken = self.extent(header_len, wait)?;
+        Ok(0)
+    }
+
+    /// Bytes of the header of a message that is in no frame; 0 where it has none.
+    fn header_len(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
+        // Of one byte, which may be all there is, this needs no second.
+        if !self.stream.buffered().starts_with(b"\0") {
+            self.fill(2, wait)?;
+        }
+        loop {
+            match header(self.stream.buffered(), self.layout, self.limits) {
+                Ok(header) => return Ok(header.map_or(0, |header| header.len)),
+                Err(error) => self.grow(error, self.stream.position(), wait)?,
+            }
+        }
+    }
+
+    /// Takes a message into the buffer whose struct begins behind `header_len` bytes. Answers its length.
+    fn extent(&mut self, header_len: usize, wait: &mut dyn FnMut()) -> Result<usize> {
+        let mut extent = Extent::new(self.layout.encoding, self.limits);
+        loop {
+            let bytes = self.stream.buffered();
+            let progress = extent.advance(bytes.get(header_len..).unwrap_or_default());
+            let offset = self.stream.position();
+            let missing = match progress {
+                Ok(Progress::Complete(len)) => return self.checked_len(header_len + len),
+                Ok(Progress::Needs(missing)) => missing,
+                Err(error) => return Err(self.placed(error, offset + header_len as u64)),
+            };
+            let available = bytes.len();
+            let needed = self.checked_len(available.saturating_add(missing))?;
+            if self.fill(needed, wait)?.len() == available {
+                let error = Error::truncated("a message", needed as u64, available as u64);
+                return Err(error.at(offset).in_file(self.stream.name()));
+            }
+        }
+    }
+
+    /// The length of a message, if it is not above the bound.
+    fn checked_len(&self, len: usize) -> Result<usize> {
+        if len as u64 <= u64::from(self.layout.message_max) {
+            return Ok(len);
+        }
+        let what = "a message (--max-message allows more)";
+        let error = Error::limit(what, u64::from(self.layout.message_max), len as u64);
+        Err(error.at(self.stream.position()).in_file(self.stream.name()))
+    }
+
+    /// Reads the bytes that are missing; where there are none, or they are not what is wrong, that is the
+    /// error. `base` is where its offset counts from.
+    fn grow(&mut self, error: ProtocolError, base: u64, wait: &mut dyn FnMut()) -> Result<()> {
+        let ErrorKind::Truncated { needed, available } = error.error().kind() else {
+            return Err(self.placed(error, base));
+        };
+        let before = self.stream.buffered().len();
+        let missing = needed.saturating_sub(available).max(1) as usize;
+        let wanted = before.saturating_add(missing);
+        if wanted > self.layout.message_max as usize + FRAME_HEADER_LEN {
+            return self.checked_len(wanted).map(drop);
+        }
+        match self.fill(wanted, wait)?.len() > before {
+            true => Ok(()),
+            false => Err(self.placed(error, base)),
+        }
+    }
+
+    /// An error of bytes that begin at `base` of the input.
+    fn placed(&self, error: ProtocolError, base: u64) -> Error {
+        let error = Error::from(error);
+        let at = base + error.offset().unwrap_or_default();
+        error.at(at).in_file(self.stream.name())
+    }
+}
+
+/// The header that a message begins with, if it has one.
+fn header<'a>(
+    bytes: &'a [u8],
+    layout: Layout,
+    limits: Limits,
+) -> std::result::Result<Option<MessageHeader<'a>>, ProtocolError> {
+    let strictness = match layout.headers {
+        Headers::Never => return Ok(None),
+        Headers::WhereSeen if !is_header(bytes, layout.encoding) => return Ok(None),
+        Headers::WhereSeen => Strictness::Strict,
+        Headers::Always => Strictness::Lenient,
+    };
+    MessageHeader::read(layout.encoding, strictness, bytes, limits).map(Some)
+}
+
+fn is_header(bytes: &[u8], encoding: Encoding) -> bool {
+    match (encoding, bytes) {
+        (Encoding::Binary, [BINARY_FIRST, ..]) => true,
+        (Encoding::Compact, [COMPACT_FIRST, second, ..]) => {
+            second & COMPACT_VERSION_MASK == COMPACT_VERSION
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,39 @@
+//! Values of a message as text: as people read them, or as JSON.
+
+mod json;
+mod people;
+
+use bytewright::thrift::{Schema, Type};
+
+pub(super) use json::json;
+pub(super) use people::{line, people};
+
+/// The type of the elements of a list or a set.
+fn element(of: &Type) -> &Type {
+    match of {
+        Type::List(element) | Type::Set(element) => element,
+        other => other,
+    }
+}
+
+/// The types of the keys and the values of a map.
+fn entry(of: &Type) -> (&Type, &Type) {
+    match of {
+        Type::Map(key, value) => (key, value),
+        other => (other, other),
+    }
+}
+
+/// The name of a number, where it is of an enum that has one for it.
+fn enum_name<'s>(schema: &'s Schema, of: &Type, number: i64) -> Option<&'s str> {
+    let Type::Enum(id) = of else { return None };
+    schema.get_enum(*id)?.name_of(i32::try_from(number).ok()?)
+}
+
+/// A uuid as its 36 characters.
+fn uuid_text(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let groups = [0..4, 4..6, 6..8, 8..10, 10..16];
+    let texts = groups.map(|group| digits.get(group).map(|group| group.concat()));
+    texts.map(Option::unwrap_or_default).join("-")
+}

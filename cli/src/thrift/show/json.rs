@@ -1,0 +1,144 @@
+//! Values as JSON.
+
+use bytewright::thrift::{Cursor, Schema, Type, Value};
+
+use super::{element, entry, enum_name, uuid_text};
+use crate::notation;
+
+/// Appends a value, which `cursor` is behind of, as JSON.
+pub(in crate::thrift) fn json<'t>(
+    into: &mut Vec<u8>,
+    schema: &Schema,
+    cursor: &mut Cursor<'t>,
+    value: Value<'t>,
+    value_type: &Type,
+) {
+    Writer { into, schema }.value(cursor, value, value_type);
+}
+
+struct Writer<'a> {
+    into: &'a mut Vec<u8>,
+    schema: &'a Schema,
+}
+
+impl Writer<'_> {
+    fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
+        match value {
+            Value::Null => self.put("null"),
+            Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
+            Value::Int(number) => self.number(number, of),
+            Value::Double(number) => notation::json_double(self.into, number),
+            Value::String(text) => notation::json_bytes(self.into, text),
+            Value::Binary(bytes) => notation::json_base64(self.into, bytes),
+            Value::Uuid(bytes) => notation::json_text(self.into, &uuid_text(bytes)),
+            Value::Struct(id) | Value::Union { id, .. } => {
+                let fields = self.schema.get(id).map(|own| own.fields.as_slice());
+                let fields = fields.unwrap_or_default();
+                let mut opening = b'{';
+                while let Some((number, value)) = cursor.field() {
+                    let Some(field) = fields.get(number) else {
+                        cursor.skip(value);
+                        continue;
+                    };
+                    self.into.push(std::mem::replace(&mut opening, b','));
+                    notation::json_text(self.into, &field.name);
+                    self.put(":");
+                    self.value(cursor, value, &field.value_type);
+                }
+                self.put(if opening == b'{' { "{}" } else { "}" });
+            }
+            Value::List(count) | Value::Set(count) => {
+                self.list(0..count, |writer, _| {
+                    let value = cursor.value();
+                    writer.value(cursor, value, element(of));
+                });
+            }
+            Value::Map(count) => self.map(cursor, count, of),
+            Value::Ints(_, numbers) => {
+                self.list(numbers, |writer, &number| writer.number(number, element(of)));
+            }
+            Value::Doubles(_, numbers) => {
+                self.list(numbers.iter(), |writer, number| {
+                    notation::json_double(writer.into, number);
+                });
+            }
+            Value::Bools(_, truths) => {
+                self.list(truths, |writer, &truth| {
+                    writer.put(if truth == 1 { "true" } else { "false" });
+                });
+            }
+        }
+    }
+
+    /// An object where keys can be names, pairs otherwise.
+    fn map<'t>(&mut self, cursor: &mut Cursor<'t>, count: usize, of: &Type) {
+        let (key_type, value_type) = entry(of);
+        if !are_names(cursor, count, key_type) {
+            self.put("{\"entries\":");
+            self.list(0..count, |writer, _| {
+                writer.put("[");
+                for (comma, of) in [("", key_type), (",", value_type)] {
+                    writer.put(comma);
+                    let value = cursor.value();
+                    writer.value(cursor, value, of);
+                }
+                writer.put("]");
+            });
+            return self.put("}");
+        }
+        self.put("{");
+        for nth in 0..count {
+            self.put(if nth > 0 { "," } else { "" });
+            let start = self.into.len();
+            let key = cursor.value();
+            self.value(cursor, key, key_type);
+            if self.into.get(start) != Some(&b'"') {
+                self.into.insert(start, b'"');
+                self.put("\"");
+            }
+            self.put(":");
+            let value = cursor.value();
+            self.value(cursor, value, value_type);
+        }
+        self.put("}");
+    }
+
+    fn number(&mut self, number: i64, of: &Type) {
+        match enum_name(self.schema, of, number) {
+            Some(name) => notation::json_text(self.into, name),
+            None => notation::signed(self.into, number),
+        }
+    }
+
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
+        self.put("[");
+        for (nth, item) in items.into_iter().enumerate() {
+            self.put(if nth > 0 { "," } else { "" });
+            write(self, item);
+        }
+        self.put("]");
+    }
+
+    fn put(&mut self, text: &str) {
+        self.into.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Whether the keys of the map that comes next can be names in an object: by their type, and strings if
+/// they are UTF-8.
+fn are_names(cursor: &Cursor<'_>, count: usize, key_type: &Type) -> bool {
+    match key_type {
+        Type::Bool | Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double => true,
+        Type::Enum(_) | Type::Uuid => true,
+        Type::String => {
+            let mut ahead = cursor.clone();
+            (0..count).all(|_| {
+                let key = ahead.value();
+                let value = ahead.value();
+                ahead.skip(value);
+                matches!(key, Value::String(text) if std::str::from_utf8(text).is_ok())
+            })
+        }
+        Type::Binary | Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..) => false,
+    }
+}

@@ -1,0 +1,380 @@
+//! From a tape to objects.
+
+use std::ffi::c_int;
+use std::hint::black_box;
+
+use bytewright::thrift::{
+    Collection, Cursor, Encoding, Limits, PATHS_MAX, ProtocolError, StructId, Tape, Value,
+};
+use rb_sys::VALUE;
+
+use super::super::tables::{bytes, new_string};
+use super::defaults::{reset, set_defaults, set_missing_defaults};
+use super::values::{blocks, boolean, integer, interned, new_set_hash, set, set_of, utf8, uuid};
+use super::{NIL, names, protected};
+use crate::thrift::{Codec, Layout, Making, Scratch, with_scratch};
+
+/// Fields that are mostly plucked, at most.
+const FEW: usize = 8;
+
+/// What became of a message.
+pub(super) enum Decoded {
+    /// An object.
+    Object(VALUE),
+    /// The bytes are no message.
+    Refused(ProtocolError),
+    /// Ruby code raised, which goes on with this state.
+    Raised(c_int),
+}
+
+/// Where a message is and what it becomes.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    pub(super) encoding: Encoding,
+    /// A String.
+    pub(super) string: VALUE,
+    /// Where in it the message begins.
+    pub(super) offset: usize,
+    /// How many bytes it may have at most.
+    pub(super) len_max: usize,
+    pub(super) limits: Limits,
+    /// The object that takes the fields; nil for a new one.
+    pub(super) target: VALUE,
+}
+
+impl Source {
+    /// The bytes of the message, and those behind it.
+    ///
+    /// # Safety
+    /// As for [`bytes`].
+    #[inline]
+    unsafe fn message<'a>(self) -> &'a [u8] {
+        // SAFETY: as the caller promises.
+        let rest = unsafe { bytes(self.string) }.get(self.offset..).unwrap_or_default();
+        rest.get(..self.len_max).unwrap_or(rest)
+    }
+}
+
+/// A tape and what is to be made of it.
+struct Building<'a> {
+    codec: &'a Codec,
+    cursor: Cursor<'a>,
+    target: VALUE,
+    result: VALUE,
+    made: unsafe fn(&mut Building<'_>) -> VALUE,
+}
+
+/// Reads a message of the codec's own class. `parsed` is told how many bytes it has before any object
+/// is made; it may change an object of the transport, and may not raise.
+///
+/// # Safety
+/// Called under Ruby; the String, the target and the codec's object must be kept alive.
+#[inline]
+pub(super) unsafe fn decode(codec: &Codec, source: Source, parsed: impl FnOnce(usize)) -> Decoded {
+    with_scratch(|scratch| {
+        let Scratch { tape, copy, .. } = scratch;
+        // SAFETY: as the caller promises; only making the objects runs anything of Ruby's.
+        let message = unsafe { source.message() };
+        let decoded = codec.plan.decode(source.encoding, StructId(0), message, source.limits, tape);
+        let len = match decoded {
+            Ok(len) => len,
+            Err(error) => return Decoded::Refused(error),
+        };
+        // SAFETY: as the caller promises.
+        let building =
+            unsafe { make(codec, tape, message, copy, source.target, structure_of_target) };
+        parsed(len);
+        match building() {
+            (0, object) => {
+                black_box(source.string);
+                Decoded::Object(object)
+            }
+            (state, _) => Decoded::Raised(state),
+        }
+    })
+}
+
+/// Makes the objects of a tape, when it is called: answers a state and an object.
+///
+/// # Safety
+/// As for [`decode`]; `tape` is one of the codec's plan, read from `message`.
+unsafe fn make<'a>(
+    codec: &'a Codec,
+    tape: &'a Tape,
+    message: &'a [u8],
+    copy: &'a mut Vec<u8>,
+    target: VALUE,
+    made: unsafe fn(&mut Building<'_>) -> VALUE,
+) -> impl FnOnce() -> (c_int, VALUE) + 'a {
+    let message = if codec.runs_ruby {
+        // Ruby code could change the String while objects are made of it.
+        copy.clear();
+        copy.extend_from_slice(message);
+        copy.as_slice()
+    } else {
+        message
+    };
+    move || {
+        let cursor = tape.cursor(message);
+        let mut building = Building { codec, cursor, target, result: NIL, made };
+        // SAFETY: a cursor needs no dropping, and nothing else is made under it.
+        let state = unsafe { protected(&mut building, run) };
+        (state, building.result)
+    }
+}
+
+/// Takes fields out of a message, and makes their values as an Array in the order of the paths.
+///
+/// # Safety
+/// As for [`decode`].
+pub(super) unsafe fn pluck(
+    codec: &Codec,
+    projection: &bytewright::thrift::Projection,
+    source: Source,
+) -> Decoded {
+    with_scratch(|scratch| {
+        let Scratch { tape, copy, .. } = scratch;
+        // SAFETY: as the caller promises.
+        let message = unsafe { source.message() };
+        if let Err(error) = projection.pluck(source.encoding, message, source.limits, tape) {
+            return Decoded::Refused(error);
+        }
+        let count = projection.paths().len();
+        // SAFETY: as the caller promises; the target is the number of paths here.
+        let building = unsafe { make(codec, tape, message, copy, count as VALUE, plucked_values) };
+        match building() {
+            (0, object) => {
+                black_box(source.string);
+                Decoded::Object(object)
+            }
+            (state, _) => Decoded::Raised(state),
+        }
+    })
+}
+
+/// What runs under protection.
+unsafe extern "C" fn run(job: VALUE) -> VALUE {
+    // SAFETY: `make` calls it with a pointer to its `Building`, which nothing else uses meanwhile.
+    unsafe {
+        let building = &mut *(job as *mut Building<'_>);
+        building.result = (building.made)(building);
+    }
+    NIL
+}
+
+unsafe fn structure_of_target(building: &mut Building<'_>) -> VALUE {
+    let value = building.cursor.value();
+    let (Value::Struct(id) | Value::Union { id, .. }) = value else { return NIL };
+    let Some(layout) = building.codec.layout(id) else { return NIL };
+    let mut builder = Builder { codec: building.codec, cursor: building.cursor.clone() };
+    // SAFETY: under protection, with nothing alive that needs dropping.
+    unsafe {
+        if building.target == NIL {
+            return builder.structure(value, layout);
+        }
+        let target = building.target;
+        match value {
+            Value::Union { field_count, .. } => builder.union_fields(target, layout, field_count),
+            _ => {
+                if building.codec.resets {
+                    reset(target, layout);
+                }
+                builder.fields(target, layout, false);
+            }
+        }
+        target
+    }
+}
+
+unsafe fn plucked_values(building: &mut Building<'_>) -> VALUE {
+    // SAFETY: under protection, with nothing alive that needs dropping.
+    unsafe {
+        match building.target as usize {
+            ..=FEW => values_of::<FEW>(building),
+            _ => values_of::<PATHS_MAX>(building),
+        }
+    }
+}
+
+/// The values of up to `N` fields as an Array. They are on the stack meanwhile, where the garbage collector
+/// finds and keeps them.
+unsafe fn values_of<const N: usize>(building: &mut Building<'_>) -> VALUE {
+    let mut builder = Builder { codec: building.codec, cursor: building.cursor.clone() };
+    builder.cursor.value();
+    let mut values = [NIL; N];
+    // SAFETY: under protection, with nothing alive that needs dropping; there are no more values than the
+    // target says, N at most.
+    unsafe {
+        while let Some((number, value)) = builder.cursor.field() {
+            let object = builder.object(value, false);
+            if let Some(slot) = values.get_mut(number) {
+                *slot = object;
+            }
+        }
+        rb_sys::rb_ary_new_from_values(building.target as _, values.as_ptr())
+    }
+}
+
+/// Makes objects while it goes over a tape. It has nothing that needs dropping.
+struct Builder<'a> {
+    codec: &'a Codec,
+    cursor: Cursor<'a>,
+}
+
+/// All of these are called under protection, with nothing alive that needs dropping.
+impl<'a> Builder<'a> {
+    /// A new object for a struct or a union, with the fields that come next.
+    #[inline]
+    unsafe fn structure(&mut self, value: Value<'a>, layout: &'a Layout) -> VALUE {
+        // SAFETY: the class is the layout's, which the codec keeps.
+        unsafe {
+            let class = layout.class as VALUE;
+            let object = match layout.making {
+                Making::Allocated | Making::AllocatedUnion => rb_sys::rb_obj_alloc(class),
+                Making::New | Making::NewUnion => {
+                    rb_sys::rb_class_new_instance(0, std::ptr::null(), class)
+                }
+            };
+            match value {
+                Value::Union { field_count, .. } => self.union_fields(object, layout, field_count),
+                _ => self.fields(object, layout, layout.making == Making::Allocated),
+            }
+            object
+        }
+    }
+
+    /// Sets the fields that come next.
+    #[inline]
+    unsafe fn fields(&mut self, object: VALUE, layout: &'a Layout, is_new: bool) {
+        let mut seen = 0;
+        // SAFETY: the object is of the layout's class, so that any variable may be set.
+        unsafe {
+            if is_new && layout.defaults.len() > u64::BITS as usize {
+                set_defaults(object, layout, u64::MAX);
+            }
+            while let Some((number, value)) = self.cursor.field() {
+                let Some(field) = layout.fields.get(number) else {
+                    self.cursor.skip(value);
+                    continue;
+                };
+                let made = self.object(value, false);
+                field.variable.set(object, made);
+                seen |= field.default_bit;
+            }
+            if is_new && !layout.defaults.is_empty() {
+                set_missing_defaults(object, layout, seen);
+            }
+            if layout.validates {
+                rb_sys::rb_funcallv(object, names().validate, 0, std::ptr::null());
+            }
+        }
+    }
+
+    /// Sets the field of a union.
+    unsafe fn union_fields(&mut self, object: VALUE, layout: &'a Layout, field_count: u8) {
+        let (set_field, of) = (layout.set_field, layout.value);
+        // SAFETY: as for `fields`.
+        unsafe {
+            if layout.making == Making::AllocatedUnion && set_field.of(object) == NIL {
+                set_field.set(object, NIL);
+                of.set(object, NIL);
+            }
+            while let Some((number, value)) = self.cursor.field() {
+                let Some(field) = layout.fields.get(number) else {
+                    self.cursor.skip(value);
+                    continue;
+                };
+                let made = self.object(value, false);
+                of.set(object, made);
+                set_field.set(object, field.symbol as VALUE);
+            }
+            if field_count > 1 {
+                let words = c"Too many fields for union";
+                let len = words.count_bytes();
+                let error = rb_sys::rb_exc_new(rb_sys::rb_eRuntimeError, words.as_ptr(), len as _);
+                rb_sys::rb_exc_raise(error);
+            }
+            if layout.validates {
+                rb_sys::rb_funcallv(object, names().validate, 0, std::ptr::null());
+            }
+        }
+    }
+
+    /// A value. A key of a Hash is one that the Hash need not copy.
+    #[inline]
+    unsafe fn object(&mut self, value: Value<'a>, is_key: bool) -> VALUE {
+        // SAFETY: each of these makes one object of plain values or of bytes that stay what they are.
+        unsafe {
+            match value {
+                Value::Null => NIL,
+                Value::Bool(truth) => boolean(truth),
+                Value::Int(number) => integer(number),
+                Value::Double(number) => rb_sys::rb_float_new(number),
+                Value::String(bytes) if is_key => interned(bytes, rb_sys::rb_utf8_encoding()),
+                Value::String(bytes) => new_string(bytes, utf8()),
+                Value::Binary(bytes) if is_key => interned(bytes, rb_sys::rb_ascii8bit_encoding()),
+                Value::Binary(bytes) => rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as _),
+                Value::Uuid(bytes) => uuid(bytes),
+                Value::Struct(id) | Value::Union { id, .. } => match self.codec.layout(id) {
+                    Some(layout) => self.structure(value, layout),
+                    None => NIL,
+                },
+                Value::List(count) => self.array(count),
+                Value::Map(count) => self.hash(count),
+                Value::Set(count) => {
+                    let hash = new_set_hash();
+                    for _ in 0..count {
+                        let value = self.cursor.value();
+                        let element = self.object(value, true);
+                        rb_sys::rb_hash_aset(hash, element, rb_sys::Qtrue as VALUE);
+                    }
+                    set_of(hash)
+                }
+                Value::Ints(Collection::List, words) => blocks(words, |word| integer(*word)),
+                Value::Bools(Collection::List, words) => blocks(words, |word| boolean(*word != 0)),
+                Value::Doubles(Collection::List, words) => {
+                    let array = rb_sys::rb_ary_new_capa(words.iter().len() as _);
+                    for number in words.iter() {
+                        rb_sys::rb_ary_push(array, rb_sys::rb_float_new(number));
+                    }
+                    array
+                }
+                Value::Ints(Collection::Set, words) => set(words.iter().map(|word| integer(*word))),
+                Value::Bools(Collection::Set, words) => {
+                    set(words.iter().map(|word| boolean(*word != 0)))
+                }
+                Value::Doubles(Collection::Set, words) => {
+                    set(words.iter().map(|number| rb_sys::rb_float_new(number)))
+                }
+            }
+        }
+    }
+
+    unsafe fn array(&mut self, count: usize) -> VALUE {
+        // SAFETY: the Array is on the stack while its elements are made.
+        unsafe {
+            let array = rb_sys::rb_ary_new_capa(count as _);
+            for _ in 0..count {
+                let value = self.cursor.value();
+                let element = self.object(value, false);
+                rb_sys::rb_ary_push(array, element);
+            }
+            array
+        }
+    }
+
+    unsafe fn hash(&mut self, count: usize) -> VALUE {
+        // SAFETY: the Hash and the key are on the stack while the value is made.
+        unsafe {
+            let hash = rb_sys::rb_hash_new();
+            for _ in 0..count {
+                let value = self.cursor.value();
+                let key = self.object(value, true);
+                let value = self.cursor.value();
+                let element = self.object(value, false);
+                rb_sys::rb_hash_aset(hash, key, element);
+            }
+            hash
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the fields of an object are where a message does not have them.
+
+use rb_sys::VALUE;
+
+use super::{NIL, names};
+use crate::thrift::Layout;
+
+/// Makes the fields of an object from before what they are in a new one.
+///
+/// # Safety
+/// Under protection; `object` must be of the layout's class.
+pub(super) unsafe fn reset(object: VALUE, layout: &Layout) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        for field in &layout.fields {
+            if field.variable.of(object) != NIL {
+                field.variable.set(object, NIL);
+            }
+        }
+        set_defaults(object, layout, 0);
+    }
+}
+
+/// Gives an object the defaults of its class.
+///
+/// # Safety
+/// Called under Ruby; `object` must be of the layout's class.
+pub(super) unsafe fn set_defaults(object: VALUE, layout: &Layout, seen: u64) {
+    for default in &layout.defaults {
+        if default.bit == 0 || seen & default.bit == 0 {
+            // SAFETY: as the caller promises.
+            unsafe {
+                default.variable.set(object, copy_of(default.value as VALUE));
+            }
+        }
+    }
+}
+
+/// The defaults that have a bit and were not in the message.
+///
+/// # Safety
+/// As for [`set_defaults`].
+pub(super) unsafe fn set_missing_defaults(object: VALUE, layout: &Layout, seen: u64) {
+    for default in &layout.defaults {
+        if default.bit != 0 && seen & default.bit == 0 {
+            // SAFETY: as the caller promises.
+            unsafe {
+                default.variable.set(object, copy_of(default.value as VALUE));
+            }
+        }
+    }
+}
+
+/// A copy of a default, so that objects do not share it.
+///
+/// # Safety
+/// Called under Ruby.
+unsafe fn copy_of(object: VALUE) -> VALUE {
+    if rb_sys::SPECIAL_CONST_P(object) {
+        return object;
+    }
+    // SAFETY: as the caller promises; each function is called with what it copies.
+    unsafe {
+        match rb_sys::RB_BUILTIN_TYPE(object) {
+            rb_sys::ruby_value_type::RUBY_T_STRING => rb_sys::rb_str_dup(object),
+            rb_sys::ruby_value_type::RUBY_T_ARRAY => rb_sys::rb_ary_dup(object),
+            rb_sys::ruby_value_type::RUBY_T_HASH => rb_sys::rb_hash_dup(object),
+            rb_sys::ruby_value_type::RUBY_T_FLOAT => object,
+            _ => rb_sys::rb_funcallv(object, names().dup, 0, std::ptr::null()),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! `Bytewright::ThriftColumns`: some fields of many messages as packed columns.
+
+use std::cell::{Cell, RefCell};
+
+use bytewright::thrift::{
+    Column, ColumnType, Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind,
+    ProtocolResult,
+};
+use magnus::typed_data::Obj;
+use magnus::{
+    Error, IntoValue, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
+};
+
+use super::codec::Codec;
+use crate::border::{adjust_memory_usage, encoding_index, string_of, uuid_text, with_bytes};
+use crate::error::{raised, to_ruby};
+
+/// A batch. Its memory is the core's; Ruby is told of it.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::ThriftColumns", free_immediately, size)]
+pub(crate) struct ColumnBatch {
+    columns: RefCell<Columns>,
+    encoding: Encoding,
+    told_bytes: Cell<usize>,
+    utf8: i32,
+}
+
+impl magnus::DataTypeFunctions for ColumnBatch {
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.told_bytes.get()
+    }
+
+    fn free(self: Box<Self>) {
+        adjust_memory_usage(-(self.told_bytes.get() as isize));
+    }
+}
+
+impl ColumnBatch {
+    /// `ThriftColumns.of(codec, paths, protocol)`: no rows yet.
+    fn of(
+        ruby: &Ruby,
+        codec: Obj<Codec>,
+        paths: RArray,
+        protocol: Value,
+    ) -> Result<ColumnBatch, Error> {
+        // On the stack, where the garbage collector sees them.
+        let mut slots = [ruby.qnil().as_value(); PATHS_MAX + 1];
+        let count = paths.len().min(slots.len());
+        for (at, slot) in (0..).zip(&mut slots).take(count) {
+            *slot = paths.entry(at)?;
+        }
+        let projection = codec.projection(ruby, slots.get(..count).unwrap_or_default())?;
+        let columns = raised(ruby, Columns::new(projection))?;
+        let encoding = encoding_named(ruby, protocol)?;
+        let utf8 = encoding_index(None);
+        Ok(ColumnBatch { columns: RefCell::new(columns), encoding, told_bytes: Cell::new(0), utf8 })
+    }
+
+    /// `columns.extend(bytes, start)`: appends rows for the whole frames of the bytes, which begin at
+    /// `start` of the input. Answers how many bytes those had.
+    fn extend(ruby: &Ruby, this: &Self, string: RString, start: u64) -> Result<usize, Error> {
+        let outcome = with_bytes(string, |bytes| {
+            let mut columns = this.columns.borrow_mut();
+            let outcome = extend_with(&mut columns, this.encoding, bytes, start);
+            this.tell_bytes(columns.memory_bytes());
+            outcome
+        });
+        outcome.map_err(|error| to_ruby(ruby, error.error()))
+    }
+
+    fn tell_bytes(&self, bytes: usize) {
+        let before = self.told_bytes.replace(bytes);
+        adjust_memory_usage(bytes as isize - before as isize);
+    }
+
+    fn len(&self) -> usize {
+        self.columns.borrow().len()
+    }
+
+    fn names(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
+        let columns = this.columns.borrow();
+        let paths = columns.projection().paths().iter();
+        Ok(ruby.ary_from_iter(paths.map(|(path, _)| ruby.to_symbol(path.as_str()))).as_value())
+    }
+
+    /// Shows `work` the column of a path.
+    fn with<R>(
+        &self,
+        ruby: &Ruby,
+        name: Symbol,
+        work: impl FnOnce(&Column) -> R,
+    ) -> Result<R, Error> {
+        let columns = self.columns.borrow();
+        let wanted = name.name()?;
+        let mut paths = columns.projection().paths().iter();
+        let place = paths.position(|(path, _)| *path == wanted);
+        match place.and_then(|place| columns.columns().get(place)) {
+            Some(column) => Ok(work(column)),
+            None => {
+                let message = format!("expected one of the batch's columns, found :{wanted}");
+                Err(Error::new(ruby.exception_arg_error(), message))
+            }
+        }
+    }
+
+    fn packed(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| frozen(ruby.str_from_slice(column.values())))
+    }
+
+    fn ends(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| {
+            let bytes: Vec<u8> = column.ends().iter().flat_map(|end| end.to_le_bytes()).collect();
+            frozen(ruby.str_from_slice(&bytes))
+        })
+    }
+
+    fn validity(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| frozen(ruby.str_from_slice(column.validity())))
+    }
+
+    fn null_count(ruby: &Ruby, this: &Self, name: Symbol) -> Result<usize, Error> {
+        this.with(ruby, name, Column::null_count)
+    }
+
+    fn values(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        this.with(ruby, name, |column| {
+            let values = ruby.ary_new_capa(this.len());
+            for row in 0..this.len() {
+                values.push(value_of(ruby, column, row, this.utf8))?;
+            }
+            Ok(values.as_value())
+        })?
+    }
+}
+
+/// Appends rows for the frames that are whole. What is wrong with the first that is not is an error
+/// unless only bytes are missing.
+fn extend_with(
+    columns: &mut Columns,
+    encoding: Encoding,
+    bytes: &[u8],
+    start: u64,
+) -> ProtocolResult<usize> {
+    let mut ahead = Frames::new(bytes, start);
+    let end = loop {
+        match ahead.next_frame() {
+            Ok(Some(_)) => {}
+            Ok(None) => break Ok(()),
+            Err(error) if error.kind() == ProtocolErrorKind::Truncated => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
+    columns.extend(encoding, &mut Frames::new(whole, start), usize::MAX, Limits::default())?;
+    end.map(|()| whole.len())
+}
+
+/// The value in a row as a Ruby object.
+fn value_of(ruby: &Ruby, column: &Column, row: usize, utf8: i32) -> Value {
+    let Some(bytes) = column.value(row) else { return ruby.qnil().as_value() };
+    let mut word = [0; 8];
+    for (place, byte) in word.iter_mut().zip(bytes) {
+        *place = *byte;
+    }
+    let number = u64::from_le_bytes(word);
+    match column.column_type() {
+        ColumnType::Bool => (number != 0).into_value_with(ruby),
+        ColumnType::I8 => (number as i8).into_value_with(ruby),
+        ColumnType::I16 => (number as i16).into_value_with(ruby),
+        ColumnType::I32 => (number as i32).into_value_with(ruby),
+        ColumnType::I64 => (number as i64).into_value_with(ruby),
+        ColumnType::Double => f64::from_bits(number).into_value_with(ruby),
+        ColumnType::String => string_of(bytes, utf8).as_value(),
+        ColumnType::Uuid => uuid_text(bytes).as_value(),
+        ColumnType::Binary => string_of(bytes, 0).as_value(),
+    }
+}
+
+fn frozen(string: RString) -> RString {
+    string.freeze();
+    string
+}
+
+/// `:binary` or `:compact`, by itself or in the keywords of a method.
+pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Error> {
+    let mut named = given;
+    if let Some(keywords) = RHash::from_value(given) {
+        let key = ruby.to_symbol("protocol");
+        let found: Option<Value> = keywords.get(key);
+        let others = keywords.len() - usize::from(found.is_some());
+        if others > 0 {
+            let message = format!("expected the keyword protocol, found {given:?}");
+            return Err(Error::new(ruby.exception_arg_error(), message));
+        }
+        named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
+    }
+    let name = Symbol::from_value(named).map(|symbol| symbol.name().map(|name| name.into_owned()));
+    match name.transpose()?.as_deref() {
+        Some("binary") => Ok(Encoding::Binary),
+        Some("compact") => Ok(Encoding::Compact),
+        _ => {
+            let message = format!("expected the protocol :binary or :compact, found {named:?}");
+            Err(Error::new(ruby.exception_arg_error(), message))
+        }
+    }
+}
+
+pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
+    let class = crate::class::define::<ColumnBatch>(ruby, "ThriftColumns")?;
+    class.define_singleton_method("of", function!(ColumnBatch::of, 3))?;
+    class.define_method("extend_with", method!(ColumnBatch::extend, 2))?;
+    class.define_method("size", method!(ColumnBatch::len, 0))?;
+    class.define_method("names", method!(ColumnBatch::names, 0))?;
+    class.define_method("[]", method!(ColumnBatch::packed, 1))?;
+    class.define_method("ends", method!(ColumnBatch::ends, 1))?;
+    class.define_method("validity", method!(ColumnBatch::validity, 1))?;
+    class.define_method("null_count", method!(ColumnBatch::null_count, 1))?;
+    class.define_method("values", method!(ColumnBatch::values, 1))?;
+    Ok(())
+}

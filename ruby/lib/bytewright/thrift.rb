@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# From here on the gem thrift reads, writes and compares objects natively: in programs as they are.
+
+require_relative "extension"
+begin
+  require "thrift"
+rescue LoadError => error
+  raise error.class, "#{error.message}: bytewright/thrift speeds up the gem thrift, which is not there; run: gem install thrift"
+end
+require_relative "thrift/drop_in"
+
+module Bytewright
+  # What is here by itself is in thrift/functions.rb.
+  module Thrift
+    DropIn.install
+  end
+end

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+require "set"
+require_relative "../extension"
+Bytewright.send(:define_thrift)
+require_relative "watch"
+require_relative "layouts"
+require_relative "columns"
+
+module Bytewright
+  private_constant :ThriftCodec, :ThriftColumns
+
+  # Thrift messages as objects of generated classes, and back, at the cost of making the objects.
+  #
+  #   require "bytewright/thrift"   # from here on the gem thrift does it so by itself, in programs as they are
+  #
+  #   person = Bytewright::Thrift.decode(Person, bytes)
+  #   bytes = Bytewright::Thrift.encode(person, protocol: :compact)
+  #   name, city = Bytewright::Thrift.pluck(Person, bytes, :name, :"address.city")
+  #
+  # Classes are those that Thrift's compiler makes, or {load}.
+  module Thrift
+    FRAMED_PIECE_LEN = 1 << 20
+    # Where a Set is in native code, as an object with its elements as the keys of a Hash.
+    SET = 10
+    private_constant :FRAMED_PIECE_LEN, :SET
+
+    autoload :BinaryProtocol, File.expand_path("protocols", __dir__)
+    autoload :BinaryProtocolFactory, File.expand_path("protocols", __dir__)
+    autoload :CompactProtocol, File.expand_path("protocols", __dir__)
+    autoload :CompactProtocolFactory, File.expand_path("protocols", __dir__)
+
+    autoload :Definitions, File.expand_path("idl", __dir__)
+    private_constant :Definitions
+
+    probe = Set.allocate
+    probe.instance_variable_set(:@hash, { 1 => true })
+    ThriftCodec.know(SET, Set) if Set.new([1]).instance_variables == [:@hash] && probe == Set.new([1])
+
+    # @!method self.pluck(klass, bytes, *paths, protocol: :binary)
+    #   Some fields of a message, which is read up to the last of them and not checked beyond.
+    #   @param paths [Array<Symbol>] names of fields, and with dots of fields in structs inside
+    #   @return [Array] their values, nil for what the message does not have
+    #   @raise [ArgumentError] for a field that the class does not have
+    singleton = singleton_class
+    ThriftCodec.define_methods(singleton, :functions)
+    singleton.send(:private, :decode_message, :encode_message, :each_framed)
+
+    class << self
+      # @param klass [Class] a generated class
+      # @param bytes [String] a message; what is behind it is not looked at
+      # @param protocol [:binary, :compact]
+      # @return [Object] an object of the class
+      # @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
+      def decode(klass, bytes, protocol: :binary)
+        decode_message(klass, bytes, protocol)
+      end
+
+      # @param object [Object] of a generated class
+      # @param protocol [:binary, :compact]
+      # @return [String] its message
+      # @raise [TypeError] for another object
+      # @raise [RangeError] for a number that its field has not enough bits for
+      def encode(object, protocol: :binary)
+        encode_message(object, protocol)
+      end
+
+      # Messages in frames, a length of 4 bytes before each: as a framed transport sends them.
+      #
+      # @param klass [Class] a generated class
+      # @param framed [String, Pathname, IO] bytes, a file, or an object with read
+      # @param protocol [:binary, :compact]
+      # @yieldparam object [Object] one after the other
+      # @return [Array, nil] the objects, where there is no block
+      # @raise [FormatError, TruncatedError, LimitError] after the messages before the damage
+      def decode_many(klass, framed, protocol: :binary, &block)
+        return [].tap { |all| decode_many(klass, framed, protocol: protocol) { |object| all << object } } unless block
+
+        ThriftCodec.of(klass)
+        each_piece(framed) { |bytes, start| each_framed(klass, bytes, protocol, start, &block) }
+        nil
+      end
+
+      # Some fields of messages in frames as packed columns, with no object for each message.
+      #
+      # @param klass [Class] a generated class
+      # @param framed [String, Pathname, IO] bytes, a file, or an object with read
+      # @param paths [Array<Symbol>] as for pluck, each the name of a field with one value
+      # @param protocol [:binary, :compact]
+      # @return [Columns]
+      def columns(klass, framed, *paths, protocol: :binary)
+        columns = ThriftColumns.of(ThriftCodec.of(klass), paths, protocol)
+        each_piece(framed) { |bytes, start| columns.send(:extend_with, bytes, start) }
+        columns
+      end
+
+      # Makes classes of an IDL file and those that it includes, of the shape that Thrift's compiler gives
+      # them: structs, unions, exceptions, enums, constants, and a Client and a Processor for each service.
+      # It needs the gem thrift, not the compiler.
+      #
+      #   Bytewright::Thrift.load("service.thrift")   # namespace rb Shop
+      #   client = Shop::Orders::Client.new(protocol)
+      #
+      # @param path [String] a file in IDL
+      # @param into [Module] where its namespaces begin
+      # @param folders [Array<String>] where included files are looked for, beside the folder of the file
+      # @return [Module] that the definitions of the file are in
+      # @raise [FormatError] with line, column and the line, for what the language does not allow
+      # @raise [ArgumentError] for a name that is taken
+      def load(path, into: Object, folders: [])
+        Definitions.new(path, into, folders).make
+      end
+
+      private
+
+      # What is no matter of ours is the gem's: classes that read in a way of their own.
+      def decode_by_gem(klass, bytes, protocol)
+        Layouts.codec_in_any_case(klass)
+        ::Thrift::Deserializer.new(factory(protocol)).deserialize(klass.new, bytes.dup)
+      end
+
+      def encode_by_gem(object, protocol)
+        raise ::TypeError, "expected an object of a generated class, found #{object.inspect}" unless Layouts.thrift?(object.class)
+
+        ::Thrift::Serializer.new(factory(protocol)).serialize(object)
+      end
+
+      def factory(protocol)
+        protocol == :compact ? ::Thrift::CompactProtocolFactory.new : ::Thrift::BinaryProtocolFactory.new
+      end
+
+      # Yields bytes that begin with a frame, and where they begin in the input; takes how many of them were
+      # whole frames.
+      def each_piece(framed, &block)
+        return each_piece_of_string(framed, &block) if framed.is_a?(String)
+        return each_piece_of_io(framed, &block) if framed.respond_to?(:read) && !framed.respond_to?(:to_path)
+        return each_piece_of_io(framed, &block) if framed.is_a?(IO)
+
+        File.open(framed, "rb") { |file| each_piece_of_io(file, &block) }
+      end
+
+      def each_piece_of_string(bytes)
+        refuse_end(bytes.byteslice(yield(bytes, 0)..) || "", bytes.bytesize)
+      end
+
+      def each_piece_of_io(io)
+        left, start = "".b, 0
+        while (piece = io.read(FRAMED_PIECE_LEN))
+          left << piece
+          consumed = yield(left, start)
+          start += consumed
+          left = left.byteslice(consumed..)
+        end
+        refuse_end(left, start + left.bytesize)
+      end
+
+      def refuse_end(left, end_offset)
+        return if left.empty?
+
+        needed = left.bytesize < 4 ? 4 : left.unpack1("N") + 4
+        message = "expected #{needed} bytes of a frame, found #{left.bytesize}"
+        raise TruncatedError.new(message, offset: end_offset - left.bytesize, needed: needed, available: left.bytesize)
+      end
+    end
+  end
+end

@@ -1,0 +1,211 @@
+# frozen_string_literal: true
+
+require "thrift"
+require_relative "service"
+
+module Bytewright
+  module Thrift
+    # Makes the classes of IDL files, of the shape that the compiler gives them: the same names, constants and
+    # methods, so that programs and the gem use them alike.
+    class Definitions
+      # The number of the type binary in a description.
+      BINARY = Layouts::BINARY
+
+      # @param path [String] a file in IDL
+      # @param into [Module] where namespaces begin
+      # @param folders [Array<String>] where included files are looked for, beside the file's own folder
+      def initialize(path, into, folders)
+        @into = into
+        @folders = folders
+        path = File.expand_path(path)
+        @all = ThriftCodec.read_idl(path, File.binread(path), method(:find).to_proc)
+        @places = @all[:programs].map { |_, namespace, _| place_of(namespace) }
+      end
+
+      # @return [Module] that the definitions of the file are in
+      def make
+        @enums = @all[:enums].map { |program, name, values| enum(@places[program], name, values) }
+        @classes = declare
+        @all[:structs].zip(@classes) { |struct, klass| fields(klass, struct) if klass }
+        @all[:structs].zip(@classes) { |struct, klass| finish(klass, struct) if klass }
+        constants
+        services
+        @places.last
+      end
+
+      private
+
+      def find(name, from)
+        folders = [File.dirname(from), *@folders]
+        path = folders.map { |folder| File.expand_path(name, folder) }.find { |each| File.file?(each) }
+        raise Errno::ENOENT, "#{name}, which #{from} includes" unless path
+
+        [path, File.binread(path)]
+      end
+
+      # The module of a namespace, `a.b_c` as A::B_c.
+      def place_of(namespace)
+        namespace.to_s.split(".").reduce(@into) do |place, part|
+          name = capital(part)
+          place.const_defined?(name, false) ? place.const_get(name, false) : place.const_set(name, Module.new)
+        end
+      end
+
+      def capital(name)
+        name[0].upcase + name[1..]
+      end
+
+      # Names a module or a class, which must be new there.
+      def name(place, name, made)
+        name = capital(name)
+        raise ArgumentError, "expected no #{name} in #{place} yet, found one" if place.const_defined?(name, false)
+
+        place.const_set(name, made)
+      rescue NameError => error
+        raise ArgumentError, error.message
+      end
+
+      def enum(place, name, values)
+        numbers = values.to_h { |value, number| [capital(value), number] }
+        name(place, name, Module.new do
+          numbers.each { |value, number| const_set(value, number) }
+          const_set(:VALUE_MAP, numbers.to_h { |value, number| [number, value] }.freeze)
+          const_set(:VALID_VALUES, Set.new(numbers.values).freeze)
+        end)
+      end
+
+      # The classes of structs, with nothing in them yet: they name each other. Those of functions get their
+      # names with the service.
+      def declare
+        @all[:structs].map do |program, name, kind, is_declared, _|
+          superclass = { union: ::Thrift::Union, exception: ::Thrift::Exception }.fetch(kind, Object)
+          klass = Class.new(superclass)
+          is_declared ? name(@places[program], name, klass) : klass
+        end
+      end
+
+      def fields(klass, struct)
+        _, _, kind, _, described = struct
+        klass.include(::Thrift::Struct) unless kind == :union
+        klass.include(::Thrift::Struct_Union)
+        described.each do |id, name, _, _, _|
+          constant = name.upcase
+          klass.const_set(constant, id) if constant.match?(/\A[A-Z]\w*\z/) && !klass.const_defined?(constant, false)
+        end
+        klass.const_set(:FIELDS, described.to_h { |field| [field[0], field(field, kind)] })
+        fields = klass::FIELDS
+        klass.define_method(:struct_fields) { fields }
+      end
+
+      def field(described, kind)
+        _, name, type, requiredness, = described
+        field = type(type).merge(name: name)
+        field[:optional] = true if requiredness == :optional || kind == :union
+        field
+      end
+
+      # Defaults may be structs, so they are set when all structs have their fields.
+      def finish(klass, struct)
+        _, _, kind, _, described = struct
+        described.each { |id, _, _, _, default| klass::FIELDS[id][:default] = value(default) unless default.nil? }
+        validate(klass, kind, described)
+        kind == :union ? union(klass, described) : ::Thrift::Struct.generate_accessors(klass)
+        message_first(klass, described) if kind == :exception
+      end
+
+      # As text, so that one without anything to check is seen to be empty.
+      def validate(klass, kind, described)
+        lines = kind == :union ? [UNION_CHECK] : checks(described)
+        klass.class_eval("def validate\n#{lines.join("\n")}\nend", __FILE__, __LINE__)
+      end
+
+      UNION_CHECK = "raise(StandardError, 'Union fields are not set.') if get_set_field.nil? || get_value.nil?"
+
+      def checks(described)
+        required = described.select { |field| field[3] == :required }.map do |_, name, type|
+          test = type[0] == 2 ? "if @#{name}.nil?" : "unless @#{name}"
+          refusal("Required field #{name} is unset!", test)
+        end
+        required + described.select { |field| enum?(field[2]) }.map do |id, name, _|
+          known = "self.class::FIELDS[#{id}][:enum_class]::VALID_VALUES.include?(@#{name})"
+          refusal("Invalid value of field #{name}!", "unless @#{name}.nil? || #{known}")
+        end
+      end
+
+      def refusal(message, test)
+        "raise ::Thrift::ProtocolException.new(::Thrift::ProtocolException::UNKNOWN, '#{message}') #{test}"
+      end
+
+      def enum?(type)
+        type[0] == 8 && type.size > 1
+      end
+
+      def union(klass, described)
+        described.each { |_, name, _| klass.define_singleton_method(name) { |value| new(name.to_sym, value) } }
+        ::Thrift::Union.generate_accessors(klass)
+      end
+
+      # An exception with one field, a message, is made of it, as Ruby's are.
+      def message_first(klass, described)
+        return unless described.size == 1 && described[0][1] == "message"
+
+        klass.class_eval do
+          define_method(:initialize) do |message = nil|
+            super()
+            self.message = message
+          end
+        end
+      end
+
+      # A type as generated classes say it.
+      def type(described)
+        number, inside, more = described
+        case number
+        when BINARY then { type: Layouts::STRING, binary: true }
+        when Layouts::STRUCT then { type: number, class: @classes[inside] }
+        when Layouts::LIST, Layouts::SET then { type: number, element: type(inside) }
+        when Layouts::MAP then { type: number, key: type(inside), value: type(more) }
+        else inside ? { type: number, enum_class: @enums[inside] } : { type: number }
+        end
+      end
+
+      # A constant or a default, of what native code says of it.
+      def value(described)
+        return described unless described.is_a?(Array)
+
+        kind, first, second = described
+        case kind
+        when :list then first.map { |element| value(element) }
+        when :set then Set.new(first.map { |element| value(element) })
+        when :map then first.to_h { |key, element| [value(key), value(element)] }
+        else struct_value(@classes[first], second)
+        end
+      end
+
+      def struct_value(klass, fields)
+        names = klass::FIELDS.values.map { |field| field[:name] }
+        values = fields.map { |number, element| [names[number], value(element)] }
+        klass <= ::Thrift::Union ? klass.new(*values.first.then { |name, element| [name.to_sym, element] }) : klass.new(values.to_h)
+      end
+
+      def constants
+        @all[:programs].zip(@places) do |(_, _, consts), place|
+          consts.each { |name, described| name(place, name, value(described)) }
+        end
+      end
+
+      def services
+        modules = []
+        @all[:services].each do |program, name, extends, functions|
+          service = name(@places[program], name, Module.new)
+          modules << service
+          functions.each do |function, _, _, arguments, result|
+            name(service, "#{function}_args", @classes[arguments])
+            name(service, "#{function}_result", @classes[result])
+          end
+          Service.new(service, extends && modules[extends], functions, @classes).make
+        end
+      end
+    end
+  end
+end

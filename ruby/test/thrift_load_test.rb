@@ -1,0 +1,236 @@
+# frozen_string_literal: true
+
+require_relative "thrift_case"
+require "open3"
+require "socket"
+require "timeout"
+
+# Goal: the classes that load makes of IDL are those of the compiler, and work with the gem.
+# Method: both are made of the same files and compared: names, constants, fields, methods, validity. Where
+# the compiler is not installed, that is printed.
+class ThriftLoadTest < ThriftCase
+  MAIN = <<~IDL
+    namespace rb Loaded.shop_parts
+    include "shared.thrift"
+
+    enum Color { RED = 1, green = 2, BLUE }
+    typedef list<shared.Money> Prices
+    const i32 MAX_SIZE = 10
+    const map<string, list<i32>> table = {"a": [1, 2], "b": []}
+    const Color favourite = Color.green
+    const set<string> words = ["x", "y"]
+
+    struct article_t {
+      1: i32 a = 5, 2: optional Color c = Color.RED, 3: list<Color> cs, 4: required string name, 5: required bool on,
+      6: binary raw, 7: map<i32, binary> raws, 8: Prices prices, 9: shared.Money price = {"amount": 7},
+      10: double share = 0.5, 11: set<i16> sizes = [1, 2], 12: optional article_t parent, 13: i64 big = 4294967296
+    }
+    union choice { 1: string word, 2: article_t article, 3: i32 number }
+    exception Failed { 1: string message }
+    exception Refused { 1: i32 code, 2: string message }
+
+    service Shop extends shared.Base {
+      i32 add(1: i32 a, 2: i32 b) throws (1: Failed failed, 2: Refused refused)
+      article_t find(1: string name)
+      void forget(1: string name) throws (1: Failed failed)
+      oneway void hint(1: choice choice)
+    }
+  IDL
+  SHARED = <<~IDL
+    namespace rb Loaded.Common
+    struct Money { 1: i64 amount, 2: string currency = "EUR" }
+    service Base { void ping() }
+  IDL
+
+  def with_files
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "shop.thrift"), MAIN)
+      File.write(File.join(folder, "shared.thrift"), SHARED)
+      yield folder
+    end
+  end
+
+  def loaded
+    with_files { |folder| Bytewright::Thrift.load(File.join(folder, "shop.thrift"), into: Module.new) }
+  end
+
+  # The modules of the compiler's code, or nil without the compiler.
+  def compiled
+    verbose, $VERBOSE = $VERBOSE, nil
+    with_files do |folder|
+      _, status = Open3.capture2e("thrift", "-r", "--gen", "rb", "-out", folder, File.join(folder, "shop.thrift"))
+      assert_predicate(status, :success?)
+      into = Module.new
+      # What the compiler writes begins at the top; here it is to begin in a module of this test.
+      %w[shared_types shop_types shop_constants base shop].each do |name|
+        source = File.read(File.join(folder, "#{name}.rb")).gsub(/^require .*/, "").gsub("::Loaded", "Loaded")
+        into.module_eval(source.gsub(/^module Loaded$/, "module Loaded"), name)
+      end
+      into::Loaded::Shop_parts
+    end
+  rescue Errno::ENOENT
+    nil
+  ensure
+    $VERBOSE = verbose
+  end
+
+  def test_the_classes_are_those_of_the_compiler
+    theirs = compiled or return warn("gap: classes are not compared with the compiler's: it is not installed (apt-get install thrift-compiler)")
+    ours = loaded
+    assert_equal(outline(theirs), outline(ours))
+  end
+
+  def test_objects_are_valid_as_with_the_compiler
+    theirs = compiled or return
+    [theirs, loaded].each do |place|
+      article = place::Article_t.new
+      refusal = assert_raises(::Thrift::ProtocolException) { article.validate }
+      assert_match(/name is unset/, refusal.message)
+      article.name, article.on = "n", false
+      assert_nil(article.validate)
+      article.c = 9
+      assert_match(/Invalid value of field c/, assert_raises(::Thrift::ProtocolException) { article.validate }.message)
+      assert_match(/not set/, assert_raises(StandardError) { place::Choice.new.validate }.message)
+    end
+  end
+
+  def test_messages_go_between_classes_of_both
+    theirs, ours = compiled, loaded
+    return unless theirs
+
+    [[theirs, ours], [ours, theirs]].each do |from, to|
+      article = from::Article_t.new({ "name" => "n", "on" => true, "cs" => [1, 3], "raws" => { 1 => "\xff".b }, "parent" => from::Article_t.new({ "name" => "p", "on" => false }) })
+      PROTOCOLS.each_key do |protocol|
+        bytes = Bytewright::Thrift.encode(article, protocol: protocol)
+        assert_equal(gem_write(article, protocol), bytes)
+        read = Bytewright::Thrift.decode(to::Article_t, bytes, protocol: protocol)
+        assert_equal(["n", [1, 3], "p", 7], [read.name, read.cs, read.parent.name, read.price.amount])
+      end
+    end
+  end
+
+  class Handler
+    def initialize(place)
+      @place = place
+    end
+
+    def ping; end
+
+    def add(a, b)
+      raise @place::Failed, "none" if a.zero?
+      raise @place::Refused.new({ "code" => b }) if a.negative?
+
+      a + b
+    end
+
+    def find(name)
+      @place::Article_t.new({ "name" => name, "on" => true })
+    end
+
+    def forget(name)
+      raise @place::Failed, name
+    end
+
+    def hint(choice)
+      @hinted = choice.get_value
+    end
+  end
+
+  def test_clients_and_processors_talk_to_each_other_and_to_the_compilers
+    places = [loaded, compiled].compact
+    places.product(places).each do |client_place, server_place|
+      one, other = UNIXSocket.pair
+      server = Thread.new do
+        protocol = protocol_over(other)
+        processor = server_place::Shop::Processor.new(Handler.new(server_place))
+        7.times { processor.process(protocol, protocol) }
+      end
+      client = client_place::Shop::Client.new(protocol_over(one))
+      Timeout.timeout(20) { talk(client, client_place) }
+      server.join(10)
+    ensure
+      server&.kill
+      [one, other].each(&:close)
+    end
+  end
+
+  def talk(client, place)
+    assert_nil(client.ping)
+    assert_equal(5, client.add(2, 3))
+    assert_equal("none", assert_raises(place::Failed) { client.add(0, 1) }.message)
+    assert_equal(8, assert_raises(place::Refused) { client.add(-1, 8) }.code)
+    assert_nil(client.hint(place::Choice.new(:word, "w")))
+    assert_equal("thing", client.find("thing").name)
+    assert_raises(place::Failed) { client.forget("all") }
+    assert_raises(ArgumentError) { client.add(1) }
+  end
+
+  def test_a_union_is_made_by_the_name_of_its_field
+    choice = loaded::Choice.word("w")
+    assert_equal([:word, "w"], [choice.get_set_field, choice.get_value])
+  end
+
+  # The gem may be missing, so that the test of the documents does not run these.
+  def test_the_examples_of_the_document_are_true
+    blocks = File.read(File.join(ROOT, "docs/thrift.md")).scan(/^```ruby thrift\n(.*?)^```/m).flatten
+    assert_equal(3, blocks.size)
+    blocks.each do |block|
+      checked = block.gsub(/^(\s*)(\S.*?\S)\s+# => (.*)$/) { "#{$1}assert_equal((#{$3}), (#{$2}))" }
+      Dir.chdir(ROOT) { eval(checked, binding, "docs/thrift.md") }
+    end
+  ensure
+    Object.send(:remove_const, :Logs) if Object.const_defined?(:Logs)
+  end
+
+  def test_what_cannot_be_loaded_is_told
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "bad.thrift")
+      File.write(path, "struct A {\n  1: i32 a,\n  1: i32 b\n}\n")
+      error = assert_raises(Bytewright::FormatError) { Bytewright::Thrift.load(path) }
+      assert_match(/3/, error.message)
+      File.write(path, "include \"nothing.thrift\"\n")
+      assert_raises(Errno::ENOENT) { Bytewright::Thrift.load(path) }
+      assert_raises(Errno::ENOENT) { Bytewright::Thrift.load(File.join(folder, "none.thrift")) }
+      File.write(path, "struct A { 1: i32 a }")
+      into = Module.new { const_set(:A, 1) }
+      assert_raises(ArgumentError) { Bytewright::Thrift.load(path, into: into) }
+    end
+  end
+
+  private
+
+  def protocol_over(socket)
+    transport = ::Thrift::BufferedTransport.new(::Thrift::Socket.new.tap { |made| made.handle = socket })
+    ::Thrift::CompactProtocol.new(transport)
+  end
+
+  # What a module has, without where it is.
+  def outline(place)
+    place.constants.sort.to_h do |name|
+      value = place.const_get(name)
+      [name, value.is_a?(Module) ? outline_of(value) : text(value)]
+    end
+  end
+
+  def outline_of(place)
+    fields = place.const_defined?(:FIELDS, false) ? text(place::FIELDS) : nil
+    methods = place.instance_methods(false).sort
+    constants = outline(place).reject { |name, _| name == :FIELDS }
+    [place.class, (short(place.superclass) if place.is_a?(Class)), fields, methods, constants]
+  end
+
+  def short(place)
+    place.name.to_s.split("::").last
+  end
+
+  def text(value)
+    case value
+    when Hash then value.map { |key, element| [text(key), text(element)] }.sort_by(&:inspect)
+    when Array then value.map { |element| text(element) }
+    when Set then [:set, *value.to_a]
+    when Module then short(value)
+    when ::Thrift::Struct then [short(value.class), value.class::FIELDS.values.map { |field| value.send(field[:name]) }]
+    else value
+    end
+  end
+end
