@@ -171,15 +171,16 @@ class ThriftLoadTest < ThriftCase
   end
 
   # The gem may be missing, so that the test of the documents does not run these.
-  def test_the_examples_of_the_document_are_true
-    blocks = File.read(File.join(ROOT, "docs/thrift.md")).scan(/^```ruby thrift\n(.*?)^```/m).flatten
-    assert_equal(3, blocks.size)
+  def test_the_examples_of_the_documents_are_true
+    documents = Dir[File.join(ROOT, "docs/**/*.md")].map { |document| File.read(document) }
+    blocks = documents.flat_map { |text| text.scan(/^```ruby thrift\n(.*?)^```/m).flatten }
+    assert_operator(blocks.size, :>=, 4)
     blocks.each do |block|
       checked = block.gsub(/^(\s*)(\S.*?\S)\s+# => (.*)$/) { "#{$1}assert_equal((#{$3}), (#{$2}))" }
-      Dir.chdir(ROOT) { eval(checked, binding, "docs/thrift.md") }
+      Dir.chdir(ROOT) { eval(checked, binding, "an example") }
+    ensure
+      Object.send(:remove_const, :Logs) if Object.const_defined?(:Logs)
     end
-  ensure
-    Object.send(:remove_const, :Logs) if Object.const_defined?(:Logs)
   end
 
   def test_what_cannot_be_loaded_is_told

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use bytewright::marshal::{Edit, Hooks, RootStream, Roots, Values};
+use bytewright::marshal::{Edit, Hooks, RootStream, Roots, Values, class_names};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -14,8 +14,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let values = Values::decode(stream.clone());
     let damaged = Roots::whole(stream.clone());
+    let are_classes_named = class_names(&stream).is_ok();
     let Ok(roots) = RootStream::scan(stream, Hooks::Trusted) else { return };
     assert!(values.is_ok(), "what has an index is whole");
+    assert!(are_classes_named, "what has an index is searched for classes");
     assert_eq!(damaged.map(|damaged| damaged.count()).ok(), Some(roots.root_count()));
     assert_eq!(roots.defect(), None);
     let count = roots.root_count();
