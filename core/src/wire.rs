@@ -1,6 +1,10 @@
 //! Bounded reading of fixed-size values from bytes. Every read answers `None` past the end; what a
 //! short input means is for the decoder to say.
 
+mod template;
+
+pub use template::{RecordTemplate, RecordValue};
+
 /// The order in which a format keeps the bytes of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endian {
@@ -135,6 +139,45 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What stands at the start of bytes where a varint should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VarintStart {
+    /// A number, and how many bytes it takes.
+    Whole(u64, usize),
+    /// The beginning of a number.
+    Short,
+    /// A number that does not fit 64 bits, or goes on for more than 10 bytes.
+    TooLong,
+}
+
+/// Looks for a varint at the start of `bytes`, and says why there is none.
+#[inline]
+pub fn varint_at_start(bytes: &[u8]) -> VarintStart {
+    let mut cursor = Reader::new(bytes);
+    match cursor.varint() {
+        Some(number) => VarintStart::Whole(number, cursor.position_in(bytes)),
+        None if bytes.len() < VARINT_LEN_MAX && bytes.iter().all(|byte| *byte >= 0x80) => {
+            VarintStart::Short
+        }
+        None => VarintStart::TooLong,
+    }
+}
+
+/// The most bytes that a varint of 64 bits takes.
+pub const VARINT_LEN_MAX: usize = 10;
+
+/// The signed number that `number` stands for in zigzag, where the lowest bit is the sign: 0, -1, 1, -2.
+#[inline]
+pub const fn from_zigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+/// `number` in zigzag.
+#[inline]
+pub const fn to_zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
 /// Appends `number` with seven bits to a byte, the low ones first (LEB128, unsigned).
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, number: u64) {
@@ -181,6 +224,13 @@ mod tests {
                 assert_eq!(Reader::new(&bytes[..bytes.len() - 1]).varint(), None);
             }
         }
+        for number in [0, -1, 1, i64::MIN, i64::MAX, -64, 64] {
+            assert_eq!(from_zigzag(to_zigzag(number)), number);
+        }
+        assert_eq!([0, -1, 1, -2].map(to_zigzag), [0, 1, 2, 3]);
+        assert_eq!(varint_at_start(&[0x80; 9]), VarintStart::Short);
+        assert_eq!(varint_at_start(&[0x80; 10]), VarintStart::TooLong);
+        assert_eq!(varint_at_start(&[0x80, 1, 9]), VarintStart::Whole(128, 2));
         let beyond = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
         assert_eq!(Reader::new(&beyond).varint(), None);
         assert_eq!(Reader::new(&[0x80; 20]).varint(), None);

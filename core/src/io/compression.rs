@@ -16,6 +16,18 @@ pub enum Compression {
     Zstd,
 }
 
+/// How input is taken to be compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompressionChoice {
+    /// As its first bytes say; what is compressed in a way that we do not read is refused.
+    Auto,
+    /// As its first bytes say, and where they say nothing that we know, not at all: for input that may
+    /// well be an archive whose own bytes are wanted.
+    AutoElseNone,
+    /// In this way, whatever its first bytes are.
+    Is(Compression),
+}
+
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

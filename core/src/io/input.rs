@@ -1,5 +1,7 @@
 //! The raw side of a stream: what was read from the source and not yet taken by a decompressor.
 
+use std::mem::MaybeUninit;
+
 use crate::error::{Error, ErrorKind, Result};
 
 use super::source::{Cancel, Source};
@@ -32,12 +34,14 @@ pub(super) struct Input {
     /// The offset in the source of the first byte of `buffer`.
     base: u64,
     ended: bool,
+    /// Whether this is to wait for nothing at all, whoever asks.
+    never_wait: bool,
 }
 
 impl Input {
     pub(super) fn new(source: Box<dyn Source>, cancel: Cancel) -> Self {
         let buffer = Vec::with_capacity(FIRST_PIECE);
-        Input { source, cancel, buffer, position: 0, base: 0, ended: false }
+        Input { source, cancel, buffer, position: 0, base: 0, ended: false, never_wait: false }
     }
 
     /// The bytes that are there.
@@ -62,6 +66,11 @@ impl Input {
 
     pub(super) fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// Whether from now on nothing is waited for, not even for what `may_wait` or a disk.
+    pub(super) fn set_never_wait(&mut self, never_wait: bool) {
+        self.never_wait = never_wait;
     }
 
     /// Whether waiting is never needed to get more.
@@ -93,22 +102,54 @@ impl Input {
             if !may_wait && !self.source.never_waits() {
                 return Ok(Supply::Later);
             }
-            self.read_piece()?;
+            if !self.read_piece()? {
+                return Ok(Supply::Later);
+            }
         }
         Ok(Supply::Ready)
     }
 
     /// Reads on, straight into the spare capacity of `into`, past this buffer, which must be empty.
-    /// 0 is the end.
-    pub(super) fn read_into(&mut self, into: &mut Vec<u8>) -> Result<usize> {
+    /// 0 is the end; `None` where it would have to wait and is not to.
+    pub(super) fn read_into(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>> {
         debug_assert!(self.bytes().is_empty());
         if self.ended {
-            return Ok(0);
+            return Ok(Some(0));
         }
-        let count = read(self.source.as_mut(), &self.cancel, into)?;
+        let Some(count) = self.read(into)? else { return Ok(None) };
         self.ended = count == 0;
         self.pass(count as u64);
-        Ok(count)
+        Ok(Some(count))
+    }
+
+    /// The same into memory of somebody else's, without waiting: see [`Source::try_read_slice`].
+    pub(super) fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
+        debug_assert!(self.bytes().is_empty());
+        if self.ended {
+            return Ok(Some(0));
+        }
+        self.cancel.check()?;
+        let Some(count) = self.source.try_read_slice(into)? else { return Ok(None) };
+        self.ended = count == 0;
+        self.pass(count as u64);
+        Ok(Some(count))
+    }
+
+    /// Goes to `offset` of the source and forgets what was read; `false` where it cannot.
+    pub(super) fn seek(&mut self, offset: u64) -> Result<bool> {
+        if !self.source.seek(offset)? {
+            return Ok(false);
+        }
+        self.buffer.clear();
+        self.position = 0;
+        self.base = offset;
+        self.ended = false;
+        Ok(true)
+    }
+
+    /// Lets the next read look once more whether there is something after the end.
+    pub(super) fn look_again(&mut self) {
+        self.ended = false;
     }
 
     /// Passes over at most `count` bytes of the source, past this buffer, which must be empty.
@@ -136,13 +177,17 @@ impl Input {
         self.position = 0;
     }
 
-    fn read_piece(&mut self) -> Result<()> {
+    /// Reads a piece into the buffer; `false` where it would have to wait and is not to.
+    fn read_piece(&mut self) -> Result<bool> {
         if self.buffer.capacity() - self.buffer.len() < PIECE / 2 {
             self.make_room();
         }
-        let count = read(self.source.as_mut(), &self.cancel, &mut self.buffer)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let read = self.read(&mut buffer);
+        self.buffer = buffer;
+        let Some(count) = read? else { return Ok(false) };
         self.ended = count == 0;
-        Ok(())
+        Ok(true)
     }
 
     /// Moves what is not consumed to the front; makes the buffer larger only when that does not help.
@@ -158,14 +203,22 @@ impl Input {
             self.buffer.reserve_exact(room);
         }
     }
-}
 
-/// Reads once into the spare capacity, and believes the `Vec` and not the answer about how much.
-fn read(source: &mut dyn Source, cancel: &Cancel, into: &mut Vec<u8>) -> Result<usize> {
-    cancel.check()?;
-    let before = into.len();
-    source.read(into, into.capacity() - before)?;
-    into.len().checked_sub(before).ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "a source took bytes away instead of appending them")
-    })
+    /// Reads once into the spare capacity, and believes the `Vec` and not the answer about how much.
+    fn read(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>> {
+        self.cancel.check()?;
+        let before = into.len();
+        let limit = into.capacity() - before;
+        if self.never_wait {
+            if self.source.try_read(into, limit)?.is_none() {
+                return Ok(None);
+            }
+        } else {
+            self.source.read(into, limit)?;
+        }
+        let count = into.len().checked_sub(before).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "a source took bytes away instead of appending them")
+        })?;
+        Ok(Some(count))
+    }
 }

@@ -11,12 +11,16 @@
 
 mod compression;
 mod directory;
+mod feed;
 mod gzip;
 mod inflate;
 mod input;
 mod isal;
+mod lines;
 mod mapping;
 mod process_mark;
+mod read_at;
+mod search;
 mod shared_file;
 mod source;
 mod storage;
@@ -24,12 +28,15 @@ mod stream;
 mod whole_file;
 mod zstd;
 
-pub use compression::Compression;
+pub use compression::{Compression, CompressionChoice};
 pub use directory::{Directory, FileDirectory};
+pub use feed::{Feed, FeedSource};
 pub use inflate::InflateBackend;
 pub use inflate::InflateChoice;
+pub use lines::{Line, LineCount, LineRule, LineStep, Separator};
 pub use mapping::Mapping;
 pub use process_mark::ProcessMark;
+pub use search::{Found, Search};
 pub use shared_file::{
     FileOwner, FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode,
 };
@@ -37,6 +44,5 @@ pub use source::Cancel;
 pub use source::FileSource;
 pub use source::Source;
 pub use storage::{FileId, FileStatus, FileStorage, MemoryStorage, Storage, StorageMode};
-pub use stream::ByteStream;
-pub use stream::StreamOptions;
+pub use stream::{ByteStream, Fill, StreamOptions};
 pub use whole_file::WholeFile;

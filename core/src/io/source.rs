@@ -2,16 +2,18 @@
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::read_at::{Ability, read_at, try_read_at, try_read_slice_at};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A door through which raw (perhaps compressed) bytes come in.
@@ -24,6 +26,26 @@ pub trait Source: Send {
     /// Appends at most `limit` bytes to `into`, which has that much spare capacity, and answers how
     /// many; 0 is the end. It waits only while there is no byte at all.
     fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize>;
+
+    /// The same without waiting for anything, a disk included; `None` where it would have to.
+    fn try_read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Option<usize>> {
+        let _ = (into, limit);
+        Ok(None)
+    }
+
+    /// The same to memory of somebody else's, of which it writes as many of the first bytes as it
+    /// answers. `None` also where this source only appends.
+    fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
+        let _ = into;
+        Ok(None)
+    }
+
+    /// Goes to `offset` bytes from where it was first read, which may be beyond the end; `false` where
+    /// that cannot be done.
+    fn seek(&mut self, offset: u64) -> Result<bool> {
+        let _ = offset;
+        Ok(false)
+    }
 
     /// The number of raw bytes there are in all, where that is known: for progress bars.
     fn len(&self) -> Option<u64> {
@@ -141,13 +163,22 @@ impl Cancel {
 #[derive(Debug)]
 pub struct FileSource {
     file: File,
-    regular: bool,
-    /// Where a regular file was when we got it, and its size then.
-    start: u64,
-    size: u64,
+    /// Set for a regular file, which is read at places of our own: neither another handle of it nor a
+    /// forked process moves us.
+    regular: Option<Regular>,
     cancel: Cancel,
     /// Takes a read that must be shorter than the spare capacity it goes into.
     short: Vec<u8>,
+}
+
+/// Where we are in a regular file.
+#[derive(Debug)]
+struct Regular {
+    /// Where it was when we got it, and its size then.
+    start: u64,
+    size: u64,
+    position: u64,
+    ability: Ability,
 }
 
 impl FileSource {
@@ -165,7 +196,7 @@ impl FileSource {
         Self::from_fd(fd.map_err(|error| Error::io("open standard input", &error))?)
     }
 
-    /// Reads `fd` from where it is.
+    /// Reads `fd` from where it is. Of a regular file, that place is not moved.
     pub fn from_fd(fd: OwnedFd) -> Result<Self> {
         let status = rustix::fs::fstat(&fd).map_err(|errno| io_error("stat", errno))?;
         let kind = FileType::from_raw_mode(status.st_mode);
@@ -174,16 +205,32 @@ impl FileSource {
             let message = "expected a file or a pipe, found a directory";
             return Err(Error::new(ErrorKind::Io(Some(number)), message));
         }
-        let regular = kind == FileType::RegularFile;
-        let start = if regular { position(&fd)? } else { 0 };
-        Ok(FileSource {
-            file: File::from(fd),
-            regular,
-            start,
-            size: u64::try_from(status.st_size).unwrap_or(0),
-            cancel: Cancel::new(),
-            short: Vec::new(),
-        })
+        let regular = match kind {
+            FileType::RegularFile => {
+                let start = rustix::fs::seek(&fd, SeekFrom::Current(0))
+                    .map_err(|errno| io_error("seek", errno))?;
+                let size = u64::try_from(status.st_size).unwrap_or(0);
+                Some(Regular { start, size, position: start, ability: Ability::Unknown })
+            }
+            _ => None,
+        };
+        let cancel = Cancel::new();
+        Ok(FileSource { file: File::from(fd), regular, cancel, short: Vec::new() })
+    }
+
+    /// Whether it is a regular file, which can be read at any place and never waits but for a disk.
+    pub fn is_regular(&self) -> bool {
+        self.regular.is_some()
+    }
+
+    /// The same source from `offset` of a regular file on, instead of from where the file was.
+    #[must_use]
+    pub fn from_offset(mut self, offset: u64) -> Self {
+        if let Some(regular) = &mut self.regular {
+            regular.start = offset;
+            regular.position = offset;
+        }
+        self
     }
 
     /// The same source, called off by `cancel` instead of a handle of its own.
@@ -213,18 +260,25 @@ impl FileSource {
         }
     }
 
-    /// Reads once into the whole spare capacity of `into`.
+    /// Whether `wait` would return at once.
+    fn is_ready(&self) -> Result<bool> {
+        let mut waited = [PollFd::new(&self.file, PollFlags::IN)];
+        match poll(&mut waited, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(_) => Ok(waited.iter().all(|fd| !fd.revents().is_empty())),
+            Err(Errno::INTR) => Ok(false),
+            Err(errno) => Err(io_error("wait for input", errno)),
+        }
+    }
+
+    /// Reads a pipe or its like once into the whole spare capacity of `into`.
     fn read_spare(&self, into: &mut Vec<u8>) -> Result<usize> {
         loop {
             self.cancel.check()?;
-            if !self.regular {
-                self.wait()?;
-            }
+            self.wait()?;
             match rustix::io::read(&self.file, spare_capacity(into)) {
                 Ok(count) => return Ok(count),
-                Err(Errno::INTR) => {}
                 // Somebody else was faster; wait again.
-                Err(Errno::AGAIN) if !self.regular => {}
+                Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(errno) => return Err(io_error("read", errno)),
             }
         }
@@ -237,6 +291,17 @@ impl Source for FileSource {
         if limit == 0 || spare == 0 {
             let message = format!("a read of {limit} bytes into room for {spare}");
             return Err(Error::new(ErrorKind::Internal, message));
+        }
+        if let Some(regular) = &mut self.regular {
+            let count = loop {
+                self.cancel.check()?;
+                match read_at(&self.file, into, limit, regular.position) {
+                    Err(Errno::INTR) => {}
+                    read => break read.map_err(|errno| io_error("read", errno))?,
+                }
+            };
+            regular.position += count as u64;
+            return Ok(count);
         }
         if spare <= limit {
             return self.read_spare(into);
@@ -251,35 +316,60 @@ impl Source for FileSource {
         read
     }
 
+    fn try_read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Option<usize>> {
+        self.cancel.check()?;
+        let Some(regular) = &mut self.regular else {
+            // Who else reads from here may be faster, but then `read` can be called off.
+            return if self.is_ready()? { self.read(into, limit).map(Some) } else { Ok(None) };
+        };
+        let (offset, ability) = (regular.position, &mut regular.ability);
+        let read = try_read_at(&self.file, into, limit, offset, ability);
+        let count = read.map_err(|errno| io_error("read", errno))?;
+        regular.position += count.unwrap_or(0) as u64;
+        Ok(count)
+    }
+
+    fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
+        self.cancel.check()?;
+        let Some(regular) = &mut self.regular else { return Ok(None) };
+        let (offset, ability) = (regular.position, &mut regular.ability);
+        let read = try_read_slice_at(&self.file, into, offset, ability);
+        let count = read.map_err(|errno| io_error("read", errno))?;
+        regular.position += count.unwrap_or(0) as u64;
+        Ok(count)
+    }
+
+    fn seek(&mut self, offset: u64) -> Result<bool> {
+        let Some(regular) = &mut self.regular else { return Ok(false) };
+        let target =
+            regular.start.checked_add(offset).filter(|target| i64::try_from(*target).is_ok());
+        regular.position = target.ok_or_else(|| io_error("seek", Errno::INVAL))?;
+        Ok(true)
+    }
+
     fn len(&self) -> Option<u64> {
         // Files of /proc and /sys call themselves regular and empty.
-        let known = self.regular && self.size > 0;
-        known.then(|| self.size.saturating_sub(self.start))
+        let regular = self.regular.as_ref().filter(|regular| regular.size > 0)?;
+        Some(regular.size.saturating_sub(regular.start))
     }
 
     fn never_waits(&self) -> bool {
-        self.regular
+        self.is_regular()
     }
 
     fn skip(&mut self, count: u64) -> Result<u64> {
-        if !self.regular || self.size == 0 {
+        let Some(regular) = self.regular.as_mut().filter(|regular| regular.size > 0) else {
             return Ok(0);
-        }
-        let here = position(&self.file)?;
+        };
         // Not past the size it had at first: what a growing file got since is found by reading.
-        let count = count.min(self.size.saturating_sub(here));
-        rustix::fs::seek(&self.file, SeekFrom::Start(here.saturating_add(count)))
-            .map_err(|errno| io_error("seek", errno))?;
+        let count = count.min(regular.size.saturating_sub(regular.position));
+        regular.position += count;
         Ok(count)
     }
 
     fn cancel(&self) -> Option<Cancel> {
         Some(self.cancel.clone())
     }
-}
-
-fn position(fd: impl AsFd) -> Result<u64> {
-    rustix::fs::seek(fd, SeekFrom::Current(0)).map_err(|errno| io_error("seek", errno))
 }
 
 fn io_error(action: &str, errno: Errno) -> Error {

@@ -1,11 +1,12 @@
 //! One buffered reader over decompressed bytes, whatever they come from.
 
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
-use super::compression::{Compression, Detected, detect};
+use super::compression::{Compression, CompressionChoice, Detected, detect};
 use super::gzip::GzipDecoder;
 use super::inflate::{InflateBackend, InflateChoice};
 use super::input::{Input, Supply};
@@ -21,6 +22,8 @@ const STDIN: &str = "standard input";
 pub struct StreamOptions {
     /// Decompressed bytes that are made at once. The default, 256 KiB, stays in a core's cache.
     pub piece: usize,
+    /// How the input is taken to be compressed.
+    pub compression: CompressionChoice,
     /// What inflates gzip.
     pub inflate: InflateChoice,
     /// The most bytes that the buffer holds for one item. The default is 17 MiB.
@@ -33,6 +36,7 @@ impl Default for StreamOptions {
     fn default() -> Self {
         StreamOptions {
             piece: 256 << 10,
+            compression: CompressionChoice::Auto,
             inflate: InflateChoice::Auto,
             max_buffer: 17 << 20,
             cancel: None,
@@ -70,11 +74,26 @@ pub struct ByteStream {
     ended: bool,
     /// The error that everything after the buffered bytes answers with.
     failed: Option<Error>,
+    choice: CompressionChoice,
+    inflate: InflateChoice,
     piece: usize,
     max_buffer: usize,
 }
 
+/// Whether as many bytes are buffered as were asked for, found without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// They are.
+    Ready,
+    /// They are not, and more would have to be waited for, be it a disk or somebody who writes.
+    WouldWait,
+    /// They are not, and the input ends with what is buffered.
+    Ended,
+}
+
 enum Decoder {
+    /// Nothing was read yet that would tell.
+    Undecided,
     Plain,
     Gzip(Box<GzipDecoder>),
     Zstd(Box<ZstdDecoder>),
@@ -103,29 +122,48 @@ impl ByteStream {
     /// Reads `source`, which errors call `name`. It reads the first bytes, and so may wait for them,
     /// to see how they are compressed.
     pub fn new(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Result<Self> {
-        Self::start(source, name, options).map_err(|error| error.in_file(name))
+        let mut stream = Self::unread(source, name, options);
+        stream.decide().map_err(|error| error.in_file(name))?;
+        Ok(stream)
     }
 
-    fn start(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Result<Self> {
+    /// The same, and nothing is read before something is asked for. What damages the first bytes shows
+    /// then, too.
+    pub fn unread(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Self {
         let cancel = source.cancel().or_else(|| options.cancel.clone()).unwrap_or_default();
-        let mut input = Input::new(source, cancel);
-        let decoder = match detect_compression(&mut input)? {
-            Compression::None => Decoder::Plain,
-            Compression::Gzip => Decoder::Gzip(Box::new(GzipDecoder::new(options.inflate)?)),
-            Compression::Zstd => Decoder::Zstd(Box::new(ZstdDecoder::new()?)),
-        };
-        Ok(ByteStream {
+        ByteStream {
             name: name.to_owned(),
-            input,
-            decoder,
+            input: Input::new(source, cancel),
+            decoder: Decoder::Undecided,
             buffer: Vec::new(),
             start: 0,
             base: 0,
             ended: false,
             failed: None,
+            choice: options.compression,
+            inflate: options.inflate,
             piece: options.piece.max(1),
             max_buffer: options.max_buffer.max(options.piece).max(1),
-        })
+        }
+    }
+
+    /// Finds out how the input is compressed; `false` where that needs bytes that are not to be waited
+    /// for.
+    fn decide(&mut self) -> Result<bool> {
+        if !matches!(self.decoder, Decoder::Undecided) {
+            return Ok(true);
+        }
+        let compression = match self.choice {
+            CompressionChoice::Is(compression) => Some(compression),
+            choice => detect_compression(&mut self.input, choice)?,
+        };
+        self.decoder = match compression {
+            None => return Ok(false),
+            Some(Compression::None) => Decoder::Plain,
+            Some(Compression::Gzip) => Decoder::Gzip(Box::new(GzipDecoder::new(self.inflate)?)),
+            Some(Compression::Zstd) => Decoder::Zstd(Box::new(ZstdDecoder::new()?)),
+        };
+        Ok(true)
     }
 
     /// What people call the input: its path, usually.
@@ -133,10 +171,10 @@ impl ByteStream {
         &self.name
     }
 
-    /// How the input is compressed.
+    /// How the input is compressed, as far as is known: not at all, while nothing was read.
     pub fn compression(&self) -> Compression {
         match self.decoder {
-            Decoder::Plain => Compression::None,
+            Decoder::Undecided | Decoder::Plain => Compression::None,
             Decoder::Gzip(_) => Compression::Gzip,
             Decoder::Zstd(_) => Compression::Zstd,
         }
@@ -146,7 +184,7 @@ impl ByteStream {
     pub fn inflate_backend(&self) -> Option<InflateBackend> {
         match &self.decoder {
             Decoder::Gzip(decoder) => Some(decoder.backend()),
-            Decoder::Plain | Decoder::Zstd(_) => None,
+            Decoder::Undecided | Decoder::Plain | Decoder::Zstd(_) => None,
         }
     }
 
@@ -162,9 +200,22 @@ impl ByteStream {
     #[inline]
     pub fn fill(&mut self, at_least: usize) -> Result<&[u8]> {
         if self.buffer.len() - self.start < at_least {
+            self.input.set_never_wait(false);
             self.fill_more(at_least)?;
         }
         Ok(self.buffered())
+    }
+
+    /// The same as far as nothing has to be waited for, so that a face may call it that holds the lock
+    /// of its language. After [`Fill::WouldWait`] it gives the lock up and calls [`ByteStream::fill`],
+    /// or brings the bytes itself where they are its to bring.
+    #[inline]
+    pub fn try_fill(&mut self, at_least: usize) -> Result<Fill> {
+        if self.buffer.len() - self.start >= at_least {
+            return Ok(Fill::Ready);
+        }
+        self.input.set_never_wait(true);
+        self.fill_more(at_least)
     }
 
     /// Whether nothing comes after what is buffered. It can be found out by a [`ByteStream::fill`]
@@ -184,19 +235,35 @@ impl ByteStream {
     /// not read.
     pub fn skip(&mut self, count: u64) -> Result<u64> {
         let mut left = count;
-        while left > 0 {
-            if self.fill(1)?.is_empty() {
-                break;
-            }
-            let buffered = self.buffered().len();
-            let taken = usize::try_from(left).map_or(buffered, |left| left.min(buffered));
-            self.consume(taken);
-            left -= taken as u64;
-            if left >= self.piece as u64 {
-                left -= self.seek(left)?;
-            }
+        while left > 0 && !self.fill(1)?.is_empty() {
+            left -= self.step_over(left)?;
         }
         Ok(count - left)
+    }
+
+    /// Passes over what comes before `target`, as [`ByteStream::skip`] does, as far as that takes no
+    /// waiting. [`ByteStream::position`] says how far it came.
+    pub fn try_skip_to(&mut self, target: u64) -> Result<Fill> {
+        loop {
+            let left = target.saturating_sub(self.position());
+            if left == 0 {
+                return Ok(Fill::Ready);
+            }
+            match self.try_fill(1)? {
+                Fill::Ready => self.step_over(left)?,
+                other => return Ok(other),
+            };
+        }
+    }
+
+    /// Passes over at most `count` bytes, at least those of them that are buffered.
+    fn step_over(&mut self, count: u64) -> Result<u64> {
+        let buffered = self.buffered().len();
+        let taken = usize::try_from(count).map_or(buffered, |count| count.min(buffered));
+        self.consume(taken);
+        let left = count - taken as u64;
+        let passed = if left >= self.piece as u64 { self.pass_over(left)? } else { 0 };
+        Ok(taken as u64 + passed)
     }
 
     /// The offset in the decompressed stream of the next byte that is not consumed.
@@ -235,25 +302,36 @@ impl ByteStream {
     }
 
     #[cold]
-    fn fill_more(&mut self, at_least: usize) -> Result<()> {
+    fn fill_more(&mut self, at_least: usize) -> Result<Fill> {
         if at_least > self.max_buffer {
             let (limit, found) = (self.max_buffer as u64, at_least as u64);
             return Err(self.place(Error::limit("an item in the stream", limit, found)));
         }
-        while self.buffered().len() < at_least && !self.ended {
+        loop {
+            let buffered = self.buffered().len();
+            if buffered >= at_least {
+                return Ok(Fill::Ready);
+            }
+            if self.ended {
+                return Ok(Fill::Ended);
+            }
             if let Some(error) = &self.failed {
                 return Err(error.clone());
             }
-            self.make_room(at_least);
-            if let Err(error) = self.read_piece() {
-                let error = self.place(error);
-                if Cancel::caused(&error) {
-                    return Err(error);
+            // The memory grows with what is there: who asks for much may have been told a wrong number.
+            self.make_room(at_least.min(self.piece.max(buffered.saturating_mul(2))));
+            match self.read_piece() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Fill::WouldWait),
+                Err(error) => {
+                    let error = self.place(error);
+                    if Cancel::caused(&error) {
+                        return Err(error);
+                    }
+                    self.failed = Some(error);
                 }
-                self.failed = Some(error);
             }
         }
-        Ok(())
     }
 
     /// Puts the name, and the offset where there is none, into an error.
@@ -265,15 +343,21 @@ impl ByteStream {
         error.in_file(&self.name)
     }
 
-    /// Appends to the buffer what fits, at least a byte, or finds the end.
-    fn read_piece(&mut self) -> Result<()> {
+    /// Appends to the buffer what fits, at least a byte, or finds the end; `false` where it would have
+    /// to wait and is not to.
+    fn read_piece(&mut self) -> Result<bool> {
+        if !self.decide()? {
+            return Ok(false);
+        }
+        let before = self.buffer.len();
         let more = match &mut self.decoder {
+            Decoder::Undecided => true,
             Decoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
             Decoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
             Decoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
         };
         self.ended = !more;
-        Ok(())
+        Ok(self.ended || self.buffer.len() > before)
     }
 
     /// Makes room after the buffered bytes: for `at_least` in all, and for a good part of a piece.
@@ -311,7 +395,7 @@ impl ByteStream {
     }
 
     /// Passes over at most `count` bytes without reading them. Only after everything is consumed.
-    fn seek(&mut self, count: u64) -> Result<u64> {
+    fn pass_over(&mut self, count: u64) -> Result<u64> {
         if !matches!(self.decoder, Decoder::Plain) || !self.buffered().is_empty() {
             return Ok(0);
         }
@@ -325,6 +409,79 @@ impl ByteStream {
         self.buffer.clear();
         self.start = 0;
         Ok(skipped)
+    }
+
+    /// Goes towards `offset` as far as that takes no reading: [`ByteStream::position`] tells how far it
+    /// came, and what is left is a matter of [`ByteStream::skip`]. In a plain file it comes all the
+    /// way, beyond the end, too. In compressed input, going back leads to the beginning.
+    pub fn seek(&mut self, offset: u64) -> Result<()> {
+        let in_buffer = offset.checked_sub(self.base).filter(|at| *at <= self.buffer.len() as u64);
+        if let Some(at) = in_buffer {
+            self.start = at as usize;
+            return Ok(());
+        }
+        let is_plain = matches!(self.decoder, Decoder::Plain)
+            || self.choice == CompressionChoice::Is(Compression::None);
+        let target = if is_plain { offset } else { 0 };
+        if !is_plain && offset >= self.position() {
+            return Ok(());
+        }
+        if !self.input.seek(target).map_err(|error| self.place(error))? {
+            if offset >= self.position() {
+                return Ok(());
+            }
+            let number = rustix::io::Errno::SPIPE.raw_os_error();
+            let message = "cannot go back in input that can be read once";
+            return Err(self.place(Error::new(ErrorKind::Io(Some(number)), message)));
+        }
+        if !is_plain {
+            self.decoder = Decoder::Undecided;
+        }
+        self.buffer.clear();
+        self.start = 0;
+        self.base = target;
+        self.ended = false;
+        self.failed = None;
+        Ok(())
+    }
+
+    /// Puts `bytes` back that were just taken, so that they come once more.
+    pub fn give_back(&mut self, bytes: &[u8]) {
+        let position = self.position();
+        let mut buffer = Vec::with_capacity(bytes.len() + self.buffered().len().max(self.piece));
+        buffer.extend_from_slice(bytes);
+        buffer.extend_from_slice(self.buffered());
+        self.buffer = buffer;
+        self.start = 0;
+        self.base = position.saturating_sub(bytes.len() as u64);
+    }
+
+    /// Lets the end of plain input be looked for once more: a file may have grown since.
+    pub fn look_again(&mut self) {
+        if self.ended && matches!(self.decoder, Decoder::Plain) {
+            self.ended = false;
+            self.input.look_again();
+        }
+    }
+
+    /// Reads plain input past the buffer, which must be empty, without waiting: as many of the first
+    /// bytes of `into` are written as the answer says; 0 is the end. `None` where it would have to
+    /// wait, and where nothing but [`ByteStream::fill`] will do.
+    pub fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
+        let is_past_all = matches!(self.decoder, Decoder::Plain)
+            && self.buffered().is_empty()
+            && self.input.bytes().is_empty();
+        if !is_past_all || into.is_empty() {
+            return Ok(None);
+        }
+        let read = self.input.try_read_slice(into).map_err(|error| self.place(error))?;
+        if let Some(count) = read {
+            self.base += self.buffer.len() as u64 + count as u64;
+            self.buffer.clear();
+            self.start = 0;
+            self.ended = count == 0;
+        }
+        Ok(read)
     }
 }
 
@@ -340,19 +497,27 @@ impl fmt::Debug for ByteStream {
     }
 }
 
-/// Reads until the first bytes tell what the input is.
-fn detect_compression(input: &mut Input) -> Result<Compression> {
+/// Reads until the first bytes tell what the input is; `None` where they are not there yet.
+fn detect_compression(input: &mut Input, choice: CompressionChoice) -> Result<Option<Compression>> {
     let mut ended = false;
     loop {
         match detect(input.bytes(), ended) {
-            Some(Detected::Supported(compression)) => return Ok(compression),
+            Some(Detected::Supported(compression)) => return Ok(Some(compression)),
+            Some(Detected::Unsupported(_)) if choice == CompressionChoice::AutoElseNone => {
+                return Ok(Some(Compression::None));
+            }
             Some(Detected::Unsupported(unsupported)) => return Err(unsupported.error()),
-            None => ended = input.supply(input.bytes().len() + 1, true)? == Supply::Ended,
+            None => match input.supply(input.bytes().len() + 1, true)? {
+                Supply::Ready => {}
+                Supply::Later => return Ok(None),
+                Supply::Ended => ended = true,
+            },
         }
     }
 }
 
-/// Appends to the spare capacity of `output`; `false` is the end.
+/// Appends to the spare capacity of `output`; `false` is the end. It appends nothing where it would
+/// have to wait and is not to.
 fn read_plain(input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
     let before = output.len();
     let bytes = input.bytes();
@@ -364,8 +529,10 @@ fn read_plain(input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
         && input.bytes().is_empty()
         && (output.len() == before || input.never_waits())
     {
-        if input.read_into(output)? == 0 {
-            break;
+        match input.read_into(output)? {
+            None => return Ok(true),
+            Some(0) => break,
+            Some(_) => {}
         }
     }
     Ok(output.len() > before)

@@ -1,0 +1,225 @@
+//! Text in lines: where each ends, and how many there are.
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter};
+
+use crate::error::{Error, Result};
+
+use super::stream::{ByteStream, Fill};
+
+/// What ends a line.
+#[derive(Debug)]
+pub enum Separator {
+    /// Nothing does: all that is left is one line.
+    None,
+    /// This byte.
+    Byte(u8),
+    /// These bytes.
+    Bytes(Box<Finder<'static>>),
+    /// An empty line, or several: lines are paragraphs.
+    Paragraph,
+}
+
+impl Separator {
+    /// The separator of these bytes; none is the paragraph's.
+    pub fn new(bytes: &[u8]) -> Separator {
+        match bytes {
+            [] => Separator::Paragraph,
+            [byte] => Separator::Byte(*byte),
+            bytes => Separator::Bytes(Box::new(Finder::new(bytes).into_owned())),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Separator::None => 0,
+            Separator::Byte(_) => 1,
+            Separator::Bytes(finder) => finder.needle().len(),
+            Separator::Paragraph => 2,
+        }
+    }
+}
+
+/// What a line is.
+#[derive(Debug)]
+pub struct LineRule {
+    /// What ends it.
+    pub separator: Separator,
+    /// The most bytes it has, if it is not to be longer; what is left of it is the next line.
+    pub limit: Option<usize>,
+    /// Whether a limit may be passed by up to three bytes so that no character of UTF-8 is cut.
+    pub keeps_characters: bool,
+    /// Whether what ends it does not belong to it.
+    pub chomp: bool,
+}
+
+/// A line at the start of what is buffered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// The first bytes of it that belong to the line.
+    pub content_len: usize,
+    /// Bytes up to the next line.
+    pub len: usize,
+}
+
+/// How far looking for a line came without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineStep {
+    /// It is buffered.
+    Line(Line),
+    /// It is not whole, and there is more to look at: ask again.
+    Later,
+    /// It is not whole, and reading on would have to wait.
+    WouldWait,
+    /// There is none.
+    Ended,
+}
+
+/// The longest line that is put together where there is no limit.
+const LINE_MAX: usize = 1 << 28;
+
+impl LineRule {
+    /// Looks for the line that `stream` is at, as far as that takes no waiting. Nothing of it is taken.
+    /// `searched` is 0 for a new line, and is given again until the line is there. It looks at one piece
+    /// after what is buffered at most, so that it never takes long.
+    pub fn try_line(&self, stream: &mut ByteStream, searched: &mut usize) -> Result<LineStep> {
+        let mut ended = false;
+        for is_last_try in [false, true] {
+            if *searched == 0 && matches!(self.separator, Separator::Paragraph) {
+                let newlines = stream.buffered().iter().take_while(|byte| **byte == b'\n').count();
+                stream.consume(newlines);
+            }
+            let buffered = stream.buffered();
+            if let Some(line) = self.line_in(buffered, *searched, ended) {
+                return Ok(LineStep::Line(line));
+            }
+            let len = buffered.len();
+            if ended {
+                return Ok(LineStep::Ended);
+            }
+            if len >= LINE_MAX && !matches!(self.separator, Separator::None) {
+                let error = Error::limit("a line", LINE_MAX as u64, len as u64 + 1);
+                return Err(error.at(stream.position()).in_file(stream.name()));
+            }
+            *searched = len.saturating_sub(self.separator.len().saturating_sub(1));
+            if is_last_try {
+                break;
+            }
+            match stream.try_fill(len + 1)? {
+                Fill::Ready => {}
+                Fill::WouldWait => return Ok(LineStep::WouldWait),
+                Fill::Ended => ended = true,
+            }
+        }
+        Ok(LineStep::Later)
+    }
+
+    /// The line that `bytes` begin with, if all of it is there. The first `searched` bytes have no
+    /// separator.
+    #[inline]
+    fn line_in(&self, bytes: &[u8], searched: usize, ended: bool) -> Option<Line> {
+        let within = self.limit.map_or(bytes.len(), |limit| limit.min(bytes.len()));
+        // A separator that a limit cuts in two ends no line.
+        let unsearched = bytes.get(searched.min(within)..within).unwrap_or_default();
+        let found = match &self.separator {
+            Separator::None => None,
+            Separator::Byte(byte) => memchr(*byte, unsearched),
+            Separator::Bytes(finder) => finder.find(unsearched),
+            Separator::Paragraph => memchr::memmem::find(unsearched, b"\n\n"),
+        };
+        if let Some(at) = found {
+            return Some(self.line_until(bytes, searched + at));
+        }
+        if self.limit.is_some_and(|limit| bytes.len() >= limit) {
+            return self.cut_line(bytes, within, ended);
+        }
+        let is_last = ended && !bytes.is_empty();
+        is_last.then(|| Line { content_len: self.last_content_len(bytes), len: bytes.len() })
+    }
+
+    /// The line whose separator begins `at`.
+    fn line_until(&self, bytes: &[u8], at: usize) -> Line {
+        let mut len = at + self.separator.len();
+        let mut content_len = if self.chomp { at } else { len };
+        match self.separator {
+            // As everywhere, a line that ends with a newline may do so with a carriage return before it.
+            Separator::Byte(b'\n') if self.chomp && at > 0 && bytes[at - 1] == b'\r' => {
+                content_len -= 1;
+            }
+            Separator::Paragraph => {
+                len += bytes[len..].iter().take_while(|byte| **byte == b'\n').count();
+            }
+            _ => {}
+        }
+        Line { content_len, len }
+    }
+
+    /// The line that a limit ends after `len` bytes, or after the character that is there; nothing
+    /// where more bytes would tell.
+    fn cut_line(&self, bytes: &[u8], len: usize, ended: bool) -> Option<Line> {
+        let mut len = len;
+        if self.keeps_characters && len > 0 {
+            let start = bytes[..len].iter().rposition(|byte| byte & 0xc0 != 0x80)?;
+            let width = match bytes[start] {
+                0xc2..=0xdf => 2,
+                0xe0..=0xef => 3,
+                0xf0..=0xf4 => 4,
+                _ => 1,
+            };
+            let whole = start + width;
+            if whole > len {
+                let continued = bytes[len..].iter().take(whole - len);
+                let there = continued.clone().take_while(|byte| *byte & 0xc0 == 0x80).count();
+                if there == whole - len {
+                    len = whole;
+                } else if there == continued.len() && !ended {
+                    return None;
+                }
+            }
+        }
+        Some(Line { content_len: len, len })
+    }
+
+    fn last_content_len(&self, bytes: &[u8]) -> usize {
+        match self.separator {
+            Separator::Paragraph if self.chomp => match bytes {
+                [content @ .., b'\n'] => content.len(),
+                content => content.len(),
+            },
+            _ => bytes.len(),
+        }
+    }
+}
+
+/// Lines counted so far, the one that the input ends in the middle of included.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LineCount {
+    newlines: u64,
+    ends_within: bool,
+}
+
+impl LineCount {
+    /// How many.
+    pub fn lines(self) -> u64 {
+        self.newlines + u64::from(self.ends_within)
+    }
+
+    /// Counts the lines that are left, and waits for them.
+    pub fn add_all(&mut self, stream: &mut ByteStream) -> Result<()> {
+        while !stream.fill(1)?.is_empty() {
+            self.add_buffered(stream);
+        }
+        Ok(())
+    }
+
+    /// Counts the lines that are buffered, and takes them.
+    pub fn add_buffered(&mut self, stream: &mut ByteStream) {
+        let bytes = stream.buffered();
+        self.newlines += memchr_iter(b'\n', bytes).count() as u64;
+        if let Some(last) = bytes.last() {
+            self.ends_within = *last != b'\n';
+        }
+        let len = bytes.len();
+        stream.consume(len);
+    }
+}
