@@ -6,11 +6,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::shared_file::{FileOwner, create_for};
 use super::storage::{FileId, FileStorage, Storage, StorageMode};
 use crate::error::Result;
 
@@ -23,6 +24,10 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// [`crate::ErrorKind::Lock`] where they do not. The name of a file that this makes survives a
     /// power cut.
     fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>>;
+
+    /// Makes the file `name`, of `owner` where one is given, which must not be there. Whether its name
+    /// survives a power cut is as for the other changes of names.
+    fn create(&self, name: &OsStr, owner: Option<FileOwner>) -> io::Result<Box<dyn Storage>>;
 
     /// Which file has the name `name`, if any. Another one than [`Storage::id`] of an open file was
     /// put in its place.
@@ -74,6 +79,16 @@ impl FileDirectory {
 impl Directory for FileDirectory {
     fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>> {
         Ok(Box::new(FileStorage::open_within(&self.path.join(name), mode, timeout)?))
+    }
+
+    fn create(&self, name: &OsStr, owner: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {
+        let (path, mut options) = (self.path.join(name), OpenOptions::new());
+        options.read(true).write(true);
+        let file = match owner {
+            Some(owner) => create_for(&path, &options, owner)?,
+            None => options.create_new(true).open(path)?,
+        };
+        Ok(Box::new(FileStorage::from(file)))
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {

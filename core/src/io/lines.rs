@@ -79,6 +79,21 @@ pub enum LineStep {
 const LINE_MAX: usize = 1 << 28;
 
 impl LineRule {
+    /// Lines that end with a newline, which belongs to them.
+    pub fn newline() -> LineRule {
+        let separator = Separator::Byte(b'\n');
+        LineRule { separator, limit: None, keeps_characters: false, chomp: false }
+    }
+
+    /// The line that `bytes` begin with, where that is seen at once.
+    #[inline]
+    pub fn buffered_line(&self, bytes: &[u8]) -> Option<Line> {
+        match self.separator {
+            Separator::Byte(_) | Separator::Bytes(_) => self.line_in(bytes, 0, false),
+            Separator::None | Separator::Paragraph => None,
+        }
+    }
+
     /// Looks for the line that `stream` is at, as far as that takes no waiting. Nothing of it is taken.
     /// `searched` is 0 for a new line, and is given again until the line is there. It looks at one piece
     /// after what is buffered at most, so that it never takes long.

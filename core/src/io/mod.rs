@@ -12,6 +12,7 @@
 mod compression;
 mod directory;
 mod feed;
+mod file_writer;
 mod gzip;
 mod inflate;
 mod input;
@@ -31,6 +32,7 @@ mod zstd;
 pub use compression::{Compression, CompressionChoice};
 pub use directory::{Directory, FileDirectory};
 pub use feed::{Feed, FeedSource};
+pub use file_writer::FileWriter;
 pub use inflate::InflateBackend;
 pub use inflate::InflateChoice;
 pub use lines::{Line, LineCount, LineRule, LineStep, Separator};

@@ -2,7 +2,7 @@
 //! status whether another had one meanwhile. Tests put a simulated system behind the same door.
 
 use std::fmt::Debug;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -174,19 +174,21 @@ fn create_like(
     options: &mut OpenOptions,
     owner: FileOwner,
 ) -> io::Result<Box<dyn SharedFile>> {
-    // Nobody else may open it before it is as it should be.
-    let made = options.clone().mode(owner.mode & 0o600).create_new(true).open(path);
-    let file = match made {
-        Ok(file) => {
-            // Only the superuser may give files away; the others have them in their group at best.
-            let _ = fchown(&file, Some(owner.user), Some(owner.group));
-            rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(owner.mode & 0o777))?;
-            file
-        }
+    let file = match create_for(path, options, owner) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path)?,
-        Err(error) => return Err(error),
+        made => made?,
     };
     Ok(Box::new(FileStorage::from(file)))
+}
+
+/// Makes a file that is of `owner`, as far as may be.
+pub(super) fn create_for(path: &Path, options: &OpenOptions, owner: FileOwner) -> io::Result<File> {
+    // Nobody else may open it before it is as it should be.
+    let file = options.clone().mode(owner.mode & 0o600).create_new(true).open(path)?;
+    // Only the superuser may give files away; the others have them in their group at best.
+    let _ = fchown(&file, Some(owner.user), Some(owner.group));
+    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(owner.mode & 0o777))?;
+    Ok(file)
 }
 
 fn version(stat: &Stat) -> FileVersion {

@@ -415,19 +415,35 @@ impl ByteStream {
     /// came, and what is left is a matter of [`ByteStream::skip`]. In a plain file it comes all the
     /// way, beyond the end, too. In compressed input, going back leads to the beginning.
     pub fn seek(&mut self, offset: u64) -> Result<()> {
+        if self.seek_in_buffer(offset) { Ok(()) } else { self.seek_in_input(offset) }
+    }
+
+    /// Goes back to the beginning, to read anew what may have changed since; where the input can be read
+    /// once, only as far as its beginning is buffered.
+    pub fn rewind(&mut self) -> Result<()> {
+        match self.seek_in_input(0) {
+            Err(_) if self.seek_in_buffer(0) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn seek_in_buffer(&mut self, offset: u64) -> bool {
         let in_buffer = offset.checked_sub(self.base).filter(|at| *at <= self.buffer.len() as u64);
         if let Some(at) = in_buffer {
             self.start = at as usize;
-            return Ok(());
         }
+        in_buffer.is_some()
+    }
+
+    fn seek_in_input(&mut self, offset: u64) -> Result<()> {
         let is_plain = matches!(self.decoder, Decoder::Plain)
             || self.choice == CompressionChoice::Is(Compression::None);
         let target = if is_plain { offset } else { 0 };
-        if !is_plain && offset >= self.position() {
+        if !is_plain && offset > self.position() {
             return Ok(());
         }
         if !self.input.seek(target).map_err(|error| self.place(error))? {
-            if offset >= self.position() {
+            if offset > self.position() {
                 return Ok(());
             }
             let number = rustix::io::Errno::SPIPE.raw_os_error();

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytewright::io::{Directory, FileId, Storage, StorageMode};
+use bytewright::io::{Directory, FileId, FileOwner, Storage, StorageMode};
 use bytewright::{Error, Result};
 
 const SECTOR_LEN: u64 = 512;
@@ -562,6 +562,13 @@ impl Directory for SimulatedDisk {
         }
         let number = state.seen.names[name];
         Ok(Box::new(File { disk: self.clone(), number }))
+    }
+
+    fn create(&self, name: &OsStr, _: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {
+        match self.state().seen.names.contains_key(name) {
+            true => Err(io::ErrorKind::AlreadyExists.into()),
+            false => self.unsynced_file(name),
+        }
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {

@@ -11,6 +11,8 @@ module Bytewright
     "table" => %i[Table HashTable TreeTable Snapshot TreeSnapshot View Cursor Entries OrderedEntries],
     "adb" => %i[ADB],
     "pstore" => %i[PStore],
+    "reader" => %i[Reader],
+    "writer" => %i[Writer],
     "thrift/functions" => %i[Thrift]
   }.each do |file, names|
     names.each { |name| autoload name, File.join(__dir__, file) }

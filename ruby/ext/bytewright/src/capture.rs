@@ -10,7 +10,7 @@ use bytewright::packet::{Columns, Field};
 use bytewright::scan::{self, Background, CaptureOptions, CaptureReader, FrameBatch, Outlet};
 use magnus::{Error, RArray, RString, Ruby, Symbol, Value, prelude::*, value::Opaque};
 
-use crate::border::{path_of, without_lock};
+use crate::border::{lock, path_of};
 use crate::error::{closed, guarded, raised, to_ruby};
 use crate::fields::{field_named, fields_named};
 use crate::flow::{OpenFlows, StoreObject};
@@ -65,15 +65,7 @@ impl Capture {
         let cancel = Cancel::new();
         let mut options = options(ruby, filter, inner, inflate)?;
         options.stream.cancel = Some(cancel.clone());
-        let opened = loop {
-            let opened =
-                without_lock(&|| CaptureReader::open(&path, &options), &|| cancel.cancel());
-            ruby.thread_check_ints()?;
-            match opened {
-                Some(opened) if !cancel.is_cancelled() => break opened,
-                _ => cancel.reset(),
-            }
-        };
+        let opened = lock::until_done(ruby, &cancel, || CaptureReader::open(&path, &options))?;
         Ok(Capture::new(name, Origin::Path(path), options, raised(ruby, opened).map(Some)?))
     }
 

@@ -9,7 +9,7 @@ use bytewright::io::Cancel;
 use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
-use crate::border::{path_of, without_lock};
+use crate::border::{lock, path_of};
 use crate::class;
 use crate::error::{closed, raised, to_ruby};
 use crate::reading::{Item, Passes, Reading};
@@ -138,13 +138,8 @@ impl StoreObject {
             true => FlowStore::open_read_only(&path),
             false => FlowStore::open(&path),
         };
-        let opened = loop {
-            let opened = without_lock(&open, &|| {});
-            ruby.thread_check_ints()?;
-            if let Some(opened) = opened {
-                break raised(ruby, opened)?;
-            }
-        };
+        let opened = lock::to_the_end(ruby, open)?;
+        let opened = raised(ruby, opened)?;
         Ok(StoreObject {
             name: path.display().to_string(),
             store: RefCell::new(Some(Arc::new(opened))),

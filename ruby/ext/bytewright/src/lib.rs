@@ -19,6 +19,7 @@ mod flow;
 mod info;
 mod packet;
 mod pstore;
+mod reader;
 mod reading;
 mod snapshot;
 mod table;
@@ -26,6 +27,7 @@ mod table_methods;
 mod thrift;
 mod turn;
 mod view;
+mod writer;
 
 use magnus::{Error, Ruby, function, method, prelude::*};
 
@@ -43,6 +45,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     module.define_singleton_method("define_captures", function!(define_captures, 0))?;
     module.define_singleton_method("define_tables", function!(define_tables, 0))?;
     module.define_singleton_method("define_stores", function!(pstore::init, 0))?;
+    module.define_singleton_method("define_readers", function!(reader::init, 0))?;
+    module.define_singleton_method("define_writers", function!(writer::init, 0))?;
     module.define_singleton_method("define_thrift", function!(thrift::init, 0))?;
     module.define_singleton_method("run_command", function!(command::run, 1))?;
     Ok(())

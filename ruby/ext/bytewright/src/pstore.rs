@@ -15,8 +15,8 @@ use magnus::{
 };
 
 use crate::border::{
-    adjust_memory_usage, bytes_of, encoding_index, is_immediate, is_string, key_of, object_of,
-    path_of, string_of, with_scalar, without_lock_to_the_end, without_lock_until_signal,
+    adjust_memory_usage, bytes_of, encoding_index, is_immediate, is_string, key_of, lock,
+    object_of, path_of, string_of, with_scalar, without_lock_until_signal,
 };
 use crate::class;
 use crate::error::{module, raised, to_ruby};
@@ -517,21 +517,8 @@ fn unlocked<R>(
     store: &mut Store,
     work: impl Fn(&mut Store) -> bytewright::Result<R>,
 ) -> Result<R, Error> {
-    let store = RefCell::new(store);
-    let has_run = Cell::new(false);
-    loop {
-        let run = || {
-            has_run.set(true);
-            work(&mut store.borrow_mut())
-        };
-        match without_lock_to_the_end(&run) {
-            Some(outcome) => return raised(ruby, outcome),
-            None if has_run.get() => {
-                return Err(to_ruby(ruby, &bytewright::Error::internal("a panic in a store")));
-            }
-            None => ruby.thread_check_ints()?,
-        }
-    }
+    let outcome = lock::to_the_end(ruby, || work(store))?;
+    raised(ruby, outcome)
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use bytewright::table::file::TableKind;
 use bytewright::table::{OrderedTable, Table, memory};
 use magnus::{Error, Ruby};
 
-use crate::border::{adjust_memory_usage, encoding_index, without_lock_to_the_end};
+use crate::border::{adjust_memory_usage, encoding_index, lock};
 use crate::error::{raised, to_ruby};
 use crate::turn::{Taken, Turn};
 
@@ -270,24 +270,7 @@ impl TableObject {
         work: &mut impl FnMut(&mut Content) -> bytewright::Result<R>,
     ) -> Result<bytewright::Result<R>, Error> {
         let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself(ruby))?;
-        let work = RefCell::new((&mut *content, work));
-        let has_run = Cell::new(false);
-        loop {
-            let run = || {
-                has_run.set(true);
-                let (content, work) = &mut *work.borrow_mut();
-                work(content)
-            };
-            match without_lock_to_the_end(&run) {
-                Some(outcome) => return Ok(outcome),
-                None if has_run.get() => {
-                    let error = bytewright::Error::internal("a panic in a table");
-                    return Err(to_ruby(ruby, &error));
-                }
-                // An interrupt was pending: Ruby does what it has to, and raises it may be.
-                None => ruby.thread_check_ints()?,
-            }
-        }
+        lock::to_the_end(ruby, || work(&mut content))
     }
 
     /// Changes the table with or without Ruby's lock, whichever is better.

@@ -1,5 +1,5 @@
-//! Whose turn it is to use a table: everybody's, or that of the one fiber that has a transaction open
-//! or works without Ruby's lock.
+//! Whose turn it is to use a table or a reader: everybody's, or that of the one fiber that has a
+//! transaction open, works without Ruby's lock, or waits for input.
 //!
 //! It is a `Thread::Mutex` of Ruby's, taken only for such work, so that those who wait do it as Ruby
 //! waits: they can be interrupted, a deadlock is found, and a fiber scheduler is asked.
@@ -106,8 +106,8 @@ impl Turn {
         {
             return Ok(());
         }
-        let message =
-            "expected a table that no other fiber of this thread has in a transaction, found one";
+        let message = "expected what no other fiber of this thread is using, in a transaction or while it \
+                       waits; found that one is";
         Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Lock, message)))
     }
 

@@ -6,12 +6,14 @@
 //! a Ruby object is used only while nothing of Ruby's can run that changes it.
 #![allow(unsafe_code)]
 
+pub(crate) mod lock;
 mod packets;
+mod readers;
 mod scalars;
 mod scans;
 mod tables;
 mod thrift;
-mod unlocked;
+mod writers;
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -20,7 +22,9 @@ use magnus::rb_sys::resume_error;
 use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
+pub(crate) use lock::{without_lock, without_lock_to_the_end, without_lock_until_signal};
 pub(crate) use packets::{ROW_FIELDS_MAX, define_field_getters, define_loops};
+pub(crate) use readers::{define_reader_methods, with_descriptor};
 pub(crate) use scalars::{is_immediate, is_string, key_of, object_of, with_scalar};
 pub(crate) use scans::define_scan_loops;
 pub(crate) use tables::{
@@ -31,7 +35,7 @@ pub(crate) use thrift::{
     Variable, define_thrift, empty_bytes, extent_advance, find_places, hold_codec, uuid_text,
     with_bytes,
 };
-pub(crate) use unlocked::{without_lock, without_lock_to_the_end, without_lock_until_signal};
+pub(crate) use writers::define_writer_methods;
 
 /// Tells Ruby that nothing here is shared between Ractors.
 pub(crate) fn declare_ractor_safe() {

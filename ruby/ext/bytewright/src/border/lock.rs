@@ -1,0 +1,169 @@
+//! When Ruby's lock is kept and when it is given up: the one policy of the gem, and the only way to give
+//! it up.
+//!
+//! - **Kept** is the lock for work in memory that ends in less than a millisecond: a look at a buffer, a
+//!   read of what the page cache has (`ByteStream::try_fill`), a piece that is decompressed. To give the
+//!   lock up and get it back takes as long as to copy a kilobyte, and beside a thread that computes, the
+//!   way back takes up to a tenth of a second. Work of many such pieces asks Ruby for interrupts between
+//!   them (`check_interrupts`), where other threads have their turn, too.
+//! - **Given up** it is for what may wait: a disk, another process, a thread of ours; and for long work
+//!   without any Ruby object, so that other threads run beside it.
+//! - **Interrupts** (signals, `Thread#kill`, `Thread#raise`, `Timeout`) find work that can be called away
+//!   (`without_lock`, `until_done`), that waits in a call of the system's (`without_lock_until_signal`),
+//!   or that ends soon by itself (`without_lock_to_the_end`, `to_the_end`). Ruby is asked for them after it,
+//!   and what it raises is an error that is returned: nothing that is held is jumped over.
+//! - **What is not a regular file** is never read or written by us but by its own methods, as is
+//!   everything where a fiber scheduler is set: they wait as Ruby waits (`rb_io_wait`), whether the
+//!   descriptor blocks or not, and bytes that Ruby has buffered are not passed by. See
+//!   `ruby/lib/bytewright/reader.rb`.
+//! - **Bytes of a String** are never touched without the lock: what is read without it goes to memory of
+//!   ours, and what is written without it was copied. A String that is being filled while others have
+//!   their turn is locked (`LockedString`) until the error, if there is one, is returned.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytewright::io::Cancel;
+use magnus::{Error, Ruby};
+
+use crate::error::to_ruby;
+
+/// What runs without the lock: the work, and its result.
+struct Unlocked<'a, T> {
+    work: &'a dyn Fn() -> T,
+    result: Option<T>,
+}
+
+/// Runs `work` without Ruby's lock, so that other Ruby threads run meanwhile. `wake` is called from
+/// another thread when this one is to be interrupted; it must make `work` return soon. The answer is
+/// `None` when an interrupt was pending and `work` did not run, or panicked.
+pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
+    run_unlocked(work, Waker::Call(wake))
+}
+
+/// Runs `work` without Ruby's lock, where it waits in a call of the system's that ends when a signal
+/// comes: Ruby sends some when this thread is to be interrupted. The answer is `None` as above.
+pub(crate) fn without_lock_until_signal<T>(work: &dyn Fn() -> T) -> Option<T> {
+    run_unlocked(work, Waker::Signal)
+}
+
+/// Runs `work` without Ruby's lock to its end, for work that nothing can wake and that ends soon by
+/// itself. Where nothing can wake it, Ruby need not start a thread that could.
+pub(crate) fn without_lock_to_the_end<T>(work: &dyn Fn() -> T) -> Option<T> {
+    run_unlocked(work, Waker::None)
+}
+
+/// Does `work` without Ruby's lock to its end, once, whatever interrupts are pending.
+///
+/// # Errors
+/// What an interrupt raises before it; InternalError where it panics.
+pub(crate) fn to_the_end<T>(ruby: &Ruby, work: impl FnMut() -> T) -> Result<T, Error> {
+    let (work, has_run) = (RefCell::new(work), Cell::new(false));
+    let run = || {
+        has_run.set(true);
+        (work.borrow_mut())()
+    };
+    loop {
+        match without_lock_to_the_end(&run) {
+            Some(outcome) => return Ok(outcome),
+            None if has_run.get() => return Err(panicked(ruby)),
+            // An interrupt was pending: Ruby does what it has to, and raises it may be.
+            None => ruby.thread_check_ints()?,
+        }
+    }
+}
+
+/// Does `work` without Ruby's lock. `cancel` calls it away when there is an interrupt; where that raises
+/// nothing, it is done again, and has to go on where it was.
+///
+/// # Errors
+/// What an interrupt raises; InternalError where it panics.
+pub(crate) fn until_done<T>(
+    ruby: &Ruby,
+    cancel: &Cancel,
+    work: impl FnMut() -> T,
+) -> Result<T, Error> {
+    let (work, has_run) = (RefCell::new(work), Cell::new(false));
+    let run = || {
+        has_run.set(true);
+        (work.borrow_mut())()
+    };
+    loop {
+        has_run.set(false);
+        let outcome = without_lock(&run, &|| cancel.cancel());
+        // Nobody calls it away any more now that we have the lock again.
+        let was_called_away = cancel.is_cancelled();
+        cancel.reset();
+        ruby.thread_check_ints()?;
+        match outcome {
+            Some(outcome) if !was_called_away => return Ok(outcome),
+            None if has_run.get() => return Err(panicked(ruby)),
+            _ => {}
+        }
+    }
+}
+
+/// Lets Ruby do what interrupts want, between two pieces of work with its lock.
+///
+/// # Errors
+/// What an interrupt raises.
+pub(crate) fn check_interrupts(ruby: &Ruby) -> Result<(), Error> {
+    ruby.thread_check_ints()
+}
+
+fn panicked(ruby: &Ruby) -> Error {
+    to_ruby(ruby, &bytewright::Error::internal("a panic in work without Ruby's lock"))
+}
+
+/// What wakes work that is to be interrupted.
+enum Waker<'a> {
+    None,
+    Call(&'a dyn Fn()),
+    Signal,
+}
+
+/// `RUBY_UBF_IO`, which Ruby's headers define as -1 and give no type: signals, until the work ends.
+const BY_SIGNAL: usize = usize::MAX;
+
+fn run_unlocked<T>(work: &dyn Fn() -> T, waker: Waker<'_>) -> Option<T> {
+    unsafe extern "C" fn run<T>(data: *mut c_void) -> *mut c_void {
+        // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by
+        // nothing else.
+        let unlocked = unsafe { &mut *data.cast::<Unlocked<'_, T>>() };
+        unlocked.result = catch_unwind(AssertUnwindSafe(unlocked.work)).ok();
+        std::ptr::null_mut()
+    }
+    unsafe extern "C" fn wake_up(data: *mut c_void) {
+        // SAFETY: `data` points to the `&dyn Fn()` below, which outlives the call.
+        let wake = unsafe { &*data.cast::<&dyn Fn()>() };
+        // A panic here would abort the process; nothing can be told about it either.
+        let _ = catch_unwind(AssertUnwindSafe(wake));
+    }
+    let mut unlocked = Unlocked { work, result: None };
+    let mut wake: &dyn Fn() = &|| {};
+    let unblock: rb_sys::rb_unblock_function_t = match waker {
+        Waker::None => None,
+        Waker::Call(call) => {
+            wake = call;
+            Some(wake_up)
+        }
+        // SAFETY: a pointer that is never called: Ruby knows it by its value, which is not null.
+        Waker::Signal => unsafe {
+            std::mem::transmute::<usize, rb_sys::rb_unblock_function_t>(BY_SIGNAL)
+        },
+    };
+    // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
+    // data live in this frame until it returns. With INTR_FAIL it returns instead of raising, so no
+    // frame of ours is jumped over.
+    unsafe {
+        rb_sys::rb_nogvl(
+            Some(run::<T>),
+            (&raw mut unlocked).cast(),
+            unblock,
+            (&raw mut wake).cast(),
+            rb_sys::RB_NOGVL_INTR_FAIL as c_int,
+        );
+    }
+    unlocked.result
+}

@@ -1,0 +1,251 @@
+//! The methods of a writer that programs call most: a value goes behind the gathered bytes, and nothing
+//! else happens where there is room.
+
+use std::ffi::{CStr, c_int};
+
+use bytewright::wire::{VARINT_LEN_MAX, to_zigzag, write_varint};
+use magnus::rb_sys::{AsRawValue, FromRawValue};
+use magnus::{Error, Integer, RClass, TryConvert, Value};
+use rb_sys::VALUE;
+
+use super::tables::bytes;
+use super::{AnyMethod, inside, or_raise};
+use crate::writer::{GATHERED_MAX, WriterObject};
+
+/// Puts the bytes of a value behind those that are gathered.
+///
+/// # Safety
+/// Ruby must keep `object` alive, and nothing that needs dropping may be.
+#[inline]
+unsafe fn put(object: VALUE, value: &[u8]) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let this: &WriterObject = inside(object);
+        if !try_put(this, value) {
+            put_slow(object, value);
+        }
+    }
+}
+
+/// Does so where there is room, and nobody is writing.
+#[inline]
+fn try_put(this: &WriterObject, value: &[u8]) -> bool {
+    if this.is_closed.get() || this.turn.is_taken() {
+        return false;
+    }
+    let Ok(mut gathered) = this.gathered.try_borrow_mut() else { return false };
+    let has_room = gathered.len() + value.len() <= GATHERED_MAX;
+    if has_room {
+        gathered.extend_from_slice(value);
+    }
+    has_room
+}
+
+/// # Safety
+/// As for [`put`].
+#[cold]
+unsafe fn put_slow(object: VALUE, value: &[u8]) {
+    or_raise(|ruby| {
+        // SAFETY: as the caller promises.
+        let (this, receiver): (&WriterObject, _) =
+            unsafe { (inside(object), Value::from_raw(object)) };
+        loop {
+            this.write_out(ruby, receiver)?;
+            if try_put(this, value) {
+                return Ok(());
+            }
+        }
+    });
+}
+
+/// The number that a program gives, between `least` and `most`. It raises for any other.
+///
+/// # Safety
+/// As for [`put`]. It may run Ruby code.
+#[inline]
+unsafe fn number(given: VALUE, least: i64, most: u64, what: &str) -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if rb_sys::FIXNUM_P(given) {
+            let number = rb_sys::FIX2LONG(given) as i64;
+            if number >= least && (number < 0 || number as u64 <= most) {
+                return number as u64;
+            }
+        }
+        large_number(given, least, most, what)
+    }
+}
+
+/// # Safety
+/// As for [`number`].
+#[cold]
+unsafe fn large_number(given: VALUE, least: i64, most: u64, what: &str) -> u64 {
+    or_raise(|ruby| {
+        // SAFETY: as the caller promises.
+        let given = unsafe { Value::from_raw(given) };
+        let integer = Integer::try_convert(given)?;
+        let found = match integer.to_u64() {
+            Ok(number) => (number <= most).then_some(number),
+            Err(_) => integer.to_i64().ok().filter(|number| *number >= least).map(|n| n as u64),
+        };
+        found.ok_or_else(|| {
+            let message = format!("expected {least}..{most} for {what}, found {integer}");
+            Error::new(ruby.exception_range_error(), message)
+        })
+    })
+}
+
+type OneArgument = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
+type Arguments = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
+
+/// Writes a method for each number of a fixed length: `u16le u16 to_le_bytes` becomes the method
+/// `u16le(value)`. `NUMBERS` lists them.
+macro_rules! numbers {
+    ($($name:ident $type:ident $encode:ident;)*) => {
+        $(
+            unsafe extern "C" fn $name(object: VALUE, given: VALUE) -> VALUE {
+                // SAFETY: Ruby keeps the receiver and the argument of a method alive while it runs.
+                unsafe {
+                    let (least, most) = ($type::MIN as i64, $type::MAX as u64);
+                    let number = number(given, least, most, stringify!($name)) as $type;
+                    put(object, &number.$encode());
+                }
+                object
+            }
+        )*
+
+        const NUMBERS: &[(&str, OneArgument)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+numbers! {
+    u8 u8 to_le_bytes;
+    u16le u16 to_le_bytes;
+    u16be u16 to_be_bytes;
+    u32le u32 to_le_bytes;
+    u32be u32 to_be_bytes;
+    u64le u64 to_le_bytes;
+    u64be u64 to_be_bytes;
+    i8 i8 to_le_bytes;
+    i16le i16 to_le_bytes;
+    i16be i16 to_be_bytes;
+    i32le i32 to_le_bytes;
+    i32be i32 to_be_bytes;
+    i64le i64 to_le_bytes;
+    i64be i64 to_be_bytes;
+}
+
+/// The same for floats.
+macro_rules! floats {
+    ($($name:ident $type:ident $encode:ident;)*) => {
+        $(
+            unsafe extern "C" fn $name(object: VALUE, given: VALUE) -> VALUE {
+                // SAFETY: as for numbers.
+                unsafe {
+                    let number = rb_sys::rb_num2dbl(given) as $type;
+                    put(object, &number.$encode());
+                }
+                object
+            }
+        )*
+
+        const FLOATS: &[(&str, OneArgument)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+floats! {
+    f32le f32 to_le_bytes;
+    f32be f32 to_be_bytes;
+    f64le f64 to_le_bytes;
+    f64be f64 to_be_bytes;
+}
+
+unsafe extern "C" fn varint(object: VALUE, given: VALUE) -> VALUE {
+    // SAFETY: as for numbers.
+    unsafe { put_varint(object, number(given, 0, u64::MAX, "varint")) }
+}
+
+unsafe extern "C" fn zigzag(object: VALUE, given: VALUE) -> VALUE {
+    // SAFETY: as for numbers.
+    unsafe {
+        let number = number(given, i64::MIN, i64::MAX as u64, "zigzag") as i64;
+        put_varint(object, to_zigzag(number))
+    }
+}
+
+/// # Safety
+/// As for [`put`].
+unsafe fn put_varint(object: VALUE, number: u64) -> VALUE {
+    let mut encoded = [0; VARINT_LEN_MAX];
+    let len = write_varint(&mut encoded, number);
+    // SAFETY: as the caller promises.
+    unsafe { put(object, encoded.get(..len).unwrap_or_default()) };
+    object
+}
+
+/// Puts the bytes of an object that is to be written behind those that are gathered: of a String, or of
+/// what `to_s` gives. It answers how many.
+///
+/// # Safety
+/// As for [`put`]. It may run Ruby code.
+unsafe fn put_object(object: VALUE, given: VALUE) -> usize {
+    // SAFETY: as the caller promises. A String that nobody changes is made of it, which costs nothing
+    // where there are many bytes; between two parts of it other threads may have their turn.
+    unsafe {
+        let string = rb_sys::rb_obj_as_string(given);
+        let this: &WriterObject = inside(object);
+        if try_put(this, bytes(string)) {
+            return bytes(string).len();
+        }
+        let string = rb_sys::rb_str_new_frozen(string);
+        let len = bytes(string).len();
+        for begin in (0..len.max(1)).step_by(GATHERED_MAX) {
+            let part = bytes(string);
+            put(object, part.get(begin..len.min(begin + GATHERED_MAX)).unwrap_or_default());
+        }
+        std::hint::black_box(string);
+        len
+    }
+}
+
+/// `writer.write(*objects)`
+unsafe extern "C" fn write(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the receiver and the arguments alive, and gives as many as it says.
+    unsafe {
+        let mut written = 0;
+        for at in 0..count as usize {
+            written += put_object(object, *arguments.add(at));
+        }
+        rb_sys::rb_ull2inum(written as u64)
+    }
+}
+
+/// `writer << object`
+unsafe extern "C" fn append(object: VALUE, given: VALUE) -> VALUE {
+    // SAFETY: as for `write`.
+    unsafe { put_object(object, given) };
+    object
+}
+
+/// Defines the methods of this file.
+pub(crate) fn define_writer_methods(class: RClass) {
+    let class = class.as_raw();
+    // SAFETY: each function takes self and as many arguments as its arity says, or with -1 their
+    // count, where they are, and self; the type is erased because Ruby takes methods of any arity.
+    unsafe {
+        let define = |name: &CStr, method: OneArgument| {
+            let method = std::mem::transmute::<OneArgument, AnyMethod>(method);
+            rb_sys::rb_define_method(class, name.as_ptr(), Some(method), 1);
+        };
+        for (name, method) in NUMBERS.iter().chain(FLOATS) {
+            if let Ok(name) = std::ffi::CString::new(*name) {
+                define(&name, *method);
+            }
+        }
+        define(c"varint", varint);
+        define(c"zigzag", zigzag);
+        define(c"<<", append);
+        let write = std::mem::transmute::<Arguments, AnyMethod>(write);
+        rb_sys::rb_define_method(class, c"write".as_ptr(), Some(write), -1);
+    }
+}

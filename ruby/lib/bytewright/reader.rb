@@ -1,0 +1,357 @@
+# frozen_string_literal: true
+
+require_relative "extension"
+Bytewright.send(:define_readers)
+
+module Bytewright
+  private_constant :ReaderStream, :LineRule, :Search, :RecordTemplate
+
+  # Binary input through one buffer outside of Ruby's heap: what is buffered costs a method call, and the
+  # system is asked once for 64 KiB.
+  #
+  #   Bytewright::Reader.open("trace.bin") do |reader|
+  #     until reader.eof?
+  #       length = reader.u32be
+  #       reader.skip(12)
+  #       body = reader.read(length)
+  #     end
+  #   end
+  #
+  # Input that is compressed with gzip or zstd is decompressed. Positions are those of what is read, from
+  # where the reader began.
+  #
+  # A value that the input ends within raises TruncatedError, and nothing of it is taken. Whatever else
+  # ends an operation that waits (Thread#raise, Timeout), what it had read by then is read again.
+  class Reader < ReaderStream
+    include Enumerable
+
+    # Bytes that are asked of an object at once.
+    PIECE = 65_536
+    private_constant :PIECE
+
+    class << self
+      # Opens a file, or reads from an object.
+      #
+      # A regular file is read from where it is, by a descriptor of the reader's own, so that the IO stays
+      # where it is. Any other IO, and whatever else has +readpartial+ or +read+, is asked by its methods,
+      # and so is every IO where a fiber scheduler is set. An IO that is given is not closed with the reader.
+      #
+      # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
+      # @param compressed [Symbol, Boolean] :auto, :gzip, :zstd, or :none (false) to read the bytes as they are
+      # @param encoding [Encoding, String, nil] what lines, and all of the rest, are read in: that of the IO,
+      #   or Encoding.default_external
+      # @yieldparam reader [Reader] closed when the block ends
+      # @return [Reader, Object] the reader, or what the block returns
+      # @raise [Errno::ENOENT] and its like where the file cannot be opened
+      def open(source, compressed: :auto, encoding: nil)
+        reader = from(source, compression(compressed), encoding && Encoding.find(encoding))
+        return reader unless block_given?
+
+        begin
+          yield reader
+        ensure
+          reader.close
+        end
+      end
+
+      private :open_path, :open_descriptor, :open_object
+
+      private
+
+      def compression(compressed)
+        case compressed
+        when true then :auto
+        when false, nil then :none
+        when Symbol then compressed
+        else raise ArgumentError, "expected compressed: to be a Symbol, found #{compressed.inspect}"
+        end
+      end
+
+      def from(source, compressed, encoding)
+        return from_path(source, compressed, encoding) if source.is_a?(String)
+        return from_io(source, compressed, encoding) if source.is_a?(IO)
+        return from_object(source, compressed, encoding) if source.respond_to?(:readpartial)
+        return from_path(source.to_path, compressed, encoding) if source.respond_to?(:to_path)
+        return from_object(source, compressed, encoding) if source.respond_to?(:read)
+
+        raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
+      end
+
+      def from_path(path, compressed, encoding)
+        encoding ||= Encoding.default_external
+        raise ArgumentError, "string contains null byte" if path.include?("\0")
+        return open_path(path, compressed, encoding) if File.file?(path) && !Fiber.current_scheduler
+        raise Errno::EISDIR, path if File.directory?(path)
+
+        file = File.open(path, "rb")
+        from_object(file, compressed, encoding).tap { |reader| reader.send(:own, file) }
+      end
+
+      def from_io(io, compressed, encoding)
+        encoding ||= io.external_encoding || Encoding.default_external
+        return from_object(io, compressed, encoding) if Fiber.current_scheduler || !io.stat.file?
+
+        # Asking for nothing raises what reading would: that it is closed, or opened to write.
+        io.read(0)
+        open_descriptor(io.fileno, io.pos, io.respond_to?(:path) && io.path || io.inspect, compressed, encoding)
+      end
+
+      def from_object(object, compressed, encoding)
+        encoding ||= (object.external_encoding if object.respond_to?(:external_encoding)) || Encoding.default_external
+        origin = position_of(object)
+        open_object(object.class.to_s, !origin.nil?, compressed, encoding).tap do |reader|
+          reader.send(:attach, object, origin)
+        end
+      end
+
+      # Where an object is, if it can be told to go back there.
+      def position_of(object)
+        return unless object.respond_to?(:pos) && object.respond_to?(:seek)
+        return if object.is_a?(IO) && !object.stat.file?
+
+        object.pos
+      rescue SystemCallError, IOError
+        nil
+      end
+    end
+
+    alias eof eof?
+    alias tell pos
+
+    # @!method u8
+    #   The next byte, and by like names the next number of any width: a letter for its kind (u unsigned, i
+    #   signed, f a float), its bits, and le or be for the order of its bytes.
+    #   @return [Integer]
+    #   @raise [TruncatedError] where the input ends before it does
+    # @!method varint
+    #   The next number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits.
+    #   @return [Integer]
+    # @!method zigzag
+    #   The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    #   @return [Integer]
+    # @!method read(length = nil, string = nil)
+    #   As IO#read: bytes as they are, or all that is left in the encoding of lines.
+    #   @return [String, nil] nil at the end, where a length is given that is not 0
+    # @!method read_into(string, length)
+    #   Puts up to +length+ bytes into +string+, in place of what it has.
+    #   @return [String, nil] the string; nil at the end, and the string is empty then
+    # @!method peek(length)
+    #   Bytes that stay where they are.
+    #   @return [String, nil] fewer than +length+, or nil, only where the input ends
+    # @!method skip(length)
+    #   Passes over bytes. A long way in a file is not read.
+    #   @return [Integer] how many there were
+    # @!method gets(separator = $/, limit = nil, chomp: false)
+    #   As IO#gets.
+    #   @return [String, nil]
+    # @!method count_lines
+    #   How many lines are left, all of which are passed over, as +each_line.count+ would say.
+    #   @return [Integer]
+
+    # Goes to a place in a file, or in an object that can go there. In compressed input, and in what can be
+    # read once, forwards is by reading, and backwards from the beginning or not at all.
+    #
+    # @param whence [Integer, Symbol] IO::SEEK_SET, IO::SEEK_CUR or IO::SEEK_END, or :SET, :CUR or :END
+    # @return [Integer] 0
+    # @raise [Errno::ESPIPE] where it cannot go there
+    def seek(offset, whence = IO::SEEK_SET)
+      target =
+        case whence
+        when IO::SEEK_SET, :SET then offset
+        when IO::SEEK_CUR, :CUR then pos + offset
+        when IO::SEEK_END, :END then length_in_all + offset
+        else raise ArgumentError, "unknown whence: #{whence}"
+        end
+      target = Integer(target)
+      raise Errno::EINVAL, name if target.negative?
+
+      go_to(target)
+      0
+    end
+
+    # @param offset [Integer]
+    def pos=(offset)
+      seek(offset)
+    end
+
+    # Goes back to where it began, and reads anew what may have changed since.
+    #
+    # @return [Integer] 0
+    def rewind
+      go_to_beginning
+      0
+    end
+
+    # Yields each line, as IO#each_line does, or with +batch+ Arrays of so many lines, which costs less. A
+    # batch has fewer lines at the end, and where those that are there would wait for others.
+    #
+    # @param separator [String, nil] what ends a line; "" for paragraphs, nil for all in one
+    # @param limit [Integer, nil] the most bytes of a line
+    # @param chomp [Boolean] whether to leave out what ends a line
+    # @param batch [Integer, nil] lines to an Array
+    # @yieldparam line [String, Array<String>]
+    # @return [Reader, Enumerator]
+    def each_line(separator = $/, limit = nil, chomp: false, batch: nil, &block)
+      return to_enum(:each_line, separator, limit, chomp: chomp, batch: batch) unless block
+      raise ArgumentError, "expected batch: above 0, found #{batch}" if batch && batch < 1
+
+      rule = line_rule(separator, limit, chomp: chomp, each: true)
+      each_line_by(rule, batch || 0, &block)
+    end
+    alias each each_line
+
+    # Yields each record of +size+ bytes.
+    #
+    # @yieldparam record [String]
+    # @return [Reader, Enumerator]
+    # @raise [TruncatedError] after the last one, where there are fewer bytes than a record has
+    def each_record(size, &block)
+      raise ArgumentError, "expected a size above 0, found #{size}" unless size.positive?
+      return to_enum(:each_record, size) { records_left(size) } unless block
+
+      each_record_by(size, &block)
+    end
+
+    # Unpacks records of one length, as String#unpack does one: +template+ has no letter whose length
+    # depends on the bytes.
+    #
+    # @param template [String] letters of String#unpack: C c S s L l Q q J j N n V v E e G g F f D d with <, >
+    #   and counts, a A Z and x with counts
+    # @param count [Integer, nil] how many records, at most; all that are left where it is nil
+    # @yieldparam values [Array] the values of one record
+    # @return [Array<Array>, Reader] the values of each record, or self with a block
+    # @raise [TruncatedError] where the input ends within a record
+    # @raise [ArgumentError] where the template has no fixed length
+    def unpack_records(template, count = nil)
+      template = record_template(template)
+      return take_records(template, count) unless block_given?
+
+      raise ArgumentError, "negative length #{count} given" if count&.negative?
+
+      left = count || Float::INFINITY
+      while left.positive? && (values = take_record(template))
+        left -= 1
+        yield values
+      end
+      self
+    end
+
+    # Looks for a sequence of bytes. With a block it stands behind each one when it yields, and looks on from
+    # where the block leaves it.
+    #
+    # @param pattern [String]
+    # @yieldparam position [Integer] where a sequence begins
+    # @return [Array<Integer>, Reader] all of those places, or self with a block
+    def scan(pattern)
+      pattern = String.try_convert(pattern) || raise(TypeError, "no implicit conversion of #{pattern.class} into String")
+      search = Search.new(pattern)
+      return scan_all(search) unless block_given?
+
+      while (at = find_next(search))
+        yield at
+      end
+      self
+    end
+
+    # Gives the file back. An IO that was given stays open.
+    #
+    # @return [nil]
+    def close
+      close_stream
+      @owned&.close
+      @owned = nil
+    end
+
+    # @return [String] its name, and whether it is closed
+    def inspect
+      "#<#{self.class} #{name}#{" (closed)" if closed?}>"
+    end
+
+    private :each_line_by, :each_record_by, :take_record, :take_records
+
+    private
+
+    # Keeps the object that bytes come from, and where it was.
+    def attach(object, origin)
+      @object = object
+      @origin = origin
+      @asks = object.respond_to?(:readpartial) ? :readpartial : :read
+      @piece = String.new(capacity: PIECE) if object.is_a?(IO)
+    end
+
+    # Keeps an IO that is closed with the reader.
+    def own(io)
+      @owned = io
+    end
+
+    # Called where more bytes are needed than there are: asks the object for some, and waits for them.
+    def bring_input
+      go_where_bytes_are_wanted
+      return supply(@object.public_send(@asks, PIECE)) unless @piece
+
+      # Ruby checks for interrupts between reading and answering, and what was read would be lost. So it
+      # is interrupted while it waits, and not while it reads.
+      @object.wait_readable
+      Thread.handle_interrupt(Object => :never) { supply(@object.readpartial(PIECE, @piece)) }
+    rescue EOFError
+      supply(nil)
+    end
+
+    def go_where_bytes_are_wanted
+      offset = take_sought or return
+      begin
+        @object.seek(@origin + offset)
+      rescue Exception
+        put_sought_back(offset)
+        raise
+      end
+    end
+
+    def line_rule(separator = $/, limit = nil, chomp: false, each: false)
+      if limit.nil? && !separator.nil? && (text = String.try_convert(separator)).nil?
+        separator, limit = $/, separator
+      end
+      separator = text || (separator && (String.try_convert(separator) || raise(TypeError, "no implicit conversion of #{separator.class} into String")))
+      unless limit.nil?
+        raise TypeError, "no implicit conversion of #{limit.class} into Integer" unless limit.respond_to?(:to_int)
+
+        limit = limit.to_int
+        raise ArgumentError, "invalid limit: 0 for each_line" if each && limit.zero?
+
+        limit = nil if limit.negative?
+      end
+      LineRule.new(separator, limit, external_encoding == Encoding::UTF_8, chomp ? true : false)
+    end
+
+    def record_template(text)
+      return @template if @template_text == text
+
+      @template = RecordTemplate.new(text)
+      @template_text = text.dup.freeze
+      @template
+    end
+
+    def records_left(size)
+      left = bytes_left
+      left && (left + size - 1) / size
+    end
+
+    # Where it ends, which takes reading all of it where it is compressed.
+    def length_in_all
+      left = (peek(1); bytes_left)
+      return pos + left if left
+
+      begin_at = pos
+      skip(1 << 62)
+      pos.tap { go_to(begin_at) }
+    end
+
+    def scan_all(search)
+      found = []
+      while (at = find_next(search))
+        found << at
+      end
+      found
+    end
+  end
+end

@@ -1,0 +1,205 @@
+# frozen_string_literal: true
+
+require_relative "extension"
+Bytewright.send(:define_writers)
+
+module Bytewright
+  private_constant :WriterStream
+
+  # Binary output that is gathered outside of Ruby's heap and written in few calls: the counterpart of
+  # {Reader}, with the same names for values.
+  #
+  #   Bytewright::Writer.open("trace.bin") do |writer|
+  #     writer.u32be(body.bytesize).u64le(0) << body
+  #   end
+  #
+  # What is written is in the file when it is flushed or closed. An error loses nothing: what was not
+  # written is gathered still.
+  class Writer < WriterStream
+    # Bytes that an object is given at once.
+    PIECE = 65_536
+    # What a pipe takes at once where it says that it takes something.
+    PIPE_PIECE = 4_096
+    # fcntl's number for asking what a descriptor does; the same wherever Ruby is.
+    GET_FLAGS = 3
+    private_constant :PIECE, :PIPE_PIECE, :GET_FLAGS
+
+    class << self
+      # Opens a file to be written, or writes to an object.
+      #
+      # An IO is written to by its own methods, and not closed with the writer.
+      #
+      # @param target [String, #to_path, #write] a path, or an IO or IO-like object
+      # @param append [Boolean] whether to write behind what the file has; it is written anew otherwise
+      # @param fsync [Boolean] whether {#flush} and {#close} return when the bytes will survive a power cut
+      # @yieldparam writer [Writer] closed when the block ends
+      # @return [Writer, Object] the writer, or what the block returns
+      # @raise [Errno::ENOENT] and its like where the file cannot be opened
+      def open(target, append: false, fsync: false, &block)
+        writer = to(target, append ? true : false)
+        writer.send(:sync_always) if fsync
+        block ? closing(writer, &block) : writer
+      end
+
+      # Writes a file that takes the place of the one at +path+ when the block ends: a reader, or a power cut,
+      # finds the old one or the new one, whole. Mode and owner are those of the old one; where +path+ is a
+      # link, what it leads to is replaced. Where the block raises, throws or breaks, the old one stays.
+      #
+      # @param path [String, #to_path]
+      # @yieldparam writer [Writer]
+      # @return [Object] what the block returns
+      def replace(path)
+        raise ArgumentError, "expected a block that writes the file, found none" unless block_given?
+
+        writer = open_replacement(path_of(path))
+        begin
+          result = yield writer
+          writer.send(:finish)
+          result
+        ensure
+          writer.send(:abandon)
+        end
+      end
+
+      private :open_path, :open_replacement, :open_object
+
+      private
+
+      def closing(writer)
+        result = yield writer
+        writer.close
+        result
+      ensure
+        # What the block wrote before it raised is written, as File.open does; a second error would hide
+        # the first.
+        close_quietly(writer) unless writer.closed?
+      end
+
+      def close_quietly(writer)
+        writer.close
+      rescue SystemCallError, IOError
+        writer.send(:abandon)
+      end
+
+      def to(target, append)
+        return to_object(target) if target.respond_to?(:write) && target.respond_to?(:flush)
+        return to_object(target) if target.respond_to?(:write) && !target.respond_to?(:to_path)
+
+        path = path_of(target)
+        return open_path(path, append) if !File.exist?(path) || File.file?(path)
+
+        file = File.open(path, append ? "ab" : "wb")
+        to_object(file).tap { |writer| writer.send(:own, file) }
+      end
+
+      def path_of(target)
+        path = String.try_convert(target) || (target.to_path if target.respond_to?(:to_path))
+        raise TypeError, "expected a path or an object with write, found #{target.class}" unless path
+        raise ArgumentError, "string contains null byte" if path.include?("\0")
+
+        path
+      end
+
+      def to_object(object)
+        open_object(object.class.to_s).tap { |writer| writer.send(:attach, object) }
+      end
+    end
+
+    alias tell pos
+
+    # @!method u8(value)
+    #   Writes a byte, and by like names a number of any width: see {Reader}.
+    #   @param value [Integer]
+    #   @return [Writer] self
+    #   @raise [RangeError] where the value does not fit
+    # @!method write(*objects)
+    #   As IO#write.
+    #   @return [Integer] bytes that were written
+    # @!method <<(object)
+    #   @return [Writer] self
+
+    # Hands all that is gathered to the system, or to the object, which is flushed, too.
+    #
+    # @param fsync [Boolean] whether to return only when it will survive a power cut
+    # @return [Writer] self
+    def flush(fsync: @fsync)
+      write_gathered
+      @object.flush if @object.respond_to?(:flush)
+      self.fsync if fsync
+      self
+    end
+
+    # Returns when what was written so far will survive a power cut.
+    #
+    # @return [Integer] 0
+    def fsync
+      sync_file
+      @object.fsync if @object.respond_to?(:fsync)
+      0
+    end
+
+    # Writes what is gathered and gives the file back. An IO that was given stays open. Where that raises, it
+    # is open still, and can be closed again.
+    #
+    # @return [nil]
+    def close
+      return if closed?
+
+      flush
+      abandon
+    end
+
+    # @return [String] its name, and whether it is closed
+    def inspect
+      "#<#{self.class} #{name}#{" (closed)" if closed?}>"
+    end
+
+    private
+
+    def sync_always
+      @fsync = true
+    end
+
+    def attach(object)
+      @object = object
+      return unless object.is_a?(IO)
+
+      object.flush
+      @is_io = true
+      # A pipe that does not block takes what there is room for; another one could block for ever.
+      takes_a_part = object.stat.file? || object.fcntl(GET_FLAGS) & File::NONBLOCK != 0
+      @piece = takes_a_part ? PIECE : PIPE_PIECE
+    end
+
+    def own(io)
+      @owned = io
+    end
+
+    # Closes without writing.
+    def abandon
+      close_stream
+      @owned&.close
+      @owned = nil
+    end
+
+    # Called where gathered bytes are to go to the object: gives it some, and waits until it takes them.
+    def write_to_object
+      return write_all_to_object unless @is_io
+
+      # Ruby checks for interrupts between writing and answering how much that was. So it is interrupted
+      # while it waits, and not while it writes.
+      @object.wait_writable
+      Thread.handle_interrupt(Object => :never) do
+        bytes = gathered_bytes(@piece)
+        count = @piece == PIPE_PIECE ? @object.syswrite(bytes) : @object.write_nonblock(bytes, exception: false)
+        forget(count) if count.is_a?(Integer)
+      end
+    end
+
+    def write_all_to_object
+      bytes = gathered_bytes(PIECE)
+      count = @object.write(bytes)
+      forget(count.is_a?(Integer) ? count : bytes.bytesize)
+    end
+  end
+end

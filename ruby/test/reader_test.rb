@@ -1,0 +1,489 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "socket"
+require "stringio"
+require "zlib"
+
+# Goal: a Reader gives the bytes that are there, as IO and String#unpack1 give them, wherever they come from
+# and wherever its buffer ends.
+#
+# Method: random bytes are read by random operations, and each answer is compared with Ruby's own over the
+# same bytes.
+class ReaderTest < TestCase
+  UNPACK = {
+    u8: "C", u16le: "S<", u16be: "S>", u32le: "L<", u32be: "L>", u64le: "Q<", u64be: "Q>",
+    i8: "c", i16le: "s<", i16be: "s>", i32le: "l<", i32be: "l>", i64le: "q<", i64be: "q>",
+    f32le: "e", f32be: "g", f64le: "E", f64be: "G"
+  }.freeze
+  WIDTH = UNPACK.to_h { |name, _| [name, name[/\d+/].to_i / 8] }.freeze
+  PIECE = 65_536
+
+  def setup
+    @seed = Integer(ENV.fetch("BYTEWRIGHT_SEED", Random.new_seed % 1_000_000))
+    @random = Random.new(@seed)
+  end
+
+  def teardown
+    puts("\nBYTEWRIGHT_SEED=#{@seed} #{name}") unless passed?
+  end
+
+  # Yields readers of the same bytes from each kind of input, with a name for it.
+  def each_input(bytes)
+    with_file(bytes, ".bin") do |path|
+      Bytewright::Reader.open(path) { |reader| yield reader, "a path" }
+      File.open(path, "rb") { |file| Bytewright::Reader.open(file) { |reader| yield reader, "a file" } }
+    end
+    Bytewright::Reader.open(StringIO.new(bytes)) { |reader| yield reader, "a StringIO" }
+    with_file(Zlib.gzip(bytes), ".gz") { |path| Bytewright::Reader.open(path) { |reader| yield reader, "gzip" } }
+    with_pipe(bytes) { |io| Bytewright::Reader.open(io) { |reader| yield reader, "a pipe" } }
+    with_socket(bytes) { |io| Bytewright::Reader.open(io) { |reader| yield reader, "a socket" } }
+  end
+
+  def with_pipe(bytes)
+    reader, writer = IO.pipe
+    thread = Thread.new { writing(writer, bytes) }
+    yield reader
+  ensure
+    reader.close
+    thread&.join
+  end
+
+  def with_socket(bytes)
+    mine, theirs = UNIXSocket.pair
+    thread = Thread.new { writing(theirs, bytes) }
+    yield mine
+  ensure
+    mine.close
+    thread&.join
+  end
+
+  # Writes pieces of any size, so that values are cut everywhere.
+  def writing(io, bytes)
+    at, random = 0, Random.new(@seed)
+    while at < bytes.bytesize
+      at += io.write(bytes.byteslice(at, random.rand(1..20_000)))
+      Thread.pass if random.rand(4).zero?
+    end
+  rescue Errno::EPIPE, Errno::ECONNRESET
+    # The reader has seen enough.
+  ensure
+    io.close
+  end
+
+  # Minitest would compare long Strings line by line, which takes minutes.
+  def same_bytes(expected, found, message)
+    return pass if expected.nil? ? found.nil? : expected == found
+
+    flunk("#{message}: expected #{expected&.bytesize.inspect} bytes, found #{found&.bytesize.inspect}, other ones or of #{found&.encoding}")
+  end
+
+  def same_number(expected, found, message)
+    expected.is_a?(Float) && expected.nan? ? assert(found.nan?, message) : assert_equal(expected, found, message)
+  end
+
+  def test_each_accessor_reads_what_unpack1_does_at_every_boundary_of_the_buffer
+    bytes = @random.bytes(PIECE * 2 + 40)
+    with_file(bytes, ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        UNPACK.each do |name, letter|
+          [0, PIECE, PIECE * 2].each do |boundary|
+            (-9..9).each do |distance|
+              at = boundary + distance
+              next if at.negative?
+
+              reader.rewind
+              reader.skip(at)
+              same_number(bytes.byteslice(at, WIDTH[name]).unpack1(letter), reader.public_send(name), "#{name} at #{at}")
+              assert_equal(at + WIDTH[name], reader.pos)
+            end
+          end
+        end
+      end
+    end
+  end
+
+  def test_any_sequence_of_operations_gives_what_ruby_gives
+    bytes = @random.bytes(PIECE * 3)
+    each_input(bytes) do |reader, from|
+      at = 0
+      while at < bytes.bytesize - 30_000
+        case @random.rand(8)
+        when 0
+          length = @random.rand(20_000)
+          same_bytes(bytes.byteslice(at, length), reader.read(length), "read(#{length}) at #{at} of #{from}")
+          at += length
+        when 1
+          length = @random.rand(1..3_000)
+          same_bytes(bytes.byteslice(at, length), reader.peek(length), "peek(#{length}) at #{at} of #{from}")
+        when 2
+          length = @random.rand(4_000)
+          assert_equal(length, reader.skip(length))
+          at += length
+        when 3
+          length, string = @random.rand(1..9_000), +"old"
+          assert_same(string, reader.read_into(string, length))
+          same_bytes(bytes.byteslice(at, length), string.b, "read_into(#{length}) at #{at} of #{from}")
+          at += length
+        else
+          name = UNPACK.keys.sample(random: @random)
+          expected = bytes.byteslice(at, WIDTH[name]).unpack1(UNPACK[name])
+          same_number(expected, reader.public_send(name), "#{name} at #{at} of #{from}")
+          at += WIDTH[name]
+        end
+        assert_equal(at, reader.pos)
+      end
+      same_bytes(bytes.byteslice(at..), reader.read.b, "the rest of #{from}")
+      assert_predicate(reader, :eof?)
+      assert_nil(reader.read(1))
+      assert_equal("", reader.read)
+    end
+  end
+
+  def test_a_value_that_the_input_ends_within_is_not_taken
+    each_input("abc") do |reader, from|
+      %i[u32be f64le u64le].each do |name|
+        error = assert_raises(Bytewright::TruncatedError, from) { reader.public_send(name) }
+        assert_equal([0, WIDTH[name], 3], [error.offset, error.needed, error.available])
+        assert_equal(0, reader.pos)
+      end
+      assert_equal(0x6162, reader.u16be)
+      error = assert_raises(Bytewright::TruncatedError) { reader.u16be }
+      assert_equal([2, 2, 1], [error.offset, error.needed, error.available])
+      assert_equal(99, reader.u8)
+      assert_equal(0, assert_raises(Bytewright::TruncatedError) { reader.u8 }.available)
+      assert_raises(Bytewright::TruncatedError) { reader.varint }
+    end
+  end
+
+  def test_varints_are_read_across_pieces_and_refused_where_they_are_too_long
+    numbers = Array.new(3_000) { @random.rand(1 << @random.rand(1..64)) }
+    varint = lambda do |number|
+      bytes = []
+      loop do
+        bytes << (number & 0x7f | (number > 0x7f ? 0x80 : 0))
+        number >>= 7
+        break bytes.pack("C*") if number.zero?
+      end
+    end
+    padding = "\x01" * (PIECE - 4_000)
+    each_input(padding + numbers.map(&varint).join) do |reader, from|
+      reader.skip(padding.bytesize)
+      assert_equal(numbers, Array.new(numbers.size) { reader.varint }, from)
+      assert_predicate(reader, :eof?)
+    end
+    Bytewright::Reader.open(StringIO.new("\x00\x01\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01".b)) do |reader|
+      assert_equal([0, -1, 1, (1 << 63) - 1], Array.new(4) { reader.zigzag })
+    end
+    Bytewright::Reader.open(StringIO.new("a#{"\xff".b * 11}".b)) do |reader|
+      reader.u8
+      assert_equal(1, assert_raises(Bytewright::FormatError) { reader.varint }.offset)
+      assert_equal(1, reader.pos)
+    end
+  end
+
+  def random_text
+    words = ["", "a", "ä", "\u{1f600}", "line", "\r", "x" * @random.rand(200), "\n", "\n\n", "--", "-"]
+    text = +""
+    text << words.sample(random: @random) << (@random.rand(3).zero? ? "\n" : "") while text.bytesize < 5_000
+    text << "x" * PIECE << "\n" << "end"
+  end
+
+  def test_lines_are_those_of_io
+    text = random_text
+    rules = [[], ["\n"], ["--"], ["-"], [""], [nil], [7], [1], ["\n", 10], ["--", 3], ["", 20], [nil, 100], ["\r\n"], ["x"], [-1]]
+    rules.product([true, false]).each do |rule, chomp|
+      each_input(text) do |reader, from|
+        with_file(text, ".txt") do |path|
+          File.open(path) do |io|
+            loop do
+              line = reader.gets(*rule, chomp: chomp)
+              expected = io.gets(*rule, chomp: chomp)
+              same_bytes(expected&.b, line&.b, "gets(#{rule}) of #{from}, chomp: #{chomp}, #{expected.inspect[0, 50]}, #{line.inspect[0, 50]}")
+              break unless line
+
+              assert_equal(expected.encoding, line.encoding) if from == "a path"
+            end
+          end
+        end
+      end
+    end
+  end
+
+  def test_batches_are_the_lines_in_their_order
+    text = random_text
+    each_input(text) do |reader, from|
+      batches = reader.each_line(batch: 100).to_a
+      same_bytes(text.b, batches.flatten.map(&:b).join, from)
+      assert(batches.all? { |batch| batch.size <= 100 })
+      assert_equal([100], batches[..-2].map(&:size).uniq, from) if from.start_with?("a path", "a file")
+    end
+    with_file(text, ".txt") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        assert_equal(text.lines(chomp: true), reader.each_line(chomp: true).to_a)
+        reader.rewind
+        assert_equal(text.lines.first(3), reader.first(3))
+        assert_raises(ArgumentError) { reader.each_line(batch: 0) {} }
+        assert_raises(ArgumentError) { reader.each_line(0) {} }
+        assert_raises(TypeError) { reader.gets([]) }
+        assert_raises(ArgumentError) { reader.gets("a", 1, 2) }
+      end
+    end
+  end
+
+  def test_lines_are_counted_as_each_line_does
+    ["", "a", "a\n", "\n\n", "a\nb", random_text, "ab\n" * 800_000].each do |text|
+      each_input(text) do |reader, from|
+        assert_equal(text.count("\n") + (text.empty? || text.end_with?("\n") ? 0 : 1), reader.count_lines, from)
+        assert_predicate(reader, :eof?)
+        assert_equal(text.bytesize, reader.pos)
+        assert_equal(0, reader.count_lines)
+      end
+    end
+  end
+
+  def test_the_last_line_is_that_of_gets
+    Bytewright::Reader.open(StringIO.new("one\ntwo")) do |reader|
+      reader.gets
+      assert_equal("one\n", $_)
+    end
+  end
+
+  def test_records_and_their_values
+    plain = ->(records) { records.map { |record| record.map { |value| value.is_a?(Float) ? [value].pack("G") : value } } }
+    template = "NnvQ>eGa2"
+    size = 4 + 2 + 2 + 8 + 4 + 8 + 2
+    bytes = @random.bytes(size * 5_000)
+    expected = plain.(bytes.unpack(template * 5_000).each_slice(7).to_a)
+    each_input(bytes) do |reader, from|
+      assert_equal(expected.first(10), plain.(reader.unpack_records(template, 10)), from)
+      yielded = []
+      assert_same(reader, reader.unpack_records(template, 100) { |values| yielded << values })
+      assert_equal(expected[10, 100], plain.(yielded))
+      assert_equal(expected.drop(110), plain.(reader.unpack_records(template)), from)
+      assert_empty(reader.unpack_records(template))
+    end
+    each_input("#{bytes.byteslice(0, size * 20)}rest") do |reader, _|
+      records = []
+      assert_raises(Bytewright::TruncatedError) { reader.each_record(size) { |record| records << record } }
+      assert_equal(bytes.byteslice(0, size * 20), records.join)
+      assert_equal([size * 20, Encoding::BINARY], [reader.pos, records.first.encoding])
+      assert_raises(Bytewright::TruncatedError) { reader.unpack_records(template) }
+      assert_equal(size * 20, reader.pos)
+      assert_equal("rest", reader.read(9))
+    end
+    Bytewright::Reader.open(StringIO.new("")) do |reader|
+      assert_raises(ArgumentError) { reader.unpack_records("a*") }
+      assert_raises(ArgumentError) { reader.each_record(0) {} }
+      assert_raises(Bytewright::LimitError) { reader.unpack_records("a9999999") }
+    end
+  end
+
+  def test_enumerators_know_their_size_where_it_is_known
+    with_file("x" * 1_000, ".bin") do |path|
+      Bytewright::Reader.open(path, compressed: false) do |reader|
+        reader.skip(100)
+        assert_equal(90, reader.each_record(10).size)
+        assert_equal(129, reader.each_record(7).size)
+        assert_nil(reader.each_line.size)
+      end
+    end
+    assert_nil(Bytewright::Reader.open(StringIO.new("x")).each_record(1).size)
+  end
+
+  def test_a_sequence_is_found_wherever_pieces_end
+    pattern = "needle"
+    bytes = "x" * (PIECE * 2 + 100)
+    places = [0, 10, PIECE - 16, PIECE - 6, PIECE * 2 - 3, PIECE + 7, bytes.bytesize - 6].sort
+    places.each { |at| bytes[at, 6] = pattern }
+    each_input(bytes) do |reader, from|
+      seen = []
+      reader.scan(pattern) do |at|
+        seen << at
+        assert_equal(at + 6, reader.pos)
+      end
+      assert_equal(places, seen, from)
+      assert_predicate(reader, :eof?)
+    end
+    Bytewright::Reader.open(StringIO.new("aXaaXaX")) do |reader|
+      assert_equal([1, 4, 6], reader.scan("X"))
+      assert_raises(ArgumentError) { reader.scan("") }
+      assert_raises(TypeError) { reader.scan(/x/) }
+    end
+  end
+
+  def test_it_goes_back_and_forth_where_the_input_can
+    bytes = @random.bytes(PIECE * 4)
+    each_input(bytes) do |reader, from|
+      if ["a pipe", "a socket"].include?(from)
+        reader.seek(PIECE * 2)
+        assert_equal(bytes.byteslice(PIECE * 2, 8), reader.read(8))
+        reader.read(PIECE * 1.5)
+        assert_raises(Errno::ESPIPE) { reader.rewind }
+        next
+      end
+      50.times do
+        at = @random.rand(bytes.bytesize - 10)
+        case @random.rand(3)
+        when 0 then assert_equal(0, reader.seek(at))
+        when 1 then reader.seek(at - reader.pos, IO::SEEK_CUR)
+        else reader.seek(at - bytes.bytesize, :END)
+        end
+        assert_equal([at, bytes.byteslice(at, 8)], [reader.pos, reader.peek(8)], from)
+      end
+      reader.rewind
+      same_bytes(bytes, reader.read.b, from)
+      assert_raises(Errno::EINVAL) { reader.seek(-1) }
+      reader.pos = 5
+      assert_equal(bytes.getbyte(5), reader.u8)
+    end
+  end
+
+  def test_beyond_the_end_of_a_file_there_is_nothing_as_in_io
+    with_file("abc", ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        reader.seek(100)
+        assert_equal(100, reader.pos)
+        assert_nil(reader.read(1))
+        assert_equal("", reader.read)
+        assert_equal(0, reader.skip(5))
+        reader.seek(1)
+        assert_equal("bc", reader.read)
+      end
+    end
+  end
+
+  def test_compressed_input_is_told_by_its_bytes_or_taken_as_is_asked
+    bytes = @random.bytes(1_000)
+    gzip = Zlib.gzip(bytes)
+    read = ->(input, **options) { Bytewright::Reader.open(StringIO.new(input), **options) { |reader| [reader.compression, reader.read(9_999)] } }
+    assert_equal([:gzip, bytes], read.(gzip))
+    assert_equal([:none, gzip], read.(gzip, compressed: false))
+    assert_equal([:none, gzip], read.(gzip, compressed: :none))
+    assert_equal([:gzip, bytes], read.(gzip, compressed: :gzip))
+    assert_equal([:none, "PK\x03\x04zip"], read.("PK\x03\x04zip".b))
+    assert_raises(Bytewright::FormatError) { read.(bytes, compressed: :gzip) }
+    assert_raises(ArgumentError) { read.(bytes, compressed: :bzip2) }
+    Bytewright::Reader.open(LOOPBACK) { |reader| assert_equal([:zstd, 24], [reader.compression, reader.read(24).bytesize]) }
+    cut = Bytewright::Reader.open(StringIO.new(gzip.byteslice(0, 700)))
+    assert_raises(Bytewright::TruncatedError) { cut.read }
+    cut.rewind
+    assert_equal(bytes.byteslice(0, 100), cut.read(100))
+  end
+
+  def test_a_file_is_read_from_where_it_is_and_stays_there
+    with_file("0123456789", ".bin") do |path|
+      File.open(path) do |file|
+        file.getc
+        reader = Bytewright::Reader.open(file)
+        assert_equal(["123", 3, 1], [reader.read(3), reader.pos, file.pos])
+        file.close
+        assert_equal("456789", reader.read)
+        reader.rewind
+        assert_equal("1", reader.read(1))
+        reader.close
+      end
+      File.open(path, "a") { |file| assert_raises(IOError) { Bytewright::Reader.open(file) } }
+      assert_raises(IOError) { Bytewright::Reader.open(File.open(path).tap(&:close)) }
+    end
+    assert_raises(Errno::ENOENT) { Bytewright::Reader.open("/nonexistent") }
+    assert_raises(Errno::EISDIR) { Bytewright::Reader.open("/") }
+    assert_raises(TypeError) { Bytewright::Reader.open(5) }
+  end
+
+  def test_a_file_that_grows_is_read_on_and_one_that_shrinks_ends
+    with_file("abc\n", ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        assert_equal(["abc\n", nil], [reader.gets, reader.gets])
+        File.write(path, "de", mode: "a")
+        assert_equal(["de", nil], [reader.gets, reader.gets])
+        File.write(path, "f\n", mode: "a")
+        refute_predicate(reader, :eof?)
+        assert_equal(["f\n", 8], [reader.gets, reader.pos])
+        File.truncate(path, 0)
+        assert_predicate(reader, :eof?)
+        File.write(path, "x" * PIECE * 3)
+        reader.rewind
+        reader.u8
+        File.truncate(path, PIECE / 2)
+        assert_operator(reader.read.bytesize, :<, PIECE)
+        assert_raises(Bytewright::TruncatedError) { reader.u32be }
+      end
+    end
+  end
+
+  def test_strings_that_are_read_into_are_checked_and_left_whole
+    with_file("x" * PIECE * 3, ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        [10, PIECE * 2].each do |length|
+          assert_raises(FrozenError) { reader.read_into("frozen", length) }
+          assert_raises(TypeError) { reader.read_into(5, length) }
+        end
+        assert_equal(0, reader.pos)
+        shared = "y" * 100
+        copy = shared.dup
+        reader.read_into(copy, 50)
+        assert_equal(["y" * 100, "x" * 50], [shared, copy])
+        text = +"ä" * 40
+        assert_predicate(text, :valid_encoding?)
+        assert_equal("x" * 7, reader.read(7, text))
+        assert_equal(["x" * (PIECE * 2), 7 + 50], [reader.read_into(text, PIECE * 2), reader.pos - PIECE * 2])
+        reader.read
+        assert_nil(reader.read_into(text, 1))
+        assert_empty(text)
+        assert_equal(["", ""], [reader.read(0), reader.read_into(text, 0)])
+        assert_raises(ArgumentError) { reader.read(-1) }
+        assert_raises(ArgumentError) { reader.skip(-1) }
+        assert_raises(RangeError) { reader.read(1 << 70) }
+        assert_raises(TypeError) { reader.read("1") }
+      end
+    end
+  end
+
+  def test_a_length_that_is_wrong_costs_no_memory
+    each_input("abc") { |reader, _| assert_equal("abc", reader.read((1 << 62) - 1)) }
+    each_input("abc") { |reader, _| assert_equal("abc", reader.peek((1 << 61))) }
+    each_input("abc") { |reader, _| assert_equal(3, reader.skip((1 << 62) - 1)) }
+  end
+
+  def test_encodings_are_those_of_io
+    with_file("grün\n", ".txt") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        assert_equal([Encoding.default_external] * 2, [reader.peek(1) && reader.gets.encoding, reader.read.encoding])
+      end
+      Bytewright::Reader.open(path, encoding: "ISO-8859-1") { |reader| assert_equal(Encoding::ISO_8859_1, reader.gets.encoding) }
+      File.open(path, "r:windows-1252") { |file| assert_equal(Encoding::Windows_1252, Bytewright::Reader.open(file).gets.encoding) }
+      Bytewright::Reader.open(path) { |reader| assert_equal([Encoding::BINARY, "gr".b], [(s = reader.read(2)).encoding, s]) }
+    end
+  end
+
+  def test_a_closed_reader_says_so
+    reader = Bytewright::Reader.open(WEB)
+    refute_predicate(reader, :closed?)
+    assert_match(/web.pcap.gz>\z/, reader.inspect)
+    assert_nil(reader.close)
+    assert_nil(reader.close)
+    assert_predicate(reader, :closed?)
+    [:u8, :gets, :read, :eof?, :pos, :rewind, :count_lines, :varint, :to_a].each do |name|
+      assert_raises(Bytewright::ClosedError, name) { reader.public_send(name) }
+    end
+    assert_raises(Bytewright::ClosedError) { reader.skip(0) }
+    assert_raises(Bytewright::ClosedError) { reader.peek(0) }
+    assert_equal(:value, Bytewright::Reader.open(WEB) { :value })
+    kept = nil
+    assert_raises(RuntimeError) { Bytewright::Reader.open(WEB) { |r| (kept = r) && raise("no") } }
+    assert_predicate(kept, :closed?)
+  end
+
+  def test_a_fifo_by_its_path
+    with_new_file("fifo") do |path|
+      File.mkfifo(path)
+      writer = Thread.new { File.write(path, "abc" * 50_000) }
+      Bytewright::Reader.open(path) do |reader|
+        assert_equal("abca", reader.read(4))
+        assert_equal(149_996, reader.read.bytesize)
+      end
+      writer.join
+    end
+  end
+end

@@ -1,0 +1,386 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "socket"
+require "timeout"
+
+# Goal: whatever happens while a Reader or a Writer waits, no byte is lost or doubled, nothing stays locked, and
+# nothing of Ruby's is touched that others may change.
+#
+# Method: interrupts come at random moments, BYTEWRIGHT_INTERRUPTS of them (10,000 have been run), and what is
+# read must be what stands at the place where the reader says it is. Other threads change, freeze and collect
+# what is in use.
+class ReaderThreadsTest < TestCase
+  INTERRUPTS = Integer(ENV.fetch("BYTEWRIGHT_INTERRUPTS", 400))
+  PIECE = 65_536
+
+  # What interrupts.
+  class Interruption < Exception; end
+
+  def setup
+    @seed = Integer(ENV.fetch("BYTEWRIGHT_SEED", Random.new_seed % 1_000_000))
+    @random = Random.new(@seed)
+  end
+
+  def teardown
+    puts("\nBYTEWRIGHT_SEED=#{@seed} #{name}") unless passed?
+  end
+
+  # Bytes that say where they stand, in lines.
+  def numbered(count)
+    Array.new(count / 16) { |at| format("%015d\n", at * 16) }.join
+  end
+
+  def test_interrupts_lose_no_byte_of_a_pipe_or_a_socket
+    bytes = numbered(1 << 20)
+    left = INTERRUPTS
+    while left.positive?
+      [IO.pipe, UNIXSocket.pair].each do |mine, theirs|
+        feeding = Thread.new do
+          at, random = 0, Random.new(@seed)
+          while at < bytes.bytesize
+            at += theirs.write(bytes.byteslice(at, random.rand(1..8_000)))
+            sleep(0.0002) if random.rand(3).zero?
+          end
+          theirs.close
+        end
+        reader = Bytewright::Reader.open(mine)
+        seen = nil
+        sent = 0
+        thread = Thread.new do
+          # Between two operations nothing may come: what one has answered is Ruby's to lose.
+          Thread.handle_interrupt(Interruption => :never) { seen = follow(reader, bytes) }
+        end
+        until thread.join(0.0005)
+          thread.raise(Interruption)
+          sent += 1
+        end
+        thread.value
+        assert_equal(bytes.bytesize, seen)
+        feeding.join
+        mine.close
+        left -= [sent, 1].max
+      end
+    end
+  end
+
+  # Reads all of `bytes`, and again what was interrupted; nothing of that may be gone.
+  def follow(reader, bytes)
+    random, at = Random.new(@seed), 0
+    until at == bytes.bytesize
+      length = [1, 8, 3_000, 100_000].sample(random: random)
+      kind = random.rand(5)
+      begin
+        answer = Thread.handle_interrupt(Interruption => random.rand(2).zero? ? :on_blocking : :immediate) do
+          case kind
+          when 0 then reader.read(length)
+          when 1 then reader.gets
+          when 2 then reader.read_into(+"", length)
+          when 3 then reader.each_line(batch: 20).first&.join
+          else bytes.byteslice(at, reader.skip(length))
+          end
+        end
+        raise "#{answer.inspect} at #{at}" unless answer == bytes.byteslice(at, answer.bytesize)
+
+        at += answer.bytesize
+        raise "at #{reader.pos}, not #{at}" unless reader.pos == at
+      rescue Interruption
+        # What was answered when it came is lost by Ruby, and taken from the reader as a whole.
+        taken = reader.pos - at
+        raise "took #{taken}" if taken.negative?
+
+        at += taken
+      end
+    end
+    at
+  end
+
+  def test_interrupts_lose_no_byte_of_a_file_that_is_not_cached
+    bytes = numbered(1 << 20)
+    with_file(bytes, ".txt") do |path|
+      thread = Thread.new do
+        Thread.handle_interrupt(Interruption => :never) do
+          10.times do
+            File.open(path, "r+") { |file| file.fdatasync && file.advise(:dontneed) }
+            Bytewright::Reader.open(path) { |reader| follow(reader, bytes) == bytes.bytesize or raise "not all" }
+          end
+        end
+      end
+      thread.raise(Interruption) until thread.join(0.0005)
+      thread.value
+    end
+  end
+
+  def test_interrupts_double_and_lose_no_byte_that_is_written
+    bytes = numbered(1 << 20)
+    with_file("", ".txt") do |path|
+      [IO.pipe, UNIXSocket.pair, [nil, path]].each do |theirs, mine|
+        collecting = theirs && Thread.new { (+"").tap { |all| all << theirs.readpartial(5_000) && Thread.pass until theirs.eof? } }
+        writer = Bytewright::Writer.open(mine)
+        thread = Thread.new do
+          Thread.handle_interrupt(Interruption => :never) do
+            until (at = writer.pos) == bytes.bytesize
+              begin
+                Thread.handle_interrupt(Interruption => :on_blocking) { writer << bytes.byteslice(at, 10_000) }
+              rescue Interruption
+                nil
+              end
+            end
+            begin
+              Thread.handle_interrupt(Interruption => :on_blocking) { writer.close }
+            rescue Interruption
+              retry
+            end
+          end
+        end
+        thread.raise(Interruption) until thread.join(0.0005)
+        thread.value
+        mine.close if theirs
+        assert((theirs ? collecting.value : File.read(path)) == bytes, theirs.class)
+      end
+    end
+  end
+
+  def test_thread_kill_and_timeout_end_a_read_that_waits_and_reading_goes_on
+    IO.pipe do |mine, theirs|
+      theirs << "ab"
+      reader = Bytewright::Reader.open(mine)
+      assert_raises(Timeout::Error) { Timeout.timeout(0.05) { reader.u32be } }
+      thread = Thread.new { reader.gets }
+      eventually { thread.status == "sleep" }
+      assert_same(thread, thread.kill.join(10))
+      theirs << "cdef\n"
+      assert_equal([0x61626364, "ef\n"], [reader.u32be, reader.gets])
+    end
+  end
+
+  def test_other_threads_read_on_where_one_has_ended_and_wait_where_it_waits
+    IO.pipe do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      threads = Array.new(4) { Thread.new { Array.new(100) { reader.u32be } } }
+      eventually { threads.all? { |thread| thread.status == "sleep" } }
+      (0...400).each_slice(7) do |numbers|
+        theirs << numbers.pack("N*")
+        Thread.pass
+      end
+      values = threads.map(&:value)
+      assert_equal((0...400).to_a, values.flatten.sort)
+      assert(values.all? { |own| own == own.sort })
+    end
+  end
+
+  def test_closing_ends_a_read_of_another_thread_when_its_input_comes
+    IO.pipe do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      thread = Thread.new { reader.u32be }
+      thread.report_on_exception = false
+      eventually { thread.status == "sleep" }
+      reader.close
+      theirs << "abcd"
+      assert_raises(Bytewright::ClosedError) { thread.value }
+    end
+  end
+
+  def test_an_object_that_reads_the_reader_is_refused
+    reader = nil
+    object = Object.new
+    object.define_singleton_method(:read) { |_| reader.u8 }
+    reader = Bytewright::Reader.open(object)
+    assert_raises(Bytewright::LockError) { reader.u8 }
+    assert_raises(Bytewright::LockError) { reader.gets }
+  end
+
+  def test_an_object_that_raises_or_answers_nonsense_is_asked_again
+    answers = [-> { raise "no" }, -> { 5 }, -> { "" }, -> { "ab" }, -> { throw :out }, -> { "cd" }, -> {}]
+    object = Object.new
+    object.define_singleton_method(:read) { |_| answers.shift&.call }
+    reader = Bytewright::Reader.open(object)
+    assert_equal("no", assert_raises(RuntimeError) { reader.u32be }.message)
+    assert_raises(TypeError) { reader.u32be }
+    catch(:out) { reader.u32be }
+    assert_equal(0x61626364, reader.u32be)
+    assert_predicate(reader, :eof?)
+  end
+
+  def test_a_string_that_is_filled_is_locked_while_others_have_their_turn_and_not_afterwards
+    IO.pipe do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      string = +""
+      bytes = numbered(PIECE * 4)
+      thread = Thread.new { reader.read_into(string, bytes.bytesize) }
+      theirs << bytes.byteslice(0, 1_000)
+      eventually { thread.status == "sleep" }
+      feeding = Thread.new { theirs << bytes.byteslice(1_000..) }
+      while thread.alive?
+        [-> { string << "x" }, -> { string.clear }, -> { string.replace("y" * 9_999) }].each do |change|
+          assert_raises(RuntimeError, "locked") { change.call } if thread.status == "sleep" && string.bytesize.positive?
+        rescue Minitest::Assertion
+          raise if thread.alive? && thread.status == "sleep"
+        end
+        GC.start
+        GC.compact
+        Thread.pass
+        break
+      end
+      feeding.join
+      thread.join
+      assert_operator(string.bytesize, :<=, bytes.bytesize)
+      string << "changed"
+      assert_raises(FrozenError) { reader.read_into(string.freeze, 1) }
+    end
+  end
+
+  def test_an_interrupted_string_is_empty_and_free_and_its_bytes_come_again
+    IO.pipe do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      string = +"old"
+      theirs << "x" * 40_000
+      assert_raises(Timeout::Error) { Timeout.timeout(0.05) { reader.read_into(string, PIECE * 2) } }
+      string << "free"
+      theirs.close
+      assert_equal("x" * 40_000, reader.read)
+    end
+  end
+
+  def test_it_works_under_gc_stress_and_compaction
+    bytes = numbered(3_200)
+    with_file(bytes, ".txt") do |path|
+      use = lambda do |reader|
+        assert_equal(bytes.unpack1("Q>"), reader.u64be)
+        assert_equal(bytes[8, 8], reader.gets)
+        assert_equal(bytes[16, 32].lines, reader.each_line(batch: 2).first)
+        assert_equal([bytes[48, 16].unpack("Na4Q>")], reader.unpack_records("Na4Q>", 1))
+        assert_equal(bytes[64, 16], reader.each_record(16).first)
+        assert_equal(bytes[80, 100], reader.read_into(+"", 100))
+        assert_equal([191, 207], reader.scan("\n0").first(2))
+00000000000").first(2).map { |at| at + 49 })
+        reader.close
+      end
+      [-> { Bytewright::Reader.open(path) }, -> { Bytewright::Reader.open(StringIO.new(bytes)) }].each do |open|
+        GC.stress = true
+        reader = open.call
+        GC.stress = false
+        GC.stress = true
+        use.call(reader)
+      ensure
+        GC.stress = false
+      end
+      compacts = GC.respond_to?(:auto_compact=)
+      GC.auto_compact = true if compacts
+      readers = Array.new(20) { Bytewright::Reader.open(StringIO.new(bytes)) }
+      GC.verify_compaction_references(toward: :empty, double_heap: true) if GC.respond_to?(:verify_compaction_references)
+      readers.each(&use)
+      writer = Bytewright::Writer.open(written = StringIO.new)
+      GC.stress = true
+      writer.u32be(1).varint(300).f64le(0.5) << "text" * 10
+      writer.close
+      GC.stress = false
+      assert_equal([1].pack("N") + "\xac\x02".b + [0.5].pack("E") + "text" * 10, written.string.b)
+    ensure
+      GC.stress = false
+      GC.auto_compact = false if compacts
+    end
+  end
+
+  # The least that a scheduler of fibers has to do.
+  class Scheduler
+    attr_reader :waits
+
+    def initialize
+      @readable, @writable, @sleeping, @blocked, @ready, @waits = {}, {}, {}, 0, [], 0
+      @mutex = Thread::Mutex.new
+    end
+
+    def fiber(&block)
+      Fiber.new(blocking: false, &block).tap(&:resume)
+    end
+
+    def io_wait(io, events, _timeout)
+      @waits += 1
+      (events & IO::READABLE != 0 ? @readable : @writable)[io] = Fiber.current
+      Fiber.yield
+      events
+    end
+
+    def kernel_sleep(duration = nil)
+      @sleeping[Fiber.current] = Process.clock_gettime(Process::CLOCK_MONOTONIC) + duration
+      Fiber.yield
+    end
+
+    def block(_blocker, _timeout = nil)
+      @blocked += 1
+      Fiber.yield
+    ensure
+      @blocked -= 1
+    end
+
+    def unblock(_blocker, fiber)
+      @mutex.synchronize { @ready << fiber }
+    end
+
+    def close
+      until @readable.empty? && @writable.empty? && @sleeping.empty? && @blocked.zero? && @ready.empty?
+        readable, writable = IO.select(@readable.keys, @writable.keys, nil, 0.001)
+        (readable || []).each { |io| @readable.delete(io).resume }
+        (writable || []).each { |io| @writable.delete(io).resume }
+        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        @sleeping.select { |_, time| time <= now }.each_key { |fiber| @sleeping.delete(fiber) && fiber.resume }
+        @mutex.synchronize { @ready.slice!(0..) }.each(&:resume)
+      end
+    end
+  end
+
+  def test_a_fiber_scheduler_runs_other_fibers_while_one_waits
+    bytes = numbered(400_000)
+    with_file(bytes, ".txt") do |path|
+      seen, ticks, scheduler = [], 0, Scheduler.new
+      mine, theirs = IO.pipe
+      Thread.new do
+        Fiber.set_scheduler(scheduler)
+        Fiber.schedule { Bytewright::Reader.open(mine) { |reader| seen << reader.read << reader.eof? } }
+        Fiber.schedule { Bytewright::Reader.open(path) { |reader| seen << reader.count_lines } }
+        Fiber.schedule do
+          Bytewright::Writer.open(theirs) { |writer| bytes.each_line { |line| writer << line } }
+          theirs.close
+        end
+        Fiber.schedule { 5.times { sleep(0.001) && ticks += 1 } }
+      end.join
+      assert([bytes, true, bytes.count("\n")].sort_by(&:to_s) == seen.sort_by(&:to_s))
+      assert_equal(5, ticks)
+      assert_operator(scheduler.waits, :>, 5)
+    ensure
+      mine.close
+    end
+  end
+
+  def test_two_fibers_that_wait_for_one_reader_have_their_turns
+    mine, theirs = IO.pipe
+    values = []
+    Thread.new do
+      Fiber.set_scheduler(Scheduler.new)
+      reader = Bytewright::Reader.open(mine)
+      2.times { Fiber.schedule { 3.times { values << reader.u8 } } }
+      Fiber.schedule { "abcdef".each_char { |char| sleep(0.001) && theirs << char } }
+    end.join
+    assert_equal("abcdef".bytes, values.sort)
+  ensure
+    [mine, theirs].each(&:close)
+  end
+
+  def test_a_forked_child_reads_the_file_of_its_parent_from_the_same_place
+    bytes = numbered(PIECE * 4)
+    with_file(bytes, ".txt") do |path|
+      reader = Bytewright::Reader.open(path)
+      reader.skip(16)
+      result, answer = IO.pipe
+      child = fork do
+        at_exit { exit! }
+        answer.write(reader.read.hash == bytes.byteslice(16..).hash)
+      end
+      assert(reader.read == bytes.byteslice(16..))
+      Process.wait(child)
+      answer.close
+      assert_equal("true", result.read)
+    end
+  end
+end
