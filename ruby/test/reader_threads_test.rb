@@ -253,7 +253,6 @@ class ReaderThreadsTest < TestCase
         assert_equal(bytes[64, 16], reader.each_record(16).first)
         assert_equal(bytes[80, 100], reader.read_into(+"", 100))
         assert_equal([191, 207], reader.scan("\n0").first(2))
-00000000000").first(2).map { |at| at + 49 })
         reader.close
       end
       [-> { Bytewright::Reader.open(path) }, -> { Bytewright::Reader.open(StringIO.new(bytes)) }].each do |open|
@@ -267,9 +266,10 @@ class ReaderThreadsTest < TestCase
       end
       compacts = GC.respond_to?(:auto_compact=)
       GC.auto_compact = true if compacts
-      readers = Array.new(20) { Bytewright::Reader.open(StringIO.new(bytes)) }
+      readers = Array.new(5) { Bytewright::Reader.open(StringIO.new(bytes)) }
       GC.verify_compaction_references(toward: :empty, double_heap: true) if GC.respond_to?(:verify_compaction_references)
       readers.each(&use)
+      GC.auto_compact = false if compacts
       writer = Bytewright::Writer.open(written = StringIO.new)
       GC.stress = true
       writer.u32be(1).varint(300).f64le(0.5) << "text" * 10

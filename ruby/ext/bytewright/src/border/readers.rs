@@ -302,6 +302,11 @@ unsafe extern "C" fn read(count: c_int, arguments: *const VALUE, object: VALUE) 
             return read_rest(object, into);
         }
         let length = length(given);
+        if into == NIL
+            && let Some(string) = take_string(object, length)
+        {
+            return string;
+        }
         if into != NIL {
             return read_to_string(object, super::tables::string(into), length);
         }
@@ -316,6 +321,25 @@ unsafe extern "C" fn read(count: c_int, arguments: *const VALUE, object: VALUE) 
         let string = first_bytes(this, there, BINARY);
         consume(this, there);
         string
+    }
+}
+
+/// A new String of bytes that are buffered, all of them, taken.
+///
+/// # Safety
+/// As for [`fixed`].
+#[inline]
+unsafe fn take_string(object: VALUE, length: usize) -> Option<VALUE> {
+    // SAFETY: as the caller promises; making a String moves nothing of what is buffered, and runs no
+    // Ruby code.
+    unsafe {
+        let this: &ReaderObject = inside(object);
+        if length == 0 {
+            return None;
+        }
+        let string = new_string(buffered(this).get(..length)?, BINARY);
+        consume(this, length);
+        Some(string)
     }
 }
 
