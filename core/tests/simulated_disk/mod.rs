@@ -565,10 +565,11 @@ impl Directory for SimulatedDisk {
     }
 
     fn create(&self, name: &OsStr, _: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {
-        match self.state().seen.names.contains_key(name) {
-            true => Err(io::ErrorKind::AlreadyExists.into()),
-            false => self.unsynced_file(name),
+        let is_there = self.state().seen.names.contains_key(name);
+        if is_there {
+            return Err(io::ErrorKind::AlreadyExists.into());
         }
+        self.unsynced_file(name)
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {

@@ -1,0 +1,357 @@
+//! Goal: a stream that is driven without waiting gives what a stream that waits gives, whatever its
+//! source does; and a file that is written is whole, or the old one, whatever the disk does.
+//!
+//! Method: a source that gives any number of bytes, has none yet, or fails, as chance says; the same
+//! bytes by `fill` are the answer. Files are written to a simulated disk that fails and loses power at
+//! each of its calls.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod generate;
+mod io_cases;
+mod simulated_disk;
+
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+
+use bytewright::io::{
+    ByteStream, CompressionChoice, Feed, FileSource, FileWriter, Fill, Found, LineCount, LineRule,
+    LineStep, Search, Separator, Source, StreamOptions,
+};
+use bytewright::{Error, ErrorKind, Result};
+use generate::{Random, seeds};
+use io_cases::{gzip, zstd};
+use simulated_disk::{Failure, SimulatedDisk};
+
+/// Gives its bytes in pieces by chance, now and then after it had none.
+struct Fitful {
+    bytes: Vec<u8>,
+    position: usize,
+    random: Random,
+    fails_at: Option<usize>,
+}
+
+impl Source for Fitful {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        if self.fails_at.is_some_and(|at| self.position >= at) {
+            return Err(Error::new(ErrorKind::Io(Some(5)), "cannot read"));
+        }
+        let most = limit.min(self.bytes.len() - self.position).min(1 + self.random.below(3000));
+        into.extend_from_slice(&self.bytes[self.position..self.position + most]);
+        self.position += most;
+        Ok(most)
+    }
+
+    fn try_read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Option<usize>> {
+        if self.random.once_in(3) { Ok(None) } else { self.read(into, limit).map(Some) }
+    }
+
+    fn seek(&mut self, offset: u64) -> Result<bool> {
+        self.position = self.bytes.len().min(offset as usize);
+        Ok(true)
+    }
+}
+
+fn fitful(bytes: &[u8], random: &mut Random, piece: usize) -> ByteStream {
+    let source = Fitful {
+        bytes: bytes.to_vec(),
+        position: 0,
+        random: Random::new(random.next()),
+        fails_at: None,
+    };
+    unread(Box::new(source), piece)
+}
+
+fn unread(source: Box<dyn Source>, piece: usize) -> ByteStream {
+    let mut options = StreamOptions::default();
+    options.piece = piece;
+    options.compression = CompressionChoice::AutoElseNone;
+    ByteStream::unread(source, "fitful", &options)
+}
+
+/// Makes bytes buffered, by asking again and again.
+fn insist(stream: &mut ByteStream, count: usize) -> Result<usize> {
+    loop {
+        match stream.try_fill(count)? {
+            Fill::Ready => return Ok(count),
+            Fill::Ended => return Ok(stream.buffered().len()),
+            Fill::WouldWait => {}
+        }
+    }
+}
+
+#[test]
+fn asking_again_and_again_gives_all_bytes_in_their_order() {
+    seeds(60, |random| {
+        let len = random.below(60_000);
+        let data = io_cases::Random::new(random.next()).bytes(len);
+        for input in [data.clone(), gzip(&data, 6), zstd(&data, 3)] {
+            let piece = 1 + random.below(9000);
+            let mut stream = fitful(&input, random, piece);
+            let mut seen = Vec::new();
+            loop {
+                let wanted = 1 + random.below(5000);
+                let there = insist(&mut stream, wanted).unwrap().min(wanted);
+                if there == 0 {
+                    break;
+                }
+                assert_eq!(stream.position(), seen.len() as u64);
+                seen.extend_from_slice(&stream.buffered()[..there]);
+                stream.consume(there);
+                if random.once_in(10) {
+                    let back = random.below(there + 1);
+                    let taken = seen.split_off(seen.len() - back);
+                    stream.give_back(&taken);
+                }
+            }
+            assert!(seen == data);
+        }
+    });
+}
+
+#[test]
+fn going_anywhere_gives_the_bytes_that_stand_there() {
+    seeds(40, |random| {
+        let data = io_cases::Random::new(random.next()).bytes(30_000);
+        for input in [data.clone(), gzip(&data, 6), zstd(&data, 3)] {
+            let mut stream = fitful(&input, random, 4096);
+            for _ in 0..30 {
+                let target = random.below(data.len());
+                insist(&mut stream, 1).unwrap();
+                stream.seek(target as u64).unwrap();
+                while stream.try_skip_to(target as u64).unwrap() == Fill::WouldWait {}
+                assert_eq!(stream.position(), target as u64);
+                let there = insist(&mut stream, 100).unwrap().min(100);
+                assert_eq!(stream.buffered()[..there], data[target..data.len().min(target + 100)]);
+                stream.consume(random.below(there));
+            }
+        }
+    });
+}
+
+#[test]
+fn an_error_comes_after_the_bytes_before_it_and_again() {
+    seeds(20, |random| {
+        let data = io_cases::Random::new(random.next()).bytes(20_000);
+        let at = random.below(data.len());
+        let random_of_source = Random::new(random.next());
+        let source = Fitful {
+            bytes: data.clone(),
+            position: 0,
+            random: random_of_source,
+            fails_at: Some(at),
+        };
+        let mut stream = unread(Box::new(source), 1000);
+        let mut seen = Vec::new();
+        let error = loop {
+            match insist(&mut stream, 1) {
+                Ok(_) => {
+                    seen.extend_from_slice(stream.buffered());
+                    stream.consume(stream.buffered().len());
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(seen.len() >= at && data.starts_with(&seen));
+        assert_eq!(error.kind(), ErrorKind::Io(Some(5)));
+        assert_eq!(insist(&mut stream, 1).unwrap_err().to_string(), error.to_string());
+    });
+}
+
+#[test]
+fn lines_and_sequences_are_found_across_pieces() {
+    seeds(60, |random| {
+        let words: [&[u8]; 5] = [b"\n", b"a", b"--", b"-", b"long word "];
+        let mut text = Vec::new();
+        while text.len() < 5000 {
+            text.extend_from_slice(random.pick(&words));
+        }
+        let separator = random.pick(&[b"\n".as_slice(), b"--", b"a"]);
+        let rule = LineRule {
+            separator: Separator::new(separator),
+            limit: None,
+            keeps_characters: false,
+            chomp: true,
+        };
+        let mut stream = fitful(&text, random, 64);
+        let (mut rest, mut searched) = (&text[..], 0);
+        loop {
+            match rule.try_line(&mut stream, &mut searched).unwrap() {
+                LineStep::Line(line) => {
+                    let end = rest.windows(separator.len()).position(|bytes| bytes == separator);
+                    let expected = &rest[..end.unwrap_or(rest.len())];
+                    let found = &stream.buffered()[..line.content_len];
+                    let expected = match separator {
+                        b"\n" => expected.strip_suffix(b"\r").unwrap_or(expected),
+                        _ => expected,
+                    };
+                    assert_eq!(found, expected);
+                    rest = &rest[line.len..];
+                    stream.consume(line.len);
+                    searched = 0;
+                }
+                LineStep::Ended => break,
+                LineStep::Later | LineStep::WouldWait => {}
+            }
+        }
+        assert!(rest.is_empty());
+
+        let search = Search::new(b"a--a").unwrap();
+        let mut stream = fitful(&text, random, 16);
+        let (mut found, mut begin) = (Vec::new(), 0);
+        loop {
+            match search.try_find(&mut stream).unwrap() {
+                Found::Here => {
+                    found.push(stream.position());
+                    stream.consume(search.len());
+                }
+                Found::Nowhere => break,
+                Found::Later | Found::WouldWait => {}
+            }
+        }
+        let mut expected = Vec::new();
+        while let Some(at) = text[begin..].windows(4).position(|bytes| bytes == b"a--a") {
+            expected.push((begin + at) as u64);
+            begin += at + 4;
+        }
+        assert_eq!(found, expected);
+
+        let mut count = LineCount::default();
+        count.add_all(&mut fitful(&text, random, 100)).unwrap();
+        let newlines = text.iter().filter(|byte| **byte == b'\n').count();
+        let ends_within = usize::from(text.last() != Some(&b'\n'));
+        assert_eq!(count.lines(), (newlines + ends_within) as u64);
+    });
+}
+
+#[test]
+fn a_number_that_is_wrong_takes_no_memory() {
+    let mut options = StreamOptions::default();
+    options.max_buffer = usize::MAX >> 1;
+    let feed = Feed::new(false);
+    let mut stream = ByteStream::unread(Box::new(feed.source()), "feed", &options);
+    assert_eq!(stream.try_fill(1 << 50).unwrap(), Fill::WouldWait);
+    feed.push(b"abc");
+    assert_eq!(stream.try_fill(1 << 50).unwrap(), Fill::WouldWait);
+    feed.end();
+    assert_eq!(stream.try_fill(1 << 50).unwrap(), Fill::Ended);
+    assert_eq!(stream.buffered(), b"abc");
+    assert!(stream.fill(1 << 50).is_ok());
+}
+
+#[test]
+fn a_feed_tells_where_it_is_to_go_and_asks_again_after_its_end() {
+    let feed = Feed::new(true);
+    let mut stream = unread(Box::new(feed.source()), 100);
+    feed.push(b"0123456789");
+    assert_eq!(insist(&mut stream, 4).unwrap(), 4);
+    stream.seek(500).unwrap();
+    assert_eq!((stream.position(), feed.take_sought()), (500, Some(500)));
+    assert_eq!(stream.try_fill(1).unwrap(), Fill::WouldWait);
+    feed.end();
+    assert_eq!(stream.try_fill(1).unwrap(), Fill::Ended);
+    stream.look_again();
+    assert_eq!(stream.try_fill(1).unwrap(), Fill::WouldWait);
+    stream.rewind().unwrap();
+    assert_eq!((stream.position(), feed.take_sought()), (0, Some(0)));
+    let once = Feed::new(false);
+    let mut stream = unread(Box::new(once.source()), 4);
+    once.push(&[b'x'; 20]);
+    insist(&mut stream, 1).unwrap();
+    stream.consume(4);
+    assert!(stream.rewind().is_ok());
+    for _ in 0..5 {
+        insist(&mut stream, 4).unwrap();
+        stream.consume(4);
+    }
+    assert_eq!(stream.rewind().unwrap_err().kind(), ErrorKind::Io(Some(29)));
+}
+
+#[test]
+fn a_file_is_read_without_waiting_or_says_that_it_would_wait() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("without_waiting");
+    let data = io_cases::Random::new(5).bytes(300_000);
+    std::fs::write(&path, &data).unwrap();
+    let mut source = FileSource::open(&path).unwrap().from_offset(1000);
+    let mut into = Vec::with_capacity(100);
+    match source.try_read(&mut into, 50).unwrap() {
+        Some(count) => assert_eq!((count, into.as_slice()), (50, &data[1000..1050])),
+        None => assert_eq!(source.read(&mut into, 50).unwrap(), 50),
+    }
+    assert!(source.seek(10).unwrap());
+    let mut slice = [MaybeUninit::new(0_u8); 20];
+    if let Some(count) = source.try_read_slice(&mut slice).unwrap() {
+        assert_eq!(count, 20);
+        into.clear();
+        assert_eq!(source.read(&mut into, 20).unwrap(), 20);
+        assert_eq!(into, data[1030..1050]);
+    }
+    assert!(source.seek(1 << 40).unwrap());
+    into.clear();
+    assert_eq!(source.read(&mut into, 20).unwrap(), 0);
+    assert!(source.seek(u64::MAX).is_err());
+}
+
+const OLD: &[u8] = b"the old content, of some length, as it was";
+
+/// Replaces the file `data` of a disk by `new`.
+fn replace(disk: &SimulatedDisk, new: &[u8]) -> Result<()> {
+    let name = OsStr::new("data");
+    let mut writer = FileWriter::replace_in(Box::new(disk.clone()), name, None, "data")?;
+    for part in new.chunks(1000) {
+        writer.write(part)?;
+    }
+    writer.finish()
+}
+
+fn disk_with_old() -> SimulatedDisk {
+    let disk = SimulatedDisk::new();
+    let file = disk.file("data");
+    file.write_at(0, OLD).unwrap();
+    file.sync().unwrap();
+    disk
+}
+
+#[test]
+fn a_power_cut_at_any_call_leaves_the_old_file_or_the_new_one() {
+    let new = io_cases::Random::new(9).bytes(4500);
+    let disk = disk_with_old();
+    let begin = disk.calls();
+    replace(&disk, &new).unwrap();
+    let end = disk.calls();
+    assert!(end - begin >= 7);
+    for call in begin..=end {
+        for seed in 0..50 {
+            for left in [disk.cut(call, seed), disk.killed(call, seed)] {
+                let bytes = left.bytes("data").unwrap();
+                assert!(bytes == OLD || bytes == new, "call {call}, seed {seed}");
+                if call == end {
+                    assert!(bytes == new);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_at_any_call_leaves_the_old_file_and_no_other() {
+    let new = io_cases::Random::new(9).bytes(4500);
+    let counting = disk_with_old();
+    let begin = counting.calls();
+    replace(&counting, &new).unwrap();
+    for failure in [Failure::Io, Failure::NoSpace, Failure::ShortWrite, Failure::Sync] {
+        for call in begin..counting.calls() {
+            let disk = disk_with_old();
+            disk.fail(call..call + 1, failure);
+            let outcome = replace(&disk, &new);
+            let bytes = disk.bytes("data").unwrap();
+            match outcome {
+                Ok(()) => assert!(bytes == new),
+                // The directory may not be synced though the name was given.
+                Err(_) => assert!(bytes == OLD || call + 1 == counting.calls()),
+            }
+            let temporary = format!(".data.{}-0.tmp", std::process::id());
+            assert!(disk.bytes(&temporary).is_none(), "{failure:?} at {call}");
+        }
+    }
+}
