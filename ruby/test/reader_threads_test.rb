@@ -47,10 +47,8 @@ class ReaderThreadsTest < TestCase
         reader = Bytewright::Reader.open(mine)
         seen = nil
         sent = 0
-        thread = Thread.new do
-          # Between two operations nothing may come: what one has answered is Ruby's to lose.
-          masked { seen = follow(reader, bytes) }
-        end
+        # Between two operations nothing may come: what one has answered is Ruby's to lose.
+        thread = masked_thread { seen = follow(reader, bytes) }
         until thread.join(0.0005)
           thread.raise(Interruption)
           sent += 1
@@ -64,11 +62,17 @@ class ReaderThreadsTest < TestCase
     end
   end
 
-  # Runs the block, in which interrupts come only where it lets them; one may come behind it.
-  def masked(&block)
-    Thread.handle_interrupt(Interruption => :never, &block)
-  rescue Interruption
-    nil
+  # A thread in which interrupts come only where it lets them.
+  def masked_thread(&block)
+    Thread.handle_interrupt(Interruption => :never) { Thread.new(&block) }
+  end
+
+  # Interrupts a thread now and then, not for ever: it may be too slow to do anything in between.
+  def interrupt(thread, count = 300)
+    until thread.join(@random.rand / 500)
+      thread.raise(Interruption) if (count -= 1).positive?
+    end
+    thread.value
   end
 
   # Reads all of `bytes`, and again what was interrupted; nothing of that may be gone.
@@ -105,16 +109,13 @@ class ReaderThreadsTest < TestCase
   def test_interrupts_lose_no_byte_of_a_file_that_is_not_cached
     bytes = numbered(1 << 20)
     with_file(bytes, ".txt") do |path|
-      thread = Thread.new do
-        masked do
-          10.times do
-            File.open(path, "r+") { |file| file.fdatasync && file.advise(:dontneed) }
-            Bytewright::Reader.open(path) { |reader| follow(reader, bytes) == bytes.bytesize or raise "not all" }
-          end
+      thread = masked_thread do
+        10.times do
+          File.open(path, "r+") { |file| file.fdatasync && file.advise(:dontneed) }
+          Bytewright::Reader.open(path) { |reader| follow(reader, bytes) == bytes.bytesize or raise "not all" }
         end
       end
-      thread.raise(Interruption) until thread.join(0.0005)
-      thread.value
+      interrupt(thread)
     end
   end
 
@@ -124,24 +125,21 @@ class ReaderThreadsTest < TestCase
       [IO.pipe, UNIXSocket.pair, [nil, path]].each do |theirs, mine|
         collecting = theirs && Thread.new { (+"").tap { |all| all << theirs.readpartial(5_000) && Thread.pass until theirs.eof? } }
         writer = Bytewright::Writer.open(mine)
-        thread = Thread.new do
-          masked do
-            until (at = writer.pos) == bytes.bytesize
-              begin
-                Thread.handle_interrupt(Interruption => :on_blocking) { writer << bytes.byteslice(at, 10_000) }
-              rescue Interruption
-                nil
-              end
-            end
+        thread = masked_thread do
+          until (at = writer.pos) == bytes.bytesize
             begin
-              Thread.handle_interrupt(Interruption => :on_blocking) { writer.close }
+              Thread.handle_interrupt(Interruption => :on_blocking) { writer << bytes.byteslice(at, 10_000) }
             rescue Interruption
-              retry
+              nil
             end
           end
+          begin
+            Thread.handle_interrupt(Interruption => :on_blocking) { writer.close }
+          rescue Interruption
+            retry
+          end
         end
-        thread.raise(Interruption) until thread.join(0.0005)
-        thread.value
+        interrupt(thread)
         mine.close if theirs
         assert((theirs ? collecting.value : File.read(path)) == bytes, theirs.class)
       end
