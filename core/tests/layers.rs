@@ -23,7 +23,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
-    ("scan", &["capture", "packet", "thrift", "flow", "table", "io", "heap", "wire", "error"]),
+    ("tcp", &["flow", "packet", "error"]),
+    (
+        "scan",
+        &["capture", "packet", "thrift", "flow", "tcp", "table", "io", "heap", "wire", "error"],
+    ),
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, and
@@ -38,7 +42,7 @@ const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
-const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift"];
+const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift", "tcp"];
 
 /// What decoders never name.
 const NOT_IN_DECODERS: &[&str] = &[
