@@ -3,7 +3,8 @@
 //! Data travels one road: bytes come in through [`io`], decoders without I/O turn them into rows
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
 //! drives whole files. [`tcp`] puts the segments of connections in order. [`marshal`] handles streams in which Ruby keeps objects, as bytes, [`pstore`] the
-//! files that hold one, and [`thrift`] messages by their schema. The layers are drawn in
+//! files that hold one, and [`thrift`] messages by their schema; [`rpc`]
+//! finds these in connections. The layers are drawn in
 //! `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod capture;
@@ -14,6 +15,7 @@ pub mod io;
 pub mod marshal;
 pub mod packet;
 pub mod pstore;
+pub mod rpc;
 pub mod scan;
 pub mod table;
 pub mod tcp;

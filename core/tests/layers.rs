@@ -24,9 +24,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("table", &["io", "heap", "wire", "error"]),
     ("flow", &["packet", "table", "wire", "error"]),
     ("tcp", &["flow", "packet", "error"]),
+    ("rpc", &["tcp", "thrift", "packet", "table", "wire", "error"]),
     (
         "scan",
-        &["capture", "packet", "thrift", "flow", "tcp", "table", "io", "heap", "wire", "error"],
+        &[
+            "capture", "packet", "thrift", "flow", "tcp", "rpc", "table", "io", "heap", "wire",
+            "error",
+        ],
     ),
 ];
 
@@ -42,7 +46,7 @@ const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
-const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift", "tcp"];
+const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift", "tcp", "rpc"];
 
 /// What decoders never name.
 const NOT_IN_DECODERS: &[&str] = &[

@@ -1,0 +1,58 @@
+//! What `bytewright rpc` can be asked.
+
+use std::path::PathBuf;
+
+use clap::{Args as ArgGroup, ValueEnum};
+
+use super::{Format, Selection};
+
+/// Sum up Thrift calls by method: how many, how many failed, how long they took.
+///
+/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed or not. Several files
+/// are one run: a connection may go on in the next file.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct RpcArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print the N first methods, the largest first.
+    #[arg(long, value_name = "N", conflicts_with = "calls")]
+    pub(crate) top: Option<usize>,
+
+    /// What makes a method large; bytes count both ways. Without it, methods come by their names, with --top by
+    /// calls.
+    #[arg(long, value_enum, conflicts_with = "calls")]
+    pub(crate) by: Option<MethodSize>,
+
+    /// Print each call instead of the sums, as it is over.
+    #[arg(long)]
+    pub(crate) calls: bool,
+
+    /// Print with each call its arguments and its result, as this IDL file names them.
+    #[arg(long, value_name = "IDL", requires = "calls")]
+    pub(crate) idl: Option<PathBuf>,
+
+    /// The service of the IDL file; not needed where it has one.
+    #[arg(long, value_name = "NAME", requires = "idl")]
+    pub(crate) service: Option<String>,
+
+    /// Look for files that the IDL file includes in this folder too.
+    #[arg(long, value_name = "FOLDER", requires = "idl")]
+    pub(crate) include: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// What a method is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodSize {
+    Calls,
+    P99,
+    Bytes,
+    Errors,
+}
