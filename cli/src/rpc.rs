@@ -1,12 +1,15 @@
 //! `bytewright rpc`: Thrift calls, summed up by method or one by one.
 
+mod merge;
 mod values;
 
 use std::cmp::Reverse;
 use std::io;
+use std::path::Path;
 
 use bytewright::rpc::{
-    Call, CallField, CallValue, MethodField, MethodSummary, Methods, Rpc, RpcOptions, Summary,
+    Call, CallField, CallStore, CallValue, MethodField, MethodSummary, Methods, Rpc, RpcOptions,
+    Summary,
 };
 use bytewright::scan::{CaptureOptions, CaptureReader, load_idl};
 use bytewright::thrift::Tape;
@@ -37,15 +40,19 @@ const METHOD_FOR_PEOPLE: &[MethodField] = &[
 const VALUES: [&str; 2] = ["arguments", "result"];
 
 pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
+    if let Some(table) = &args.from {
+        return print_stored(table, args, session);
+    }
     let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
     let methods = match methods(args) {
         Ok(methods) => methods,
         Err(error) => return session.report(&error),
     };
     session.progress.expect(&args.files);
-    match args.calls {
-        true => print_calls(args, &captures, methods.as_ref(), session),
-        false => print_methods(args, &captures, session),
+    match &args.into {
+        Some(table) => merge::run(args, table, &captures, session),
+        None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
+        None => print_methods(args, &captures, session),
     }
 }
 
@@ -103,19 +110,38 @@ fn print_methods(
         calls.drain(..).for_each(|call| summary.add(&call));
         Ok(())
     })?;
+    print_sums(summary.into_sorted(), args, session)
+}
+
+/// Prints the sums of a table file.
+fn print_stored(path: &Path, args: &RpcArgs, session: &mut Session) -> io::Result<()> {
+    let methods = CallStore::open_read_only(path).and_then(|store| store.methods());
+    match methods {
+        Ok(methods) => print_sums(methods, args, session),
+        Err(error) => session.report(&error),
+    }
+}
+
+fn print_sums(
+    methods: Vec<(Box<str>, MethodSummary)>,
+    args: &RpcArgs,
+    session: &mut Session,
+) -> io::Result<()> {
     let reader = args.format.reader();
     let fields = if reader == Reader::People { METHOD_FOR_PEOPLE } else { MethodField::ALL };
     let headings = fields.iter().map(|field| method_heading(*field)).collect();
     let mut rows = Rows::new(headings, reader, &mut session.output);
-    for (name, method) in chosen(summary, args) {
+    for (name, method) in chosen(methods, args) {
         rows.push(&mut session.output, |column| cell(method.value(&name, fields[column])))?;
     }
     rows.flush(&mut session.output)
 }
 
 /// The methods that are asked for, in the order that is asked for.
-fn chosen(summary: Summary, args: &RpcArgs) -> Vec<(Box<str>, MethodSummary)> {
-    let mut methods = summary.into_sorted();
+fn chosen(
+    mut methods: Vec<(Box<str>, MethodSummary)>,
+    args: &RpcArgs,
+) -> Vec<(Box<str>, MethodSummary)> {
     let size = |method: &MethodSummary, by| match by {
         MethodSize::Calls => method.calls,
         MethodSize::P99 => method.latency.quantile(990).unwrap_or(0),

@@ -8,6 +8,7 @@
 //! `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod capture;
+mod counted;
 pub mod error;
 pub mod flow;
 pub mod heap;

@@ -22,9 +22,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("io", &["heap", "wire", "error"]),
     ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
-    ("flow", &["packet", "table", "wire", "error"]),
+    ("counted", &["table", "wire", "error"]),
+    ("flow", &["packet", "counted", "table", "wire", "error"]),
     ("tcp", &["flow", "packet", "error"]),
-    ("rpc", &["tcp", "thrift", "packet", "table", "wire", "error"]),
+    ("rpc", &["tcp", "thrift", "packet", "counted", "table", "wire", "error"]),
     (
         "scan",
         &[

@@ -13,7 +13,7 @@ use super::{Format, Selection};
 #[derive(Debug, ArgGroup)]
 pub(crate) struct RpcArgs {
     /// Captures; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "from", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Print the N first methods, the largest first.
@@ -24,6 +24,16 @@ pub(crate) struct RpcArgs {
     /// calls.
     #[arg(long, value_enum, conflicts_with = "calls")]
     pub(crate) by: Option<MethodSize>,
+
+    /// Add the sums up in this table file instead of printing them. Each capture is counted whole or not at all, and
+    /// once: one that was counted before is recognised by its content.
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv"])]
+    pub(crate) into: Option<PathBuf>,
+
+    /// Print the sums of a table file that --into made, instead of those of captures.
+    #[arg(long, value_name = "TABLE")]
+    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner"])]
+    pub(crate) from: Option<PathBuf>,
 
     /// Print each call instead of the sums, as it is over.
     #[arg(long)]

@@ -16,11 +16,14 @@ mod header;
 mod histogram;
 mod messages;
 mod methods;
+mod store;
 mod summary;
 
+pub use crate::counted::CountedCapture;
 pub use call::{Call, Outcome, Protocol};
 pub use conversation::{Rpc, RpcOptions};
 pub use field::{CallField, CallValue, MethodField};
 pub use histogram::Histogram;
 pub use methods::Methods;
+pub use store::{CallCount, CallStore};
 pub use summary::{MethodSummary, Summary};
