@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     match &args.into {
         Some(table) => merge::run(args, table, &captures, session),
         None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
-        None => print_methods(args, &captures, session),
+        None => print_methods(args, &captures, methods.as_ref(), session),
     }
 }
 
@@ -103,11 +103,13 @@ fn read(
 fn print_methods(
     args: &RpcArgs,
     captures: &CaptureOptions,
+    methods: Option<&Methods>,
     session: &mut Session,
 ) -> io::Result<()> {
     let mut summary = Summary::new();
+    let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
     read(args, captures, RpcOptions::default(), session, &mut |calls, _| {
-        calls.drain(..).for_each(|call| summary.add(&call));
+        calls.drain(..).filter(is_wanted).for_each(|call| summary.add(&call));
         Ok(())
     })?;
     print_sums(summary.into_sorted(), args, session)
@@ -171,7 +173,8 @@ fn print_calls(
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut tape = Tape::new();
     read(args, captures, options, session, &mut |calls, session| {
-        for call in calls.drain(..) {
+        let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
+        for call in calls.drain(..).filter(is_wanted) {
             let values = methods.map(|methods| values(methods, &call, &mut tape));
             rows.push(&mut session.output, |column| match (CallField::ALL.get(column), &values) {
                 (Some(field), _) => cell(call.value(*field)),

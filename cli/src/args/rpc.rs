@@ -39,8 +39,9 @@ pub(crate) struct RpcArgs {
     #[arg(long)]
     pub(crate) calls: bool,
 
-    /// Print with each call its arguments and its result, as this IDL file names them.
-    #[arg(long, value_name = "IDL", requires = "calls")]
+    /// Take the methods of this IDL file's service only; with --calls, print arguments and results as it names
+    /// them.
+    #[arg(long, value_name = "IDL", conflicts_with_all = ["into", "from"])]
     pub(crate) idl: Option<PathBuf>,
 
     /// The service of the IDL file; not needed where it has one.
