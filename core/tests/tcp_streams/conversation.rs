@@ -4,12 +4,14 @@ use bytewright::tcp::{Event, Reassembler, Side, TcpOptions};
 
 pub(crate) use crate::generate::segment::{ACK, FIN, RST, SYN, Segment, back, there};
 
+/// Bytes and gaps of both sides of each connection, gaps as `None`.
+pub(crate) type Streams = Vec<[Vec<Option<u8>>; 2]>;
+
 /// A reassembler that writes down what it tells.
 pub(crate) struct Listener {
     tcp: Reassembler<()>,
     pub(crate) events: Vec<String>,
-    /// Bytes and gaps of each side of each connection, gaps as `None`.
-    pub(crate) streams: Vec<[Vec<Option<u8>>; 2]>,
+    pub(crate) streams: Streams,
 }
 
 impl Listener {
@@ -29,7 +31,7 @@ impl Listener {
         &self.tcp
     }
 
-    pub(crate) fn end(self) -> (Vec<String>, Vec<[Vec<Option<u8>>; 2]>) {
+    pub(crate) fn end(self) -> (Vec<String>, Streams) {
         let Listener { tcp, mut events, mut streams } = self;
         tcp.finish(&mut |connection, (), event| {
             note(connection.number, event, &mut events, &mut streams);
@@ -38,12 +40,7 @@ impl Listener {
     }
 }
 
-fn note(
-    number: u64,
-    event: Event<'_>,
-    events: &mut Vec<String>,
-    streams: &mut Vec<[Vec<Option<u8>>; 2]>,
-) {
+fn note(number: u64, event: Event<'_>, events: &mut Vec<String>, streams: &mut Streams) {
     streams.resize_with(streams.len().max(number as usize), Default::default);
     let stream = &mut streams[number as usize - 1];
     let side = |from: Side| if from == Side::Initiator { (0, '>') } else { (1, '<') };
