@@ -6,7 +6,8 @@
 #                                [warehouse]
 #
 # Debian packages: tcpdump tshark iproute2 ethtool iputils-ping bind9-dnsutils curl redis-server
-# python3 gzip zstd ruby-thrift thrift-compiler. Nothing is installed and nothing outside OUTPUT_DIR is written.
+# python3 gzip zstd ruby-thrift thrift-compiler. Nothing is installed and nothing outside OUTPUT_DIR
+# is written.
 #
 # Times, ports and interleaving differ from run to run, so the committed files are the fixed data
 # and this script says how they came to be.
@@ -20,7 +21,7 @@ pids=()
 
 main() {
   if [ $# -lt 1 ]; then
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
   fi
   check_needs
