@@ -68,7 +68,7 @@ struct Conversation {
     /// The calls without an answer, the first one first.
     waiting: VecDeque<Waiting>,
     /// A call that is over before the connection is proven.
-    held: Option<Call>,
+    held: Option<Box<Call>>,
 }
 
 /// A call that waits.
@@ -183,7 +183,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         if is_proof || conversation.unproven >= MESSAGES_FOR_PROOF {
             conversation.proven = Some(protocol);
             if let Some(call) = conversation.held.take() {
-                (self.each)(call);
+                (self.each)(*call);
             }
         }
     }
@@ -226,7 +226,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
     fn tell(&mut self, conversation: &mut Conversation, call: Call) {
         match conversation.proven {
             Some(_) => (self.each)(call),
-            None => conversation.held = Some(call),
+            None => conversation.held = Some(Box::new(call)),
         }
     }
 

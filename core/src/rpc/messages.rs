@@ -43,7 +43,8 @@ pub(super) struct Messages {
     carry: Vec<u8>,
     /// When the first of them was captured.
     carry_ts: Option<i64>,
-    body: Option<Body>,
+    /// In a box, as most connections have none.
+    body: Option<Box<Body>>,
     /// Whether the next message follows one that was walked, so that a frame's length can be relied on.
     is_sure: bool,
     /// Whether messages may begin anywhere, not with a piece only: some bytes are missing.
@@ -127,7 +128,7 @@ impl Messages {
     }
 
     /// Tells a message of which the end is missing, if it surely is one.
-    fn tell_cut(&self, body: Option<Body>, known: Known, out: &mut impl FnMut(Message)) {
+    fn tell_cut(&self, body: Option<Box<Body>>, known: Known, out: &mut impl FnMut(Message)) {
         if let Some(mut body) = body
             && known.protocol == Some(body.message.protocol)
         {
@@ -150,7 +151,8 @@ impl Messages {
         }
         match header::find(bytes, known.protocol) {
             Found::Header(header) => {
-                self.body = Some(Body::begin(&header, ts, self.is_sure, known));
+                let body = Body::begin(&header, ts, self.is_sure, known);
+                self.body = Some(Box::new(body));
                 header.len
             }
             Found::Part => {
@@ -174,7 +176,8 @@ impl Messages {
         match header::find(&self.carry, known.protocol) {
             Found::Header(header) => {
                 let passed = header.len.saturating_sub(before);
-                self.body = Some(Body::begin(&header, self.carry_ts, self.is_sure, known));
+                let body = Body::begin(&header, self.carry_ts, self.is_sure, known);
+                self.body = Some(Box::new(body));
                 self.carry.clear();
                 passed
             }
@@ -212,7 +215,7 @@ impl Messages {
     /// Goes on with a struct; answers how many bytes are not looked at again.
     fn go_on(
         &mut self,
-        mut body: Body,
+        mut body: Box<Body>,
         bytes: &[u8],
         ts: Option<i64>,
         out: &mut impl FnMut(Message),
