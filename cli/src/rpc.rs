@@ -1,7 +1,6 @@
 //! `bytewright rpc`: Thrift calls, summed up by method or one by one.
 
 mod merge;
-mod values;
 
 use std::cmp::Reverse;
 use std::io;
@@ -12,13 +11,14 @@ use bytewright::rpc::{
     Summary,
 };
 use bytewright::scan::{CaptureOptions, CaptureReader, load_idl};
-use bytewright::thrift::Tape;
 use bytewright::thrift::idl::IdlOptions;
+use bytewright::thrift::{Tape, Type, Value};
 
 use crate::args::{MethodSize, Reader, RpcArgs};
 use crate::packets::capture_options;
 use crate::rows::{Cell, Heading, Look, Rows};
 use crate::session::Session;
+use crate::thrift::show::json;
 
 /// Calls that are printed together.
 const BATCH_LEN: usize = 256;
@@ -191,14 +191,24 @@ fn print_calls(
 fn values(methods: &Methods, call: &Call, tape: &mut Tape) -> [Cell; 2] {
     // A struct that is none by the IDL is as good as one that is not there.
     let arguments = match (methods.read_arguments(call, tape), &call.arguments) {
-        (Ok(true), Some(bytes)) => Cell::Json(values::json(methods.schema(), tape, bytes)),
+        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
         _ => Cell::Null,
     };
     let result = match (methods.read_result(call, tape), &call.result) {
-        (Ok(true), Some(bytes)) => Cell::Json(values::json(methods.schema(), tape, bytes)),
+        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
         _ => Cell::Null,
     };
     [arguments, result]
+}
+
+/// The struct on a tape, as JSON.
+fn struct_cell(methods: &Methods, tape: &Tape, bytes: &[u8]) -> Cell {
+    let mut cursor = tape.cursor(bytes);
+    let value = cursor.value();
+    let Value::Struct(id) = value else { return Cell::Null };
+    let mut text = Vec::new();
+    json(&mut text, methods.schema(), &mut cursor, value, &Type::Struct(id));
+    Cell::Json(text)
 }
 
 fn method_heading(field: MethodField) -> Heading {
