@@ -9,6 +9,8 @@ require "tmpdir"
 # Shows what is done before it is done, and what came of it.
 class Demo
   WEB = "samples/web.pcap.gz"
+  WAREHOUSE = "samples/warehouse.pcap.zst"
+  IDL = "samples/warehouse.thrift"
   VLAN = "samples/vlan.pcapng"
   TABLE = "flows.bwt"
   WIDTH = 78
@@ -21,6 +23,7 @@ class Demo
     describe_the_capture
     sum_it_up
     sum_it_up_from_ruby
+    find_thrift_calls
     keep_the_flows
     add_another_capture
     count_nothing_twice
@@ -59,6 +62,22 @@ class Demo
       puts format("  %-22s %-18s %7d bytes there %8d back", from, to, flow.bytes, flow.rev_bytes)
     end
     check flows.size == 10, "ten flows"
+  end
+
+  def find_thrift_calls
+    step "Calls of a Thrift service", <<~WORDS
+      Another capture: twelve clients of a Thrift service, in four protocols. TCP
+      segments are put in order, messages found in them, and each call gets its
+      answer. By method, the slowest first; then one call with what it carries.
+    WORDS
+    command "rpc", WAREHOUSE, "--by", "p99"
+    puts ""
+    calls = ruby <<~RUBY
+      Bytewright::Capture.open("#{WAREHOUSE}") { |capture| capture.calls(idl: "#{IDL}", service: "Store").to_a }
+    RUBY
+    failed = calls.find { |call| call.method_name == "reserve" && call.error? }
+    puts "  #{failed.method_name} #{failed.arguments} answered #{failed.result} after #{failed.latency} microseconds"
+    check calls.size == 2351, "2351 calls of the service"
   end
 
   def keep_the_flows

@@ -3,9 +3,11 @@
 # namespaces that have no way out. Needs root.
 #
 #   samples/record.sh OUTPUT_DIR [web] [vlan] [fragments] [tunnels] [interfaces] [loopback]
+#                                [warehouse]
 #
 # Debian packages: tcpdump tshark iproute2 ethtool iputils-ping bind9-dnsutils curl redis-server
-# python3 gzip zstd. Nothing is installed and nothing outside OUTPUT_DIR is written.
+# python3 gzip zstd ruby-thrift thrift-compiler. Nothing is installed and nothing outside OUTPUT_DIR
+# is written.
 #
 # Times, ports and interleaving differ from run to run, so the committed files are the fixed data
 # and this script says how they came to be.
@@ -19,7 +21,7 @@ pids=()
 
 main() {
   if [ $# -lt 1 ]; then
-    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
   fi
   check_needs
@@ -28,7 +30,7 @@ main() {
   shift
   work=$(mktemp -d)
   trap clean_up EXIT
-  [ $# -gt 0 ] || set -- web vlan fragments tunnels interfaces loopback
+  [ $# -gt 0 ] || set -- web vlan fragments tunnels interfaces loopback warehouse
   local name
   for name in "$@"; do
     "record_$name"
@@ -38,12 +40,12 @@ main() {
 
 check_needs() {
   local program missing=()
-  for program in tcpdump dumpcap ip tc ethtool ping dig curl redis-server python3 gzip zstd; do
+  for program in tcpdump dumpcap ip tc ethtool ping dig curl redis-server python3 gzip zstd thrift ruby; do
     command -v "$program" >/dev/null || missing+=("$program")
   done
   if [ ${#missing[@]} -gt 0 ]; then
     echo "missing: ${missing[*]}; on Debian: apt-get install tcpdump tshark iproute2 ethtool" \
-      "iputils-ping bind9-dnsutils curl redis-server python3 gzip zstd" >&2
+      "iputils-ping bind9-dnsutils curl redis-server python3 gzip zstd ruby-thrift thrift-compiler" >&2
     exit 1
   fi
   if [ "$(id -u)" != 0 ]; then
@@ -365,6 +367,17 @@ record_loopback() {
   clients loop
   stop_recorder
   zstd -q -19 -f "$work/loopback.pcap" -o "$out/loopback.pcap.zst"
+}
+
+record_warehouse() {
+  new_namespace "$left"
+  mkdir "$work/generated"
+  thrift --gen rb -out "$work/generated" "$tools/../warehouse.thrift"
+  start "$left" ready ruby "$tools/warehouse.rb" server "$work/generated"
+  start_tcpdump "$left" -i lo --time-stamp-precision=nano -w "$work/warehouse.pcap"
+  in_left ruby "$tools/warehouse.rb" clients "$work/generated"
+  stop_recorder
+  zstd -q -19 -f "$work/warehouse.pcap" -o "$out/warehouse.pcap.zst"
 }
 
 main "$@"

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
+mod rpc;
 mod store;
 mod table;
 mod thrift;
@@ -12,6 +13,7 @@ use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use rpc::{MethodSize, RpcArgs};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs, ScanArgs,
@@ -24,6 +26,7 @@ Examples:
   bytewright flows trace.pcap.gz --top 10 --by packets
   bytewright flows monday.pcap tuesday.pcapng.zst --into week.bwt
   bytewright flows --from week.bwt --top 10 --json
+  bytewright rpc trace.pcap.gz --by p99 --top 5
   bytewright packets trace.pcap.gz --fields ts,src_ip,dst_port --json
   bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
   tcpdump -i any -w - | bytewright packets - --limit 100
@@ -35,8 +38,8 @@ Examples:
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
-/// Header fields and flows out of packet captures, pcap and pcapng, plain, gzip or zstd; tables and
-/// stores of Ruby objects in files; messages of Thrift.
+/// Header fields, flows and Thrift calls out of packet captures, pcap and pcapng, plain, gzip or zstd;
+/// tables and stores of Ruby objects in files; messages of Thrift.
 #[derive(Debug, Parser)]
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
 #[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -57,6 +60,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Flows(FlowsArgs),
+    Rpc(rpc::RpcArgs),
     Packets(PacketsArgs),
     Info(InfoArgs),
     Table(table::TableArgs),

@@ -1,6 +1,6 @@
 //! `bytewright flows`: packets summed up by conversation, printed or merged into a table file.
 
-mod merge;
+pub(crate) mod merge;
 mod top;
 
 use std::io;

@@ -13,6 +13,7 @@ mod output;
 mod packets;
 mod progress;
 mod rows;
+mod rpc;
 mod session;
 mod store;
 mod table;
@@ -69,6 +70,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         _ if args.version => version::print(args.inflate, session),
         Some(Command::Flows(args)) => flows::run(args, session),
         Some(Command::Packets(args)) => packets::run(args, session),
+        Some(Command::Rpc(args)) => rpc::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),

@@ -22,6 +22,8 @@ pub(crate) enum Cell {
     Signed(i64),
     Address(IpAddr),
     Text(String),
+    /// A value with parts, as JSON.
+    Json(Vec<u8>),
 }
 
 /// How people see the values of a column; programs get them as they are.
@@ -141,6 +143,7 @@ fn json_value(into: &mut Vec<u8>, value: Cell) {
             into.push(b'"');
         }
         Cell::Text(text) => notation::json_text(into, &text),
+        Cell::Json(json) => into.extend_from_slice(&json),
     }
 }
 
@@ -152,6 +155,7 @@ fn csv_value(into: &mut Vec<u8>, value: Cell) {
         Cell::Signed(number) => notation::signed(into, number),
         Cell::Address(address) => notation::address(into, address),
         Cell::Text(text) => notation::csv_text(into, &text),
+        Cell::Json(json) => notation::csv_bytes(into, &json),
     }
 }
 
@@ -166,6 +170,7 @@ fn people_value(into: &mut Vec<u8>, value: Cell, look: Look) {
         (Cell::Signed(number), _) => notation::signed(into, number),
         (Cell::Address(address), _) => notation::address(into, address),
         (Cell::Text(text), _) => into.extend_from_slice(text.as_bytes()),
+        (Cell::Json(json), _) => into.extend_from_slice(&json),
     }
 }
 

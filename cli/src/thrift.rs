@@ -2,7 +2,7 @@
 
 mod definitions;
 mod messages;
-mod show;
+pub(crate) mod show;
 
 use std::io;
 use std::path::Path;

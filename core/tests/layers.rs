@@ -22,8 +22,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("io", &["heap", "wire", "error"]),
     ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
-    ("flow", &["packet", "table", "wire", "error"]),
-    ("scan", &["capture", "packet", "thrift", "flow", "table", "io", "heap", "wire", "error"]),
+    ("counted", &["table", "wire", "error"]),
+    ("flow", &["packet", "counted", "table", "wire", "error"]),
+    ("tcp", &["flow", "packet", "error"]),
+    ("rpc", &["tcp", "thrift", "packet", "counted", "table", "wire", "error"]),
+    (
+        "scan",
+        &[
+            "capture", "packet", "thrift", "flow", "tcp", "rpc", "table", "io", "heap", "wire",
+            "error",
+        ],
+    ),
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
@@ -39,7 +48,7 @@ const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Modules that are bytes in, values out: no input or output, no waiting.
-const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift"];
+const DECODERS: &[&str] = &["capture", "packet", "marshal", "thrift", "tcp", "rpc"];
 
 /// What decoders never name.
 const NOT_IN_DECODERS: &[&str] = &[

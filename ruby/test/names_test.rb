@@ -10,6 +10,7 @@ class NamesTest < TestCase
   NAMES = File.read(File.join(ROOT, "docs/names.md"))
   CORE = Dir[File.join(ROOT, "core/src/**/*.rs")].sort.map { |file| File.read(file) }.join("\n")
   PACKET_FIELDS = File.read(File.join(ROOT, "core/src/packet/field.rs"))
+  CALL_FIELDS = File.read(File.join(ROOT, "core/src/rpc/field.rs"))
   FLOW_FIELDS = File.read(File.join(ROOT, "core/src/flow/field.rs"))
 
   # The rows of a section's table, each an Array of its cells.
@@ -50,6 +51,16 @@ class NamesTest < TestCase
     assert_equal(Bytewright::Flow::FIELDS, table.map { |_, (name), _, _| name.to_sym })
   end
 
+  def test_the_fields_of_a_call_and_of_a_method_are_those_of_the_core_and_ruby
+    { "CallField" => "Fields of a call", "MethodField" => "Fields of a method" }.each do |enum, title|
+      in_core = CALL_FIELDS[/#{enum} \{(.*?)^\} \}/m, 1].scan(/^    (\w+) "(\w+)" "(.*)";$/).map do |variant, name, meaning|
+        [["#{enum}::#{variant}"], [name], meaning]
+      end
+      assert_equal(in_core, rows(title).map { |core, name, meaning| [quoted(core), quoted(name), meaning] })
+    end
+    assert_equal(Bytewright::Call::FIELDS, column("Fields of a call", 1).map(&:to_sym))
+  end
+
   def test_the_status_bits_are_those_of_the_core
     in_core = CORE.scan(%r{/// (.*)\n    pub const (\w+): Status = Status\((\d+)\);}).map do |meaning, name, bit|
       [["Status::#{name}"], bit, ["Packet##{name.downcase}?"], meaning]
@@ -67,7 +78,8 @@ class NamesTest < TestCase
 
   def test_every_method_of_ruby_is_on_the_page
     named = each_ruby_name.map { |place, mark, name| "#{place}#{mark}#{name}" }
-    fields = { Bytewright::Packet => Bytewright::Capture::FIELDS, Bytewright::Flow => Bytewright::Flow::FIELDS }
+    fields = { Bytewright::Packet => Bytewright::Capture::FIELDS, Bytewright::Flow => Bytewright::Flow::FIELDS,
+               Bytewright::Call => Bytewright::Call::FIELDS }
     classes.each do |place|
       enumerable = place < Enumerable ? Enumerable.instance_methods : []
       own = place.public_instance_methods(false) - fields.fetch(place, []) - enumerable

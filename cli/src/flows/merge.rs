@@ -100,6 +100,6 @@ fn print_table(table: &str, flows: u64, captures: usize, reader: Reader, output:
 }
 
 /// "1 flow", "2 flows".
-fn counted(count: u64, noun: &str) -> String {
+pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -5,7 +5,7 @@ mod people;
 
 use bytewright::thrift::{Schema, Type};
 
-pub(super) use json::json;
+pub(crate) use json::json;
 pub(super) use people::{line, people};
 
 /// The type of the elements of a list or a set.

@@ -9,6 +9,7 @@ mod command;
 mod flows;
 mod info;
 mod packets;
+mod rpc;
 mod run;
 mod store;
 mod table;

@@ -1,6 +1,6 @@
 //! What makes packets one flow: addresses, protocol and ports, the same for both directions.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::packet::{Field, Packet};
 
@@ -227,11 +227,30 @@ impl FlowKey {
 
     /// The key of the flow that `packet` belongs to; `None` where it has no IP addresses or protocol.
     pub fn of(packet: &Packet) -> Option<FlowKey> {
+        Self::with_way(packet).map(|(key, _)| key)
+    }
+
+    /// The key of the flow that `packet` belongs to, and whether the packet goes from the second endpoint
+    /// of the key to the first.
+    pub fn with_way(packet: &Packet) -> Option<(FlowKey, bool)> {
         let proto = packet.proto().filter(|_| packet.has(Field::SrcIp))?;
         Some(match packet.ip_version {
-            4 => Key::<[u8; 4]>::of(packet, proto).0.into(),
-            _ => Key::<[u8; 16]>::of(packet, proto).0.into(),
+            4 => {
+                let (key, reversed) = Key::<[u8; 4]>::of(packet, proto);
+                (key.into(), reversed)
+            }
+            _ => {
+                let (key, reversed) = Key::<[u8; 16]>::of(packet, proto);
+                (key.into(), reversed)
+            }
         })
+    }
+
+    /// The two endpoints of a flow with ports, the first one the smaller.
+    pub fn endpoints(&self) -> Option<[SocketAddr; 2]> {
+        let [first, second] = self.transport_ports()?;
+        let [from, to] = self.addresses;
+        Some([SocketAddr::new(from, first), SocketAddr::new(to, second)])
     }
 
     /// Whether the two numbers of the key are ports, not ICMP's type and its counterpart.

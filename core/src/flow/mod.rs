@@ -15,8 +15,9 @@ mod records;
 mod store;
 mod table;
 
+pub use crate::counted::CountedCapture;
 pub use field::{FlowField, FlowFieldType, FlowValue};
 pub use key::FlowKey;
 pub use record::Flow;
-pub use store::{CaptureCount, CountedCapture, FlowStore, Merged, StoredFlows};
+pub use store::{CaptureCount, FlowStore, Merged, StoredFlows};
 pub use table::{FinishedFlows, FlowOptions, FlowTable};

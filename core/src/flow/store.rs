@@ -5,65 +5,38 @@
 use std::net::IpAddr;
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
 
 use super::key::FlowKey;
 use super::record::{Flow, Span, Way};
-use crate::error::{Error, ErrorKind, Result};
-use crate::table::file::{OpenOptions, TreeTable};
-use crate::table::{KeyRange, OrderedSnapshot, OrderedTable, Scan};
+use crate::counted::{Count, CountedCapture, CountedTable, Holding};
+use crate::error::{Error, Result};
+use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
 
 /// What an entry is about: the first byte of its key.
 mod kind {
-    pub(super) const FORMAT: u8 = 0;
     pub(super) const V4_FLOW: u8 = 4;
     pub(super) const V6_FLOW: u8 = 6;
-    pub(super) const CAPTURE: u8 = 0xc0;
 }
 
-/// The value of the entry that says that the table holds flows.
-const FORMAT: &[u8] = b"bytewright.flows.1";
-const FORMAT_OF_ANY_VERSION: &[u8] = b"bytewright.flows.";
+const HOLDING: Holding = Holding {
+    format: "bytewright.flows.1",
+    format_of_any_version: "bytewright.flows.",
+    entry: "flow",
+    page: "docs/flow-table.md",
+};
 
-/// The first byte of the value of a flow and of a capture.
+/// The first byte of the value of a flow.
 const VALUE_VERSION: u8 = 1;
 
 /// Flows merged at a time: in the order of their keys, neighbours share pages.
 const BATCH_LEN: usize = 8192;
 
-/// Lengths of a capture's content id.
-const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
-
 /// Flows of many captures in one ordered table.
 ///
 /// Threads may share it. What is read while a capture is being counted is what was there before.
 #[derive(Debug)]
-pub struct FlowStore {
-    state: Mutex<State>,
-    /// Rung when a capture was counted, or was not.
-    ended: Condvar,
-    name: String,
-}
-
-struct State {
-    table: Box<dyn OrderedTable>,
-    counting: Option<Counting>,
-}
-
-/// A capture is being counted.
-struct Counting {
-    thread: ThreadId,
-    /// The table without its flows.
-    before: Box<dyn OrderedSnapshot>,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").finish_non_exhaustive()
-    }
-}
+pub struct FlowStore(CountedTable);
 
 /// What became of a capture's flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,128 +52,45 @@ pub enum Merged {
     AlreadyCounted(CountedCapture),
 }
 
-/// A capture whose flows are in the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountedCapture {
-    /// What identifies its content.
-    pub content_id: Vec<u8>,
-    /// Its name when it was counted.
-    pub name: String,
-    /// Packets in it, where they were counted.
-    pub packets: Option<u64>,
-}
-
 impl FlowStore {
     /// Opens the flow table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<FlowStore> {
-        Self::open_with(path.as_ref(), OpenOptions { create: true, ..OpenOptions::default() })
+        CountedTable::open(path.as_ref(), &HOLDING).map(FlowStore)
     }
 
     /// Opens the flow table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<FlowStore> {
-        Self::open_with(path.as_ref(), OpenOptions { read_only: true, ..OpenOptions::default() })
-    }
-
-    fn open_with(path: &Path, options: OpenOptions) -> Result<FlowStore> {
-        let table = Box::new(TreeTable::open(path, options)?);
-        Self::of(table, &path.to_string_lossy(), options.read_only)
+        CountedTable::open_read_only(path.as_ref(), &HOLDING).map(FlowStore)
     }
 
     /// The flow table that `table`, which errors call `name`, holds; an empty table becomes one.
     pub fn new(table: Box<dyn OrderedTable>, name: &str) -> Result<FlowStore> {
-        Self::of(table, name, false)
-    }
-
-    fn of(mut table: Box<dyn OrderedTable>, name: &str, read_only: bool) -> Result<FlowStore> {
-        match table.get(&[kind::FORMAT])? {
-            Some(found) if found == FORMAT => {}
-            None if table.is_empty()? => {
-                if !read_only {
-                    table.put(&[kind::FORMAT], FORMAT)?;
-                }
-            }
-            Some(found) if found.starts_with(FORMAT_OF_ANY_VERSION) => {
-                return Err(Error::format(
-                    "the flow table format bytewright.flows.1",
-                    format_args!("{}, which a newer Bytewright wrote", found.escape_ascii()),
-                )
-                .in_file(name));
-            }
-            _ => {
-                let error = Error::format("a table of flows", "a table of something else");
-                return Err(error.in_file(name));
-            }
-        }
-        let state = Mutex::new(State { table, counting: None });
-        Ok(FlowStore { state, ended: Condvar::new(), name: name.to_owned() })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        CountedTable::of(table, name, false, &HOLDING).map(FlowStore)
     }
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,
     /// [`ErrorKind::Lock`].
     pub fn begin(&self) -> Result<CaptureCount<'_>> {
-        let thread = std::thread::current().id();
-        let mut state = self.state();
-        while let Some(counting) = &state.counting {
-            if counting.thread == thread {
-                return Err(Error::new(
-                    ErrorKind::Lock,
-                    "expected no capture that is being counted, found one that this thread began",
-                )
-                .in_file(&self.name));
-            }
-            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        let before = state.table.ordered_snapshot()?;
-        state.table.begin()?;
-        state.counting = Some(Counting { thread, before });
-        Ok(CaptureCount { store: self, batch: Vec::new(), flows: 0, new_flows: 0, is_open: true })
-    }
-
-    /// Reads what was counted.
-    fn read<T>(&self, read: impl FnOnce(&dyn OrderedSnapshot) -> Result<T>) -> Result<T> {
-        let state = self.state();
-        match &state.counting {
-            Some(counting) => read(&*counting.before),
-            None => read(&*state.table.ordered_snapshot()?),
-        }
-    }
-
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let mut value = None;
-        self.read(|table| table.get_with(key, &mut |bytes| value = Some(bytes.to_vec())))?;
-        Ok(value)
+        let count = self.0.begin()?;
+        Ok(CaptureCount { count, batch: Vec::new(), flows: 0, new_flows: 0 })
     }
 
     /// The capture with that content, if it was counted.
     pub fn capture(&self, content_id: &[u8]) -> Result<Option<CountedCapture>> {
-        let value = self.value(&capture_key(content_id)?)?;
-        value.map(|value| self.captured(content_id, &value)).transpose()
+        self.0.capture(content_id)
     }
 
     /// The captures that were counted, in the order of their content ids.
     pub fn captures(&self) -> Result<Vec<CountedCapture>> {
-        let mut scan = self.read(|table| table.scan_range(&KeyRange::prefix(&[kind::CAPTURE])))?;
-        let mut captures = Vec::new();
-        while let Some((key, value)) = scan.advance()? {
-            captures.push(self.captured(&key[1..], value)?);
-        }
-        Ok(captures)
-    }
-
-    fn captured(&self, content_id: &[u8], value: &[u8]) -> Result<CountedCapture> {
-        decode_capture(content_id, value).ok_or_else(|| damaged(&self.name, "capture"))
+        self.0.captures()
     }
 
     /// The flow of `key`, if there is one.
     pub fn get(&self, key: &FlowKey) -> Result<Option<Flow>> {
         let encoded = encode_key(key);
-        let Some(value) = self.value(encoded.bytes())? else { return Ok(None) };
+        let Some(value) = self.0.value(encoded.bytes())? else { return Ok(None) };
         let flow = decode_flow(encoded.bytes(), &value);
-        flow.map(Some).ok_or_else(|| damaged(&self.name, "flow"))
+        flow.map(Some).ok_or_else(|| self.0.damaged_entry())
     }
 
     /// The flows in the order of their keys: IPv4 first, by addresses, protocol and ports.
@@ -210,14 +100,13 @@ impl FlowStore {
             to: Bound::Excluded(vec![kind::V6_FLOW + 1]),
             reverse: false,
         };
-        let entries = self.read(|table| table.scan_range(&range))?;
-        Ok(StoredFlows { entries, name: self.name.clone() })
+        let entries = self.0.read(|table| table.scan_range(&range))?;
+        Ok(StoredFlows { entries, damaged: self.0.damaged_entry() })
     }
 
     /// Number of flows.
     pub fn len(&self) -> Result<u64> {
-        let entries = self.read(|table| table.len())?;
-        Ok(entries.saturating_sub(1 + self.captures()?.len() as u64))
+        self.0.len()
     }
 
     /// Whether there is no flow.
@@ -228,12 +117,10 @@ impl FlowStore {
 
 /// A capture being counted. Dropped without a commit, it leaves the table as it was.
 pub struct CaptureCount<'store> {
-    store: &'store FlowStore,
+    count: Count<'store>,
     batch: Vec<(EncodedKey, Flow)>,
     flows: u64,
     new_flows: u64,
-    /// Whether the table's transaction is to be taken back.
-    is_open: bool,
 }
 
 impl CaptureCount<'_> {
@@ -249,15 +136,9 @@ impl CaptureCount<'_> {
     }
 
     fn write_batch(&mut self) -> Result<()> {
-        // Stable, so that flows of one key merge in the order in which they came.
-        self.batch.sort_by_key(|(key, _)| *key);
-        let mut state = self.store.state();
-        for (key, flow) in self.batch.drain(..) {
-            self.flows += 1;
-            let is_new = merge_flow(&mut *state.table, &self.store.name, &key, flow)?;
-            self.new_flows += u64::from(is_new);
-        }
-        Ok(())
+        let CaptureCount { count, batch, flows, new_flows } = self;
+        let store = count.table();
+        count.change(|table| write_batch(batch, flows, new_flows, table, store))
     }
 
     /// Ends the capture, whose content is known by now. Its flows are on disk when it returns, unless
@@ -265,38 +146,40 @@ impl CaptureCount<'_> {
     ///
     /// `content_id`, from 8 to 64 bytes, is the same for the same packets wherever they come from;
     /// `packets` is how many there were, where that is known.
-    pub fn commit(mut self, content_id: &[u8], name: &str, packets: Option<u64>) -> Result<Merged> {
-        let key = capture_key(content_id)?;
-        let counted = self.store.state().table.get(&key)?;
-        if let Some(value) = counted {
-            return self.store.captured(content_id, &value).map(Merged::AlreadyCounted);
-        }
-        self.write_batch()?;
-        let mut state = self.store.state();
-        state.table.put(&key, &encode_capture(name, packets))?;
-        self.is_open = false;
-        state.table.commit()?;
-        state.table.sync()?;
-        Ok(Merged::Added { flows: self.flows, new_flows: self.new_flows })
+    pub fn commit(self, content_id: &[u8], name: &str, packets: Option<u64>) -> Result<Merged> {
+        let CaptureCount { count, mut batch, mut flows, mut new_flows } = self;
+        let store = count.table();
+        let counted = count.commit(content_id, name, packets, |table| {
+            write_batch(&mut batch, &mut flows, &mut new_flows, table, store)
+        })?;
+        Ok(match counted {
+            Some(counted) => Merged::AlreadyCounted(counted),
+            None => Merged::Added { flows, new_flows },
+        })
     }
 }
 
-impl Drop for CaptureCount<'_> {
-    fn drop(&mut self) {
-        let mut state = self.store.state();
-        if self.is_open {
-            // It fails only where the table is closed by an earlier failure, which was told.
-            let _ = state.table.abort();
-        }
-        state.counting = None;
-        self.store.ended.notify_one();
+/// Merges the flows of a batch, and counts them.
+fn write_batch(
+    batch: &mut Vec<(EncodedKey, Flow)>,
+    flows: &mut u64,
+    new_flows: &mut u64,
+    table: &mut dyn OrderedTable,
+    store: &CountedTable,
+) -> Result<()> {
+    // Stable, so that flows of one key merge in the order in which they came.
+    batch.sort_by_key(|(key, _)| *key);
+    for (key, flow) in batch.drain(..) {
+        *flows += 1;
+        *new_flows += u64::from(merge_flow(table, store, &key, flow)?);
     }
+    Ok(())
 }
 
 /// Adds `flow` to what the table has of it; says whether that was nothing.
 fn merge_flow(
     table: &mut dyn OrderedTable,
-    file: &str,
+    store: &CountedTable,
     key: &EncodedKey,
     flow: Flow,
 ) -> Result<bool> {
@@ -304,7 +187,7 @@ fn merge_flow(
         table.put(key.bytes(), &encode_flow(&flow))?;
         return Ok(true);
     };
-    let stored = decode_flow(key.bytes(), &value).ok_or_else(|| damaged(file, "flow"))?;
+    let stored = decode_flow(key.bytes(), &value).ok_or_else(|| store.damaged_entry())?;
     table.put(key.bytes(), &encode_flow(&merged(&stored, &flow)))?;
     Ok(false)
 }
@@ -330,7 +213,8 @@ fn merged(stored: &Flow, added: &Flow) -> Flow {
 /// Flows of a table in the order of their keys.
 pub struct StoredFlows {
     entries: Box<dyn Scan>,
-    name: String,
+    /// What a damaged entry comes to.
+    damaged: Error,
 }
 
 impl Iterator for StoredFlows {
@@ -338,15 +222,12 @@ impl Iterator for StoredFlows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.entries.advance().transpose()?;
-        Some(entry.and_then(|(key, value)| {
-            decode_flow(key, value).ok_or_else(|| damaged(&self.name, "flow"))
-        }))
+        Some(
+            entry.and_then(|(key, value)| {
+                decode_flow(key, value).ok_or_else(|| self.damaged.clone())
+            }),
+        )
     }
-}
-
-fn damaged(file: &str, what: &str) -> Error {
-    let message = format!("expected a {what} as docs/flow-table.md draws it, found other bytes");
-    Error::new(ErrorKind::Corrupt, message).in_file(file)
 }
 
 /// Bytes of the longest key.
@@ -445,35 +326,4 @@ fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
         span: (bits & HAS_TIMES != 0).then_some(Span { first, last }),
     };
     (value.remaining() == 0 && bits <= INITIATOR | HAS_TIMES).then_some(flow)
-}
-
-fn capture_key(content_id: &[u8]) -> Result<Vec<u8>> {
-    if !CONTENT_ID_LEN.contains(&content_id.len()) {
-        let message =
-            format!("expected a content id of 8 to 64 bytes, found {} bytes", content_id.len());
-        return Err(Error::new(ErrorKind::Argument, message));
-    }
-    Ok([&[kind::CAPTURE], content_id].concat())
-}
-
-/// The bit of a capture's second byte.
-const HAS_PACKETS: u8 = 1;
-
-fn encode_capture(name: &str, packets: Option<u64>) -> Vec<u8> {
-    let mut value = vec![VALUE_VERSION, if packets.is_some() { HAS_PACKETS } else { 0 }];
-    value.extend(packets.unwrap_or_default().to_le_bytes());
-    value.extend(name.as_bytes());
-    value
-}
-
-fn decode_capture(content_id: &[u8], value: &[u8]) -> Option<CountedCapture> {
-    let mut value = Reader::new(value);
-    let (version, bits) = (value.u8()?, value.u8()?);
-    if version != VALUE_VERSION || bits > HAS_PACKETS {
-        return None;
-    }
-    let packets = value.u64(Little)?;
-    let name = std::str::from_utf8(value.rest()).ok()?.to_owned();
-    let packets = (bits & HAS_PACKETS != 0).then_some(packets);
-    Some(CountedCapture { content_id: content_id.to_vec(), name, packets })
 }

@@ -62,6 +62,6 @@ pub fn merge_flows(
 }
 
 /// Whether the file is at fault, and would be the next time.
-fn is_damage(error: &Error) -> bool {
+pub(super) fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Format | ErrorKind::Truncated { .. } | ErrorKind::Limit)
 }

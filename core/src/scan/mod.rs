@@ -1,9 +1,10 @@
-//! Whole captures: one call in, batches, counts or flows out. Here the decoders meet the bytes; a
+//! Whole captures: one call in, batches, counts, flows or calls out. Here the decoders meet the bytes; a
 //! face needs nothing below this module to read a capture. IDL files, which include others, come from
 //! disk here too.
 
 mod background;
 mod batch;
+mod calls;
 mod content;
 mod count;
 mod filter;
@@ -15,6 +16,7 @@ mod reader;
 
 pub use background::{Background, Event, HostSource, Outlet};
 pub use batch::FrameBatch;
+pub use calls::{CallsMerge, calls, merge_calls, summarize_calls};
 pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;

@@ -68,6 +68,25 @@ impl Extent {
         progress.map_err(|error| error.moved(before))
     }
 
+    /// Goes on with `bytes`, which follow those that were passed before, so that these need not be kept.
+    /// Answers how many of them are passed now, too: the others, a few at most, have to be shown again with
+    /// more behind them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::advance`].
+    pub fn pass_on(&mut self, bytes: &[u8]) -> ProtocolResult<(usize, Progress)> {
+        let before = self.passed;
+        let message = Message::part(bytes, self.limits);
+        let input = Input::new(&message);
+        let progress = match self.encoding {
+            Encoding::Binary => self.pass(Binary::new(input)),
+            Encoding::Compact => self.pass(Compact::new(input)),
+        };
+        let progress = progress.map_err(|error| error.moved(before as u64))?;
+        Ok((self.passed - before, progress))
+    }
+
     /// Passes what there is, in steps of which each is done whole or not at all.
     fn pass<'a, P: Protocol<'a>>(&mut self, mut at: P) -> ProtocolResult<Progress> {
         while let Some((open, depth)) = self.open.pop() {

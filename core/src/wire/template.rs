@@ -238,7 +238,9 @@ mod tests {
     use super::*;
 
     fn values<'a>(template: &str, record: &'a [u8]) -> Vec<RecordValue<'a>> {
-        let template = RecordTemplate::parse(template).unwrap_or_else(|error| panic!("{error}"));
+        let parsed = RecordTemplate::parse(template);
+        assert!(parsed.is_ok(), "{template}");
+        let Ok(template) = parsed else { return Vec::new() };
         assert_eq!(template.record_len(), record.len());
         template.values(record).collect()
     }
@@ -268,12 +270,12 @@ mod tests {
     #[test]
     fn what_has_no_fixed_length_is_refused_and_so_is_what_is_too_long() {
         for text in ["a*", "U", "w", "n<", "", "x0", "@4", "N>", "é"] {
-            let error = RecordTemplate::parse(text).map(|_| ()).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Argument, "{text}: {error}");
+            let kind = RecordTemplate::parse(text).err().map(|error| error.kind());
+            assert_eq!(kind, Some(ErrorKind::Argument), "{text}");
         }
         for text in ["a99999999999999999999999", "N262145", "a1048576C"] {
-            let error = RecordTemplate::parse(text).map(|_| ()).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Limit, "{text}: {error}");
+            let kind = RecordTemplate::parse(text).err().map(|error| error.kind());
+            assert_eq!(kind, Some(ErrorKind::Limit), "{text}");
         }
     }
 }

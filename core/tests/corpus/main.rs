@@ -11,6 +11,7 @@ mod compare;
 mod custom_blocks;
 #[path = "../files/mod.rs"]
 mod files;
+mod follow;
 mod oracle;
 mod rules;
 

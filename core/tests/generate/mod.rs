@@ -4,6 +4,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod frame;
+pub(crate) mod segment;
 
 /// Runs `test` on `count` seeds, or on the one that `BYTEWRIGHT_SEED` names. A failure prints its seed.
 pub(crate) fn seeds(count: u64, test: impl Fn(&mut Random)) {

@@ -5,6 +5,7 @@ Bytewright.send(:define_captures)
 require_relative "packet"
 require_relative "columns"
 require_relative "flow"
+require_relative "call"
 
 module Bytewright
   # A capture file (pcap or pcapng, plain or compressed with gzip or zstd), read in one pass.
@@ -172,6 +173,26 @@ module Bytewright
       add_to(self.class.send(:open_flows, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **limits), true, &block)
     end
 
+    # Finds the Thrift calls in the capture's TCP connections: Binary and Compact, framed or not, on any port.
+    #
+    # @param idl [String, #to_path, nil] an IDL file; calls of its service only are given then, with their
+    #   arguments and results
+    # @param service [String, nil] which service of the file, where it has several
+    # @param include [Array<String>] folders to look for files that it includes
+    # @yieldparam call [Call] each call, when its answer has come; those without one at the end of their connections
+    # @return [Capture, Enumerator] self, or an enumerator of the calls
+    # @raise [ArgumentError] where the IDL file has no such service
+    def calls(idl: nil, service: nil, include: [], &block)
+      return to_enum(:calls, idl: idl, service: service, include: include) unless block
+
+      idl = idl.to_path if idl.respond_to?(:to_path)
+      pass(read_calls(idl, service, include.map(&:to_s))) do |reading|
+        while (calls = reading.take)
+          calls.each(&block)
+        end
+      end
+    end
+
     # Reads all of the capture and says what it is.
     #
     # @return [Hash{Symbol => Object}] file, format, version, byte_order, compression, file_bytes,
@@ -236,7 +257,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_info
+    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_info, :read_calls
 
     private
 

@@ -7,7 +7,7 @@ require_relative "bytewright.so"
 module Bytewright
   # By their whole paths, because RubyGems looks for others in all gems, which takes as long as loading them.
   {
-    "capture" => %i[Capture Packet Columns Flow FlowStore],
+    "capture" => %i[Capture Packet Columns Flow FlowStore Call],
     "table" => %i[Table HashTable TreeTable Snapshot TreeSnapshot View Cursor Entries OrderedEntries],
     "adb" => %i[ADB],
     "pstore" => %i[PStore],

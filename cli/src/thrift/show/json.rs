@@ -6,7 +6,7 @@ use super::{element, entry, enum_name, uuid_text};
 use crate::notation;
 
 /// Appends a value, which `cursor` is behind of, as JSON.
-pub(in crate::thrift) fn json<'t>(
+pub(crate) fn json<'t>(
     into: &mut Vec<u8>,
     schema: &Schema,
     cursor: &mut Cursor<'t>,

@@ -11,6 +11,7 @@ use bytewright::scan::{self, Background, CaptureOptions, CaptureReader, FrameBat
 use magnus::{Error, RArray, RString, Ruby, Symbol, Value, prelude::*, value::Opaque};
 
 use crate::border::{lock, path_of};
+use crate::call;
 use crate::error::{closed, guarded, raised, to_ruby};
 use crate::fields::{field_named, fields_named};
 use crate::flow::{OpenFlows, StoreObject};
@@ -187,6 +188,18 @@ impl Capture {
         flows: &OpenFlows,
     ) -> Result<Reading, Error> {
         this.start(ruby, Vec::new(), 1, store.work(ruby, flows.options)?)
+    }
+
+    /// A pass that finds the Thrift calls, of an IDL file's service where there is one.
+    pub(crate) fn read_calls(
+        ruby: &Ruby,
+        this: &Self,
+        idl: Option<RString>,
+        service: Option<String>,
+        include: RArray,
+    ) -> Result<Reading, Error> {
+        let methods = call::methods(ruby, idl, service, include)?;
+        this.start(ruby, Vec::new(), 2, call::work(methods))
     }
 
     /// Starts `work` on a thread of its own, over this capture from its beginning.

@@ -8,6 +8,7 @@
 
 mod address_texts;
 mod border;
+mod call;
 mod capture;
 mod class;
 mod columns;
@@ -56,6 +57,7 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     packet::init(ruby)?;
     columns::init(ruby)?;
     flow::init(ruby)?;
+    call::init(ruby)?;
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
 
     let capture = class::define::<Capture>(ruby, "Capture")?;
@@ -70,6 +72,7 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     capture.define_method("read_counts", method!(Capture::read_counts, 1))?;
     capture.define_method("read_flows", method!(Capture::read_flows, 2))?;
     capture.define_method("read_merge", method!(Capture::read_merge, 2))?;
+    capture.define_method("read_calls", method!(Capture::read_calls, 3))?;
     capture.define_method("read_info", method!(Capture::read_info, 0))?;
 
     let reading = class::define::<Reading>(ruby, "Reading")?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytewright::flow::Flow;
 use bytewright::packet::{self, Columns, Field};
+use bytewright::rpc::{Call, Methods};
 use bytewright::scan::{Background, CaptureInfo, CaptureMerge, Event, FrameBatch};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
@@ -13,6 +14,7 @@ use magnus::{Error, RString, Ruby, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::{bytes_of, without_lock};
+use crate::call::CallObject;
 use crate::columns::{ColumnBatch, LiveBatches};
 use crate::error::raised;
 use crate::flow::FlowObject;
@@ -26,6 +28,7 @@ pub(crate) enum Item {
     Info(Box<CaptureInfo>),
     Flows(Vec<Flow>),
     Merge(Box<CaptureMerge>),
+    Calls(Vec<Call>, Option<Arc<Methods>>),
 }
 
 /// The passes over something that may be under way, to end them when it is closed.
@@ -125,6 +128,10 @@ impl Reading {
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
             Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
+            Some(Item::Calls(calls, methods)) => {
+                let object = |call| ruby.obj_wrap(CallObject::new(call, methods.clone()));
+                Ok(Some(ruby.ary_from_iter(calls.into_iter().map(object)).as_value()))
+            }
             Some(Item::Flows(flows)) => {
                 let flows = flows.into_iter().map(|flow| ruby.obj_wrap(FlowObject::new(flow)));
                 Ok(Some(ruby.ary_from_iter(flows).as_value()))

@@ -1,0 +1,69 @@
+//! What `bytewright rpc` can be asked.
+
+use std::path::PathBuf;
+
+use clap::{Args as ArgGroup, ValueEnum};
+
+use super::{Format, Selection};
+
+/// Sum up Thrift calls by method: how many, how many failed, how long they took.
+///
+/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed or not. Several files
+/// are one run: a connection may go on in the next file.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct RpcArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required_unless_present = "from", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print the N first methods, the largest first.
+    #[arg(long, value_name = "N", conflicts_with = "calls")]
+    pub(crate) top: Option<usize>,
+
+    /// What makes a method large; bytes count both ways. Without it, methods come by their names, with --top by
+    /// calls.
+    #[arg(long, value_enum, conflicts_with = "calls")]
+    pub(crate) by: Option<MethodSize>,
+
+    /// Add the sums up in this table file instead of printing them. Each capture is counted whole or not at all, and
+    /// once: one that was counted before is recognised by its content.
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv"])]
+    pub(crate) into: Option<PathBuf>,
+
+    /// Print the sums of a table file that --into made, instead of those of captures.
+    #[arg(long, value_name = "TABLE")]
+    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner"])]
+    pub(crate) from: Option<PathBuf>,
+
+    /// Print each call instead of the sums, as it is over.
+    #[arg(long)]
+    pub(crate) calls: bool,
+
+    /// Take the methods of this IDL file's service only; with --calls, print arguments and results as it names
+    /// them.
+    #[arg(long, value_name = "IDL", conflicts_with_all = ["into", "from"])]
+    pub(crate) idl: Option<PathBuf>,
+
+    /// The service of the IDL file; not needed where it has one.
+    #[arg(long, value_name = "NAME", requires = "idl")]
+    pub(crate) service: Option<String>,
+
+    /// Look for files that the IDL file includes in this folder too.
+    #[arg(long, value_name = "FOLDER", requires = "idl")]
+    pub(crate) include: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// What a method is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodSize {
+    Calls,
+    P99,
+    Bytes,
+    Errors,
+}

@@ -1,0 +1,242 @@
+//! `bytewright rpc`: Thrift calls, summed up by method or one by one.
+
+mod merge;
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use bytewright::rpc::{
+    Call, CallField, CallStore, CallValue, MethodField, MethodSummary, Methods, Rpc, RpcOptions,
+    Summary,
+};
+use bytewright::scan::{CaptureOptions, CaptureReader, load_idl};
+use bytewright::thrift::idl::IdlOptions;
+use bytewright::thrift::{Tape, Type, Value};
+
+use crate::args::{MethodSize, Reader, RpcArgs};
+use crate::packets::capture_options;
+use crate::rows::{Cell, Heading, Look, Rows};
+use crate::session::Session;
+use crate::thrift::show::json;
+
+/// Calls that are printed together.
+const BATCH_LEN: usize = 256;
+
+/// What people see of a method: what fits a terminal.
+const METHOD_FOR_PEOPLE: &[MethodField] = &[
+    MethodField::Method,
+    MethodField::Calls,
+    MethodField::Errors,
+    MethodField::Unanswered,
+    MethodField::P50,
+    MethodField::P99,
+    MethodField::Max,
+    MethodField::RequestBytes,
+    MethodField::ReplyBytes,
+];
+
+/// The columns behind those of a call, where an IDL file names what is in them.
+const VALUES: [&str; 2] = ["arguments", "result"];
+
+pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
+    if let Some(table) = &args.from {
+        return print_stored(table, args, session);
+    }
+    let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let methods = match methods(args) {
+        Ok(methods) => methods,
+        Err(error) => return session.report(&error),
+    };
+    session.progress.expect(&args.files);
+    match &args.into {
+        Some(table) => merge::run(args, table, &captures, session),
+        None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
+        None => print_methods(args, &captures, methods.as_ref(), session),
+    }
+}
+
+/// What the IDL file says, if there is one.
+fn methods(args: &RpcArgs) -> bytewright::Result<Option<Methods>> {
+    let Some(idl) = &args.idl else { return Ok(None) };
+    let document = load_idl(idl, &args.include, IdlOptions::default())?;
+    let methods = Methods::new(&document, args.service.as_deref());
+    methods.map(Some).map_err(|error| error.in_file(&idl.to_string_lossy()))
+}
+
+/// Goes over all captures as one run. `batch` is called with the calls that are over, in their order.
+fn read(
+    args: &RpcArgs,
+    captures: &CaptureOptions,
+    options: RpcOptions,
+    session: &mut Session,
+    batch: &mut impl FnMut(&mut Vec<Call>, &mut Session) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut rpc = Rpc::new(options);
+    let mut calls = Vec::new();
+    for file in &args.files {
+        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
+        let error = match reader {
+            Ok(mut reader) => loop {
+                let step = reader.each_while(|packet, captured| {
+                    rpc.add(packet, captured, &mut |call| calls.push(call));
+                    calls.len() < BATCH_LEN
+                });
+                batch(&mut calls, session)?;
+                match step {
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(error) => break Some(error),
+                }
+            },
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            session.report(&error)?;
+        }
+    }
+    session.progress.finish();
+    rpc.finish(&mut |call| calls.push(call));
+    batch(&mut calls, session)
+}
+
+fn print_methods(
+    args: &RpcArgs,
+    captures: &CaptureOptions,
+    methods: Option<&Methods>,
+    session: &mut Session,
+) -> io::Result<()> {
+    let mut summary = Summary::new();
+    let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
+    read(args, captures, RpcOptions::default(), session, &mut |calls, _| {
+        calls.drain(..).filter(is_wanted).for_each(|call| summary.add(&call));
+        Ok(())
+    })?;
+    print_sums(summary.into_sorted(), args, session)
+}
+
+/// Prints the sums of a table file.
+fn print_stored(path: &Path, args: &RpcArgs, session: &mut Session) -> io::Result<()> {
+    let methods = CallStore::open_read_only(path).and_then(|store| store.methods());
+    match methods {
+        Ok(methods) => print_sums(methods, args, session),
+        Err(error) => session.report(&error),
+    }
+}
+
+fn print_sums(
+    methods: Vec<(Box<str>, MethodSummary)>,
+    args: &RpcArgs,
+    session: &mut Session,
+) -> io::Result<()> {
+    let reader = args.format.reader();
+    let fields = if reader == Reader::People { METHOD_FOR_PEOPLE } else { MethodField::ALL };
+    let headings = fields.iter().map(|field| method_heading(*field)).collect();
+    let mut rows = Rows::new(headings, reader, &mut session.output);
+    for (name, method) in chosen(methods, args) {
+        rows.push(&mut session.output, |column| cell(method.value(&name, fields[column])))?;
+    }
+    rows.flush(&mut session.output)
+}
+
+/// The methods that are asked for, in the order that is asked for.
+fn chosen(
+    mut methods: Vec<(Box<str>, MethodSummary)>,
+    args: &RpcArgs,
+) -> Vec<(Box<str>, MethodSummary)> {
+    let size = |method: &MethodSummary, by| match by {
+        MethodSize::Calls => method.calls,
+        MethodSize::P99 => method.latency.quantile(990).unwrap_or(0),
+        MethodSize::Bytes => method.bytes(),
+        MethodSize::Errors => method.errors,
+    };
+    if let Some(by) = args.by.or(args.top.map(|_| MethodSize::Calls)) {
+        // Stable: methods that are alike stay in the order of their names.
+        methods.sort_by_key(|(_, method)| Reverse(size(method, by)));
+    }
+    methods.truncate(args.top.unwrap_or(usize::MAX));
+    methods
+}
+
+fn print_calls(
+    args: &RpcArgs,
+    captures: &CaptureOptions,
+    methods: Option<&Methods>,
+    session: &mut Session,
+) -> io::Result<()> {
+    let mut headings: Vec<Heading> =
+        CallField::ALL.iter().map(|field| call_heading(*field)).collect();
+    if methods.is_some() {
+        headings.extend(VALUES.map(|name| Heading { name, look: Look::Text }));
+    }
+    let mut rows = Rows::new(headings, args.format.reader(), &mut session.output);
+    let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
+    let mut tape = Tape::new();
+    read(args, captures, options, session, &mut |calls, session| {
+        let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
+        for call in calls.drain(..).filter(is_wanted) {
+            let values = methods.map(|methods| values(methods, &call, &mut tape));
+            rows.push(&mut session.output, |column| match (CallField::ALL.get(column), &values) {
+                (Some(field), _) => cell(call.value(*field)),
+                (None, Some([arguments, _])) if column == CallField::ALL.len() => arguments.clone(),
+                (None, Some([_, result])) => result.clone(),
+                (None, None) => Cell::Null,
+            })?;
+        }
+        rows.flush(&mut session.output)
+    })
+}
+
+/// The arguments and the result of a call, where they are known.
+fn values(methods: &Methods, call: &Call, tape: &mut Tape) -> [Cell; 2] {
+    // A struct that is none by the IDL is as good as one that is not there.
+    let arguments = match (methods.read_arguments(call, tape), &call.arguments) {
+        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
+        _ => Cell::Null,
+    };
+    let result = match (methods.read_result(call, tape), &call.result) {
+        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
+        _ => Cell::Null,
+    };
+    [arguments, result]
+}
+
+/// The struct on a tape, as JSON.
+fn struct_cell(methods: &Methods, tape: &Tape, bytes: &[u8]) -> Cell {
+    let mut cursor = tape.cursor(bytes);
+    let value = cursor.value();
+    let Value::Struct(id) = value else { return Cell::Null };
+    let mut text = Vec::new();
+    json(&mut text, methods.schema(), &mut cursor, value, &Type::Struct(id));
+    Cell::Json(text)
+}
+
+fn method_heading(field: MethodField) -> Heading {
+    let look = match field {
+        MethodField::Method => Look::Text,
+        MethodField::P50 | MethodField::P99 | MethodField::Max => Look::Duration,
+        _ => Look::Number,
+    };
+    Heading { name: field.name(), look }
+}
+
+fn call_heading(field: CallField) -> Heading {
+    let look = match field {
+        CallField::Ts => Look::Time,
+        CallField::Latency => Look::Duration,
+        CallField::SrcIp | CallField::DstIp | CallField::Protocol => Look::Text,
+        CallField::Method | CallField::Outcome => Look::Text,
+        _ => Look::Number,
+    };
+    Heading { name: field.name(), look }
+}
+
+fn cell(value: CallValue) -> Cell {
+    match value {
+        CallValue::Null => Cell::Null,
+        CallValue::Unsigned(number) => Cell::Unsigned(number),
+        CallValue::Signed(number) => Cell::Signed(number),
+        CallValue::Address(address) => Cell::Address(address),
+        CallValue::Text(text) => Cell::Text(text),
+    }
+}

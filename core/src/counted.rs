@@ -1,0 +1,299 @@
+//! An ordered table whose entries add up over captures, none of which is counted twice: what tables of flows and of
+//! calls have in common. What is added up, and how, is for these to say.
+//!
+//! A capture is counted in one transaction, which also makes an entry for it. `docs/flow-table.md` draws the entries that
+//! all such tables have.
+
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::table::file::{OpenOptions, TreeTable};
+use crate::table::{KeyRange, OrderedSnapshot, OrderedTable};
+use crate::wire::{Endian::Little, Reader};
+
+/// The first byte of the key of the entry that says what the table holds.
+const FORMAT_KEY: u8 = 0;
+
+/// The first byte of the key of a capture.
+const CAPTURE_KEY: u8 = 0xc0;
+
+/// The first byte of the value of a capture.
+const CAPTURE_VERSION: u8 = 1;
+
+/// The bit of a capture's second byte.
+const HAS_PACKETS: u8 = 1;
+
+/// Lengths of a capture's content id.
+const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
+
+/// What a table holds, and what people read of it.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    /// The value of the entry that says so.
+    pub(crate) format: &'static str,
+    /// What it begins with in every version.
+    pub(crate) format_of_any_version: &'static str,
+    /// One of the entries: "flow".
+    pub(crate) entry: &'static str,
+    /// The page that draws them.
+    pub(crate) page: &'static str,
+}
+
+/// A table of sums.
+///
+/// Threads may share it. What is read while a capture is being counted is what was there before.
+#[derive(Debug)]
+pub(crate) struct CountedTable {
+    holding: &'static Holding,
+    state: Mutex<State>,
+    /// Rung when a capture was counted, or was not.
+    ended: Condvar,
+    name: String,
+}
+
+struct State {
+    table: Box<dyn OrderedTable>,
+    counting: Option<Counting>,
+}
+
+/// A capture is being counted.
+struct Counting {
+    thread: ThreadId,
+    /// The table without it.
+    before: Box<dyn OrderedSnapshot>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// A capture that is in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedCapture {
+    /// What identifies its content.
+    pub content_id: Vec<u8>,
+    /// Its name when it was counted.
+    pub name: String,
+    /// Packets in it, where they were counted.
+    pub packets: Option<u64>,
+}
+
+impl CountedTable {
+    /// Opens the table in the file at `path`, and makes it where it is missing.
+    pub(crate) fn open(path: &Path, holding: &'static Holding) -> Result<Self> {
+        let options = OpenOptions { create: true, ..OpenOptions::default() };
+        Self::open_with(path, options, holding)
+    }
+
+    /// Opens the table in the file at `path` to read it, beside others who do.
+    pub(crate) fn open_read_only(path: &Path, holding: &'static Holding) -> Result<Self> {
+        let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+        Self::open_with(path, options, holding)
+    }
+
+    fn open_with(path: &Path, options: OpenOptions, holding: &'static Holding) -> Result<Self> {
+        let table = Box::new(TreeTable::open(path, options)?);
+        Self::of(table, &path.to_string_lossy(), options.read_only, holding)
+    }
+
+    /// The sums that `table`, which errors call `name`, holds; an empty table becomes one of such.
+    pub(crate) fn of(
+        mut table: Box<dyn OrderedTable>,
+        name: &str,
+        read_only: bool,
+        holding: &'static Holding,
+    ) -> Result<Self> {
+        match table.get(&[FORMAT_KEY])? {
+            Some(found) if found == holding.format.as_bytes() => {}
+            None if table.is_empty()? => {
+                if !read_only {
+                    table.put(&[FORMAT_KEY], holding.format.as_bytes())?;
+                }
+            }
+            Some(found) if found.starts_with(holding.format_of_any_version.as_bytes()) => {
+                return Err(Error::format(
+                    format_args!("the {} table format {}", holding.entry, holding.format),
+                    format_args!("{}, which a newer Bytewright wrote", found.escape_ascii()),
+                )
+                .in_file(name));
+            }
+            _ => {
+                let expected = format_args!("a table of {}s", holding.entry);
+                return Err(Error::format(expected, "a table of something else").in_file(name));
+            }
+        }
+        let state = Mutex::new(State { table, counting: None });
+        Ok(CountedTable { holding, state, ended: Condvar::new(), name: name.to_owned() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to count a capture. It waits for one that another thread counts; of this thread,
+    /// [`ErrorKind::Lock`].
+    pub(crate) fn begin(&self) -> Result<Count<'_>> {
+        let thread = std::thread::current().id();
+        let mut state = self.state();
+        while let Some(counting) = &state.counting {
+            if counting.thread == thread {
+                return Err(Error::new(
+                    ErrorKind::Lock,
+                    "expected no capture that is being counted, found one that this thread began",
+                )
+                .in_file(&self.name));
+            }
+            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let before = state.table.ordered_snapshot()?;
+        state.table.begin()?;
+        state.counting = Some(Counting { thread, before });
+        Ok(Count { table: self, is_open: true })
+    }
+
+    /// Reads what was counted.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&dyn OrderedSnapshot) -> Result<T>,
+    ) -> Result<T> {
+        let state = self.state();
+        match &state.counting {
+            Some(counting) => read(&*counting.before),
+            None => read(&*state.table.ordered_snapshot()?),
+        }
+    }
+
+    /// The value of a key.
+    pub(crate) fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = None;
+        self.read(|table| table.get_with(key, &mut |bytes| value = Some(bytes.to_vec())))?;
+        Ok(value)
+    }
+
+    /// The capture with that content, if it was counted.
+    pub(crate) fn capture(&self, content_id: &[u8]) -> Result<Option<CountedCapture>> {
+        let value = self.value(&capture_key(content_id)?)?;
+        value.map(|value| self.captured(content_id, &value)).transpose()
+    }
+
+    /// The captures that were counted, in the order of their content ids.
+    pub(crate) fn captures(&self) -> Result<Vec<CountedCapture>> {
+        let mut scan = self.read(|table| table.scan_range(&KeyRange::prefix(&[CAPTURE_KEY])))?;
+        let mut captures = Vec::new();
+        while let Some((key, value)) = scan.advance()? {
+            captures.push(self.captured(&key[1..], value)?);
+        }
+        Ok(captures)
+    }
+
+    fn captured(&self, content_id: &[u8], value: &[u8]) -> Result<CountedCapture> {
+        decode_capture(content_id, value).ok_or_else(|| self.damaged("capture"))
+    }
+
+    /// Number of entries beside those that all such tables have.
+    pub(crate) fn len(&self) -> Result<u64> {
+        let entries = self.read(|table| table.len())?;
+        Ok(entries.saturating_sub(1 + self.captures()?.len() as u64))
+    }
+
+    /// The error of an entry that is not as it was written.
+    pub(crate) fn damaged_entry(&self) -> Error {
+        self.damaged(self.holding.entry)
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        let page = self.holding.page;
+        let message = format!("expected a {what} as {page} draws it, found other bytes");
+        Error::new(ErrorKind::Corrupt, message).in_file(&self.name)
+    }
+}
+
+/// A capture being counted. Dropped without a commit, it leaves the table as it was.
+#[derive(Debug)]
+pub(crate) struct Count<'t> {
+    table: &'t CountedTable,
+    /// Whether the table's transaction is to be taken back.
+    is_open: bool,
+}
+
+impl<'t> Count<'t> {
+    /// The table that it is counted in.
+    pub(crate) fn table(&self) -> &'t CountedTable {
+        self.table
+    }
+
+    /// Changes entries.
+    pub(crate) fn change<T>(
+        &mut self,
+        change: impl FnOnce(&mut dyn OrderedTable) -> Result<T>,
+    ) -> Result<T> {
+        change(&mut *self.table.state().table)
+    }
+
+    /// Ends the capture, whose content is known by now. `change` makes the last changes. All of it is on disk when it
+    /// returns, unless that content was counted before: then it answers when, and nothing changes.
+    pub(crate) fn commit(
+        mut self,
+        content_id: &[u8],
+        name: &str,
+        packets: Option<u64>,
+        change: impl FnOnce(&mut dyn OrderedTable) -> Result<()>,
+    ) -> Result<Option<CountedCapture>> {
+        let key = capture_key(content_id)?;
+        let counted = self.table.state().table.get(&key)?;
+        if let Some(value) = counted {
+            return self.table.captured(content_id, &value).map(Some);
+        }
+        let mut state = self.table.state();
+        change(&mut *state.table)?;
+        state.table.put(&key, &encode_capture(name, packets))?;
+        self.is_open = false;
+        state.table.commit()?;
+        state.table.sync()?;
+        Ok(None)
+    }
+}
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        let mut state = self.table.state();
+        if self.is_open {
+            // It fails only where the table is closed by an earlier failure, which was told.
+            let _ = state.table.abort();
+        }
+        state.counting = None;
+        self.table.ended.notify_one();
+    }
+}
+
+fn capture_key(content_id: &[u8]) -> Result<Vec<u8>> {
+    if !CONTENT_ID_LEN.contains(&content_id.len()) {
+        let message =
+            format!("expected a content id of 8 to 64 bytes, found {} bytes", content_id.len());
+        return Err(Error::new(ErrorKind::Argument, message));
+    }
+    Ok([&[CAPTURE_KEY], content_id].concat())
+}
+
+fn encode_capture(name: &str, packets: Option<u64>) -> Vec<u8> {
+    let mut value = vec![CAPTURE_VERSION, if packets.is_some() { HAS_PACKETS } else { 0 }];
+    value.extend(packets.unwrap_or_default().to_le_bytes());
+    value.extend(name.as_bytes());
+    value
+}
+
+fn decode_capture(content_id: &[u8], value: &[u8]) -> Option<CountedCapture> {
+    let mut value = Reader::new(value);
+    let (version, bits) = (value.u8()?, value.u8()?);
+    if version != CAPTURE_VERSION || bits > HAS_PACKETS {
+        return None;
+    }
+    let packets = value.u64(Little)?;
+    let name = std::str::from_utf8(value.rest()).ok()?.to_owned();
+    let packets = (bits & HAS_PACKETS != 0).then_some(packets);
+    Some(CountedCapture { content_id: content_id.to_vec(), name, packets })
+}

@@ -1,0 +1,91 @@
+//! A call as people see it.
+
+use std::net::SocketAddr;
+
+use crate::thrift::Encoding;
+
+/// How messages go through a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protocol {
+    /// How they are written.
+    pub encoding: Encoding,
+    /// Whether the length of each stands before it.
+    pub is_framed: bool,
+}
+
+impl Protocol {
+    /// The name it has in output: `binary`, `compact`, `framed-binary` or `framed-compact`.
+    pub fn name(self) -> &'static str {
+        match (self.encoding, self.is_framed) {
+            (Encoding::Binary, false) => "binary",
+            (Encoding::Compact, false) => "compact",
+            (Encoding::Binary, true) => "framed-binary",
+            (Encoding::Compact, true) => "framed-compact",
+        }
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It returned.
+    Returned,
+    /// It answered an exception that it declares.
+    Exception,
+    /// It could not be called, or failed in a way that it does not declare (`TApplicationException`).
+    Failure,
+    /// It does not answer.
+    Oneway,
+    /// No answer is in the capture.
+    Unanswered,
+}
+
+impl Outcome {
+    /// The name it has in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Returned => "returned",
+            Outcome::Exception => "exception",
+            Outcome::Failure => "failure",
+            Outcome::Oneway => "oneway",
+            Outcome::Unanswered => "unanswered",
+        }
+    }
+
+    /// Whether it counts as an error.
+    pub fn is_error(self) -> bool {
+        matches!(self, Outcome::Exception | Outcome::Failure)
+    }
+}
+
+/// One call of a method, and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The number of its connection, from 1 in the order of first packets.
+    pub connection: u64,
+    /// Who called.
+    pub client: SocketAddr,
+    /// Who was called.
+    pub server: SocketAddr,
+    /// The method, with the service before it and a colon if several share a connection.
+    pub method: Box<str>,
+    /// The number that an answer has from its call.
+    pub sequence_id: i32,
+    /// How it went through the connection.
+    pub protocol: Protocol,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When its first byte was captured, nanoseconds since the epoch; of an answer whose call is not in the
+    /// capture, when that was.
+    pub ts: Option<i64>,
+    /// Nanoseconds from its first byte to the last one of its answer, where both were captured.
+    pub latency: Option<u64>,
+    /// Bytes of the call with its frame, where it is in the capture.
+    pub request_bytes: Option<u64>,
+    /// Bytes of the answer with its frame, where it is in the capture.
+    pub reply_bytes: Option<u64>,
+    /// The struct of its arguments, if it was asked for and is there as a whole.
+    pub arguments: Option<Vec<u8>>,
+    /// The struct of its answer, in the same way; of a failure, that of a `TApplicationException`.
+    pub result: Option<Vec<u8>>,
+}

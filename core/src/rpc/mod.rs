@@ -1,0 +1,29 @@
+//! Thrift calls in the connections of a capture: packets in, calls out, each with its answer.
+//!
+//! It is pure, as [`tcp`](crate::tcp) is. Messages are found by their headers, on any port, framed or not, in Binary
+//! (strict) and Compact, and found again behind a gap. A [`Call`] is what was asked and what came back:
+//! method, outcome, latency, sizes, and with [`RpcOptions::keeps_messages`] the structs, which a [`Methods`] reads by
+//! a schema. A [`Summary`] adds calls up by method.
+//!
+//! What is no Thrift gives no call: a header has many fixed bits, its name is an identifier, and the struct
+//! behind it is walked to its end before a connection counts as Thrift. Binary without a version has no such
+//! header and is not looked for, nor is Thrift inside of HTTP, TLS or THeader.
+
+mod call;
+mod conversation;
+mod field;
+mod header;
+mod histogram;
+mod messages;
+mod methods;
+mod store;
+mod summary;
+
+pub use crate::counted::CountedCapture;
+pub use call::{Call, Outcome, Protocol};
+pub use conversation::{Rpc, RpcOptions};
+pub use field::{CallField, CallValue, MethodField};
+pub use histogram::Histogram;
+pub use methods::Methods;
+pub use store::{CallCount, CallStore};
+pub use summary::{MethodSummary, Summary};

@@ -1,0 +1,427 @@
+//! All connections of a capture: which packet belongs to which, and when a connection is over.
+
+use std::collections::HashMap;
+
+use super::connection::{Connection, Side};
+use super::stream::{Output, Segment, Stream};
+use crate::flow::FlowKey;
+use crate::packet::{Field, Packet};
+
+/// The protocol number of TCP.
+const TCP: u8 = 6;
+
+const FIN: u16 = 0x001;
+const SYN: u16 = 0x002;
+const RST: u16 = 0x004;
+const ACK: u16 = 0x010;
+
+/// Connections looked at for one that may leave, when a new one needs room.
+const EVICTION_SAMPLE: usize = 16;
+
+/// Packets for each connection that is looked at, whether it is over.
+const PACKETS_PER_SWEEP: u64 = 4;
+
+/// The same for every connection that begins, so that those that are over leave faster than new ones come.
+const SWEEPS_PER_CONNECTION: usize = 2;
+
+/// How long a connection that was closed is remembered, so that a packet that comes late does not begin
+/// another: 10 seconds, in nanoseconds.
+const LINGER: i64 = 10_000_000_000;
+
+/// How much is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// A connection without a packet for more than so many nanoseconds has ended; `None`: never.
+    pub idle_timeout: Option<i64>,
+    /// Connections at one time, at least 1. One more ends one that has had no packet for long.
+    pub max_connections: usize,
+    /// Memory for bytes that wait for others in front of them, for each direction. Above it, what is
+    /// missing is given up.
+    pub pending_max: usize,
+    /// The same for all connections together.
+    pub pending_total_max: usize,
+}
+
+impl Default for TcpOptions {
+    fn default() -> Self {
+        TcpOptions {
+            idle_timeout: Some(600_000_000_000),
+            max_connections: 65_536,
+            pending_max: 1 << 20,
+            pending_total_max: 64 << 20,
+        }
+    }
+}
+
+/// What a connection gives, in the order in which it becomes known. Of each side the bytes and gaps together
+/// are its stream, without holes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The next bytes that a side sent.
+    Bytes {
+        /// Who sent them.
+        from: Side,
+        /// The bytes, never none.
+        bytes: &'a [u8],
+        /// When their packet was captured, nanoseconds since the epoch.
+        ts: Option<i64>,
+    },
+    /// The next bytes that a side sent are not in the capture.
+    Gap {
+        /// Who sent them.
+        from: Side,
+        /// How many there are.
+        len: u64,
+    },
+    /// Nothing comes any more.
+    End,
+}
+
+/// Connections with what `S` keeps of each. Every event is told with both, at once.
+#[derive(Debug)]
+pub struct Reassembler<S> {
+    options: TcpOptions,
+    slots: Vec<Option<Open<S>>>,
+    free: Vec<usize>,
+    by_key: HashMap<FlowKey, usize>,
+    /// The connection of the last packet, which often has the next one too.
+    last: Option<(FlowKey, usize)>,
+    /// The slot that is looked at next.
+    hand: usize,
+    packets: u64,
+    connections: u64,
+    pending_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Open<S> {
+    key: FlowKey,
+    connection: Connection,
+    /// Whether the initiator is the second endpoint of the key.
+    is_second: bool,
+    state: S,
+    initiator: Stream,
+    responder: Stream,
+    was_reset: bool,
+    last_ts: Option<i64>,
+    last_packet: u64,
+}
+
+/// What a packet says of its connection.
+#[derive(Debug, Clone, Copy)]
+struct Seen<'a> {
+    /// Whether it goes from the second endpoint of the key to the first.
+    reversed: bool,
+    flags: u16,
+    ack: u32,
+    segment: Segment<'a>,
+}
+
+impl<S: Default> Reassembler<S> {
+    /// No connection yet.
+    pub fn new(options: TcpOptions) -> Self {
+        Reassembler {
+            options,
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_key: HashMap::new(),
+            last: None,
+            hand: 0,
+            packets: 0,
+            connections: 0,
+            pending_bytes: 0,
+        }
+    }
+
+    /// Takes a packet with its captured bytes; any that is no TCP is passed over. Tells `each` what has
+    /// become known by it.
+    pub fn add(
+        &mut self,
+        packet: &Packet,
+        captured: &[u8],
+        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+    ) {
+        let Some((key, seen)) = seen(packet, captured) else { return };
+        self.packets += 1;
+        if self.packets.is_multiple_of(PACKETS_PER_SWEEP) {
+            self.sweep(seen.segment.ts, each);
+        }
+        let slot = self.slot_of(key, &seen, each);
+        let Some(open) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        open.last_packet = self.packets;
+        open.last_ts = open.last_ts.max(seen.segment.ts);
+        let before = open.pending_bytes();
+        open.take(&seen, each);
+        if open.pending_bytes() != 0 || before != 0 {
+            let others = self.pending_bytes.saturating_sub(before);
+            let total_max = self.options.pending_total_max;
+            open.give_up(self.options.pending_max, total_max.saturating_sub(others), each);
+            self.pending_bytes = others + open.pending_bytes();
+        }
+    }
+
+    /// Ends every connection, in the order in which they began.
+    pub fn finish(mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let mut open: Vec<_> = self.slots.drain(..).flatten().collect();
+        open.sort_by_key(|open| open.connection.number);
+        for mut open in open {
+            open.end(each);
+        }
+    }
+
+    /// Connections that were seen so far.
+    pub fn connections(&self) -> u64 {
+        self.connections
+    }
+
+    /// Connections that are open.
+    pub fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Whether no connection is open.
+    pub fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
+    /// Memory of bytes that wait for others in front of them.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// The slot of the connection that a packet belongs to, which may begin with it.
+    fn slot_of(
+        &mut self,
+        key: FlowKey,
+        seen: &Seen<'_>,
+        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+    ) -> usize {
+        let known = match self.last {
+            Some((last, slot)) if last == key => Some(slot),
+            _ => self.by_key.get(&key).copied(),
+        };
+        if let Some(slot) = known
+            && let Some(open) = self.slots.get_mut(slot).and_then(Option::as_mut)
+        {
+            if !open.is_over(seen, self.options.idle_timeout) {
+                self.last = Some((key, slot));
+                return slot;
+            }
+            self.end(slot, each);
+        }
+        let slot = self.begin(key, seen, each);
+        self.last = Some((key, slot));
+        slot
+    }
+
+    /// Begins a connection, and makes room for it.
+    fn begin(
+        &mut self,
+        key: FlowKey,
+        seen: &Seen<'_>,
+        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+    ) -> usize {
+        for _ in 0..SWEEPS_PER_CONNECTION {
+            self.sweep(seen.segment.ts, each);
+        }
+        if self.by_key.len() >= self.options.max_connections.max(1) {
+            self.evict(each);
+        }
+        self.connections += 1;
+        let open = Some(Open::new(key, self.connections, seen));
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        match self.slots.get_mut(slot) {
+            Some(place) => *place = open,
+            None => self.slots.push(open),
+        }
+        self.by_key.insert(key, slot);
+        slot
+    }
+
+    /// Looks at one connection, which may be over by now.
+    fn sweep(&mut self, now: Option<i64>, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let slot = self.next_slot();
+        let Some(open) = self.slots.get(slot).and_then(Option::as_ref) else { return };
+        let idle_max = if open.is_closed() { Some(LINGER) } else { self.options.idle_timeout };
+        if open.idle(now).zip(idle_max).is_some_and(|(idle, idle_max)| idle > idle_max) {
+            self.end(slot, each);
+        }
+    }
+
+    fn next_slot(&mut self) -> usize {
+        self.hand = if self.hand + 1 < self.slots.len() { self.hand + 1 } else { 0 };
+        self.hand
+    }
+
+    /// Ends the connection that has had no packet for the longest time, of some; one that was closed
+    /// before all others.
+    fn evict(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let mut chosen: Option<((bool, u64), usize)> = None;
+        let mut left = EVICTION_SAMPLE;
+        for _ in 0..self.slots.len() {
+            let slot = self.next_slot();
+            let Some(open) = self.slots.get(slot).and_then(Option::as_ref) else { continue };
+            let rank = (!open.is_closed(), open.last_packet);
+            if chosen.is_none_or(|(best, _)| rank < best) {
+                chosen = Some((rank, slot));
+            }
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+        }
+        if let Some((_, slot)) = chosen {
+            self.end(slot, each);
+        }
+    }
+
+    fn end(&mut self, slot: usize, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        if let Some(mut open) = self.slots.get_mut(slot).and_then(Option::take) {
+            self.pending_bytes = self.pending_bytes.saturating_sub(open.pending_bytes());
+            open.end(each);
+            self.by_key.remove(&open.key);
+            self.free.push(slot);
+            self.last = None;
+        }
+    }
+}
+
+impl<S: Default> Open<S> {
+    fn new(key: FlowKey, number: u64, seen: &Seen<'_>) -> Self {
+        // Who answers a SYN was called.
+        let is_answer = seen.flags & (SYN | ACK) == SYN | ACK;
+        let is_second = seen.reversed != is_answer;
+        let unknown = (std::net::Ipv4Addr::UNSPECIFIED, 0).into();
+        let [first, second] = key.endpoints().unwrap_or([unknown; 2]);
+        let (initiator, responder) = if is_second { (second, first) } else { (first, second) };
+        Open {
+            key,
+            connection: Connection { number, initiator, responder },
+            is_second,
+            state: S::default(),
+            initiator: Stream::default(),
+            responder: Stream::default(),
+            was_reset: false,
+            last_ts: None,
+            last_packet: 0,
+        }
+    }
+}
+
+impl<S> Open<S> {
+    fn pending_bytes(&self) -> usize {
+        self.initiator.pending_bytes() + self.responder.pending_bytes()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.was_reset || (self.initiator.is_over() && self.responder.is_over())
+    }
+
+    /// Nanoseconds since the last packet.
+    fn idle(&self, now: Option<i64>) -> Option<i64> {
+        now.zip(self.last_ts).map(|(now, last)| now.saturating_sub(last))
+    }
+
+    /// Whether a packet cannot be of this connection, though it has its addresses and ports.
+    fn is_over(&self, seen: &Seen<'_>, idle_max: Option<i64>) -> bool {
+        let idle = self.idle(seen.segment.ts).zip(idle_max);
+        if idle.is_some_and(|(idle, idle_max)| idle > idle_max) {
+            return true;
+        }
+        let from_initiator = seen.reversed == self.is_second;
+        let stream = if from_initiator { &self.initiator } else { &self.responder };
+        seen.flags & SYN != 0 && stream.is_another(seen.segment.seq)
+    }
+
+    /// Takes what a packet of this connection tells.
+    #[inline]
+    fn take(&mut self, seen: &Seen<'_>, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let Open { connection, state, initiator, responder, .. } = self;
+        let (from, stream, others) = match seen.reversed == self.is_second {
+            true => (Side::Initiator, initiator, responder),
+            false => (Side::Responder, responder, initiator),
+        };
+        // An answer acknowledges what was asked, which therefore is told before it.
+        if seen.flags & ACK != 0 {
+            let mut told = told(connection, state, from.other(), each);
+            others.acknowledge(seen.ack, &mut told);
+        }
+        let mut segment = seen.segment;
+        if seen.flags & SYN != 0 {
+            stream.open(segment.seq);
+            segment.seq = segment.seq.wrapping_add(1);
+        }
+        if segment.len > 0 {
+            stream.receive(segment, &mut told(connection, state, from, each));
+        } else if seen.flags & RST == 0 {
+            stream.begin(segment.seq);
+        }
+        if seen.flags & FIN != 0 {
+            stream.close(&segment);
+        }
+        self.was_reset |= seen.flags & RST != 0;
+    }
+
+    /// Gives up what is missing in front of bytes that take too much memory.
+    fn give_up(
+        &mut self,
+        each_max: usize,
+        both_max: usize,
+        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+    ) {
+        let Open { connection, state, initiator, responder, .. } = self;
+        for (side, stream) in
+            [(Side::Initiator, &mut *initiator), (Side::Responder, &mut *responder)]
+        {
+            while stream.pending_bytes() > each_max {
+                stream.skip_gap(&mut told(connection, state, side, each));
+            }
+        }
+        while initiator.pending_bytes() + responder.pending_bytes() > both_max {
+            let (side, stream) = match initiator.pending_bytes() >= responder.pending_bytes() {
+                true => (Side::Initiator, &mut *initiator),
+                false => (Side::Responder, &mut *responder),
+            };
+            stream.skip_gap(&mut told(connection, state, side, each));
+        }
+    }
+
+    /// Tells what waits, and that nothing comes any more.
+    fn end(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let Open { connection, state, initiator, responder, .. } = self;
+        initiator.flush(&mut told(connection, state, Side::Initiator, each));
+        responder.flush(&mut told(connection, state, Side::Responder, each));
+        each(connection, state, Event::End);
+    }
+}
+
+/// What a stream gives, told as an event of its connection.
+fn told<S>(
+    connection: &Connection,
+    state: &mut S,
+    from: Side,
+    each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+) -> impl FnMut(Output<'_>) {
+    move |output| {
+        let event = match output {
+            Output::Bytes(bytes, ts) => Event::Bytes { from, bytes, ts },
+            Output::Gap(len) => Event::Gap { from, len },
+        };
+        each(connection, state, event);
+    }
+}
+
+/// What a packet says, if it is a segment of TCP with a whole header.
+#[inline]
+fn seen<'a>(packet: &Packet, captured: &'a [u8]) -> Option<(FlowKey, Seen<'a>)> {
+    if packet.proto() != Some(TCP) || !packet.has(Field::SrcPort) {
+        return None;
+    }
+    let (seq, flags) = (packet.seq()?, packet.tcp_flags()?);
+    let (key, reversed) = FlowKey::with_way(packet)?;
+    let bytes = packet.payload_range().and_then(|range| captured.get(range)).unwrap_or_default();
+    let len = packet.payload_len().unwrap_or_default().max(bytes.len() as u32);
+    let ack = packet.ack().unwrap_or_default();
+    let segment = Segment { seq, bytes, len, ts: packet.ts() };
+    Some((key, Seen { reversed, flags, ack, segment }))
+}

@@ -1,0 +1,158 @@
+//! Messages and connections that carry them.
+
+use bytewright::rpc::{Call, Protocol, Rpc, RpcOptions};
+use bytewright::thrift::{
+    BinaryWriter, CompactWriter, Encoding, MessageKind, Strictness, WireType, Write,
+};
+
+use crate::generate::segment::{ACK, SYN, Segment, back, there};
+
+pub(crate) const PROTOCOLS: [Protocol; 4] = [
+    Protocol { encoding: Encoding::Binary, is_framed: false },
+    Protocol { encoding: Encoding::Binary, is_framed: true },
+    Protocol { encoding: Encoding::Compact, is_framed: false },
+    Protocol { encoding: Encoding::Compact, is_framed: true },
+];
+
+/// What a message says: method, kind, sequence id, and its struct.
+#[derive(Debug, Clone)]
+pub(crate) struct Said<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: MessageKind,
+    pub(crate) sequence_id: i32,
+    /// The id and the text of the only field, if there is one.
+    pub(crate) field: Option<(i16, Vec<u8>)>,
+}
+
+pub(crate) fn asked(name: &str, sequence_id: i32) -> Said<'_> {
+    Said { name, kind: MessageKind::CALL, sequence_id, field: Some((1, b"argument".to_vec())) }
+}
+
+pub(crate) fn answered(name: &str, sequence_id: i32) -> Said<'_> {
+    Said { name, kind: MessageKind::REPLY, sequence_id, field: Some((0, b"result".to_vec())) }
+}
+
+impl Said<'_> {
+    pub(crate) fn kind(mut self, kind: MessageKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    pub(crate) fn field(mut self, field: Option<(i16, &[u8])>) -> Self {
+        self.field = field.map(|(id, text)| (id, text.to_vec()));
+        self
+    }
+
+    /// Its bytes, with a frame where the protocol has them.
+    pub(crate) fn bytes(&self, protocol: Protocol) -> Vec<u8> {
+        let message = match protocol.encoding {
+            Encoding::Binary => self.written(&mut BinaryWriter::new(Strictness::Strict)),
+            Encoding::Compact => self.written(&mut CompactWriter::new()),
+        };
+        if !protocol.is_framed {
+            return message;
+        }
+        [&(message.len() as u32).to_be_bytes()[..], &message].concat()
+    }
+
+    /// The bytes of its struct.
+    pub(crate) fn body(&self, encoding: Encoding) -> Vec<u8> {
+        let body = |writer: &mut dyn FnMut()| writer();
+        let mut binary = BinaryWriter::new(Strictness::Strict);
+        let mut compact = CompactWriter::new();
+        match encoding {
+            Encoding::Binary => body(&mut || self.write_struct(&mut binary)),
+            Encoding::Compact => body(&mut || self.write_struct(&mut compact)),
+        }
+        [binary.bytes(), compact.bytes()].concat()
+    }
+
+    fn written(&self, writer: &mut impl Write) -> Vec<u8> {
+        writer.message(self.name.as_bytes(), self.kind, self.sequence_id).unwrap();
+        self.write_struct(writer);
+        writer.bytes().to_vec()
+    }
+
+    fn write_struct(&self, writer: &mut impl Write) {
+        writer.struct_begin().unwrap();
+        if let Some((id, text)) = &self.field {
+            writer.field(WireType::STRING, *id);
+            writer.string(text).unwrap();
+        }
+        writer.struct_end();
+    }
+}
+
+/// A connection that goes on from segment to segment.
+#[derive(Debug, Clone)]
+pub(crate) struct Talk {
+    pub(crate) segments: Vec<Segment>,
+    next: [u32; 2],
+    clock: i64,
+}
+
+impl Talk {
+    pub(crate) fn new() -> Self {
+        let mut talk = Self::without_syn();
+        talk.segments.push(there(SYN, 99, 0, b""));
+        talk.segments.push(back(SYN | ACK, 499, 100, b""));
+        talk
+    }
+
+    pub(crate) fn without_syn() -> Self {
+        Talk { segments: Vec::new(), next: [100, 500], clock: 0 }
+    }
+
+    /// The client says these bytes in one segment, a second after the last one.
+    pub(crate) fn there(mut self, bytes: &[u8]) -> Self {
+        self.clock += 1;
+        self.segments.push(there(ACK, self.next[0], self.next[1], bytes).at(self.clock));
+        self.next[0] = self.next[0].wrapping_add(bytes.len() as u32);
+        self
+    }
+
+    /// The server does.
+    pub(crate) fn back(mut self, bytes: &[u8]) -> Self {
+        self.clock += 1;
+        self.segments.push(back(ACK, self.next[1], self.next[0], bytes).at(self.clock));
+        self.next[1] = self.next[1].wrapping_add(bytes.len() as u32);
+        self
+    }
+
+    /// The last segment is not in the capture.
+    pub(crate) fn lost(mut self) -> Self {
+        self.segments.pop();
+        self
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls_with(RpcOptions::default())
+    }
+
+    pub(crate) fn calls_with(&self, options: RpcOptions) -> Vec<Call> {
+        calls(&self.segments, options)
+    }
+
+    /// The calls, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.calls().iter().map(line).collect()
+    }
+}
+
+pub(crate) fn calls(segments: &[Segment], options: RpcOptions) -> Vec<Call> {
+    let mut rpc = Rpc::new(options);
+    let mut calls = Vec::new();
+    for segment in segments {
+        let (packet, captured) = segment.captured();
+        rpc.add(&packet, &captured, &mut |call| calls.push(call));
+    }
+    rpc.finish(&mut |call| calls.push(call));
+    calls
+}
+
+/// Method, number, outcome, seconds.
+pub(crate) fn line(call: &Call) -> String {
+    let seconds = call.latency.map(|latency| format!(" {}s", latency / 1_000_000_000));
+    let (outcome, seconds) = (call.outcome.name(), seconds.unwrap_or_default());
+    format!("{} {} {outcome}{seconds}", call.method, call.sequence_id)
+}

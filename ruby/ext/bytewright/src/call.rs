@@ -1,0 +1,247 @@
+//! `Bytewright::Call`, and the pass that finds calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytewright::rpc::{Call, CallField, CallValue, Methods, Rpc, RpcOptions};
+use bytewright::scan::{CaptureReader, Outlet, load_idl};
+use bytewright::thrift::idl::IdlOptions;
+use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
+use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+
+use crate::border::path_of;
+use crate::class;
+use crate::error::{raised, to_ruby};
+use crate::reading::Item;
+
+/// Calls that are handed to Ruby together.
+const BATCH_LEN: usize = 256;
+
+/// One call, and what reads the structs in it.
+#[magnus::wrap(class = "Bytewright::Call", free_immediately, size)]
+pub(crate) struct CallObject {
+    call: Call,
+    methods: Option<Arc<Methods>>,
+}
+
+impl CallObject {
+    pub(crate) fn new(call: Call, methods: Option<Arc<Methods>>) -> Self {
+        CallObject { call, methods }
+    }
+
+    fn value(ruby: &Ruby, this: &Self, field: CallField) -> Value {
+        match this.call.value(field) {
+            CallValue::Null => ruby.qnil().as_value(),
+            CallValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
+            CallValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
+            CallValue::Address(address) => frozen(ruby, &address.to_string()),
+            CallValue::Text(text) => frozen(ruby, &text),
+        }
+    }
+
+    fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        let name = name.name()?;
+        let field = CallField::ALL.iter().find(|field| field.name() == name);
+        let field = field.ok_or_else(|| {
+            let known: Vec<&str> = CallField::ALL.iter().map(|field| field.name()).collect();
+            let message = format!("expected a field ({}), found :{name}", known.join(", "));
+            Error::new(ruby.exception_arg_error(), message)
+        })?;
+        Ok(Self::value(ruby, this, *field))
+    }
+
+    fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let hash = ruby.hash_new();
+        for field in CallField::ALL {
+            hash.aset(ruby.to_symbol(field.name()), Self::value(ruby, this, *field))?;
+        }
+        Ok(hash)
+    }
+
+    fn is_equal(&self, other: Value) -> bool {
+        <&CallObject>::try_convert(other).is_ok_and(|other| self.call == other.call)
+    }
+
+    fn arguments(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
+        this.values(ruby, this.call.arguments.as_deref(), Methods::read_arguments)
+    }
+
+    fn result(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
+        this.values(ruby, this.call.result.as_deref(), Methods::read_result)
+    }
+
+    /// A struct of the call as a Hash, if there is one that the IDL file knows.
+    fn values(
+        &self,
+        ruby: &Ruby,
+        bytes: Option<&[u8]>,
+        read: impl FnOnce(&Methods, &Call, &mut Tape) -> bytewright::thrift::ProtocolResult<bool>,
+    ) -> Result<Option<Value>, Error> {
+        let (Some(methods), Some(bytes)) = (&self.methods, bytes) else { return Ok(None) };
+        let mut tape = Tape::new();
+        let is_read = read(methods, &self.call, &mut tape)
+            .map_err(|error| to_ruby(ruby, &bytewright::Error::from(error)))?;
+        if !is_read {
+            return Ok(None);
+        }
+        let mut cursor = tape.cursor(bytes);
+        let value = cursor.value();
+        Objects { ruby, methods }.value(&mut cursor, value).map(Some)
+    }
+}
+
+/// Values of a tape on their way to Ruby.
+struct Objects<'r> {
+    ruby: &'r Ruby,
+    methods: &'r Methods,
+}
+
+impl Objects<'_> {
+    fn value(&self, cursor: &mut Cursor<'_>, value: Read<'_>) -> Result<Value, Error> {
+        let ruby = self.ruby;
+        Ok(match value {
+            Read::Null => ruby.qnil().as_value(),
+            Read::Bool(true) => ruby.qtrue().as_value(),
+            Read::Bool(false) => ruby.qfalse().as_value(),
+            Read::Int(number) => ruby.integer_from_i64(number).as_value(),
+            Read::Double(number) => ruby.float_from_f64(number).as_value(),
+            Read::String(bytes) => ruby.enc_str_new(bytes, ruby.utf8_encoding()).as_value(),
+            Read::Binary(bytes) | Read::Uuid(bytes) => ruby.str_from_slice(bytes).as_value(),
+            Read::Struct(id) | Read::Union { id, .. } => self.structure(cursor, id)?,
+            Read::List(count) | Read::Set(count) => {
+                let array = ruby.ary_new();
+                for _ in 0..count {
+                    let value = cursor.value();
+                    array.push(self.value(cursor, value)?)?;
+                }
+                array.as_value()
+            }
+            Read::Map(count) => {
+                let hash = ruby.hash_new();
+                for _ in 0..count {
+                    let key = cursor.value();
+                    let key = self.value(cursor, key)?;
+                    let value = cursor.value();
+                    hash.aset(key, self.value(cursor, value)?)?;
+                }
+                hash.as_value()
+            }
+            Read::Ints(_, numbers) => ruby.ary_from_iter(numbers.iter().copied()).as_value(),
+            Read::Doubles(_, numbers) => ruby.ary_from_iter(numbers.iter()).as_value(),
+            Read::Bools(_, truths) => {
+                ruby.ary_from_iter(truths.iter().map(|truth| *truth != 0)).as_value()
+            }
+        })
+    }
+
+    /// The fields that are set, by their names.
+    fn structure(&self, cursor: &mut Cursor<'_>, id: StructId) -> Result<Value, Error> {
+        let fields = self.methods.schema().get(id).map(|known| known.fields.as_slice());
+        let hash = self.ruby.hash_new();
+        while let Some((number, value)) = cursor.field() {
+            match fields.and_then(|fields| fields.get(number)) {
+                Some(field) => {
+                    hash.aset(self.ruby.to_symbol(&field.name), self.value(cursor, value)?)?;
+                }
+                None => cursor.skip(value),
+            }
+        }
+        Ok(hash.as_value())
+    }
+}
+
+/// The methods of an IDL file's service; none without a path.
+pub(crate) fn methods(
+    ruby: &Ruby,
+    idl: Option<RString>,
+    service: Option<String>,
+    include: RArray,
+) -> Result<Option<Arc<Methods>>, Error> {
+    let Some(idl) = idl else { return Ok(None) };
+    let path: PathBuf = path_of(idl);
+    let include: Vec<String> = include.to_vec()?;
+    let include: Vec<PathBuf> = include.into_iter().map(PathBuf::from).collect();
+    let read = || {
+        let document = load_idl(&path, &include, IdlOptions::default())?;
+        let methods = Methods::new(&document, service.as_deref());
+        methods.map_err(|error| error.in_file(&path.to_string_lossy()))
+    };
+    raised(ruby, read()).map(|methods| Some(Arc::new(methods)))
+}
+
+/// What a pass does: hands over the calls of the capture as they are over. With an IDL file, those of its
+/// service.
+pub(crate) fn work(
+    methods: Option<Arc<Methods>>,
+) -> impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static {
+    move |mut reader, outlet| {
+        let keeps_messages = methods.is_some();
+        let mut rpc = Rpc::new(RpcOptions { keeps_messages, ..RpcOptions::default() });
+        let mut calls = Vec::new();
+        let send = |calls: &mut Vec<Call>| -> bytewright::Result<()> {
+            let is_wanted = |call: &Call| methods.as_ref().is_none_or(|known| known.has(call));
+            calls.retain(is_wanted);
+            if calls.is_empty() {
+                return Ok(());
+            }
+            outlet.send(Item::Calls(std::mem::take(calls), methods.clone()))
+        };
+        let result = loop {
+            let step = reader.each_while(|packet, captured| {
+                rpc.add(packet, captured, &mut |call| calls.push(call));
+                calls.len() < BATCH_LEN
+            });
+            send(&mut calls)?;
+            match step {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        rpc.finish(&mut |call| calls.push(call));
+        send(&mut calls)?;
+        result
+    }
+}
+
+fn frozen(ruby: &Ruby, text: &str) -> Value {
+    let text = ruby.str_new(text);
+    text.freeze();
+    text.as_value()
+}
+
+/// Declares the getters that are fields: `name Field` becomes a method `name`.
+macro_rules! define_getters {
+    ($class:ident: $($name:ident $field:ident,)*) => {
+        $({
+            fn $name(ruby: &Ruby, this: &CallObject) -> Value {
+                CallObject::value(ruby, this, CallField::$field)
+            }
+            $class.define_method(stringify!($name), method!($name, 0))?;
+        })*
+    };
+}
+
+pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
+    let class = class::define::<CallObject>(ruby, "Call")?;
+    define_getters! { class:
+        ts Ts, src_ip SrcIp, src_port SrcPort, dst_ip DstIp, dst_port DstPort, protocol Protocol,
+        sequence_id SequenceId, outcome Outcome, latency Latency,
+        request_bytes RequestBytes, reply_bytes ReplyBytes,
+    }
+    // A name of its own in Rust: `method` is what defines methods.
+    fn method_name(ruby: &Ruby, this: &CallObject) -> Value {
+        CallObject::value(ruby, this, CallField::Method)
+    }
+    class.define_method("method_name", method!(method_name, 0))?;
+    class.define_method("arguments", method!(CallObject::arguments, 0))?;
+    class.define_method("result", method!(CallObject::result, 0))?;
+    class.define_method("[]", method!(CallObject::fetch, 1))?;
+    class.define_method("to_h", method!(CallObject::to_hash, 0))?;
+    class.define_method("==", method!(CallObject::is_equal, 1))?;
+    let fields = CallField::ALL.iter().map(|field| ruby.to_symbol(field.name()));
+    let fields = ruby.ary_from_iter(fields);
+    fields.freeze();
+    class.const_set("FIELDS", fields)?;
+    Ok(())
+}
