@@ -4,8 +4,8 @@
 //! Method: a source that gives any number of bytes, has none yet, or fails, as chance says; the same
 //! bytes by `fill` are the answer. Files are written to a simulated disk that fails and loses power at
 //! each of its calls.
-#![allow(missing_docs, clippy::unwrap_used)]
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod generate;
 mod io_cases;
 mod simulated_disk;
