@@ -189,12 +189,20 @@ class ReaderTest < TestCase
     text << "x" * PIECE << "\n" << "end"
   end
 
+  def test_a_limit_is_kept_whatever_the_separator
+    Bytewright::Reader.open(StringIO.new("\none\ntwo\n\nthree--four")) do |reader|
+      assert_equal(["one\nt", "wo\n\n", "three", "--"], [["", 5], ["", 5], ["--", 5], ["--", 5]].map { |rule| reader.gets(*rule) })
+    end
+  end
+
   def test_lines_are_those_of_io
-    # Not with a limit and a separator of several bytes: IO passes a limit that cuts one in two.
+    # Not with a limit and a separator of several bytes, such as a paragraph's: IO passes a limit that
+    # cuts one in two.
     # A piece ends in the middle of it.
     before = PIECE - 1_000
-    text = "x" * before + random_text.byteslice(0, 2_000).scrub
-    rules = [[], ["\n"], ["--"], ["-"], [""], [nil], [7], [1], ["\n", 10], ["", 20], [nil, 100], ["\r\n"], ["x"], [-1]]
+    # Versions of Ruby differ in whether a newline at the end of the file is one that a paragraph is chomped of.
+    text = "x" * before + random_text.byteslice(0, 2_000).scrub + "end"
+    rules = [[], ["\n"], ["--"], ["-"], [""], [nil], [7], [1], ["\n", 10], [nil, 100], ["\r\n"], ["x"], [-1]]
     rules.product([true, false]).each do |rule, chomp|
       each_input(text) do |reader, from|
         with_file(text, ".txt") do |path|
