@@ -51,13 +51,16 @@ module Bytewright
       def replace(path)
         raise ArgumentError, "expected a block that writes the file, found none" unless block_given?
 
-        writer = open_replacement(path_of(path))
-        begin
-          result = yield writer
-          writer.send(:finish)
-          result
-        ensure
-          writer.send(:abandon)
+        # A thread that is killed just when the file has been opened would leave it behind.
+        Thread.handle_interrupt(Object => :never) do
+          writer = open_replacement(path_of(path))
+          begin
+            result = Thread.handle_interrupt(Object => :immediate) { yield writer }
+            writer.send(:finish)
+            result
+          ensure
+            writer.send(:abandon)
+          end
         end
       end
 
