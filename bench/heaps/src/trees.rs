@@ -32,6 +32,7 @@ trait Forest: Default {
         sum
     }
 
+    /// Makes a tree. Leaves are made without a call of their own, in all forests: those would be most of it.
     fn grow(&mut self, depth: u32, order: Order);
     fn left_edge(&self) -> u64;
     fn clear(&mut self);
@@ -82,43 +83,42 @@ fn node_count(depth: u32) -> u64 {
     (2 << depth) - 1
 }
 
-/// Nodes in an array, which is emptied and kept. A node is named by its place, as what is on a tape is.
+/// Nodes in an array, which is emptied and kept. A node is named by its place, for which 32 bits are enough,
+/// as they are on a tape.
 #[derive(Default)]
 struct Tape {
     nodes: Vec<TapeNode>,
-    root: u64,
+    root: u32,
 }
 
-/// Three words, as the nodes of the others.
 struct TapeNode {
     number: u64,
-    left: u64,
-    right: u64,
+    left: u32,
+    right: u32,
 }
 
-const NO_NODE: u64 = u64::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 impl Tape {
-    fn add(&mut self, number: u32, left: u64, right: u64) -> u64 {
+    fn add(&mut self, number: u32, left: u32, right: u32) -> u32 {
         self.nodes.push(TapeNode { number: number.into(), left, right });
-        self.nodes.len() as u64 - 1
+        self.nodes.len() as u32 - 1
     }
 
-    fn leaves_first(&mut self, depth: u32) -> u64 {
-        if depth == 0 {
-            return self.add(depth, NO_NODE, NO_NODE);
-        }
-        let left = self.leaves_first(depth - 1);
-        let right = self.leaves_first(depth - 1);
+    fn leaves_first(&mut self, depth: u32) -> u32 {
+        let (left, right) = match depth {
+            1 => (self.add(0, NO_NODE, NO_NODE), self.add(0, NO_NODE, NO_NODE)),
+            _ => (self.leaves_first(depth - 1), self.leaves_first(depth - 1)),
+        };
         self.add(depth, left, right)
     }
 
-    fn root_first(&mut self, node: u64, depth: u32) {
-        if depth > 0 {
-            let left = self.add(depth - 1, NO_NODE, NO_NODE);
-            let right = self.add(depth - 1, NO_NODE, NO_NODE);
-            let parent = &mut self.nodes[node as usize];
-            (parent.left, parent.right) = (left, right);
+    fn root_first(&mut self, node: u32, depth: u32) {
+        let left = self.add(depth - 1, NO_NODE, NO_NODE);
+        let right = self.add(depth - 1, NO_NODE, NO_NODE);
+        let parent = &mut self.nodes[node as usize];
+        (parent.left, parent.right) = (left, right);
+        if depth > 1 {
             self.root_first(left, depth - 1);
             self.root_first(right, depth - 1);
         }
@@ -170,19 +170,19 @@ fn arena_node(memory: &Bump, number: u32) -> &ArenaNode<'_> {
 }
 
 fn arena_leaves_first(memory: &Bump, depth: u32) -> &ArenaNode<'_> {
-    if depth == 0 {
-        return arena_node(memory, depth);
-    }
-    let left = Cell::new(Some(arena_leaves_first(memory, depth - 1)));
-    let right = Cell::new(Some(arena_leaves_first(memory, depth - 1)));
+    let [left, right] = match depth {
+        1 => [arena_node(memory, 0), arena_node(memory, 0)],
+        _ => [arena_leaves_first(memory, depth - 1), arena_leaves_first(memory, depth - 1)],
+    };
+    let [left, right] = [Cell::new(Some(left)), Cell::new(Some(right))];
     memory.alloc(ArenaNode { number: depth.into(), left, right })
 }
 
 fn arena_root_first<'a>(memory: &'a Bump, node: &ArenaNode<'a>, depth: u32) {
-    if depth > 0 {
-        let [left, right] = [arena_node(memory, depth - 1), arena_node(memory, depth - 1)];
-        node.left.set(Some(left));
-        node.right.set(Some(right));
+    let [left, right] = [arena_node(memory, depth - 1), arena_node(memory, depth - 1)];
+    node.left.set(Some(left));
+    node.right.set(Some(right));
+    if depth > 1 {
         arena_root_first(memory, left, depth - 1);
         arena_root_first(memory, right, depth - 1);
     }
@@ -233,18 +233,17 @@ fn boxed_node(number: u32) -> Box<BoxedNode> {
 }
 
 fn boxed_leaves_first(depth: u32) -> Box<BoxedNode> {
-    if depth == 0 {
-        return boxed_node(depth);
-    }
-    let left = Some(boxed_leaves_first(depth - 1));
-    let right = Some(boxed_leaves_first(depth - 1));
-    Box::new(BoxedNode { number: depth.into(), left, right })
+    let (left, right) = match depth {
+        1 => (boxed_node(0), boxed_node(0)),
+        _ => (boxed_leaves_first(depth - 1), boxed_leaves_first(depth - 1)),
+    };
+    Box::new(BoxedNode { number: depth.into(), left: Some(left), right: Some(right) })
 }
 
 fn boxed_root_first(node: &mut BoxedNode, depth: u32) {
-    if depth > 0 {
-        let left = node.left.insert(boxed_node(depth - 1));
-        let right = node.right.insert(boxed_node(depth - 1));
+    let left = node.left.insert(boxed_node(depth - 1));
+    let right = node.right.insert(boxed_node(depth - 1));
+    if depth > 1 {
         boxed_root_first(left, depth - 1);
         boxed_root_first(right, depth - 1);
     }
