@@ -2,13 +2,13 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
-#   make bench        ratios against the peers, losing rows too (bench-flows, -tables, -pstore, -thrift: one)
+#   make bench        ratios against the peers, losing rows too (bench-flows, -tables, -pstore, -thrift, -io)
 #   make fuzz         SECONDS=60 of each fuzz target
 
 SECONDS ?= 60
 GEM_DIR := $(CURDIR)/target/gems
 GEM_STAMP := $(GEM_DIR)/installed
-BENCHES := bench-flows bench-tables bench-pstore bench-thrift
+BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
@@ -43,6 +43,7 @@ test-bench: $(GEM_STAMP)
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb tables --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb pstore --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb thrift --check
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb io --check
 
 # One after the other, also under `make -j`: together they would measure each other.
 bench: $(GEM_STAMP)

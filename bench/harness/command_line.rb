@@ -8,6 +8,7 @@ require_relative "setup"
 require_relative "table"
 require_relative "timing"
 require_relative "suites/flows"
+require_relative "suites/io"
 require_relative "suites/pstore"
 require_relative "suites/tables"
 require_relative "suites/thrift"
@@ -16,7 +17,8 @@ module Bench
   # The options of `ruby bench/run.rb`.
   class CommandLine
     SUITES = {
-      "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore, "thrift" => Suites::Thrift
+      "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore, "thrift" => Suites::Thrift,
+      "io" => Suites::IO
     }.freeze
     CLOCKS = { "wall" => :wall_s, "processor" => :cpu_s }.freeze
     RUNS_COUNT_MIN_FOR_RECORD = 5

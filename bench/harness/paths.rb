@@ -11,6 +11,7 @@ module Bench
     RECORDS = File.join(BENCH, "records")
     CARGO_TARGET = File.expand_path(ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target")))
     TKRZW = File.join(DATA, "build", "tkrzw", "tables")
+    IO_FLOOR = File.join(DATA, "build", "io_floor", "floor")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
     VENV = File.join(DATA, "venv")
     VENV_PYTHON = File.join(VENV, "bin", "python")
@@ -23,6 +24,7 @@ module Bench
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
     RUBY = RbConfig.ruby
+    FILE_GENERATOR = File.join(BENCH, "generator", "files.rb")
     STORE_GENERATOR = File.join(BENCH, "generator", "stores.rb")
     MESSAGE_GENERATOR = File.join(BENCH, "generator", "messages.rb")
 

@@ -54,6 +54,36 @@ module Bench
     end
   end
 
+  # The same for a file of bytes or lines, which is read as it is.
+  FileRecipe = Struct.new(:profile, :count) do
+    def generator_command(path)
+      [Paths::RUBY, Paths::FILE_GENERATOR, profile, count, path].map(&:to_s)
+    end
+
+    def ending
+      profile
+    end
+
+    def sources
+      [Paths::FILE_GENERATOR]
+    end
+  end
+
+  # A file with a number in it, for programs that read no other: how much they are to do.
+  NumberRecipe = Struct.new(:number) do
+    def generator_command(path)
+      [Paths::RUBY, "-e", "File.write(ARGV[1], ARGV[0])", number.to_s, path]
+    end
+
+    def ending
+      "number"
+    end
+
+    def sources
+      []
+    end
+  end
+
   # The same for a store of Ruby objects.
   StoreRecipe = Struct.new(:profile, :count) do
     def generator_command(path)

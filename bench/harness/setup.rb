@@ -27,6 +27,7 @@ module Bench
       python_thrift: Packaged.new([Paths::SYSTEM_PYTHON, "-c", "import thrift.protocol.fastbinary"],
                                   %w[python3-thrift]),
       python: Packaged.new(%w[python3 --version], %w[python3]),
+      pypy: Packaged.new(%w[pypy3 --version], %w[pypy3]),
       gzip: Packaged.new(%w[gzip --version], %w[gzip]),
       zstd: Packaged.new(%w[zstd --version], %w[zstd])
     }.freeze
@@ -37,7 +38,7 @@ module Bench
     # Classes of the gem that sides need, by the part of that name.
     GEM_CLASSES = {
       gem: "Bytewright::Capture", hash_table: "Bytewright::HashTable", tree_table: "Bytewright::TreeTable",
-      pstore: "Bytewright::PStore", thrift: "Bytewright::Thrift"
+      pstore: "Bytewright::PStore", thrift: "Bytewright::Thrift", reader: "Bytewright::Reader"
     }.freeze
 
     # The parts that this repository makes.
@@ -68,11 +69,13 @@ module Bench
       when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
       when :dpkt then prepare_python_library("dpkt", DPKT)
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
+      when :io_floor then prepare_io_floor
       when :isa_l then prepare_isa_l
       when :thrift_gem then missing(:thrift_ruby) || missing(:thrift_compiler) || prepare_thrift_classes
       when :thrift_floor then missing(:thrift_gem) || prepare_extension("thrift_floor", Paths::THRIFT_FLOOR)
       when :thrift_python then missing(:thrift_gem) || missing(:python_thrift)
       when :thriftpy2 then missing(:thrift_gem) || prepare_python_library("thriftpy2.protocol.cybin", THRIFTPY2)
+      when :reader_nowait then missing(:reader) || prepare_nowait
       when :tkrzw then prepare_tkrzw
       else prepare_packaged(PACKAGED.fetch(part))
       end
@@ -170,6 +173,33 @@ module Bench
 
     def isa_l_served?
       Shell.run(Paths.executable("columns"), "backends").include?("isa-l")
+    end
+
+    def prepare_io_floor
+      build_io_floor
+    rescue Shell::Failed => error
+      reason = install(%w[gcc libc6-dev])
+      return reason if reason
+
+      warn error.message
+      build_io_floor
+    end
+
+    def build_io_floor
+      source = Paths.peer("io_floor/floor.c")
+      return if FileUtils.uptodate?(Paths::IO_FLOOR, [source])
+
+      FileUtils.mkdir_p(File.dirname(Paths::IO_FLOOR))
+      Shell.run("cc", "-std=gnu11", "-O2", "-o", Paths::IO_FLOOR, source)
+      nil
+    end
+
+    # Whether inputs are on a file system that can be asked for what it has in memory.
+    def prepare_nowait
+      reason = missing(:io_floor)
+      return reason if reason || Shell.succeeds?(Paths::IO_FLOOR, "nowait", Paths::IO_FLOOR)
+
+      "bench/data is on a file system without RWF_NOWAIT, which ext4 and others have"
     end
 
     def prepare_tkrzw

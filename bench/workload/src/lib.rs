@@ -15,9 +15,9 @@ mod stored;
 mod times;
 
 pub use command::{Engines, StoredTask, Task, main_with};
-use process::Resident;
+pub use process::{Resident, processor_s};
 use records::{Loaded, Records};
-pub use report::Report;
+pub use report::{Checksum, Report};
 
 /// Any failure ends the program with its text.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
