@@ -22,8 +22,9 @@ use crate::error::to_ruby;
 use crate::reader::{LineRuleObject, PIECE, ReaderObject, TemplateObject};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
-/// From how many bytes on a String is filled from the file itself and not from the buffer.
-const DIRECT_MIN: usize = PIECE / 2;
+/// From how many bytes on a String is filled from the file itself and not from the buffer: to copy as many
+/// takes as long as the system calls that the buffer spares.
+const DIRECT_MIN: usize = 8 << 10;
 /// The number of the encoding that bytes have.
 const BINARY: c_int = 0;
 
