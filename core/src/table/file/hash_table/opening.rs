@@ -60,6 +60,11 @@ impl Engine {
         if !options.read_only && content.seen.len > engine.extent.end {
             engine.cut_tail()?;
         }
+        // Who compacts may have put another file in its place before we looked at the one that we opened, which
+        // would then never show a change.
+        if options.read_only && engine.is_replaced()? {
+            engine.reopen()?;
+        }
         Ok(engine)
     }
 
