@@ -189,6 +189,34 @@ class ReaderTest < TestCase
     text << "x" * PIECE << "\n" << "end"
   end
 
+  def test_pipes_are_read_and_written_where_nothing_else_is_loaded
+    script = 'r, w = IO.pipe; Bytewright::Writer.open(w) { |writer| writer.u32be(7) }; w.close; ' \
+             'abort unless Bytewright::Reader.open(r).u32be == 7'
+    assert(system(RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-rbytewright/extension", "-e", script))
+  end
+
+  def test_a_string_may_be_copied_while_it_is_filled
+    IO.pipe do |input, output|
+      reader = Bytewright::Reader.open(input)
+      output << "x" * 20_000
+      string = +""
+      thread = Thread.new { reader.read_into(string, 1_000_000) }
+      Thread.pass until string.bytesize == 20_000 && thread.status == "sleep"
+      copy = string.dup
+      thread.kill.join
+      assert_equal(["x" * 20_000, ""], [copy, string])
+      output.close
+      assert_equal("x" * 20_000, reader.read)
+    end
+  end
+
+  def test_records_that_are_cut_take_nothing_whatever_they_come_from
+    each_input("abcde") do |reader, from|
+      assert_raises(Bytewright::TruncatedError, from) { reader.unpack_records("n") }
+      assert_equal([0, "abcde"], [reader.pos, reader.read], from)
+    end
+  end
+
   def test_a_limit_is_kept_whatever_the_separator
     Bytewright::Reader.open(StringIO.new("\none\ntwo\n\nthree--four")) do |reader|
       assert_equal(["one\nt", "wo\n\n", "three", "--"], [["", 5], ["", 5], ["--", 5], ["--", 5]].map { |rule| reader.gets(*rule) })

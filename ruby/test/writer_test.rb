@@ -198,6 +198,12 @@ class WriterTest < TestCase
     end
   end
 
+  def test_a_block_that_is_left_hides_no_failure
+    leave = -> { Bytewright::Writer.open("/dev/full") { |writer| writer << "data"; break :left } }
+    assert_raises(Errno::ENOSPC) { leave.call }
+    assert_raises(RuntimeError) { Bytewright::Writer.open("/dev/full") { |writer| writer << "data"; raise "first" } }
+  end
+
   def test_a_replacement_that_does_not_end_leaves_the_old_file
     with_new_file("data.bin") do |path|
       File.write(path, "old")

@@ -254,7 +254,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         // An answer of which the end is missing has no last byte.
         let answered = answer.as_ref().filter(|answer| answer.is_whole);
         let latency = asked_ts.zip(answered.and_then(|answer| answer.last_ts));
-        let latency = latency.map(|(first, last)| u64::try_from(last - first).unwrap_or(0));
+        // Times of captures may go back, and be anything: then nothing is known.
+        let latency = latency.and_then(|(first, last)| last.checked_sub(first)?.try_into().ok());
         let request_bytes = asked.as_ref().map(|asked| asked.len);
         let reply_bytes = answer.as_ref().map(|answer| answer.len);
         let (mut names, mut arguments, mut result) = (None, None, None);

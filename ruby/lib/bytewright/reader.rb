@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# Before Ruby 3.2, IO has its methods for waiting from there.
+require "io/wait"
 require_relative "extension"
 Bytewright.send(:define_readers)
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# Before Ruby 3.2, IO has its methods for waiting from there.
+require "io/wait"
 require_relative "extension"
 Bytewright.send(:define_writers)
 
@@ -69,18 +71,20 @@ module Bytewright
       private
 
       def closing(writer)
-        result = yield writer
-        writer.close
-        result
-      ensure
+        yield writer
+      rescue Exception
         # What the block wrote before it raised is written, as File.open does; a second error would hide
         # the first.
-        close_quietly(writer) unless writer.closed?
+        close_quietly(writer)
+        raise
+      ensure
+        # Also where the block is left by break, return or throw.
+        writer.close unless writer.closed?
       end
 
       def close_quietly(writer)
         writer.close
-      rescue SystemCallError, IOError
+      rescue SystemCallError, IOError, Error
         writer.send(:abandon)
       end
 

@@ -396,6 +396,8 @@ unsafe fn read_to_string(object: VALUE, string: VALUE, length: usize) -> VALUE {
             rb_sys::rb_str_set_len(string, taken as _);
             return string;
         }
+        // Who copied it while others had their turn has made it a shared one.
+        rb_sys::rb_str_modify(string);
         rb_sys::rb_str_set_len(string, 0);
         if length < DIRECT_MIN {
             return NIL;
@@ -550,8 +552,15 @@ fn give_back(ruby: &Ruby, this: &ReaderObject, string: VALUE) {
         stream.give_back(taken);
         Ok(())
     });
-    // SAFETY: it may be changed, as it was before.
-    unsafe { rb_sys::rb_str_set_len(string, 0) };
+    // Where it cannot be emptied, because it was frozen meanwhile, the error that is being returned tells more.
+    let _ = protect(|| {
+        // SAFETY: it is a String, and what this raises `protect` returns.
+        unsafe {
+            rb_sys::rb_str_modify(string);
+            rb_sys::rb_str_set_len(string, 0);
+        }
+        NIL
+    });
 }
 
 /// A String that nobody else may change, until this is dropped.
@@ -787,9 +796,16 @@ unsafe extern "C" fn take_records(object: VALUE, template: VALUE, count: VALUE) 
         let record_len = inside::<TemplateObject>(template).template.record_len();
         let this: &ReaderObject = inside(object);
         let begin = or_raise(|ruby| {
-            // What cannot be read again is not taken before all of it is there.
+            // How it is compressed is known when something was read. What cannot be read again is not taken
+            // before all of it is there.
+            let value = Value::from_raw(object);
+            this.want(ruby, value, record_len.min(count))?;
             if !this.goes_back(ruby) {
-                this.want(ruby, Value::from_raw(object), record_len.saturating_mul(count))?;
+                let there = this.want(ruby, value, record_len.saturating_mul(count))?;
+                let cut = there % record_len;
+                if cut != 0 {
+                    this.want_value(ruby, value, "records", there - cut + record_len)?;
+                }
             }
             this.position(ruby)
         });
