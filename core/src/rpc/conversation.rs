@@ -76,6 +76,8 @@ struct Conversation {
 struct Waiting {
     from: Side,
     message: Message,
+    /// Bytes of the other side are missing since: the answer may have been among them.
+    may_be_answered: bool,
 }
 
 impl Rpc {
@@ -134,6 +136,9 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
                 let (mut messages, known) = self.taken(conversation, from);
                 messages.gap(len, known, &mut |message| self.message(conversation, from, message));
                 *conversation.messages(from) = messages;
+                let asked = conversation.waiting.iter_mut();
+                let asked = asked.filter(|waiting| waiting.from == from.other());
+                asked.for_each(|waiting| waiting.may_be_answered = true);
             }
             Event::End => self.end(conversation),
         }
@@ -151,23 +156,47 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
     fn message(&mut self, conversation: &mut Conversation, from: Side, message: Message) {
         self.prove(conversation, &message);
         match message.kind {
-            MessageKind::CALL => self.wait(conversation, Waiting { from, message }),
+            MessageKind::CALL => {
+                self.wait(conversation, Waiting { from, message, may_be_answered: false });
+            }
             MessageKind::ONEWAY => {
                 let call = self.call(from, Some(message), None);
                 self.tell(conversation, call);
             }
             _ => {
-                let is_its = |waiting: &Waiting| {
-                    waiting.from == from.other()
-                        && waiting.message.sequence_id == message.sequence_id
-                        && waiting.message.name == message.name
-                };
-                let found = conversation.waiting.iter().position(is_its);
-                let waiting = found.and_then(|place| conversation.waiting.remove(place));
-                let asked = waiting.map(|waiting| self.forget(waiting));
+                let asked = self.asked(conversation, from.other(), &message);
                 let call = self.call(from.other(), asked, Some(message));
                 self.tell(conversation, call);
             }
+        }
+    }
+
+    /// The call that is answered: the earliest of those with the same number and name.
+    ///
+    /// A client that numbers all calls alike waits for each answer. So where that call's answer may be missing, and
+    /// another one like it has come since, it is the last one's, and those before have none.
+    fn asked(
+        &mut self,
+        conversation: &mut Conversation,
+        from: Side,
+        answer: &Message,
+    ) -> Option<Message> {
+        let is_its = |waiting: &Waiting| {
+            waiting.from == from
+                && waiting.message.sequence_id == answer.sequence_id
+                && waiting.message.name == answer.name
+        };
+        loop {
+            let first = conversation.waiting.iter().position(is_its)?;
+            let is_only = !conversation.waiting.iter().skip(first + 1).any(is_its);
+            let waiting = conversation.waiting.remove(first)?;
+            let is_answered = is_only || !waiting.may_be_answered;
+            let asked = self.forget(waiting);
+            if is_answered {
+                return Some(asked);
+            }
+            let call = self.call(from, Some(asked), None);
+            self.tell(conversation, call);
         }
     }
 

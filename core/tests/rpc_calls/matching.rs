@@ -144,3 +144,18 @@ fn what_follows_lost_bytes_is_found_again() {
         assert_eq!(found, expected, "{protocol:?}");
     }
 }
+
+#[test]
+fn a_lost_answer_leaves_the_later_calls_of_one_number_their_own() {
+    for protocol in PROTOCOLS {
+        let (call, answer) = (asked("get", 0).bytes(protocol), answered("get", 0).bytes(protocol));
+        let mut talk = Talk::new();
+        for lost in [false, true, false, true, true, false, false] {
+            talk = talk.there(&call).back(&answer);
+            talk = if lost { talk.lost() } else { talk };
+        }
+        let (answered, unanswered) = ("get 0 returned 1s", "get 0 unanswered");
+        let expected = [answered, unanswered, answered, unanswered, unanswered, answered, answered];
+        assert_eq!(talk.lines(), expected, "{protocol:?}");
+    }
+}
