@@ -195,6 +195,17 @@ class ReaderTest < TestCase
     assert(system(RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-rbytewright/extension", "-e", script))
   end
 
+  def test_a_file_whose_name_is_no_text_is_read_and_one_without_a_name
+    with_file("abcd", "n\xff.bin".b) do |path|
+      File.open(path, "rb") { |file| assert_equal("abcd", Bytewright::Reader.open(file).read) }
+    end
+    File.open(Dir.tmpdir, File::RDWR | File::TMPFILE) do |file|
+      file.write("abcd")
+      file.rewind
+      assert_equal("abcd", Bytewright::Reader.open(file).read)
+    end
+  end
+
   def test_a_string_may_be_copied_while_it_is_filled
     IO.pipe do |input, output|
       reader = Bytewright::Reader.open(input)

@@ -95,7 +95,17 @@ module Bytewright
 
         # Asking for nothing raises what reading would: that it is closed, or opened to write.
         io.read(0)
-        open_descriptor(io.fileno, io.pos, io.respond_to?(:path) && io.path || io.inspect, compressed, encoding)
+        open_descriptor(io.fileno, io.pos, name_of(io), compressed, encoding)
+      end
+
+      # What errors call an IO. A path may be any bytes, and a file may have none.
+      def name_of(io)
+        path = begin
+          io.path if io.respond_to?(:path)
+        rescue IOError
+          nil
+        end
+        (path || io.inspect).dup.force_encoding(Encoding::UTF_8).scrub
       end
 
       def from_object(object, compressed, encoding)
