@@ -56,15 +56,4 @@ class StoreCase < TestCase
   ensure
     read&.close
   end
-
-  # Which seeds a random test runs: those of BYTEWRIGHT_SEED, or new ones, which a failure prints.
-  def with_seeds(count)
-    seeds = ENV["BYTEWRIGHT_SEED"] ? [Integer(ENV["BYTEWRIGHT_SEED"])] : Array.new(count) { Random.new_seed % 2**32 }
-    seeds.each do |seed|
-      yield Random.new(seed)
-    rescue Minitest::Assertion, StandardError
-      warn "seed: BYTEWRIGHT_SEED=#{seed}"
-      raise
-    end
-  end
 end

@@ -46,16 +46,4 @@ class TableCase < TestCase
   def path(name)
     File.join(@folder, name)
   end
-
-  # Runs the block with random numbers from a few seeds, or from the one in BYTEWRIGHT_SEED; a failure
-  # prints its seed.
-  def with_seeds(count)
-    named = ENV["BYTEWRIGHT_SEED"]&.to_i
-    (named ? [named] : (0...count)).each do |seed|
-      yield Random.new(seed)
-    rescue Minitest::Assertion, StandardError
-      warn "failed with BYTEWRIGHT_SEED=#{seed}"
-      raise
-    end
-  end
 end

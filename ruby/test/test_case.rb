@@ -34,6 +34,18 @@ class TestCase < Minitest::Test
     header + records.join
   end
 
+  # Runs the block with random numbers from a few seeds, or from the one in BYTEWRIGHT_SEED; a failure
+  # prints its seed.
+  def with_seeds(count)
+    seeds = ENV["BYTEWRIGHT_SEED"] ? [Integer(ENV["BYTEWRIGHT_SEED"])] : Array.new(count) { Random.new_seed % 2**32 }
+    seeds.each do |seed|
+      yield Random.new(seed)
+    rescue Minitest::Assertion, StandardError
+      warn "failed with BYTEWRIGHT_SEED=#{seed}"
+      raise
+    end
+  end
+
   # Writes bytes to a file and yields its path.
   def with_file(bytes, suffix = ".pcap")
     Tempfile.create(["bytewright", suffix]) do |file|

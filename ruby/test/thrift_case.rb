@@ -134,16 +134,5 @@ class ThriftCase < TestCase
       else value
       end
     end
-
-    # As in the tests of tables.
-    def with_seeds(count)
-      named = ENV["BYTEWRIGHT_SEED"]&.to_i
-      (named ? [named] : (0...count)).each do |seed|
-        yield Random.new(seed)
-      rescue Minitest::Assertion, StandardError
-        warn "failed with BYTEWRIGHT_SEED=#{seed}"
-        raise
-      end
-    end
   end
 end

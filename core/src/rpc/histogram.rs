@@ -1,4 +1,4 @@
-//! How often which latencies came, in bounded memory: exact below 32, and within 1/32 above.
+//! How often which latencies came, in bounded memory: exact below 64, and within 1/32 above.
 //!
 //! Numbers with the same six upper bits share a bucket:
 //!
@@ -12,7 +12,7 @@
 const PER_OCTAVE: u32 = 32;
 const PER_OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
 
-/// Counts of numbers by their size. At most 1,920 buckets, of which those that are used take 12 bytes each.
+/// Counts of numbers by their size. At most 1,920 buckets, of which those that are used take 16 bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Numbers of buckets and their counts, in order.
