@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod flow_frames;
+mod generate;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ use bytewright::flow::{Flow, FlowKey, FlowOptions, FlowStore, FlowTable, Merged}
 use bytewright::io::MemoryStorage;
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
-use flow_frames::{Random, Spec, random_spec, tcp};
+use flow_frames::{Spec, random_spec, tcp};
+use generate::seeds;
 
 const CREATE: OpenOptions = OpenOptions {
     create: true,
@@ -212,72 +214,74 @@ fn the_bytes_are_those_of_the_drawing() {
 
 #[test]
 fn random_captures_with_repeats_give_the_sums_of_each_once() {
-    let (mut random, seed) = Random::seeded();
-    let store = FlowStore::open(path("random")).unwrap();
-    let captures: Vec<Vec<Spec>> = (0..8)
-        .map(|_| {
-            (0..random.below(3_000))
-                .map(|_| {
-                    let ts = (random.below(5) > 0).then(|| random.below(1_000_000) as i64);
-                    random_spec(&mut random, ts, 30)
-                })
-                .collect()
-        })
-        .collect();
-    let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
-    let mut counted = Vec::new();
-    for _ in 0..30 {
-        let number = random.below(captures.len() as u64) as usize;
-        let outcome = count(&store, &[number as u8; 16], &captures[number]).unwrap();
-        let is_new = !counted.contains(&number);
-        assert_eq!(matches!(outcome, Merged::Added { .. }), is_new, "seed {seed}");
-        if is_new {
-            counted.push(number);
-            for spec in &captures[number] {
-                let sum = expected.entry(FlowKey::of(&spec.packet()).unwrap()).or_default();
-                *sum = [sum[0] + 1, sum[1] + u64::from(spec.length)];
+    seeds(2, |random| {
+        let store = FlowStore::open(path("random")).unwrap();
+        let captures: Vec<Vec<Spec>> = (0..8)
+            .map(|_| {
+                (0..random.below(3_000))
+                    .map(|_| {
+                        let ts = (random.below(5) > 0).then(|| random.below(1_000_000) as i64);
+                        random_spec(random, ts, 30)
+                    })
+                    .collect()
+            })
+            .collect();
+        let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
+        let mut counted = Vec::new();
+        for _ in 0..30 {
+            let number = random.below(captures.len());
+            let outcome = count(&store, &[number as u8; 16], &captures[number]).unwrap();
+            let is_new = !counted.contains(&number);
+            assert_eq!(matches!(outcome, Merged::Added { .. }), is_new);
+            if is_new {
+                counted.push(number);
+                for spec in &captures[number] {
+                    let sum = expected.entry(FlowKey::of(&spec.packet()).unwrap()).or_default();
+                    *sum = [sum[0] + 1, sum[1] + u64::from(spec.length)];
+                }
             }
         }
-    }
-    let found: BTreeMap<FlowKey, [u64; 2]> = stored(&store)
-        .iter()
-        .map(|flow| {
-            let sums = [flow.packets() + flow.rev_packets(), flow.bytes() + flow.rev_bytes()];
-            (*flow.key(), sums)
-        })
-        .collect();
-    assert!(found == expected, "seed {seed}");
-    assert_eq!(store.len().unwrap(), expected.len() as u64, "seed {seed}");
+        let found: BTreeMap<FlowKey, [u64; 2]> = stored(&store)
+            .iter()
+            .map(|flow| {
+                let sums = [flow.packets() + flow.rev_packets(), flow.bytes() + flow.rev_bytes()];
+                (*flow.key(), sums)
+            })
+            .collect();
+        assert!(found == expected);
+        assert_eq!(store.len().unwrap(), expected.len() as u64);
+    });
 }
 
 #[test]
 fn flipped_bytes_in_a_closed_table_give_an_error_or_the_right_flows() {
-    let (mut random, seed) = Random::seeded();
-    let storage = MemoryStorage::default();
-    let open = |storage: &MemoryStorage| {
-        TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE)
-            .and_then(|table| FlowStore::new(Box::new(table), "memory"))
-    };
-    let store = open(&storage).unwrap();
-    let specs: Vec<_> = (0..2_000).map(|n| random_spec(&mut random, Some(n), 100)).collect();
-    for capture in specs.chunks(500) {
-        count(&store, &capture[0].ts.unwrap().to_le_bytes(), capture).unwrap();
-    }
-    let expected = stored(&store);
-    drop(store);
-    let whole = storage.bytes();
-    let used = whole.iter().rposition(|byte| *byte != 0).unwrap() as u64;
-    for _ in 0..120 {
-        let mut bytes = whole.clone();
-        bytes[random.below(used) as usize] ^= 1 << random.below(8);
-        let found: bytewright::Result<Vec<Flow>> =
-            open(&MemoryStorage::new(bytes)).and_then(|store| store.flows()?.collect());
-        match found {
-            Ok(found) => assert!(found == expected, "seed {seed}: other flows"),
-            Err(error) => assert!(
-                matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Format),
-                "seed {seed}: {error}"
-            ),
+    seeds(1, |random| {
+        let storage = MemoryStorage::default();
+        let open = |storage: &MemoryStorage| {
+            TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE)
+                .and_then(|table| FlowStore::new(Box::new(table), "memory"))
+        };
+        let store = open(&storage).unwrap();
+        let specs: Vec<_> = (0..2_000).map(|n| random_spec(random, Some(n), 100)).collect();
+        for capture in specs.chunks(500) {
+            count(&store, &capture[0].ts.unwrap().to_le_bytes(), capture).unwrap();
         }
-    }
+        let expected = stored(&store);
+        drop(store);
+        let whole = storage.bytes();
+        let used = whole.iter().rposition(|byte| *byte != 0).unwrap();
+        for _ in 0..120 {
+            let mut bytes = whole.clone();
+            bytes[random.below(used)] ^= 1 << random.below(8);
+            let found: bytewright::Result<Vec<Flow>> =
+                open(&MemoryStorage::new(bytes)).and_then(|store| store.flows()?.collect());
+            match found {
+                Ok(found) => assert!(found == expected, "other flows"),
+                Err(error) => assert!(
+                    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Format),
+                    "{error}"
+                ),
+            }
+        }
+    });
 }

@@ -5,12 +5,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod flow_frames;
+mod generate;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bytewright::flow::{Flow, FlowField, FlowKey, FlowOptions, FlowTable, FlowValue};
-use flow_frames::{Random, Spec, TCP, UDP, random_spec, tcp};
+use flow_frames::{Spec, TCP, UDP, random_spec, tcp};
+use generate::{Random, seeds};
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -202,15 +204,16 @@ fn a_flow_takes_72_bytes_in_ipv4_and_96_in_ipv6_at_every_size_from_1000_on() {
 
 #[test]
 fn the_last_flows_come_in_the_order_of_their_first_packet() {
-    let (mut random, seed) = Random::seeded();
-    let specs: Vec<_> = (0..3_000)
-        .map(|_| {
-            let ts = random.below(1_000) as i64;
-            random_spec(&mut random, Some(ts), 20)
-        })
-        .collect();
-    let flows = flows_of(&specs, FlowOptions::default());
-    assert!(flows.is_sorted_by_key(Flow::ts), "seed {seed}");
+    seeds(2, |random| {
+        let specs: Vec<_> = (0..3_000)
+            .map(|_| {
+                let ts = random.below(1_000) as i64;
+                random_spec(random, Some(ts), 20)
+            })
+            .collect();
+        let flows = flows_of(&specs, FlowOptions::default());
+        assert!(flows.is_sorted_by_key(Flow::ts));
+    });
 }
 
 #[test]
@@ -345,15 +348,15 @@ impl Twin {
 
 fn compare_with_twin(
     options: FlowOptions,
-    hosts: u64,
+    hosts: usize,
+    random: &mut Random,
     mut time: impl FnMut(&mut Random) -> Option<i64>,
 ) {
-    let (mut random, seed) = Random::seeded();
     let mut specs = Vec::new();
     let mut twin = Twin::default();
     for _ in 0..12_000 {
-        let ts = time(&mut random);
-        let spec = random_spec(&mut random, ts, hosts);
+        let ts = time(random);
+        let spec = random_spec(random, ts, hosts);
         twin.add(&spec, options);
         specs.push(spec);
     }
@@ -363,17 +366,20 @@ fn compare_with_twin(
     if let Some(place) =
         (0..rows.len().max(expected.len())).find(|n| rows.get(*n) != expected.get(*n))
     {
-        panic!("seed {seed}: {:?} is not {:?}", rows.get(place), expected.get(place));
+        panic!("{:?} is not {:?}", rows.get(place), expected.get(place));
     }
 }
 
 #[test]
 fn random_packets_in_any_order_give_the_flows_of_the_twin() {
-    compare_with_twin(FlowOptions::default(), 8, |random| match random.below(10) {
-        0 => None,
-        _ => Some(random.below(1_000_000) as i64 - 1_000),
+    seeds(2, |random| {
+        compare_with_twin(FlowOptions::default(), 8, random, |random| match random.below(10) {
+            0 => None,
+            _ => Some(random.below(1_000_000) as i64 - 1_000),
+        });
+        let any_time = |random: &mut Random| Some(random.below(1_000_000) as i64);
+        compare_with_twin(FlowOptions::default(), 200, random, any_time);
     });
-    compare_with_twin(FlowOptions::default(), 200, |random| Some(random.below(1_000_000) as i64));
 }
 
 #[test]
@@ -385,10 +391,12 @@ fn random_packets_with_timeouts_give_the_flows_of_the_twin() {
                 active_timeout: active,
                 ..FlowOptions::default()
             };
-            let mut now = 0;
-            compare_with_twin(options, hosts, |random| {
-                now += random.below(8) as i64;
-                Some(now)
+            seeds(1, |random| {
+                let mut now = 0;
+                compare_with_twin(options, hosts, random, |random| {
+                    now += random.below(8) as i64;
+                    Some(now)
+                });
             });
         }
     }
@@ -396,30 +404,32 @@ fn random_packets_with_timeouts_give_the_flows_of_the_twin() {
 
 #[test]
 fn however_small_the_table_no_packet_is_lost_or_counted_twice() {
-    let (mut random, seed) = Random::seeded();
-    let options =
-        FlowOptions { idle_timeout: Some(500), active_timeout: Some(5_000), max_flows: 37 };
-    let mut table = FlowTable::new(options);
-    let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
-    let mut counted = expected.clone();
-    let add = |sums: &mut BTreeMap<FlowKey, [u64; 2]>, key: FlowKey, sum: [u64; 2]| {
-        let entry = sums.entry(key).or_default();
-        *entry = [entry[0] + sum[0], entry[1] + sum[1]];
-    };
-    let sum = |flow: &Flow| [flow.packets() + flow.rev_packets(), flow.bytes() + flow.rev_bytes()];
-    for _ in 0..40_000 {
-        let ts = random.below(20_000) as i64;
-        let spec = random_spec(&mut random, Some(ts), 12);
-        let packet = spec.packet();
-        table.add(&packet);
-        assert!(table.len() <= 37, "seed {seed}");
-        add(&mut expected, FlowKey::of(&packet).unwrap(), [1, spec.length.into()]);
-        for flow in table.drain_finished() {
+    seeds(2, |random| {
+        let options =
+            FlowOptions { idle_timeout: Some(500), active_timeout: Some(5_000), max_flows: 37 };
+        let mut table = FlowTable::new(options);
+        let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
+        let mut counted = expected.clone();
+        let add = |sums: &mut BTreeMap<FlowKey, [u64; 2]>, key: FlowKey, sum: [u64; 2]| {
+            let entry = sums.entry(key).or_default();
+            *entry = [entry[0] + sum[0], entry[1] + sum[1]];
+        };
+        let sum =
+            |flow: &Flow| [flow.packets() + flow.rev_packets(), flow.bytes() + flow.rev_bytes()];
+        for _ in 0..40_000 {
+            let ts = random.below(20_000) as i64;
+            let spec = random_spec(random, Some(ts), 12);
+            let packet = spec.packet();
+            table.add(&packet);
+            assert!(table.len() <= 37);
+            add(&mut expected, FlowKey::of(&packet).unwrap(), [1, spec.length.into()]);
+            for flow in table.drain_finished() {
+                add(&mut counted, *flow.key(), sum(&flow));
+            }
+        }
+        for flow in table.finish() {
             add(&mut counted, *flow.key(), sum(&flow));
         }
-    }
-    for flow in table.finish() {
-        add(&mut counted, *flow.key(), sum(&flow));
-    }
-    assert!(counted == expected, "seed {seed}");
+        assert!(counted == expected);
+    });
 }

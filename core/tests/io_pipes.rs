@@ -2,6 +2,7 @@
 //! at once, and a read that waits can be called off from another thread without losing a byte.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod generate;
 mod io_cases;
 
 use std::io::{PipeWriter, Write};
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 use bytewright::ErrorKind;
 use bytewright::io::{ByteStream, Cancel, FileSource, StreamOptions};
-use io_cases::{Random, drain, gzip, zstd};
+use generate::Random;
+use io_cases::{drain, gzip, mixed, zstd};
 
 const ECANCELED: i32 = 125;
 const A_MOMENT: Duration = Duration::from_millis(30);
@@ -45,7 +47,7 @@ fn cancel_soon(cancel: &Cancel) -> thread::JoinHandle<()> {
 #[test]
 fn a_read_that_waits_is_called_off_and_goes_on_after_a_reset() {
     for compress in [|bytes: &[u8]| bytes.to_vec(), |b: &[u8]| gzip(b, 6), |b: &[u8]| zstd(b, 3)] {
-        let data = Random::new(21).bytes(20_000);
+        let data = mixed(&mut Random::new(21), 20_000);
         let input = compress(&data);
         let (source, mut writer) = pipe();
         writer.write_all(&input[..1000]).unwrap();
@@ -84,7 +86,7 @@ fn opening_a_fifo_nobody_writes_to_is_called_off_too() {
 #[test]
 fn a_fifo_is_read_from_its_writers_coming_to_its_going() {
     let path = fifo("io_fifo_read");
-    let data = Random::new(22).bytes(500_000);
+    let data = mixed(&mut Random::new(22), 500_000);
     let (written, input) = (path.clone(), gzip(&data, 1));
     let writer = thread::spawn(move || {
         thread::sleep(A_MOMENT);

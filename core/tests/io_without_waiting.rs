@@ -20,7 +20,7 @@ use bytewright::io::{
 };
 use bytewright::{Error, ErrorKind, Result};
 use generate::{Random, seeds};
-use io_cases::{gzip, zstd};
+use io_cases::{gzip, mixed, zstd};
 use simulated_disk::{Failure, SimulatedDisk};
 
 /// Gives its bytes in pieces by chance, now and then after it had none.
@@ -84,7 +84,7 @@ fn insist(stream: &mut ByteStream, count: usize) -> Result<usize> {
 fn asking_again_and_again_gives_all_bytes_in_their_order() {
     seeds(60, |random| {
         let len = random.below(60_000);
-        let data = io_cases::Random::new(random.next()).bytes(len);
+        let data = mixed(random, len);
         for input in [data.clone(), gzip(&data, 6), zstd(&data, 3)] {
             let piece = 1 + random.below(9000);
             let mut stream = fitful(&input, random, piece);
@@ -112,7 +112,7 @@ fn asking_again_and_again_gives_all_bytes_in_their_order() {
 #[test]
 fn going_anywhere_gives_the_bytes_that_stand_there() {
     seeds(40, |random| {
-        let data = io_cases::Random::new(random.next()).bytes(30_000);
+        let data = mixed(random, 30_000);
         for input in [data.clone(), gzip(&data, 6), zstd(&data, 3)] {
             let mut stream = fitful(&input, random, 4096);
             for _ in 0..30 {
@@ -132,7 +132,7 @@ fn going_anywhere_gives_the_bytes_that_stand_there() {
 #[test]
 fn an_error_comes_after_the_bytes_before_it_and_again() {
     seeds(20, |random| {
-        let data = io_cases::Random::new(random.next()).bytes(20_000);
+        let data = mixed(random, 20_000);
         let at = random.below(data.len());
         let random_of_source = Random::new(random.next());
         let source = Fitful {
@@ -270,7 +270,7 @@ fn a_feed_tells_where_it_is_to_go_and_asks_again_after_its_end() {
 #[test]
 fn a_file_is_read_without_waiting_or_says_that_it_would_wait() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("without_waiting");
-    let data = io_cases::Random::new(5).bytes(300_000);
+    let data = mixed(&mut Random::new(5), 300_000);
     std::fs::write(&path, &data).unwrap();
     let mut source = FileSource::open(&path).unwrap().from_offset(1000);
     let mut into = Vec::with_capacity(100);
@@ -314,7 +314,7 @@ fn disk_with_old() -> SimulatedDisk {
 
 #[test]
 fn a_power_cut_at_any_call_leaves_the_old_file_or_the_new_one() {
-    let new = io_cases::Random::new(9).bytes(4500);
+    let new = mixed(&mut Random::new(9), 4500);
     let disk = disk_with_old();
     let begin = disk.calls();
     replace(&disk, &new).unwrap();
@@ -335,7 +335,7 @@ fn a_power_cut_at_any_call_leaves_the_old_file_or_the_new_one() {
 
 #[test]
 fn a_failure_at_any_call_leaves_the_old_file_and_no_other() {
-    let new = io_cases::Random::new(9).bytes(4500);
+    let new = mixed(&mut Random::new(9), 4500);
     let counting = disk_with_old();
     let begin = counting.calls();
     replace(&counting, &new).unwrap();

@@ -8,34 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet};
 
-/// Random numbers from a seed (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// Numbers that differ from run to run; `BYTEWRIGHT_SEED` repeats one.
-    pub(crate) fn seeded() -> (Random, u64) {
-        let seed = match std::env::var("BYTEWRIGHT_SEED") {
-            Ok(seed) => seed.parse().unwrap(),
-            Err(_) => {
-                use std::hash::{BuildHasher, RandomState};
-                RandomState::new().hash_one(0)
-            }
-        };
-        (Random(seed), seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
+use crate::generate::Random;
 
 /// What a frame is made from.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +94,7 @@ impl Spec {
 }
 
 /// A random packet among few enough endpoints that many belong together.
-pub(crate) fn random_spec(random: &mut Random, ts: Option<i64>, hosts: u64) -> Spec {
+pub(crate) fn random_spec(random: &mut Random, ts: Option<i64>, hosts: usize) -> Spec {
     let v4 = random.below(2) == 0;
     let mut host = || {
         let host = random.below(hosts) as u8;
@@ -132,7 +105,7 @@ pub(crate) fn random_spec(random: &mut Random, ts: Option<i64>, hosts: u64) -> S
     };
     let (src, dst) = (host(), host());
     let icmp = if v4 { 1 } else { 58 };
-    let proto = [TCP, UDP, 132, icmp, 47, 50][random.below(6) as usize];
+    let proto = [TCP, UDP, 132, icmp, 47, 50][random.below(6)];
     let numbers = match proto {
         1 => (random.below(20) as u16, random.below(2) as u16),
         58 => (125 + random.below(24) as u16, random.below(2) as u16),

@@ -1,6 +1,7 @@
 //! Valid and nearly valid input for every test: randomness from a seed that a failure prints, frames
 //! and capture files.
 #![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 pub(crate) mod capture;
 pub(crate) mod frame;
@@ -30,21 +31,34 @@ impl Drop for PrintedOnPanic {
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
+/// SplitMix64 steps by the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn mix(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 impl Random {
+    /// Mixed, because the steps of one seed would otherwise be those of the next, one later.
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Random(mix(seed.wrapping_mul(STEP)))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
     }
 
     /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        self.below_u64(bound as u64) as usize
+    }
+
+    /// As [`Random::below`], for what is counted in 64 bits.
+    pub(crate) fn below_u64(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
     }
 
     /// True once in `times`.

@@ -8,45 +8,27 @@ use bytewright::Error;
 use bytewright::Result;
 use bytewright::io::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
 
-/// Marsaglia's xorshift: enough for tests, and the seed says it all.
-pub(crate) struct Random(u64);
+use crate::generate::Random;
 
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from((self.next() >> 11) % u64::try_from(bound).unwrap()).unwrap()
-    }
-
-    /// Noise, runs and repeats from near and far: all kinds of deflate blocks come of it.
-    pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(length + 4096);
-        while bytes.len() < length {
-            let count = 1 + self.below(4096);
-            match self.below(4) {
-                0 => bytes.extend((0..count).map(|_| self.next().to_le_bytes()[1])),
-                1 => bytes.extend(std::iter::repeat_n(self.next().to_le_bytes()[0], count)),
-                2 => bytes.extend((0..count / 8).flat_map(|n| format!("{n:05} ").into_bytes())),
-                _ if bytes.is_empty() => {}
-                _ => {
-                    let start = self.below(bytes.len());
-                    let end = (start + count).min(bytes.len());
-                    bytes.extend_from_within(start..end);
-                }
+/// Noise, runs and repeats from near and far: all kinds of deflate blocks come of it.
+pub(crate) fn mixed(random: &mut Random, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 4096);
+    while bytes.len() < length {
+        let count = 1 + random.below(4096);
+        match random.below(4) {
+            0 => bytes.extend(random.bytes(count)),
+            1 => bytes.extend(std::iter::repeat_n(random.byte(), count)),
+            2 => bytes.extend((0..count / 8).flat_map(|n| format!("{n:05} ").into_bytes())),
+            _ if bytes.is_empty() => {}
+            _ => {
+                let start = random.below(bytes.len());
+                let end = (start + count).min(bytes.len());
+                bytes.extend_from_within(start..end);
             }
         }
-        bytes.truncate(length);
-        bytes
     }
+    bytes.truncate(length);
+    bytes
 }
 
 /// `bytes` as one gzip member.

@@ -25,6 +25,8 @@ use std::time::Duration;
 use bytewright::io::{Directory, FileId, FileOwner, Storage, StorageMode};
 use bytewright::{Error, Result};
 
+use crate::generate::Random;
+
 const SECTOR_LEN: u64 = 512;
 
 pub(crate) const EIO: i32 = 5;
@@ -180,10 +182,10 @@ impl SimulatedDisk {
         for event in before {
             happen(&mut content, event);
         }
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         match rest.first() {
             Some(Event::Write { file, offset, bytes }) => {
-                let part = random.below(bytes.len() as u64 + 1) as usize;
+                let part = random.below(bytes.len() + 1);
                 write(&mut content.files[*file], *offset, &bytes[..part]);
             }
             Some(event) if random.below(2) == 0 => happen(&mut content, event),
@@ -346,7 +348,7 @@ fn left_over(beginning: &Content, journal: &[Event], call: usize, seed: u64) -> 
                 }
             }
             Event::FailedSync { file, seed } if is_over => {
-                let mut random = Random(*seed);
+                let mut random = Random::new(*seed);
                 survive(&mut content.files[*file], &unsynced[*file], &mut random);
                 unsynced[*file].clear();
             }
@@ -366,11 +368,11 @@ fn left_over(beginning: &Content, journal: &[Event], call: usize, seed: u64) -> 
             _ => {}
         }
     }
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for (file, changes) in content.files.iter_mut().zip(&unsynced) {
         survive(file, changes, &mut random);
     }
-    let kept = random.below(unsynced_names.len() as u64 + 1) as usize;
+    let kept = random.below(unsynced_names.len() + 1);
     for (files, event) in &unsynced_names[..kept] {
         rename(&mut content.names, *files, event);
     }
@@ -408,7 +410,7 @@ impl Survival {
         match random.below(8) {
             0 => Survival::First(0),
             1 => Survival::First(changes),
-            2 => Survival::First(random.below(changes + 1)),
+            2 => Survival::First(random.below_u64(changes + 1)),
             _ => Survival::BySector { seed: random.next(), changes },
         }
     }
@@ -417,12 +419,12 @@ impl Survival {
         match self {
             Survival::First(count) => Fate { torn_at: SECTOR_LEN, before: count, after: count },
             Survival::BySector { seed, changes } => {
-                let mut random = Random(seed ^ sector.wrapping_mul(0xd134_2543_de82_ef95));
-                let before = random.below(changes + 1);
+                let mut random = Random::new(seed ^ sector.wrapping_mul(0xd134_2543_de82_ef95));
+                let before = random.below_u64(changes + 1);
                 match random.below(4) {
                     0 => {
-                        let torn_at = random.below(SECTOR_LEN);
-                        Fate { torn_at, before, after: random.below(changes + 1) }
+                        let torn_at = random.below_u64(SECTOR_LEN);
+                        Fate { torn_at, before, after: random.below_u64(changes + 1) }
                     }
                     _ => Fate { torn_at: SECTOR_LEN, before, after: before },
                 }
@@ -447,7 +449,7 @@ fn survive(file: &mut Vec<u8>, changes: &[&Event], random: &mut Random) {
     let longest = lengths.iter().copied().max().unwrap_or_default();
     let len = match survival {
         Survival::First(count) => lengths[count as usize],
-        Survival::BySector { .. } => lengths[random.below(lengths.len() as u64) as usize],
+        Survival::BySector { .. } => lengths[random.below(lengths.len())],
     };
     set_len(file, longest);
     for (number, event) in changes.iter().enumerate() {
@@ -488,22 +490,6 @@ fn survivors(survival: Survival, number: u64, offset: u64, len: u64) -> Vec<Rang
         }
     }
     parts
-}
-
-/// Chance from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
 }
 
 /// An open file of the disk.
