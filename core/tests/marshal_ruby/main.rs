@@ -13,6 +13,8 @@
 
 #[path = "../generate/mod.rs"]
 mod generate;
+#[path = "../ruby_process/mod.rs"]
+mod ruby_process;
 
 mod oracle;
 

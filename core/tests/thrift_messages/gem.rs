@@ -2,51 +2,33 @@
 //! is installed. Unions and uuids are left out, which the gem reads in a way of its own or not at all.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::BufRead;
+use std::process::{Command, Stdio};
 
 use bytewright::thrift::{Encoding, Schema, StructId, Type, WireType};
 
 use crate::generate::seeds;
 use crate::invent::Inventor;
+use crate::ruby_process::RubyProcess;
 use crate::tree::Tree;
 use crate::{ENCODINGS, cases, read, twin};
 
 /// The gem in a process of its own.
-struct Gem {
-    process: Child,
-    questions: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-}
+struct Gem(RubyProcess);
 
 impl Gem {
     /// `None` where the gem is not installed.
     fn start() -> Option<Gem> {
         let there =
             Command::new("ruby").args(["-e", "require 'thrift'"]).stderr(Stdio::null()).status();
-        if !there.is_ok_and(|status| status.success()) {
-            return None;
-        }
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/thrift_messages/gem.rb");
-        let mut process = Command::new("ruby")
-            .arg(script)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("ruby runs");
-        let questions = process.stdin.take();
-        let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        Some(Gem { process, questions, answers })
-    }
-
-    fn tell(&mut self, line: &str) {
-        let questions = self.questions.as_mut().expect("open");
-        writeln!(questions, "{line}").expect("ruby reads");
+        there
+            .is_ok_and(|status| status.success())
+            .then(|| Gem(RubyProcess::start("thrift_messages/gem.rb")))
     }
 
     fn answer(&mut self) -> String {
         let mut line = String::new();
-        self.answers.read_line(&mut line).expect("ruby answers");
+        self.0.answers.read_line(&mut line).expect("ruby answers");
         assert!(line.ends_with('\n'), "ruby ended");
         line.trim_end().to_owned()
     }
@@ -60,7 +42,7 @@ impl Gem {
             });
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         });
-        self.tell(&format!("schema [{}]", structs.collect::<Vec<_>>().join(", ")));
+        self.0.tell(&format!("schema [{}]", structs.collect::<Vec<_>>().join(", ")));
     }
 
     /// What the gem reads, as text, and how it writes that; `None` for what it cannot write.
@@ -70,18 +52,10 @@ impl Gem {
         id: StructId,
         bytes: &[u8],
     ) -> (String, Option<Vec<u8>>) {
-        self.tell(&format!("{} {} {}", format!("{encoding:?}").to_lowercase(), id.0, hex(bytes)));
+        self.0.tell(&format!("{} {} {}", format!("{encoding:?}").to_lowercase(), id.0, hex(bytes)));
         let shown = self.answer();
         let written = self.answer();
         (shown, unhex(&written))
-    }
-}
-
-impl Drop for Gem {
-    fn drop(&mut self) {
-        // Without questions, the script ends.
-        self.questions = None;
-        let _ = self.process.wait();
     }
 }
 

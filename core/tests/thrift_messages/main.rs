@@ -15,6 +15,8 @@
 
 #[path = "../generate/mod.rs"]
 mod generate;
+#[path = "../ruby_process/mod.rs"]
+mod ruby_process;
 
 mod envelopes;
 mod gem;
