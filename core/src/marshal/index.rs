@@ -342,22 +342,6 @@ impl<'a> Visitor<'a> for Nothing {
     fn context(&mut self) -> &mut Context {
         &mut self.0
     }
-
-    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
-        Ok(())
-    }
-
-    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
-        Ok(())
-    }
-
-    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// A visitor that takes the content there is.
@@ -373,20 +357,8 @@ impl<'a> Visitor<'a> for Only<'a> {
         &mut self.context
     }
 
-    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
-        Ok(())
-    }
-
     fn defined(&mut self, _number: u32, _span: Range<usize>, content: Content<'a>) -> Result<()> {
         self.content = Some(content);
-        Ok(())
-    }
-
-    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
         Ok(())
     }
 }
@@ -414,18 +386,6 @@ impl<'a> Visitor<'a> for Seek {
             // No more is wanted; the one who seeks knows that this is no refusal.
             return Err(inconsistent(at));
         }
-        Ok(())
-    }
-
-    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
-        Ok(())
-    }
-
-    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
         Ok(())
     }
 }

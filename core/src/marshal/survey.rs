@@ -6,7 +6,7 @@ use super::by_number::ByNumber;
 use super::content::Content;
 use super::context::Context;
 use super::refusal::Result;
-use super::walk::{Kind, Place, Role, Visitor, Walk};
+use super::walk::{Place, Role, Visitor, Walk};
 
 /// A content that a root defines.
 #[derive(Debug, Clone, Copy)]
@@ -64,10 +64,6 @@ impl<'a> Visitor<'a> for Surveyor<'a, '_> {
 
     fn context(&mut self) -> &mut Context {
         self.context
-    }
-
-    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
-        Ok(())
     }
 
     fn symbol_numbered(&mut self, _number: u32, at: usize) -> Result<()> {

@@ -67,7 +67,7 @@ pub(super) enum Kind {
     Unlinked,
 }
 
-/// Who is told what a walk meets.
+/// Who is told what a walk meets, and takes no note of what it has no method for.
 pub(super) trait Visitor<'a> {
     /// Whether to tell the parts of a [`Content`] (the symbol and the name of its encoding) too.
     const PARTS: bool;
@@ -76,7 +76,9 @@ pub(super) trait Visitor<'a> {
     fn context(&mut self) -> &mut Context;
 
     /// An object takes its number. Each does, in order.
-    fn numbered(&mut self, number: u32, at: usize, kind: Kind) -> Result<()>;
+    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
+        Ok(())
+    }
 
     /// A symbol takes its number.
     fn symbol_numbered(&mut self, _number: u32, _at: usize) -> Result<()> {
@@ -84,13 +86,19 @@ pub(super) trait Visitor<'a> {
     }
 
     /// A content is defined, whose number was told before.
-    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()>;
+    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
+        Ok(())
+    }
 
     /// A link to a symbol.
-    fn symbol_link(&mut self, number: u32, span: Range<usize>) -> Result<()>;
+    fn symbol_link(&mut self, _number: u32, _span: Range<usize>) -> Result<()> {
+        Ok(())
+    }
 
     /// A link to an object.
-    fn link(&mut self, number: u32, span: Range<usize>, role: Role) -> Result<()>;
+    fn link(&mut self, _number: u32, _span: Range<usize>, _role: Role) -> Result<()> {
+        Ok(())
+    }
 
     /// The parts of a content begin, or have ended.
     fn parts(&mut self, _begin: bool) {}
