@@ -6,9 +6,7 @@
 
 use std::ffi::c_int;
 
-use bytewright::thrift::{
-    BinaryWriter, CompactWriter, Encoding, ProtocolError, Type, WireType, Write,
-};
+use bytewright::thrift::{Encoding, ProtocolError, Type, WireType, Write};
 use rb_sys::{VALUE, ruby_value_type};
 
 use super::super::tables::bytes;
@@ -84,31 +82,23 @@ pub(super) unsafe fn encode(
         unsafe {
             match encoding {
                 Encoding::Binary => {
-                    let writer: &mut BinaryWriter = &mut scratch.binary;
-                    finish(Job {
-                        walk: Walk { codec, writer },
-                        object,
-                        layout,
-                        target,
-                        outcome: Ok(()),
-                    })
+                    finish(Walk { codec, writer: &mut scratch.binary }, object, layout, target)
                 }
                 Encoding::Compact => {
-                    let writer: &mut CompactWriter = &mut scratch.compact;
-                    finish(Job {
-                        walk: Walk { codec, writer },
-                        object,
-                        layout,
-                        target,
-                        outcome: Ok(()),
-                    })
+                    finish(Walk { codec, writer: &mut scratch.compact }, object, layout, target)
                 }
             }
         }
     })
 }
 
-unsafe fn finish<W: Write>(mut job: Job<'_, W>) -> Encoded {
+unsafe fn finish<W: Write>(
+    walk: Walk<'_, W>,
+    object: VALUE,
+    layout: &Layout,
+    target: VALUE,
+) -> Encoded {
+    let mut job = Job { walk, object, layout, target, outcome: Ok(()) };
     // SAFETY: as the caller promises; the writer and the outcome are dropped outside.
     let state = unsafe { protected(&mut job, run::<W>) };
     if state != 0 {
