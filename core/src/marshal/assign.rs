@@ -7,9 +7,9 @@ use std::ops::Range;
 use super::index::Index;
 use super::long;
 use super::patch;
-use super::plan::Shifts;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::scalar::{self, Scalar};
+use super::shifts::Shifts;
 use super::{LEN_MAX, Spliced, Way};
 
 /// Bytes that are written anew, in the place of others.

@@ -45,6 +45,7 @@ mod refusal;
 mod roots;
 mod scalar;
 mod scan;
+mod shifts;
 mod slots;
 mod splice;
 mod survey;

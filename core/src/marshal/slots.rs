@@ -1,7 +1,7 @@
 //! A hash table of places in a stream: what stands there is looked at where it stands, so that an
 //! entry takes 5 bytes, and some to spare.
 
-use super::plan::Shifts;
+use super::shifts::Shifts;
 
 /// A slot that was never filled, and one whose entry is gone. No place is as high.
 const EMPTY: u32 = u32::MAX;

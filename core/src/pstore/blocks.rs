@@ -43,7 +43,7 @@ impl Blocks {
     pub(super) fn unchanged_sum(&self, difference: &Difference, bytes: &[u8]) -> u64 {
         let mut sum = self.sum;
         let mut parts = Parts::of(difference, bytes);
-        for block in difference.touched_blocks(self.hashes.len()).into_iter().flatten() {
+        for block in touched(difference, self.hashes.len()).into_iter().flatten() {
             sum = sum.wrapping_sub(mixed(block, self.of_block(block)));
             sum = sum.wrapping_add(parts.mixed(block));
         }
@@ -56,7 +56,7 @@ impl Blocks {
         for (block, hash) in self.hashes.drain(count.min(self.hashes.len())..).enumerate() {
             self.sum = self.sum.wrapping_sub(mixed(count + block, hash));
         }
-        let touched = difference.touched_blocks(count).into_iter();
+        let touched = touched(difference, count).into_iter();
         let grown = match difference.growth().is_empty() {
             true => 0..0,
             false => difference.old_len / BLOCK_LEN..count,
@@ -75,6 +75,34 @@ impl Blocks {
         }
         self.len = bytes.len();
     }
+}
+
+/// The blocks that hold bytes of the ranges, or that the new end cuts, of `count`.
+fn touched(difference: &Difference, count: usize) -> Vec<Range<usize>> {
+    let mut touched: Vec<Range<usize>> = Vec::with_capacity(difference.ranges.len() + 1);
+    let mut add = |range: Range<usize>| {
+        let end = range.end.div_ceil(BLOCK_LEN).min(count);
+        let start = (range.start / BLOCK_LEN).max(touched.last().map_or(0, |last| last.end));
+        if start < end {
+            touched.push(start..end);
+        }
+    };
+    difference.ranges.iter().cloned().for_each(&mut add);
+    if !difference.cut().is_empty() {
+        add(difference.cut());
+    }
+    touched
+}
+
+/// A range in pieces that end where blocks do.
+pub(super) fn pieces(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        let end = range.end.min((start / BLOCK_LEN + 1) * BLOCK_LEN);
+        let piece = start..end;
+        start = end;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// The sum of what `difference` leaves as it is, of all blocks.

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use super::blocks::BLOCK_LEN;
-
 /// Ranges that are closer than this are one: a write of its own costs more than some bytes.
 const GAP: usize = 512;
 
@@ -65,23 +63,6 @@ impl Difference {
     pub(super) fn cut(&self) -> Range<usize> {
         self.common_len()..self.old_len
     }
-
-    /// The blocks that hold bytes of the ranges, or that the new end cuts, of `count`.
-    pub(super) fn touched_blocks(&self, count: usize) -> Vec<Range<usize>> {
-        let mut touched: Vec<Range<usize>> = Vec::with_capacity(self.ranges.len() + 1);
-        let mut add = |range: Range<usize>| {
-            let end = range.end.div_ceil(BLOCK_LEN).min(count);
-            let start = (range.start / BLOCK_LEN).max(touched.last().map_or(0, |last| last.end));
-            if start < end {
-                touched.push(start..end);
-            }
-        };
-        self.ranges.iter().cloned().for_each(&mut add);
-        if !self.cut().is_empty() {
-            add(self.cut());
-        }
-        touched
-    }
 }
 
 /// Adds a range behind the others, as part of the last one if there is little between them.
@@ -90,15 +71,4 @@ pub(super) fn add(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
         Some(last) if range.start <= last.end + GAP => last.end = last.end.max(range.end),
         _ => ranges.push(range),
     }
-}
-
-/// A range in pieces that end where blocks do.
-pub(super) fn pieces(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let mut start = range.start;
-    std::iter::from_fn(move || {
-        let end = range.end.min((start / BLOCK_LEN + 1) * BLOCK_LEN);
-        let piece = start..end;
-        start = end;
-        (!piece.is_empty()).then_some(piece)
-    })
 }

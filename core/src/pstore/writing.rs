@@ -5,7 +5,8 @@ use std::io;
 use std::ops::Range;
 
 use super::blocks::Blocks;
-use super::difference::{Difference, pieces};
+use super::blocks::pieces;
+use super::difference::Difference;
 use super::journal::{Evidence, Header, JournalFile, Writer, cut_hash};
 use super::old::Old;
 use crate::error::{Error, Result};

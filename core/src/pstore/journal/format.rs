@@ -5,8 +5,8 @@ use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pstore::blocks::BLOCK_LEN;
-use crate::pstore::difference::{Difference, pieces};
+use crate::pstore::blocks::{BLOCK_LEN, pieces};
+use crate::pstore::difference::Difference;
 use crate::wire::{Endian, Reader};
 
 /// What a journal begins with. The checksum follows.

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::format::{HEADER_LEN, Header, checked, put_checksum};
 use crate::io::Storage;
 use crate::pstore::blocks::Blocks;
-use crate::pstore::difference::pieces;
+use crate::pstore::blocks::pieces;
 
 /// Bytes that are gathered for one call.
 const BUFFER_LEN: usize = 256 << 10;

@@ -8,6 +8,7 @@ mod tree_check;
 mod tree_entry;
 mod tree_node;
 mod tree_page;
+mod tree_root;
 mod tree_scan;
 mod tree_sizes;
 mod tree_split;

@@ -6,7 +6,7 @@
 
 use super::tree_entry::{Body, LongEntry};
 use super::tree_node::LEAF_LEN;
-use super::tree_table::Root;
+use super::tree_root::Root;
 
 /// Changes to remember one by one. To make a tree of them copies so many pages at once.
 const CHANGES_MAX: usize = 8;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::tree_node::{Inner, Node};
 use super::tree_page::Page;
-use super::tree_table::Root;
+use super::tree_root::Root;
 use crate::error::Result;
 use crate::table::{KeyRange, Scan};
 

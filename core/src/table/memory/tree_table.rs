@@ -9,7 +9,8 @@ use std::sync::{Arc, Weak};
 use super::savepoint::Savepoint;
 use super::tree_check;
 use super::tree_entry::{Body, LongEntry};
-use super::tree_node::{LEAF_LEN, Node};
+use super::tree_node::LEAF_LEN;
+use super::tree_root::Root;
 use super::tree_scan::TreeScan;
 use super::tree_sizes::Sizes;
 use crate::error::{Error, ErrorKind, Result};
@@ -27,46 +28,6 @@ pub struct TreeTable {
     savepoints: Vec<Savepoint>,
     /// Snapshots and scans that may still be there.
     held: RefCell<Vec<Weak<Root>>>,
-}
-
-/// A tree and what is known of all of it.
-#[derive(Clone)]
-pub(super) struct Root {
-    pub(super) node: Node,
-    len: u64,
-    /// Bytes of keys and values.
-    live_bytes: u64,
-}
-
-impl Root {
-    fn new() -> Root {
-        Root { node: Node::new(), len: 0, live_bytes: 0 }
-    }
-
-    pub(super) fn get(&self, key: &[u8]) -> Option<&[u8]> {
-        let leaf = self.node.leaf_of(key);
-        Some(leaf.value(leaf.search(key).ok()?))
-    }
-
-    pub(super) fn put(&mut self, key: &[u8], body: Body<'_>) {
-        match self.node.put_at_root(key, body) {
-            Some(replaced) => self.live_bytes -= replaced as u64,
-            None => {
-                self.len += 1;
-                self.live_bytes += key.len() as u64;
-            }
-        }
-        self.live_bytes += body.value().len() as u64;
-    }
-
-    pub(super) fn delete(&mut self, key: &[u8]) -> bool {
-        // Looking first copies nothing where there is nothing to delete.
-        let Some(value_len) = self.get(key).map(<[u8]>::len) else { return false };
-        self.node.remove_at_root(key);
-        self.len -= 1;
-        self.live_bytes -= (key.len() + value_len) as u64;
-        true
-    }
 }
 
 impl TreeTable {

@@ -23,14 +23,11 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::extent::Extent;
-use super::home::Home;
+use super::home::{HEADER_WORDS, Home};
 use super::log::{Log, LogReader};
 use super::log_index::{LINE_BITS_MAX, LogIndex};
 use crate::error::Result;
 use crate::io::{Mapping, Storage, StorageMode};
-
-/// Words before the lines: a page, as a mapping begins with one.
-pub(super) const HEADER_WORDS: usize = 512;
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
 const FORMAT: u64 = 1;

@@ -11,10 +11,12 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::checkpoint::HEADER_WORDS;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::Result;
 use crate::io::{Directory, Mapping, Storage, StorageMode};
+
+/// Words before the lines of an index in a file: a page, as a mapping begins with one.
+pub(super) const HEADER_WORDS: usize = 512;
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
