@@ -224,6 +224,119 @@ fn lines_and_sequences_are_found_across_pieces() {
     });
 }
 
+/// Where the paragraph that `text` begins with ends, and where the next one begins.
+fn paragraph(text: &[u8]) -> (usize, usize) {
+    let Some(end) = text.windows(2).position(|bytes| bytes == b"\n\n") else {
+        return (text.len(), text.len());
+    };
+    let next = text[end..].iter().position(|byte| *byte != b'\n');
+    (end + 2, next.map_or(text.len(), |next| end + next))
+}
+
+#[test]
+fn a_paragraph_ends_behind_all_of_its_newlines_wherever_pieces_end() {
+    seeds(60, |random| {
+        let words: [&[u8]; 4] = [b"\n", b"\n\n\n", b"a", b"bc"];
+        let text = (0..300).flat_map(|_| random.pick(&words).to_vec()).collect::<Vec<_>>();
+        let separator = Separator::Paragraph;
+        let rule = LineRule { separator, limit: None, keeps_characters: false, chomp: false };
+        let piece = 1 + random.below(20);
+        let mut stream = fitful(&text, random, piece);
+        let mut at = text.iter().take_while(|byte| **byte == b'\n').count();
+        let mut searched = 0;
+        loop {
+            match rule.try_line(&mut stream, &mut searched).unwrap() {
+                LineStep::Line(line) => {
+                    let (content_len, len) = paragraph(&text[at..]);
+                    assert_eq!((line.content_len, line.len), (content_len, len), "at {at}");
+                    stream.consume(len);
+                    at += len;
+                    searched = 0;
+                }
+                LineStep::Ended => break,
+                LineStep::Later | LineStep::WouldWait => {}
+            }
+        }
+        assert_eq!(at, text.len());
+    });
+}
+
+#[test]
+fn a_line_that_is_whole_comes_before_the_error_behind_it() {
+    for (text, separator) in
+        [("one\n\n", Separator::Paragraph), ("one\n\n", Separator::Byte(b'\n'))]
+    {
+        let source = Fitful {
+            bytes: text.into(),
+            position: 0,
+            random: Random::new(1),
+            fails_at: Some(text.len()),
+        };
+        let mut stream = unread(Box::new(source), 100);
+        let rule = LineRule { separator, limit: None, keeps_characters: false, chomp: true };
+        let mut searched = 0;
+        let line = loop {
+            match rule.try_line(&mut stream, &mut searched).unwrap() {
+                LineStep::Line(line) => break line,
+                step => assert_ne!(step, LineStep::Ended),
+            }
+        };
+        assert_eq!(line.content_len, 3);
+    }
+}
+
+#[test]
+fn damage_that_was_repaired_is_read_anew_after_going_back() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("repaired");
+    let data = Random::new(6).bytes(20_000);
+    let whole = gzip(&data, 6);
+    let mut damaged = whole.clone();
+    damaged[0] = 0;
+    let cut = &whole[..whole.len() / 2];
+    for (target, broken) in [(0, cut), (100, cut), (0, &damaged), (12_000, cut)] {
+        std::fs::write(&path, broken).unwrap();
+        let mut options = StreamOptions::default();
+        options.piece = 1000;
+        let source = Box::new(FileSource::open(&path).unwrap());
+        options.compression = CompressionChoice::Is(bytewright::io::Compression::Gzip);
+        let mut stream = ByteStream::unread(source, "repaired", &options);
+        assert!(stream.skip(20_000).is_err());
+        std::fs::write(&path, &whole).unwrap();
+        stream.seek(target).unwrap();
+        stream.skip(target - stream.position()).unwrap();
+        assert_eq!(stream.fill(50).unwrap()[..50], data[target as usize..target as usize + 50]);
+    }
+}
+
+#[test]
+fn beyond_the_end_of_compressed_input_there_is_nothing_and_the_way_back_is_open() {
+    let data = Random::new(7).bytes(5000);
+    let mut stream = fitful(&gzip(&data, 6), &mut Random::new(8), 1000);
+    stream.stand_beyond_end(9000);
+    assert_eq!(stream.position(), 0, "while the end is not known");
+    while stream.try_skip_to(9000).unwrap() != Fill::Ended {}
+    assert_eq!(stream.position(), 5000);
+    stream.stand_beyond_end(9000);
+    assert_eq!((stream.position(), insist(&mut stream, 1).unwrap()), (9000, 0));
+    stream.seek(4990).unwrap();
+    while stream.try_skip_to(4990).unwrap() != Fill::Ready {}
+    assert_eq!((insist(&mut stream, 100).unwrap(), stream.buffered()), (10, &data[4990..]));
+}
+
+#[test]
+fn a_file_tells_the_length_that_it_has_now() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("length");
+    std::fs::write(&path, [b'x'; 5000]).unwrap();
+    let mut source = FileSource::open(&path).unwrap();
+    std::fs::write(&path, [b'x'; 9000]).unwrap();
+    assert_eq!((source.len(), source.skip(7000).unwrap()), (Some(9000), 7000));
+    std::fs::write(&path, [b'x'; 8000]).unwrap();
+    assert_eq!((source.len(), source.skip(7000).unwrap()), (Some(8000), 1000));
+    assert_eq!(source.skip(1).unwrap(), 0);
+    std::fs::write(&path, [b'x'; 10]).unwrap();
+    assert_eq!(source.skip(1).unwrap(), 0);
+}
+
 #[test]
 fn a_number_that_is_wrong_takes_no_memory() {
     let mut options = StreamOptions::default();

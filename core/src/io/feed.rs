@@ -40,6 +40,11 @@ impl Feed {
         FeedSource(self.clone())
     }
 
+    /// Whether who brings bytes can go to another place.
+    pub fn can_seek(&self) -> bool {
+        self.state().can_seek
+    }
+
     /// Brings bytes.
     pub fn push(&self, bytes: &[u8]) {
         let mut state = self.state();

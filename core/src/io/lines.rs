@@ -77,6 +77,8 @@ pub enum LineStep {
 
 /// The longest line that is put together where there is no limit.
 const LINE_MAX: usize = 1 << 28;
+/// Newlines behind a paragraph that belong to it; what is left of them comes before the next one.
+const NEWLINES_MAX: usize = 1 << 20;
 
 impl LineRule {
     /// Lines that end with a newline, which belongs to them.
@@ -89,7 +91,7 @@ impl LineRule {
     #[inline]
     pub fn buffered_line(&self, bytes: &[u8]) -> Option<Line> {
         match self.separator {
-            Separator::Byte(_) | Separator::Bytes(_) => self.line_in(bytes, 0, false),
+            Separator::Byte(_) | Separator::Bytes(_) => self.line_in(bytes, &mut 0, false),
             Separator::None | Separator::Paragraph => None,
         }
     }
@@ -105,37 +107,43 @@ impl LineRule {
                 stream.consume(newlines);
             }
             let buffered = stream.buffered();
-            if let Some(line) = self.line_in(buffered, *searched, ended) {
+            if let Some(line) = self.line_in(buffered, searched, ended) {
                 return Ok(LineStep::Line(line));
             }
             let len = buffered.len();
             if ended {
-                return Ok(LineStep::Ended);
+                return Ok(self.last_line(buffered).map_or(LineStep::Ended, LineStep::Line));
             }
             if len >= LINE_MAX && !matches!(self.separator, Separator::None) {
                 let error = Error::limit("a line", LINE_MAX as u64, len as u64 + 1);
                 return Err(error.at(stream.position()).in_file(stream.name()));
             }
-            *searched = len.saturating_sub(self.separator.len().saturating_sub(1));
             if is_last_try {
                 break;
             }
-            match stream.try_fill(len + 1)? {
-                Fill::Ready => {}
-                Fill::WouldWait => return Ok(LineStep::WouldWait),
-                Fill::Ended => ended = true,
+            match stream.try_fill(len + 1) {
+                Ok(Fill::Ready) => {}
+                Ok(Fill::WouldWait) => return Ok(LineStep::WouldWait),
+                Ok(Fill::Ended) => ended = true,
+                // A line that is whole is not lost with what comes behind it.
+                Err(error) => {
+                    let line = self.line_in(stream.buffered(), searched, true);
+                    return line.map(LineStep::Line).ok_or(error);
+                }
             }
         }
         Ok(LineStep::Later)
     }
 
-    /// The line that `bytes` begin with, if all of it is there. The first `searched` bytes have no
-    /// separator.
+    /// The line that `bytes` begin with, if all of it is there, and what ends it. No separator begins in
+    /// the first `searched` bytes, of which there are more afterwards; behind the bytes may be others
+    /// unless they `ended`.
     #[inline]
-    fn line_in(&self, bytes: &[u8], searched: usize, ended: bool) -> Option<Line> {
+    fn line_in(&self, bytes: &[u8], searched: &mut usize, ended: bool) -> Option<Line> {
         let within = self.limit.map_or(bytes.len(), |limit| limit.min(bytes.len()));
+        let from = (*searched).min(within);
         // A separator that a limit cuts in two ends no line.
-        let unsearched = bytes.get(searched.min(within)..within).unwrap_or_default();
+        let unsearched = bytes.get(from..within).unwrap_or_default();
         let found = match &self.separator {
             Separator::None => None,
             Separator::Byte(byte) => memchr(*byte, unsearched),
@@ -143,17 +151,25 @@ impl LineRule {
             Separator::Paragraph => memchr::memmem::find(unsearched, b"\n\n"),
         };
         if let Some(at) = found {
-            return Some(self.line_until(bytes, searched + at));
+            *searched = from + at;
+            return self.line_until(bytes, from + at, ended);
         }
+        let unsearched_len = self.separator.len().saturating_sub(1);
+        *searched = from.max(within.saturating_sub(unsearched_len));
         if self.limit.is_some_and(|limit| bytes.len() >= limit) {
             return self.cut_line(bytes, within, ended);
         }
-        let is_last = ended && !bytes.is_empty();
-        is_last.then(|| Line { content_len: self.last_content_len(bytes), len: bytes.len() })
+        None
     }
 
-    /// The line whose separator begins `at`.
-    fn line_until(&self, bytes: &[u8], at: usize) -> Line {
+    /// What is left at the end of the input, which nothing ends.
+    fn last_line(&self, bytes: &[u8]) -> Option<Line> {
+        let content_len = self.last_content_len(bytes);
+        (!bytes.is_empty()).then_some(Line { content_len, len: bytes.len() })
+    }
+
+    /// The line whose separator begins `at`; nothing where more bytes would tell how long that is.
+    fn line_until(&self, bytes: &[u8], at: usize, ended: bool) -> Option<Line> {
         let mut len = at + self.separator.len();
         let mut content_len = if self.chomp { at } else { len };
         match self.separator {
@@ -162,11 +178,15 @@ impl LineRule {
                 content_len -= 1;
             }
             Separator::Paragraph => {
-                len += bytes[len..].iter().take_while(|byte| **byte == b'\n').count();
+                let newlines = bytes[len..].iter().take_while(|byte| **byte == b'\n').count();
+                len += newlines;
+                if len == bytes.len() && !ended && newlines < NEWLINES_MAX {
+                    return None;
+                }
             }
             _ => {}
         }
-        Line { content_len, len }
+        Some(Line { content_len, len })
     }
 
     /// The line that a limit ends after `len` bytes, or after the character that is there; nothing

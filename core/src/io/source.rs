@@ -47,7 +47,7 @@ pub trait Source: Send {
         Ok(false)
     }
 
-    /// The number of raw bytes there are in all, where that is known: for progress bars.
+    /// The number of raw bytes there are in all at the moment, where that is known.
     fn len(&self) -> Option<u64> {
         None
     }
@@ -174,9 +174,8 @@ pub struct FileSource {
 /// Where we are in a regular file.
 #[derive(Debug)]
 struct Regular {
-    /// Where it was when we got it, and its size then.
+    /// Where it was when we got it.
     start: u64,
-    size: u64,
     position: u64,
     ability: Ability,
 }
@@ -209,8 +208,7 @@ impl FileSource {
             FileType::RegularFile => {
                 let start = rustix::fs::seek(&fd, SeekFrom::Current(0))
                     .map_err(|errno| io_error("seek", errno))?;
-                let size = u64::try_from(status.st_size).unwrap_or(0);
-                Some(Regular { start, size, position: start, ability: Ability::Unknown })
+                Some(Regular { start, position: start, ability: Ability::Unknown })
             }
             _ => None,
         };
@@ -238,6 +236,14 @@ impl FileSource {
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
+    }
+
+    /// The size that a regular file has now: it may grow or be cut while it is read.
+    fn size(&self) -> Option<u64> {
+        self.regular.as_ref()?;
+        let status = rustix::fs::fstat(&self.file).ok()?;
+        // Files of /proc and /sys call themselves regular and empty.
+        u64::try_from(status.st_size).ok().filter(|size| *size > 0)
     }
 
     /// Waits until there is something to read, the end included.
@@ -348,9 +354,8 @@ impl Source for FileSource {
     }
 
     fn len(&self) -> Option<u64> {
-        // Files of /proc and /sys call themselves regular and empty.
-        let regular = self.regular.as_ref().filter(|regular| regular.size > 0)?;
-        Some(regular.size.saturating_sub(regular.start))
+        let regular = self.regular.as_ref()?;
+        Some(self.size()?.saturating_sub(regular.start))
     }
 
     fn never_waits(&self) -> bool {
@@ -358,11 +363,8 @@ impl Source for FileSource {
     }
 
     fn skip(&mut self, count: u64) -> Result<u64> {
-        let Some(regular) = self.regular.as_mut().filter(|regular| regular.size > 0) else {
-            return Ok(0);
-        };
-        // Not past the size it had at first: what a growing file got since is found by reading.
-        let count = count.min(regular.size.saturating_sub(regular.position));
+        let (size, Some(regular)) = (self.size(), &mut self.regular) else { return Ok(0) };
+        let count = count.min(size.unwrap_or(0).saturating_sub(regular.position));
         regular.position += count;
         Ok(count)
     }

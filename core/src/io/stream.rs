@@ -180,6 +180,12 @@ impl ByteStream {
         }
     }
 
+    /// Whether that is known for good: the first bytes were read, or are not asked.
+    pub fn knows_compression(&self) -> bool {
+        !matches!(self.decoder, Decoder::Undecided)
+            || matches!(self.choice, CompressionChoice::Is(_))
+    }
+
     /// What inflates the input, if it is gzip.
     pub fn inflate_backend(&self) -> Option<InflateBackend> {
         match &self.decoder {
@@ -277,7 +283,7 @@ impl ByteStream {
         self.input.read_count()
     }
 
-    /// Raw bytes there are in all, where that is known, for progress bars.
+    /// Raw bytes there are in all at the moment, where that is known.
     pub fn input_len(&self) -> Option<u64> {
         self.input.len()
     }
@@ -414,8 +420,21 @@ impl ByteStream {
     /// Goes towards `offset` as far as that takes no reading: [`ByteStream::position`] tells how far it
     /// came, and what is left is a matter of [`ByteStream::skip`]. In a plain file it comes all the
     /// way, beyond the end, too. In compressed input, going back leads to the beginning.
+    ///
+    /// Behind damage the input is read anew, also for what is buffered: it may have been repaired.
     pub fn seek(&mut self, offset: u64) -> Result<()> {
-        if self.seek_in_buffer(offset) { Ok(()) } else { self.seek_in_input(offset) }
+        let is_in_buffer = self.failed.is_none() && self.seek_in_buffer(offset);
+        if is_in_buffer { Ok(()) } else { self.seek_in_input(offset) }
+    }
+
+    /// Stands at `offset` beyond the end that was found, where there is nothing to read, as one may in a
+    /// plain file. Elsewhere it changes nothing.
+    pub fn stand_beyond_end(&mut self, offset: u64) {
+        if self.ended && offset > self.position() && self.buffered().is_empty() {
+            self.buffer.clear();
+            self.start = 0;
+            self.base = offset;
+        }
     }
 
     /// Goes back to the beginning, to read anew what may have changed since; where the input can be read
@@ -439,7 +458,8 @@ impl ByteStream {
         let is_plain = matches!(self.decoder, Decoder::Plain)
             || self.choice == CompressionChoice::Is(Compression::None);
         let target = if is_plain { offset } else { 0 };
-        if !is_plain && offset > self.position() {
+        // Behind damage there is nothing to read on from.
+        if !is_plain && offset > self.position() && self.failed.is_none() {
             return Ok(());
         }
         if !self.input.seek(target).map_err(|error| self.place(error))? {
