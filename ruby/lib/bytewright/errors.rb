@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 module Bytewright
-  # What all errors of Bytewright are. What the operating system refuses is raised as the +Errno+
-  # class that Ruby itself would raise, and a wrong argument as ArgumentError or TypeError.
-  class Error < StandardError
+  # What all errors of Bytewright are: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as
+  # an error may be one of Ruby's kinds, too. What the operating system refuses is raised as the +Errno+ class
+  # that Ruby itself would raise, and a wrong argument as ArgumentError or TypeError.
+  module Error
     # @return [Integer, nil] bytes from the start of the (decompressed) input, where that is known
     attr_reader :offset
     # @return [String, nil] the file, or what stands for it
@@ -18,10 +19,14 @@ module Bytewright
   end
 
   # The bytes are not what the format allows.
-  class FormatError < Error; end
+  class FormatError < StandardError
+    include Error
+  end
 
   # The input ends in the middle of something.
-  class TruncatedError < Error
+  class TruncatedError < StandardError
+    include Error
+
     # @return [Integer, nil] bytes that the thing being read consists of
     attr_reader :needed
     # @return [Integer, nil] bytes of it that are there
@@ -36,20 +41,34 @@ module Bytewright
   end
 
   # A length, count or depth in the input is above the bound that is kept for it.
-  class LimitError < Error; end
+  class LimitError < StandardError
+    include Error
+  end
 
-  # Another process holds the file.
-  class LockError < Error; end
+  # Another process holds the file, or what is asked for is busy in this very thread, which would wait for
+  # itself.
+  class LockError < StandardError
+    include Error
+  end
 
-  # The object was closed, belongs to another process, or can be read only once.
-  class ClosedError < Error; end
+  # The object was closed, belongs to another process, or can be read only once. It is an IOError, as that of
+  # a closed IO is.
+  class ClosedError < IOError
+    include Error
+  end
 
   # A checksum or an invariant of a file that Bytewright wrote does not hold.
-  class CorruptError < Error; end
+  class CorruptError < StandardError
+    include Error
+  end
 
   # A library that is needed is not on this machine; the message says how to install it.
-  class MissingLibraryError < Error; end
+  class MissingLibraryError < StandardError
+    include Error
+  end
 
   # A defect in Bytewright itself; please report it.
-  class InternalError < Error; end
+  class InternalError < StandardError
+    include Error
+  end
 end
