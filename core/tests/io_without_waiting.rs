@@ -203,7 +203,7 @@ fn lines_and_sequences_are_found_across_pieces() {
             match search.try_find(&mut stream).unwrap() {
                 Found::Here => {
                     found.push(stream.position());
-                    stream.consume(search.len());
+                    stream.consume(search.pattern_len());
                 }
                 Found::Nowhere => break,
                 Found::Later | Found::WouldWait => {}

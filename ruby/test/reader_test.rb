@@ -262,6 +262,86 @@ class ReaderTest < TestCase
     end
   end
 
+  # Newlines everywhere around the end of a piece.
+  def paragraphs(before)
+    words = ["\n", "\n\n", "\n\n\n\n", "a", "bc", "x\n"]
+    text = "y" * before
+    text << words.sample(random: @random) while text.bytesize < PIECE + 60
+    # Versions of Ruby differ in whether a newline at the end of the file is one that a paragraph is chomped of.
+    text << "end"
+  end
+
+  def test_paragraphs_leave_the_reader_where_io_is
+    40.times do |round|
+      text = paragraphs(PIECE - @random.rand(60))
+      each_input(text) do |reader, from|
+        io, chomp = StringIO.new(text), round.odd?
+        with_file(text, ".txt") do |path|
+          File.open(path, external_encoding: reader.external_encoding) do |file|
+            while (expected = file.gets("", chomp: chomp))
+              same_bytes(expected.b, reader.gets("", chomp: chomp)&.b, "#{from}, to #{file.pos}")
+              assert_equal([file.pos, file.eof?], [reader.pos, reader.eof?], from)
+            end
+            assert_nil(reader.gets(""))
+          end
+        end
+        io.close
+      end
+    end
+  end
+
+  def test_lines_of_encodings_with_longer_newlines_are_refused
+    text = "one\ntwo \u010a three\n".encode("UTF-16LE")
+    %w[UTF-16LE UTF-16BE UTF-32LE].each do |encoding|
+      Bytewright::Reader.open(StringIO.new(text.b), encoding: encoding) do |reader|
+        [-> { reader.gets }, -> { reader.gets("\n") }, -> { reader.gets(5) }, -> { reader.gets(nil, 5) }, -> { reader.each_line {} },
+         -> { reader.each_line(batch: 5) {} }, -> { reader.count_lines }].each do |use|
+          assert_match(/#{encoding}/, assert_raises(ArgumentError, &use).message)
+        end
+        assert_equal(0, reader.pos)
+        assert_equal(Encoding.find(encoding), reader.gets(nil).encoding)
+      end
+    end
+  end
+
+  def test_a_block_that_leaves_has_had_what_it_was_given_and_no_more
+    lines = Array.new(20) { |at| format("%03d\n", at) }
+    uses = {
+      "each_line" => [->(reader, &block) { reader.each_line(&block) }, 4],
+      "batches" => [->(reader, &block) { reader.each_line(batch: 5, &block) }, 20],
+      "records" => [->(reader, &block) { reader.each_record(8, &block) }, 8],
+      "values" => [->(reader, &block) { reader.unpack_records("a6", &block) }, 6],
+      "scan" => [->(reader, &block) { reader.scan("\n", &block) }, 4]
+    }
+    uses.each do |name, (use, size)|
+      each_input(lines.join) do |reader, from|
+        [-> { raise "no" }, -> { throw :out }].each_with_index do |leave, at|
+          catch(:out) { assert_raises(RuntimeError) { use.call(reader) { leave.call } } }
+          assert_equal(size * (at + 1), reader.pos, "#{name} of #{from}")
+        end
+        use.call(reader) { break }
+        assert_equal(lines.join.byteslice((size * 3)..), reader.read, "#{name} of #{from}")
+      end
+    end
+  end
+
+  def test_batches_give_all_lines_before_damage
+    lines = Array.new(30_000) { |at| format("%06d %s\n", at, @random.bytes(6).unpack1("H*")) }
+    whole = Zlib.gzip(lines.join)
+    cut = whole.byteslice(0, whole.bytesize / 2)
+    one_by_one, in_batches = [nil, 700].map do |batch|
+      found = []
+      Bytewright::Reader.open(StringIO.new(cut)) do |reader|
+        assert_raises(Bytewright::TruncatedError) { reader.each_line(batch: batch) { |given| found.concat(Array(given)) } }
+        assert_equal(found.sum(&:bytesize), reader.pos)
+      end
+      found
+    end
+    assert_operator(one_by_one.size, :>, 1_000)
+    assert(lines.first(one_by_one.size) == one_by_one)
+    assert(one_by_one == in_batches, "#{in_batches.size} lines of #{one_by_one.size}")
+  end
+
   def test_batches_are_the_lines_in_their_order
     text = random_text
     each_input(text) do |reader, from|
@@ -405,6 +485,97 @@ class ReaderTest < TestCase
     end
   end
 
+  def test_places_are_those_of_a_file_that_grew_or_was_cut
+    with_file("x" * PIECE, ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        reader.u8
+        File.write(path, "y" * PIECE * 4, mode: "a")
+        reader.seek(-3, IO::SEEK_END)
+        assert_equal([PIECE * 5 - 3, "yyy"], [reader.pos, reader.read(9)])
+        reader.seek(0)
+        assert_equal(PIECE * 5, reader.skip(PIECE * 9))
+        reader.seek(0)
+        File.truncate(path, PIECE * 2)
+        assert_equal([PIECE * 2, PIECE * 2], [reader.skip(PIECE * 4), reader.pos])
+        reader.seek(PIECE * 3)
+        reader.seek(-1, :END)
+        assert_equal(["y", PIECE * 2], [reader.read, reader.pos])
+        File.truncate(path, 0)
+        reader.seek(0, :END)
+        assert_equal([0, nil], [reader.pos, reader.read(1)])
+        File.write(path, "new")
+        reader.seek(-2, :END)
+        assert_equal("ew", reader.read)
+        assert_raises(Errno::EINVAL) { reader.seek(-4, :END) }
+      end
+    end
+    Bytewright::Reader.open("/proc/self/status") do |reader|
+      reader.seek(-1, :END)
+      assert_equal("\n", reader.read)
+    end
+  end
+
+  def test_what_can_be_read_once_is_gone_forwards_in_and_refuses_the_rest_before_reading
+    [IO.pipe, UNIXSocket.pair].each do |mine, theirs|
+      Bytewright::Reader.open(mine) do |reader|
+        # Nothing comes: who waited would do so for ever.
+        [[-1], [-1, :CUR], [0, :END], [-1, :END]].each { |place| assert_raises(Errno::ESPIPE, place.inspect) { reader.seek(*place) } }
+        assert_equal([0, 0, 0], [reader.seek(0), reader.seek(0, :CUR), reader.rewind])
+        theirs << "abcdef"
+        assert_equal(["ab", 0, "d"], [reader.read(2), reader.seek(1, :CUR), reader.read(1)])
+        [[3], [-1, :CUR], [0, :END]].each { |place| assert_raises(Errno::ESPIPE, place.inspect) { reader.seek(*place) } }
+        assert_raises(Errno::ESPIPE) { reader.rewind }
+        assert_equal([4, 0, "f"], [reader.pos, reader.seek(5), reader.read(1)])
+      end
+      [mine, theirs].each(&:close)
+    end
+  end
+
+  def test_places_are_taken_as_by_io
+    with_file("abc", ".bin") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        assert_raises(TypeError) { reader.seek("1") }
+        assert_raises(TypeError) { reader.seek(nil) }
+        assert_raises(RangeError) { reader.seek(1 << 70) }
+        assert_raises(ArgumentError) { reader.seek(1, :END_OF_IT) }
+        assert_raises(Errno::EINVAL) { reader.seek(-4, :END) }
+        assert_equal([0, 1], [reader.seek(1.9), reader.pos])
+      end
+    end
+  end
+
+  def test_beyond_the_end_of_compressed_input_there_is_nothing
+    bytes = @random.bytes(1_000)
+    Bytewright::Reader.open(StringIO.new(Zlib.gzip(bytes))) do |reader|
+      reader.seek(5_000)
+      assert_equal([5_000, nil, "", true], [reader.pos, reader.read(1), reader.read, reader.eof?])
+      assert_equal(0, reader.skip(3))
+      reader.seek(-10, :END)
+      assert_equal([990, bytes.byteslice(990, 10)], [reader.pos, reader.read])
+      reader.seek(500, :END)
+      assert_equal([1_500, true], [reader.pos, reader.eof?])
+      reader.seek(-1_000, :CUR)
+      assert_equal(bytes.byteslice(500..), reader.read(5_000))
+    end
+  end
+
+  def test_damage_that_was_repaired_is_read_anew
+    bytes = @random.bytes(1_000)
+    whole = Zlib.gzip(bytes)
+    [whole.byteslice(0, 700), whole.byteslice(0, 5), whole.byteslice(0, 20) + ("\xff".b * 990)].each do |damaged|
+      [->(reader) { reader.seek(0) }, ->(reader) { reader.seek(-reader.pos, :CUR) }, :rewind.to_proc].each do |back|
+        with_file(damaged, ".gz") do |path|
+          Bytewright::Reader.open(path, compressed: :gzip) do |reader|
+            assert_kind_of(Bytewright::Error, assert_raises(Bytewright::TruncatedError, Bytewright::FormatError) { reader.skip(2_000) })
+            File.binwrite(path, whole)
+            back.call(reader)
+            same_bytes(bytes, reader.read.b, "after #{damaged.bytesize}")
+          end
+        end
+      end
+    end
+  end
+
   def test_compressed_input_is_told_by_its_bytes_or_taken_as_is_asked
     bytes = @random.bytes(1_000)
     gzip = Zlib.gzip(bytes)
@@ -521,6 +692,11 @@ class ReaderTest < TestCase
     end
     assert_raises(Bytewright::ClosedError) { reader.skip(0) }
     assert_raises(Bytewright::ClosedError) { reader.peek(0) }
+    error = assert_raises(Bytewright::ClosedError) { reader.gets(0) }
+    assert_equal([true, true], [error.is_a?(IOError), error.is_a?(Bytewright::Error)])
+    [[:read, 0], [:gets, "", 0], [:seek, 0], [:unpack_records, "n"], [:scan, "x"], [:read_into, +"", 0]].each do |call|
+      assert_raises(IOError, call.inspect) { reader.public_send(*call) }
+    end
     assert_equal(:value, Bytewright::Reader.open(WEB) { :value })
     kept = nil
     assert_raises(RuntimeError) { Bytewright::Reader.open(WEB) { |r| (kept = r) && raise("no") } }

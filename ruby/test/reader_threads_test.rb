@@ -174,15 +174,200 @@ class ReaderThreadsTest < TestCase
     end
   end
 
-  def test_closing_ends_a_read_of_another_thread_when_its_input_comes
+  # Writes bytes in pieces of any size to an IO, which it closes, and lets others run in between.
+  def feeding(io, bytes)
+    Thread.new do
+      at, random = 0, Random.new(@seed)
+      while at < bytes.bytesize
+        at += io.write(bytes.byteslice(at, random.rand(1..30_000)))
+        Thread.pass
+      end
+      io.close
+    end
+  end
+
+  # What each of some threads is answered until there is nothing more, all together.
+  def answers_of_threads(count = 4)
+    Array.new(count) do
+      Thread.new do
+        answers = []
+        while (answer = yield) && !answer.empty?
+          answers << answer
+          Thread.pass
+        end
+        answers
+      end
+    end.flat_map(&:value)
+  end
+
+  def test_what_several_threads_read_is_whole_and_nothing_is_read_twice
+    bytes = numbered(16 * 40_000)
+    reads = {
+      "read" => ->(reader) { reader.read(20_000) },
+      "read_into" => ->(reader) { reader.read_into(+"", 32_000) },
+      "read and a short one" => ->(reader) { reader.read([16, 160, 16_000].sample) },
+      "records" => ->(reader) { reader.unpack_records("a16", 500).join },
+      "lines" => ->(reader) { reader.each_line(batch: 300).first&.join }
+    }
+    reads.each do |name, read|
+      IO.pipe do |mine, theirs|
+        thread = feeding(theirs, bytes)
+        reader = Bytewright::Reader.open(mine)
+        answers = answers_of_threads { read.call(reader) }
+        thread.join
+        assert(answers.all? { |answer| answer == bytes.byteslice(answer.to_i, answer.bytesize) }, "#{name} is torn")
+        assert_equal(bytes.bytesize, answers.sum(&:bytesize), name)
+        assert_equal(answers.size, answers.uniq.size, name)
+      end
+    end
+  end
+
+  def test_a_long_read_of_a_file_is_whole_beside_other_threads
+    bytes = numbered(16 * 400_000)
+    with_file(bytes, ".txt") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        answers = answers_of_threads { reader.read([16, 3_200_000].sample) }
+        assert(answers.all? { |answer| answer == bytes.byteslice(answer.to_i, answer.bytesize) })
+        assert_equal(bytes.bytesize, answers.sum(&:bytesize))
+      end
+    end
+  end
+
+  # A file that the kernel makes up as it is read, which it does not say whether it would wait for: so each
+  # read of it is one without Ruby's lock, beside which other threads run.
+  ALWAYS_WAITS = "/proc/kallsyms"
+
+  def test_a_read_without_the_lock_is_whole_beside_other_threads
+    bytes = File.binread(ALWAYS_WAITS)
+    skip("#{ALWAYS_WAITS} has no lines") if bytes.bytesize < 1_000_000
+    answers = Bytewright::Reader.open(ALWAYS_WAITS) { |reader| answers_of_threads(3) { reader.read(20_000) } }
+    skip("#{ALWAYS_WAITS} has changed") unless File.binread(ALWAYS_WAITS) == bytes
+    assert_equal(bytes.bytesize, answers.sum(&:bytesize))
+    places = answers.map { |answer| bytes.index(answer) }
+    assert_equal(Array.new(answers.size) { |at| at * 20_000 }, places.sort_by(&:to_i))
+  end
+
+  # What a reader is asked in a signal handler.
+  def uses(reader)
+    {
+      u8: -> { reader.u8 }, varint: -> { reader.varint }, read: -> { reader.read(3) }, long_read: -> { reader.read(20_000) },
+      read_all: -> { reader.read }, read_into: -> { reader.read_into(+"", 2) }, peek: -> { reader.peek(1) },
+      skip: -> { reader.skip(1) }, pos: -> { reader.pos }, eof: -> { reader.eof? }, seek: -> { reader.seek(1) },
+      seek_end: -> { reader.seek(0, :END) }, rewind: -> { reader.rewind }, gets: -> { reader.gets },
+      lines: -> { reader.each_line(batch: 2).first }, record: -> { reader.each_record(2).first },
+      records: -> { reader.unpack_records("n", 1) }, scan: -> { reader.scan("x") }, count_lines: -> { reader.count_lines },
+      compression: -> { reader.compression }, close: -> { reader.close }
+    }
+  end
+
+  # The class of what a use raises, or what it answers.
+  def outcome(use)
+    use.call
+  rescue Exception => e
+    e.class
+  end
+
+  # Calls the block in a signal handler, which comes when this thread sleeps in the work that is given.
+  def in_handler(work, &handler)
+    main = Thread.current
+    old = trap("USR1", &handler)
+    Thread.new do
+      eventually { main.status == "sleep" }
+      Process.kill("USR1", Process.pid)
+    end
+    work.call
+  ensure
+    trap("USR1", old)
+  end
+
+  def test_a_signal_handler_in_the_middle_of_a_read_is_told_that_the_reader_is_busy
+    works = { u32be: -> (reader) { reader.u32be }, read: ->(reader) { reader.read(30_000) }, gets: ->(reader) { reader.gets } }
+    expected = { u32be: 0x61626364, read: "abcd#{"x" * 29_996}", gets: "abcd#{"x" * 29_996}\n" }
+    works.each do |name, work|
+      IO.pipe do |mine, theirs|
+        reader = Bytewright::Reader.open(mine)
+        theirs << "ab"
+        found = nil
+        answer = in_handler(-> { work.call(reader) }) do
+          found = uses(reader).transform_values { |use| outcome(use) }
+          theirs << "cd" << "x" * 29_996 << "\n"
+        end
+        assert_equal([Bytewright::LockError], found.values.uniq, found)
+        assert_equal(expected[name], answer)
+        theirs.close
+        assert_equal(expected[:gets].byteslice(reader.pos..), reader.read)
+      end
+    end
+  end
+
+  def test_a_signal_handler_is_refused_what_another_thread_waits_for_and_has_what_is_at_rest
     IO.pipe do |mine, theirs|
       reader = Bytewright::Reader.open(mine)
       thread = Thread.new { reader.u32be }
-      thread.report_on_exception = false
+      eventually { thread.status == "sleep" }
+      found = nil
+      in_handler(-> { sleep(0.001) until found }) { found = outcome(-> { reader.u8 }) }
+      assert_equal(Bytewright::LockError, found)
+      theirs << "abcde"
+      assert_equal(0x61626364, thread.value)
+      found = nil
+      in_handler(-> { sleep(0.001) until found }) { found = outcome(-> { reader.u8 }) }
+      assert_equal(101, found)
+    end
+  end
+
+  def test_closing_wakes_a_thread_that_waits_for_an_io
+    [IO.pipe, UNIXSocket.pair].each do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      theirs << "ab"
+      seen = nil
+      thread = Thread.new do
+        reader.u32be
+      rescue IOError => e
+        seen = e
+        # An interruption that came too late would come here.
+        3.times { sleep(0.001) }
+        :over
+      end
       eventually { thread.status == "sleep" }
       reader.close
-      theirs << "abcd"
-      assert_raises(Bytewright::ClosedError) { thread.value }
+      assert_equal(:over, thread.join(10)&.value)
+      assert_instance_of(Bytewright::ClosedError, seen)
+      refute_predicate(mine, :closed?)
+      theirs << "cd"
+      assert_includes(%w[abcd cd], mine.readpartial(10))
+      [mine, theirs].each(&:close)
+    end
+  end
+
+  def test_closing_at_any_moment_ends_a_read_and_interrupts_nothing_else
+    200.times do
+      IO.pipe do |mine, theirs|
+        reader = Bytewright::Reader.open(mine)
+        thread = Thread.new do
+          loop { reader.u8 }
+        rescue Bytewright::ClosedError
+          3.times { Thread.pass }
+          :over
+        end
+        theirs << "x" * @random.rand(3)
+        @random.rand(40).times { Thread.pass }
+        reader.close
+        assert_equal(:over, thread.join(10)&.value)
+      end
+    end
+  end
+
+  def test_closing_wakes_a_thread_that_waits_for_a_fifo
+    with_new_file("fifo") do |path|
+      File.mkfifo(path)
+      File.open(path, "r+") do
+        reader = Bytewright::Reader.open(path)
+        thread = Thread.new { outcome(-> { reader.gets }) }
+        eventually { thread.status == "sleep" }
+        reader.close
+        assert_equal(Bytewright::ClosedError, thread.join(10)&.value)
+      end
     end
   end
 

@@ -43,8 +43,7 @@ impl Search {
     }
 
     /// Bytes of what is looked for.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(&self) -> usize {
+    pub fn pattern_len(&self) -> usize {
         self.finder.needle().len()
     }
 
@@ -70,7 +69,7 @@ impl Search {
     fn find_buffered(&self, stream: &mut ByteStream) -> bool {
         let buffered = stream.buffered();
         let found = self.finder.find(buffered);
-        let kept = buffered.len().min(self.len() - 1);
+        let kept = buffered.len().min(self.pattern_len() - 1);
         let passed = found.unwrap_or(buffered.len() - kept);
         stream.consume(passed);
         found.is_some()

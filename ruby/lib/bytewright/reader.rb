@@ -29,7 +29,18 @@ module Bytewright
 
     # Bytes that are asked of an object at once.
     PIECE = 65_536
-    private_constant :PIECE
+
+    # What ends a wait for input when the reader is closed.
+    class Woken < Exception; end
+
+    # When that may come. The Hashes are made once: a wait is to cost nothing beside itself.
+    ASLEEP, AWAKE, READING = [{ Woken => :immediate }, { Woken => :never }, { Object => :never }].each(&:freeze)
+
+    # What a place may be counted from, as numbers of the extension.
+    WHENCES = {
+      IO::SEEK_SET => 0, SET: 0, IO::SEEK_CUR => 1, CUR: 1, IO::SEEK_END => 2, END: 2
+    }.freeze
+    private_constant :PIECE, :Woken, :ASLEEP, :AWAKE, :READING, :WHENCES
 
     class << self
       # Opens a file, or reads from an object.
@@ -160,24 +171,17 @@ module Bytewright
     #   How many lines are left, all of which are passed over, as +each_line.count+ would say.
     #   @return [Integer]
 
-    # Goes to a place in a file, or in an object that can go there. In compressed input, and in what can be
-    # read once, forwards is by reading, and backwards from the beginning or not at all.
+    # Goes to a place in a file, or in an object that can go there; beyond the end there is nothing to read.
+    # In compressed input, forwards is by reading, and backwards from the beginning. In what can be read once
+    # (a pipe, a socket), forwards is by reading, too, and there is no other way.
     #
+    # @param offset [Integer]
     # @param whence [Integer, Symbol] IO::SEEK_SET, IO::SEEK_CUR or IO::SEEK_END, or :SET, :CUR or :END
     # @return [Integer] 0
-    # @raise [Errno::ESPIPE] where it cannot go there
+    # @raise [Errno::ESPIPE] backwards, or from the end, in what can be read once; nothing is read then
+    # @raise [Errno::EINVAL] where the place is before the beginning
     def seek(offset, whence = IO::SEEK_SET)
-      target =
-        case whence
-        when IO::SEEK_SET, :SET then offset
-        when IO::SEEK_CUR, :CUR then pos + offset
-        when IO::SEEK_END, :END then length_in_all + offset
-        else raise ArgumentError, "unknown whence: #{whence}"
-        end
-      target = Integer(target)
-      raise Errno::EINVAL, name if target.negative?
-
-      go_to(target)
+      go(WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{whence}" }, offset)
       0
     end
 
@@ -189,6 +193,7 @@ module Bytewright
     # Goes back to where it began, and reads anew what may have changed since.
     #
     # @return [Integer] 0
+    # @raise [Errno::ESPIPE] where something was read of what can be read once
     def rewind
       go_to_beginning
       0
@@ -257,7 +262,7 @@ module Bytewright
     def scan(pattern)
       pattern = String.try_convert(pattern) || raise(TypeError, "no implicit conversion of #{pattern.class} into String")
       search = Search.new(pattern)
-      return scan_all(search) unless block_given?
+      return find_rest(search) unless block_given?
 
       while (at = find_next(search))
         yield at
@@ -265,11 +270,13 @@ module Bytewright
       self
     end
 
-    # Gives the file back. An IO that was given stays open.
+    # Gives the file back. An IO that was given stays open. A thread that waits for input of an IO, to read it
+    # through this reader, gets a ClosedError.
     #
     # @return [nil]
+    # @raise [LockError] while this very thread reads: in a signal handler
     def close
-      close_stream
+      close_stream(Woken)
       @owned&.close
       @owned = nil
     end
@@ -303,10 +310,38 @@ module Bytewright
 
       # Ruby checks for interrupts between reading and answering, and what was read would be lost. So it
       # is interrupted while it waits, and not while it reads.
-      @object.wait_readable
-      Thread.handle_interrupt(Object => :never) { supply(@object.readpartial(PIECE, @piece)) }
+      wait_for_input
+      return if closed?
+
+      Thread.handle_interrupt(READING) { supply(@object.readpartial(PIECE, @piece)) }
     rescue EOFError
       supply(nil)
+    rescue IOError
+      # An IO of the reader's own was closed with it, which the operation says in its own words.
+      raise unless closed?
+    end
+
+    # Waits until there is something to read, or the reader is closed.
+    def wait_for_input
+      return @object.wait_readable if Fiber.current_scheduler
+      return if @object.wait_readable(0)
+
+      Thread.handle_interrupt(AWAKE) do
+        begin_waiting
+        # Who closed it before did not see that this waits.
+        Thread.handle_interrupt(ASLEEP) { @object.wait_readable } unless closed?
+      rescue Woken
+        nil
+      ensure
+        be_woken if end_waiting
+      end
+    end
+
+    # Lets an interruption come that was sent before the wait ended, if it did not yet: it must not come later.
+    def be_woken
+      Thread.handle_interrupt(ASLEEP) { Thread.pass }
+    rescue Woken
+      nil
     end
 
     def go_where_bytes_are_wanted
@@ -317,6 +352,19 @@ module Bytewright
         put_sought_back(offset)
         raise
       end
+    end
+
+    # Where the object ends, if it can say so.
+    def end_of_object
+      before = @object.pos
+      begin
+        @object.seek(0, IO::SEEK_END)
+        @object.pos - @origin
+      ensure
+        @object.seek(before)
+      end
+    rescue ArgumentError
+      nil
     end
 
     def line_rule(separator = $/, limit = nil, chomp: false, each: false)
@@ -332,6 +380,10 @@ module Bytewright
 
         limit = nil if limit.negative?
       end
+      unless external_encoding.ascii_compatible? || (separator.nil? && limit.nil?)
+        raise ArgumentError, "expected lines of an encoding in which a newline is one byte, found #{external_encoding}; " \
+                             "read the bytes and take lines of the String: reader.read.each_line"
+      end
       LineRule.new(separator, limit, external_encoding == Encoding::UTF_8, chomp ? true : false)
     end
 
@@ -346,24 +398,6 @@ module Bytewright
     def records_left(size)
       left = bytes_left
       left && (left + size - 1) / size
-    end
-
-    # Where it ends, which takes reading all of it where it is compressed.
-    def length_in_all
-      left = (peek(1); bytes_left)
-      return pos + left if left
-
-      begin_at = pos
-      skip(1 << 62)
-      pos.tap { go_to(begin_at) }
-    end
-
-    def scan_all(search)
-      found = []
-      while (at = find_next(search))
-        found << at
-      end
-      found
     end
   end
 end

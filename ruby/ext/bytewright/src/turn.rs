@@ -68,6 +68,11 @@ impl Turn {
         self.holder.get().is_some()
     }
 
+    /// The thread whose turn it is.
+    pub(crate) fn thread(&self, ruby: &Ruby) -> Option<Value> {
+        self.holder.get().map(|holder| holder.thread.get_inner_with(ruby))
+    }
+
     /// Whether it is this fiber's.
     pub(crate) fn is_mine(&self, ruby: &Ruby) -> bool {
         self.holder.get().is_some_and(|holder| {

@@ -1,0 +1,176 @@
+//! Records of one length: as Strings, and as the values that they hold.
+
+use std::hint::black_box;
+
+use bytewright::wire::RecordValue;
+use magnus::rb_sys::{FromRawValue, protect};
+use magnus::{Error, RClass, Value};
+use rb_sys::VALUE;
+
+use super::values::{float, signed, unsigned};
+use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
+use crate::border::tables::new_string;
+use crate::border::{inside, or_raise};
+use crate::reader::{Operation, ReaderObject, TemplateObject};
+
+/// `each_record_by(length)`: yields each record of so many bytes.
+unsafe extern "C" fn each_record_by(object: VALUE, length_given: VALUE) -> VALUE {
+    // SAFETY: as for `each_line_by`.
+    unsafe {
+        let length = length(length_given);
+        while let Some(record) = take_record_string(object, length) {
+            rb_sys::rb_yield(record);
+        }
+        object
+    }
+}
+
+/// The next record as a new String.
+///
+/// # Safety
+/// Ruby must keep `object` alive, and nothing that needs dropping may be.
+#[inline]
+unsafe fn take_record_string(object: VALUE, length: usize) -> Option<VALUE> {
+    // SAFETY: as the caller promises; making a String moves nothing of what is buffered, and runs no
+    // Ruby code.
+    unsafe {
+        let this: &ReaderObject = inside(object);
+        if let Some(bytes) = at_rest(this).and_then(|bytes| bytes.get(..length)) {
+            let record = new_string(bytes, BINARY);
+            consume(this, length);
+            return Some(record);
+        }
+        or_raise(|ruby| {
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            match operation.want_record(length)? {
+                true => taken_string(&operation, length, length, BINARY).map(Some),
+                false => Ok(None),
+            }
+        })
+    }
+}
+
+/// `take_record(template)`: the values of the next record as an Array; nil at the end.
+unsafe extern "C" fn take_record(object: VALUE, template: VALUE) -> VALUE {
+    // SAFETY: as for `read`.
+    unsafe {
+        let template = inside::<TemplateObject>(template);
+        let length = template.template.record_len();
+        let this: &ReaderObject = inside(object);
+        if at_rest(this).is_some_and(|bytes| bytes.len() >= length) {
+            return take_values(this, template);
+        }
+        or_raise(|ruby| {
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            match operation.want_record(length)? {
+                true => protect(|| take_values(this, template)),
+                false => Ok(NIL),
+            }
+        })
+    }
+}
+
+/// The values of the record that is buffered, which is taken.
+///
+/// # Safety
+/// As for [`take_record_string`].
+#[inline]
+unsafe fn take_values(this: &ReaderObject, template: &TemplateObject) -> VALUE {
+    // SAFETY: as the caller promises; making objects moves nothing of what is buffered, and runs no Ruby
+    // code.
+    unsafe {
+        let length = template.template.record_len();
+        let record = held(this).get(..length).unwrap_or_default();
+        let values = rb_sys::rb_ary_new_capa(template.template.value_count() as _);
+        for value in template.template.values(record) {
+            let value = match value {
+                RecordValue::Unsigned(number) => unsigned(number),
+                RecordValue::Signed(number) => signed(number),
+                RecordValue::Float(number) => float(number),
+                RecordValue::Bytes(bytes) => new_string(bytes, BINARY),
+            };
+            rb_sys::rb_ary_push(values, value);
+        }
+        consume(this, length);
+        values
+    }
+}
+
+/// `take_records(template, count)`: an Array of the next records, or of all there are where `count` is nil.
+/// Where it raises, none of them is taken.
+unsafe extern "C" fn take_records(object: VALUE, template: VALUE, count: VALUE) -> VALUE {
+    // SAFETY: as for `read`; the Array is kept alive by the stack.
+    unsafe {
+        let count = if count == NIL { usize::MAX } else { length(count) };
+        let records = rb_sys::rb_ary_new();
+        or_raise(|ruby| {
+            let (this, template): (&ReaderObject, _) = (inside(object), inside(template));
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            if count > 0 {
+                want_all_that_come_once(&operation, template, count)?;
+            }
+            let begin = operation.position()?;
+            let pushed = push_records(&operation, template, records, count);
+            operation.or_back_to(begin, pushed)
+        });
+        black_box((records, template)).0
+    }
+}
+
+/// Makes all of the records buffered where they cannot be read again, so that none is lost.
+fn want_all_that_come_once(
+    operation: &Operation<'_>,
+    template: &TemplateObject,
+    count: usize,
+) -> Result<(), Error> {
+    let record_len = template.template.record_len();
+    // How it is compressed is known when something was read.
+    operation.want(1)?;
+    if operation.goes_back()? {
+        return Ok(());
+    }
+    let there = operation.want(record_len.saturating_mul(count))?;
+    match there % record_len {
+        0 => Ok(()),
+        cut => operation.want_value("records", there - cut + record_len),
+    }
+}
+
+/// Takes the records, a piece of what is buffered at a time.
+///
+/// # Safety
+/// `records` must be an Array that Ruby keeps alive.
+unsafe fn push_records(
+    operation: &Operation<'_>,
+    template: &TemplateObject,
+    records: VALUE,
+    count: usize,
+) -> Result<(), Error> {
+    let record_len = template.template.record_len();
+    let goes_back = operation.goes_back()?;
+    // SAFETY: as the caller promises; what is raised within `protect` it returns.
+    unsafe {
+        let left = || count - rb_sys::RARRAY_LEN(records) as usize;
+        while left() > 0 && operation.want_record(record_len)? {
+            protect(|| {
+                let buffered = held(operation.reader()).len() / record_len;
+                for _ in 0..buffered.min(left()) {
+                    rb_sys::rb_ary_push(records, take_values(operation.reader(), template));
+                }
+                NIL
+            })?;
+            // What cannot be gone back to would be lost.
+            if goes_back && left() > 0 {
+                operation.let_interrupts()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Defines the methods of this file.
+pub(super) fn define_methods(class: RClass) {
+    define::one(class, c"each_record_by", each_record_by);
+    define::one(class, c"take_record", take_record);
+    define::two(class, c"take_records", take_records);
+}

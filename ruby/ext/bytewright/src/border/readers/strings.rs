@@ -1,0 +1,185 @@
+//! Bytes as Strings: new ones, and such as are used again.
+
+use std::ffi::c_int;
+use std::hint::black_box;
+
+use magnus::rb_sys::{FromRawValue, protect};
+use magnus::{Error, RClass, Value};
+use rb_sys::VALUE;
+
+use super::fill::{DIRECT_MIN, fill_string, make_room};
+use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
+use crate::border::tables::{new_string, string};
+use crate::border::{inside, or_raise};
+use crate::reader::{Operation, ReaderObject};
+
+/// `reader.read`, `reader.read(length)`, `reader.read(length, string)`
+unsafe extern "C" fn read(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+    // SAFETY: Ruby keeps the receiver and the arguments alive, and gives as many as it says.
+    unsafe {
+        if !(0..=2).contains(&count) {
+            rb_sys::rb_error_arity(count, 0, 2);
+        }
+        let argument = |at: usize| if at < count as usize { *arguments.add(at) } else { NIL };
+        let (given, into) = (argument(0), argument(1));
+        if given == NIL {
+            return read_rest(object, into);
+        }
+        let length = length(given);
+        match into {
+            NIL => read_new(object, length),
+            into => read_to_string(object, string(into), length),
+        }
+    }
+}
+
+/// The next bytes as a new String; nil at the end.
+///
+/// # Safety
+/// Ruby must keep `object` alive, and nothing that needs dropping may be.
+#[inline]
+unsafe fn read_new(object: VALUE, length: usize) -> VALUE {
+    // SAFETY: as the caller promises; making a String moves nothing of what is buffered, and runs no
+    // Ruby code.
+    unsafe {
+        let this: &ReaderObject = inside(object);
+        if let Some(bytes) = at_rest(this).and_then(|bytes| bytes.get(..length)) {
+            let string = new_string(bytes, BINARY);
+            consume(this, length);
+            return string;
+        }
+        if length >= DIRECT_MIN {
+            return read_to_string(object, rb_sys::rb_str_new(std::ptr::null(), 0), length);
+        }
+        read_new_slow(object, length)
+    }
+}
+
+/// # Safety
+/// As for [`read_new`].
+#[cold]
+unsafe fn read_new_slow(object: VALUE, length: usize) -> VALUE {
+    or_raise(|ruby| {
+        // SAFETY: as the caller promises.
+        let (this, value): (&ReaderObject, _) =
+            unsafe { (inside(object), Value::from_raw(object)) };
+        let operation = this.begin(ruby, value)?;
+        match operation.want(length)? {
+            0 if length > 0 => Ok(NIL),
+            there => taken_string(&operation, there, there, BINARY),
+        }
+    })
+}
+
+/// `reader.read_into(string, length)`
+unsafe extern "C" fn read_into(object: VALUE, into: VALUE, length_given: VALUE) -> VALUE {
+    // SAFETY: as for `read`.
+    unsafe { read_to_string(object, string(into), length(length_given)) }
+}
+
+/// `reader.peek(length)`
+unsafe extern "C" fn peek(object: VALUE, length_given: VALUE) -> VALUE {
+    // SAFETY: as for `read`.
+    unsafe {
+        let length = length(length_given);
+        if let Some(bytes) = at_rest(inside(object)).and_then(|bytes| bytes.get(..length)) {
+            return new_string(bytes, BINARY);
+        }
+        or_raise(|ruby| {
+            let this: &ReaderObject = inside(object);
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            match operation.want(length)? {
+                0 if length > 0 => Ok(NIL),
+                there => taken_string(&operation, there, 0, BINARY),
+            }
+        })
+    }
+}
+
+/// Puts what is left into a String, a new one where none is given.
+///
+/// # Safety
+/// As for [`read_new`].
+unsafe fn read_rest(object: VALUE, into: VALUE) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let string = match into {
+            NIL => rb_sys::rb_str_new(std::ptr::null(), 0),
+            into => string(into),
+        };
+        read_to_string(object, string, usize::MAX);
+        rb_sys::rb_enc_associate_index(string, inside::<ReaderObject>(object).encoding);
+        string
+    }
+}
+
+/// Puts the next bytes into a String in place of what it has; nil at the end.
+///
+/// # Safety
+/// As for [`read_new`]; `string` must be one.
+unsafe fn read_to_string(object: VALUE, string: VALUE, length: usize) -> VALUE {
+    // SAFETY: as the caller promises. Nothing that needs dropping is alive where this raises.
+    unsafe {
+        rb_sys::rb_str_modify(string);
+        let this: &ReaderObject = inside(object);
+        if length < DIRECT_MIN && at_rest(this).is_some_and(|bytes| bytes.len() >= length) {
+            replace_by_buffered(this, string, length);
+            consume(this, length);
+            return string;
+        }
+        let count = or_raise(|ruby| {
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            match length < DIRECT_MIN {
+                true => take_to_string(&operation, string, length),
+                false => fill_string(&operation, string, length),
+            }
+        });
+        black_box(string);
+        if count == 0 && length > 0 && length != usize::MAX { NIL } else { string }
+    }
+}
+
+/// Puts the next bytes, which are to be buffered together, into a String; answers how many there were.
+///
+/// # Safety
+/// Ruby must keep `string` alive, which must be one.
+unsafe fn take_to_string(
+    operation: &Operation<'_>,
+    string: VALUE,
+    length: usize,
+) -> Result<usize, Error> {
+    let there = operation.want(length)?;
+    // SAFETY: as the caller promises; what this raises `protect` returns.
+    protect(|| unsafe {
+        replace_by_buffered(operation.reader(), string, there);
+        NIL
+    })?;
+    operation.consume(there)?;
+    Ok(there)
+}
+
+/// Gives a String the first `count` of the bytes that are buffered, of which there are as many, in place of
+/// those that it has.
+///
+/// # Safety
+/// As for [`read_new`]; `string` must be one.
+#[inline]
+unsafe fn replace_by_buffered(this: &ReaderObject, string: VALUE, count: usize) {
+    // SAFETY: the room is there, belongs to the String alone, and is no part of our buffer. Making room
+    // runs no Ruby code.
+    unsafe {
+        make_room(string, 0, count);
+        let bytes = held(this);
+        let count = count.min(bytes.len());
+        let to = rb_sys::RSTRING_PTR(string).cast_mut().cast::<u8>();
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, count);
+        rb_sys::rb_str_set_len(string, count as _);
+    }
+}
+
+/// Defines the methods of this file.
+pub(super) fn define_methods(class: RClass) {
+    define::any(class, c"read", read);
+    define::two(class, c"read_into", read_into);
+    define::one(class, c"peek", peek);
+}
