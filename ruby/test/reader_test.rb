@@ -411,6 +411,27 @@ class ReaderTest < TestCase
     end
   end
 
+  def test_records_of_any_number_of_values
+    bytes = @random.bytes(4_000)
+    [1, 3, 4, 15, 16, 17, 300].each do |count|
+      Bytewright::Reader.open(StringIO.new(bytes)) do |reader|
+        template = "C#{count}x"
+        expected = bytes.unpack(template * 8).each_slice(count).to_a
+        yielded = []
+        reader.unpack_records(template, 0) { flunk }
+        reader.unpack_records(template, 5) { |values| yielded << values }
+        assert_equal(expected, yielded + reader.unpack_records(template, 3))
+        assert_raises(ArgumentError) { reader.unpack_records(template, -1) {} }
+        assert_raises(TypeError) { reader.unpack_records(template, "1") {} }
+      end
+    end
+    numbers = [0, 1, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
+    Bytewright::Reader.open(StringIO.new(numbers.pack("Q>*") * 2)) do |reader|
+      assert_equal(numbers.map { |number| [number] }, reader.unpack_records("Q>", 7))
+      assert_equal(numbers.pack("Q*").unpack("q*"), Array.new(7) { reader.i64be })
+    end
+  end
+
   def test_enumerators_know_their_size_where_it_is_known
     with_file("x" * 1_000, ".bin") do |path|
       Bytewright::Reader.open(path, compressed: false) do |reader|

@@ -239,18 +239,9 @@ module Bytewright
     # @return [Array<Array>, Reader] the values of each record, or self with a block
     # @raise [TruncatedError] where the input ends within a record
     # @raise [ArgumentError] where the template has no fixed length
-    def unpack_records(template, count = nil)
+    def unpack_records(template, count = nil, &block)
       template = record_template(template)
-      return take_records(template, count) unless block_given?
-
-      raise ArgumentError, "negative length #{count} given" if count&.negative?
-
-      left = count || Float::INFINITY
-      while left.positive? && (values = take_record(template))
-        left -= 1
-        yield values
-      end
-      self
+      block ? each_values_by(template, count, &block) : take_records(template, count)
     end
 
     # Looks for a sequence of bytes. With a block it stands behind each one when it yields, and looks on from
@@ -286,7 +277,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :each_line_by, :each_record_by, :take_record, :take_records
+    private :each_line_by, :each_record_by, :each_values_by, :take_records
 
     private
 

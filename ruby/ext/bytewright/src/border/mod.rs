@@ -83,10 +83,17 @@ fn or_raise<T: Copy>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> T {
 #[inline]
 unsafe fn inside<'a, T: TypedData>(object: VALUE) -> &'a T {
     // SAFETY: `DataType` is a transparent wrapper around `rb_data_type_t`, and Ruby returns the
-    // pointer that the object was made with, a `T` on the heap that no compaction moves.
+    // pointer that the object was made with, a `T` on the heap that no compaction moves. What is of this
+    // very type, as nearly all is, takes no call to tell.
     unsafe {
         let data_type: *const rb_sys::rb_data_type_t = std::ptr::from_ref(T::data_type()).cast();
-        &*rb_sys::rb_check_typeddata(object, data_type).cast::<T>()
+        let is_of_type = rb_sys::RB_TYPE_P(object, rb_sys::ruby_value_type::RUBY_T_DATA)
+            && rb_sys::RTYPEDDATA_P(object)
+            && rb_sys::RTYPEDDATA_TYPE(object) == data_type;
+        match is_of_type {
+            true => &*rb_sys::RTYPEDDATA_GET_DATA(object).cast::<T>(),
+            false => &*rb_sys::rb_check_typeddata(object, data_type).cast::<T>(),
+        }
     }
 }
 

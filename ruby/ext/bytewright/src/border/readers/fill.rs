@@ -42,20 +42,18 @@ pub(super) unsafe fn make_room(string: VALUE, len: usize, more: usize) {
     }
 }
 
-/// Puts up to `length` bytes into a String in place of what it has, and answers how many there were. After
-/// an error the String is empty, and the reader as it was.
+/// Puts up to `length` bytes into an empty String, and answers how many there were. After an error the
+/// String is empty, and the reader as it was.
 ///
 /// # Safety
-/// Ruby must keep `string` alive, which must be one.
+/// Ruby must keep `string` alive, which must be one, with memory of its own.
 pub(super) unsafe fn fill_string(
     operation: &Operation<'_>,
     string: VALUE,
     length: usize,
 ) -> Result<usize, Error> {
-    // Who copied it while others had their turn has made it a shared one.
-    empty(string)?;
     // SAFETY: as the caller promises.
-    let filled = unsafe { fill_empty(operation, string, length) };
+    let filled = unsafe { fill_in_steps(operation, string, length) };
     if filled.is_err() {
         give_back(operation, string);
     }
@@ -63,8 +61,8 @@ pub(super) unsafe fn fill_string(
 }
 
 /// # Safety
-/// As for [`fill_string`]; the String must be empty.
-unsafe fn fill_empty(
+/// As for [`fill_string`].
+unsafe fn fill_in_steps(
     operation: &Operation<'_>,
     string: VALUE,
     length: usize,
@@ -143,7 +141,7 @@ fn fill_step(
 }
 
 /// Makes a String empty, and its memory its own.
-fn empty(string: VALUE) -> Result<(), Error> {
+pub(super) fn empty(string: VALUE) -> Result<(), Error> {
     protect(|| {
         // SAFETY: it is a String, and what this raises `protect` returns.
         unsafe {

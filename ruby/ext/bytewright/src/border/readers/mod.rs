@@ -12,6 +12,7 @@ mod values;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 
+use bytewright::io::ByteStream;
 use magnus::rb_sys::{FromRawValue, protect};
 use magnus::{Error, RClass, Value};
 use rb_sys::VALUE;
@@ -41,17 +42,27 @@ pub(crate) fn with_descriptor<R>(number: c_int, work: impl FnOnce(BorrowedFd<'_>
 /// What is buffered, where the reader is open and no operation goes on.
 ///
 /// # Safety
-/// What is borrowed must be gone before the stream changes or Ruby code runs.
+/// As for [`stream_at_rest`].
 #[inline]
 unsafe fn at_rest(this: &ReaderObject) -> Option<&[u8]> {
+    // SAFETY: as the caller promises.
+    unsafe { stream_at_rest(this) }.map(ByteStream::buffered)
+}
+
+/// The stream, where the reader is open and no operation goes on.
+///
+/// # Safety
+/// What is borrowed must be gone before the stream changes or Ruby code runs.
+#[inline]
+unsafe fn stream_at_rest(this: &ReaderObject) -> Option<&ByteStream> {
     if this.turn.is_taken() {
         return None;
     }
     // SAFETY: a guard would be lost where making a String raises. Nobody borrows it to change it while
     // Ruby's lock is here.
     match unsafe { this.stream.try_borrow_unguarded() } {
-        Ok(Some(stream)) => Some(stream.buffered()),
-        _ => None,
+        Ok(stream) => stream.as_ref(),
+        Err(_) => None,
     }
 }
 
@@ -136,7 +147,10 @@ unsafe extern "C" fn pos(object: VALUE) -> VALUE {
     // SAFETY: as for `skip`.
     unsafe {
         let this: &ReaderObject = inside(object);
-        unsigned(or_raise(|ruby| this.begin(ruby, Value::from_raw(object))?.position()))
+        unsigned(match stream_at_rest(this) {
+            Some(stream) => stream.position(),
+            None => or_raise(|ruby| this.begin(ruby, Value::from_raw(object))?.position()),
+        })
     }
 }
 

@@ -50,11 +50,31 @@ unsafe fn take_record_string(object: VALUE, length: usize) -> Option<VALUE> {
     }
 }
 
-/// `take_record(template)`: the values of the next record as an Array; nil at the end.
-unsafe extern "C" fn take_record(object: VALUE, template: VALUE) -> VALUE {
-    // SAFETY: as for `read`.
+/// `each_values_by(template, count)`: yields the values of each of the next records, or of all there are where
+/// `count` is nil.
+unsafe extern "C" fn each_values_by(object: VALUE, template: VALUE, count: VALUE) -> VALUE {
+    // SAFETY: as for `each_line_by`; the template is kept alive by the stack.
     unsafe {
-        let template = inside::<TemplateObject>(template);
+        let count = if count == NIL { usize::MAX } else { length(count) };
+        for _ in 0..count {
+            match take_record(object, inside(template)) {
+                NIL => break,
+                values => rb_sys::rb_yield(values),
+            };
+        }
+        black_box(template);
+        object
+    }
+}
+
+/// The values of the next record as an Array; nil at the end.
+///
+/// # Safety
+/// As for [`take_record_string`].
+#[inline]
+unsafe fn take_record(object: VALUE, template: &TemplateObject) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
         let length = template.template.record_len();
         let this: &ReaderObject = inside(object);
         if at_rest(this).is_some_and(|bytes| bytes.len() >= length) {
@@ -81,18 +101,58 @@ unsafe fn take_values(this: &ReaderObject, template: &TemplateObject) -> VALUE {
     unsafe {
         let length = template.template.record_len();
         let record = held(this).get(..length).unwrap_or_default();
-        let values = rb_sys::rb_ary_new_capa(template.template.value_count() as _);
-        for value in template.template.values(record) {
-            let value = match value {
-                RecordValue::Unsigned(number) => unsigned(number),
-                RecordValue::Signed(number) => signed(number),
-                RecordValue::Float(number) => float(number),
-                RecordValue::Bytes(bytes) => new_string(bytes, BINARY),
-            };
-            rb_sys::rb_ary_push(values, value);
-        }
+        let values = match template.template.value_count() {
+            0..=ON_STACK_MAX => array_at_once(template, record),
+            count => array_by_and_by(template, record, count),
+        };
         consume(this, length);
         values
+    }
+}
+
+/// Values of a record that are put together on the stack.
+const ON_STACK_MAX: usize = 16;
+
+/// # Safety
+/// As for [`take_values`]; `template` has at most [`ON_STACK_MAX`] values.
+#[inline]
+unsafe fn array_at_once(template: &TemplateObject, record: &[u8]) -> VALUE {
+    let mut values = [NIL; ON_STACK_MAX];
+    let mut count = 0;
+    for (place, value) in values.iter_mut().zip(template.template.values(record)) {
+        // SAFETY: as the caller promises; what is on the stack the garbage collector sees.
+        *place = unsafe { object_of(value) };
+        count += 1;
+    }
+    // SAFETY: so many of them are values, and copied.
+    unsafe { rb_sys::rb_ary_new_from_values(count, black_box(&values).as_ptr()) }
+}
+
+/// # Safety
+/// As for [`take_values`].
+unsafe fn array_by_and_by(template: &TemplateObject, record: &[u8], count: usize) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let values = rb_sys::rb_ary_new_capa(count as _);
+        for value in template.template.values(record) {
+            rb_sys::rb_ary_push(values, object_of(value));
+        }
+        values
+    }
+}
+
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping.
+#[inline]
+unsafe fn object_of(value: RecordValue<'_>) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match value {
+            RecordValue::Unsigned(number) => unsigned(number),
+            RecordValue::Signed(number) => signed(number),
+            RecordValue::Float(number) => float(number),
+            RecordValue::Bytes(bytes) => new_string(bytes, BINARY),
+        }
     }
 }
 
@@ -171,6 +231,6 @@ unsafe fn push_records(
 /// Defines the methods of this file.
 pub(super) fn define_methods(class: RClass) {
     define::one(class, c"each_record_by", each_record_by);
-    define::one(class, c"take_record", take_record);
+    define::two(class, c"each_values_by", each_values_by);
     define::two(class, c"take_records", take_records);
 }

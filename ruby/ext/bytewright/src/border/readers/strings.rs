@@ -7,7 +7,7 @@ use magnus::rb_sys::{FromRawValue, protect};
 use magnus::{Error, RClass, Value};
 use rb_sys::VALUE;
 
-use super::fill::{DIRECT_MIN, fill_string, make_room};
+use super::fill::{DIRECT_MIN, empty, fill_string, make_room};
 use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
 use crate::border::tables::{new_string, string};
 use crate::border::{inside, or_raise};
@@ -120,19 +120,28 @@ unsafe fn read_rest(object: VALUE, into: VALUE) -> VALUE {
 unsafe fn read_to_string(object: VALUE, string: VALUE, length: usize) -> VALUE {
     // SAFETY: as the caller promises. Nothing that needs dropping is alive where this raises.
     unsafe {
-        rb_sys::rb_str_modify(string);
         let this: &ReaderObject = inside(object);
-        if length < DIRECT_MIN && at_rest(this).is_some_and(|bytes| bytes.len() >= length) {
+        let buffered = at_rest(this).map(<[u8]>::len);
+        if length < DIRECT_MIN && buffered.is_some_and(|buffered| buffered >= length) {
             replace_by_buffered(this, string, length);
             consume(this, length);
             return string;
         }
+        rb_sys::rb_str_modify(string);
+        let is_empty = length >= DIRECT_MIN && buffered.is_some();
+        if is_empty {
+            rb_sys::rb_str_set_len(string, 0);
+        }
         let count = or_raise(|ruby| {
             let operation = this.begin(ruby, Value::from_raw(object))?;
-            match length < DIRECT_MIN {
-                true => take_to_string(&operation, string, length),
-                false => fill_string(&operation, string, length),
+            if length < DIRECT_MIN {
+                return take_to_string(&operation, string, length);
             }
+            if !is_empty {
+                // Others may have used it, and copied it, while this one waited for its turn.
+                empty(string)?;
+            }
+            fill_string(&operation, string, length)
         });
         black_box(string);
         if count == 0 && length > 0 && length != usize::MAX { NIL } else { string }

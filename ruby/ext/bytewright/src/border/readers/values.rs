@@ -1,6 +1,6 @@
 //! Numbers: a value that is buffered costs a method call and nothing else.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_long};
 
 use bytewright::wire::{VARINT_LEN_MAX, VarintStart, from_zigzag, varint_at_start};
 use magnus::rb_sys::FromRawValue;
@@ -62,14 +62,19 @@ unsafe fn fixed_slow<const N: usize>(object: VALUE, what: &str) -> [u8; N] {
     })
 }
 
-/// An Integer of any size.
+/// An Integer of any size. Those that are no objects, as nearly all, take no call.
 ///
 /// # Safety
 /// Called under Ruby, with nothing alive that needs dropping.
 #[inline]
 pub(super) unsafe fn unsigned(number: u64) -> VALUE {
     // SAFETY: as the caller promises.
-    unsafe { rb_sys::rb_ull2inum(number) }
+    unsafe {
+        match c_long::try_from(number) {
+            Ok(number) if rb_sys::FIXABLE(number) => rb_sys::LONG2FIX(number),
+            _ => rb_sys::rb_ull2inum(number),
+        }
+    }
 }
 
 /// # Safety
@@ -77,7 +82,12 @@ pub(super) unsafe fn unsigned(number: u64) -> VALUE {
 #[inline]
 pub(super) unsafe fn signed(number: i64) -> VALUE {
     // SAFETY: as the caller promises.
-    unsafe { rb_sys::rb_ll2inum(number) }
+    unsafe {
+        match c_long::try_from(number) {
+            Ok(number) if rb_sys::FIXABLE(number) => rb_sys::LONG2FIX(number),
+            _ => rb_sys::rb_ll2inum(number),
+        }
+    }
 }
 
 /// # Safety
