@@ -2,7 +2,8 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
-#   make bench        ratios against the peers, losing rows too (bench-flows, -tables, -pstore, -thrift, -io)
+#   make bench        ratios against the peers, losing rows too, recorded and put into README.md
+#                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
 #   make fuzz         SECONDS=60 of each fuzz target
 
 SECONDS ?= 60
@@ -47,10 +48,11 @@ test-bench: $(GEM_STAMP)
 
 # One after the other, also under `make -j`: together they would measure each other.
 bench: $(GEM_STAMP)
-	for bench in $(BENCHES); do $(MAKE) $$bench || exit 1; done
+	for bench in $(BENCHES); do $(MAKE) $$bench BENCH_OPTIONS=--record || exit 1; done
+	ruby bench/readme.rb
 
 $(BENCHES): $(GEM_STAMP)
-	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb $(@:bench-%=%)
+	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb $(@:bench-%=%) $(BENCH_OPTIONS)
 
 # Built from the packed gem in a clean folder, so that a file missing from the gem shows.
 $(GEM_STAMP): $(GEM_SOURCES) | setup

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require_relative "paths"
+require_relative "readme_rows"
+
+module Bench
+  # README's tables, out of the newest record of each suite. Each stands between two marks,
+  # `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`, where nothing is written by hand.
+  class Readme
+    PATH = File.join(Paths::ROOT, "README.md")
+    BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m.freeze
+
+    # A record that cannot be shown, with what is wrong.
+    class Unfit < StandardError; end
+
+    # README as it is, with the tables that the records give.
+    def updated(text = File.read(PATH))
+      text.gsub(BETWEEN_MARKS) { "<!-- bench:begin #{$1} -->\n#{section($1)}<!-- bench:end -->" }
+    end
+
+    def write
+      File.write(PATH, updated)
+    end
+
+    # The rows as Markdown, with what the record has for them.
+    def table(rows, record)
+      headings = ["measure", "bar", *rows.headings]
+      lines = rows.rows.map do |row|
+        columns = row.columns.map { |titles| titles.map { |title| record.find(title) } }
+        [row.sentence, bars(columns.first), *columns.map { |found| figures(found) }]
+      end
+      [headings, headings.map { "---" }, *lines].map { |cells| "| #{cells.join(" | ")} |".squeeze(" ") }.join("\n")
+    end
+
+    private
+
+    def section(suite_name)
+      rows = ReadmeRows::ALL.fetch(suite_name) { raise Unfit, "README.md has a table of #{suite_name}, which is no suite" }
+      path = Dir[File.join(Paths::RECORDS, "*-#{suite_name}.md")].max
+      return "There is no record yet; `make bench-#{suite_name}` measures.\n" unless path
+
+      record = RecordedRows.new(path)
+      "#{origin(record, suite_name)}\n\n#{table(rows, record)}\n"
+    end
+
+    def origin(record, suite_name)
+      "#{record.date}, #{record.machine} ([record](#{record.path.delete_prefix("#{Paths::ROOT}/")}), `make bench-#{suite_name}`):"
+    end
+
+    # Each bar, or one for all where it is the same.
+    def bars(found)
+      bars = found.map { |recorded| recorded.bar || "–" }
+      return "" if bars.uniq == ["–"]
+
+      (bars.uniq.size == 1 ? bars.uniq : bars).join(", ")
+    end
+
+    # What was measured, those that miss their bars in bold.
+    def figures(found)
+      found.slice_when { |one, next_one| one.missed? != next_one.missed? }.map do |run|
+        text = run.map(&:ratio).join(", ")
+        run.first.missed? ? "**#{text}, missed**" : text
+      end.join(", ")
+    end
+  end
+
+  # The first table of a record, row by row, and on which machine it was made.
+  class RecordedRows
+    # A row: its title, what came out, the bar or nil, and whether that was reached.
+    Recorded = Struct.new(:title, :ratio, :bar, :reached) do
+      def missed?
+        !%w[yes –].include?(reached)
+      end
+
+      # For the worst of many.
+      def number
+        ratio.delete("^0-9.").to_f
+      end
+    end
+
+    attr_reader :path
+
+    def initialize(path)
+      @path = path
+      @text = File.read(path)
+      @rows = @text[/^\| measure .*?(?=^$|\z)/m].lines.drop(2).map { |line| recorded(line) }
+    end
+
+    def date
+      @text[/\A# \w+, (.*)$/, 1]
+    end
+
+    # What counts for times, in a few words.
+    def machine
+      [about("processor"), "Ruby #{about("ruby")[/[\d.]+/]}", "Rust #{about("rustc")[/[\d.]+/]}"].join(", ")
+    end
+
+    # The row of that title, or the worst of those that begin so.
+    def find(title)
+      found = title.is_a?(ReadmeRows::Worst) ? worst(title.beginning) : @rows.find { |row| row.title == title }
+      found || raise(Readme::Unfit, "#{path} has no row \"#{title}\", which README shows")
+    end
+
+    private
+
+    def about(name)
+      @text[/^- #{name}: (.*)$/, 1] || raise(Readme::Unfit, "#{path} does not say its #{name}")
+    end
+
+    def worst(beginning)
+      @rows.select { |row| row.title.start_with?(beginning) }.max_by(&:number)
+    end
+
+    def recorded(line)
+      title, _ours, _peer, ratio, bar, reached = line.delete_prefix("|").split(" | ").map { |cell| cell.delete("|").strip }
+      Recorded.new(title, grouped(ratio), bar == "for scale" ? nil : grouped(bar), reached)
+    end
+
+    # 24946 as 24,946.
+    def grouped(text)
+      text.gsub(/(?<![\d.])\d{4,}/) { |digits| digits.reverse.scan(/\d{1,3}/).join(",").reverse }
+    end
+  end
+end

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+module Bench
+  # Which rows of the records README shows, in its own words. The titles are those of the suites.
+  module ReadmeRows
+    # The worst of the rows whose titles begin so, where one figure stands for many.
+    Worst = Struct.new(:beginning)
+
+    # A row of README: what is measured, and for each column the titles whose ratios stand there.
+    Row = Struct.new(:sentence, :columns)
+
+    # A table of README: the headings of its columns of ratios, and its rows.
+    Rows = Struct.new(:headings, :rows)
+
+    def self.row(sentence, *titles)
+      Row.new(sentence, [titles])
+    end
+
+    # A row whose titles name a protocol first, and whose columns are the two.
+    def self.of_protocols(sentence, *kinds_and_rows)
+      Row.new(sentence, %w[Binary Compact].map do |protocol|
+        kinds_and_rows.map { |kind, title| "#{kind}, #{protocol}: #{title}" }
+      end)
+    end
+
+    # The same for both structs.
+    def self.rich_and_flat(sentence, title)
+      of_protocols("Rich, Flat: #{sentence}", ["Rich", title], ["Flat", title])
+    end
+
+    FLOWS = Rows.new(["measured"], [
+      row("plain file to columns / read(2) and discard", "plain file to columns / read(2) and discard"),
+      row(".gz to columns / decompress only, built-in zlib-rs: mixed traffic, patterned traffic",
+          ".gz to columns / decompress only, mixed, built-in", ".gz to columns / decompress only, patterned, built-in"),
+      row("the same, isa-l", ".gz to columns / decompress only, mixed, isa-l",
+          ".gz to columns / decompress only, patterned, isa-l"),
+      row(".gz to columns / `gzip -dc`: built-in zlib-rs, isa-l", ".gz to columns, built-in / gzip -dc",
+          ".gz to columns, isa-l / gzip -dc"),
+      row(".zst to columns / decompress only", ".zst to columns / decompress only"),
+      row("Ruby: count by dst_port, faster than a pcaprub + unpack loop, Ruby's start included",
+          "Ruby: count by dst_port / pcaprub + unpack"),
+      row("Ruby: `each` with two integer getters, faster than the pcaprub loop", "Ruby: each, two getters / pcaprub + unpack"),
+      row("Ruby: rows with text addresses, faster than a C extension that builds the same Arrays",
+          "Ruby: rows with text addresses / C extension"),
+      row("packets per second against packetfu", "Ruby: count by dst_port / packetfu (rate)"),
+      row("packets per second against dpkt", "Ruby: count by dst_port / dpkt (rate)"),
+      row("packets per second against tshark -T fields", "Ruby: count by dst_port / tshark -T fields (rate)"),
+      row("flows of the .gz / columns of it", "flows of the .gz / columns of it"),
+      row("peak memory above Ruby's own, 400 MB file, the worst way of asking", Worst.new("peak memory above Ruby's own:"))
+    ]).freeze
+
+    TABLES = Rows.new(["measured"], [
+      row("HashTable: memory / Hash, A, B", "HashTable memory / Hash, A", "HashTable memory / Hash, B"),
+      row("HashTable: memory / TC `*`, A, B", "HashTable memory / TC *, A", "HashTable memory / TC *, B"),
+      row("HashTable: memory above keys and values, for a record, worst from 100 k to 10 M",
+          Worst.new("HashTable memory a record above key and value")),
+      row("TreeTable: memory / keys and values, A, B", "TreeTable memory / keys and values, A",
+          "TreeTable memory / keys and values, B"),
+      row("TreeTable: memory / TC `+`, A", "TreeTable memory / TC +, A"),
+      row("a full GC beside a table / in an empty process: hashed, ordered", "GC.start beside HashTable / empty process",
+          "GC.start beside TreeTable / empty process"),
+      row("a full GC beside a HashTable / beside a Hash", "GC.start beside HashTable / Hash, A"),
+      row("HashTable: random get / Hash, A, B", "Ruby: random get / Hash, A", "Ruby: random get / Hash, B"),
+      row("HashTable: random get / TC `*`, A, B", "Ruby: random get / TC *, A", "Ruby: random get / TC *, B"),
+      row("TreeTable: random get / TC `+`, A", "Ruby: random get, TreeTable / TC +, A"),
+      row("HashTable: put, unfrozen keys / Hash, A, B", "Ruby: put, unfrozen keys / Hash, A",
+          "Ruby: put, unfrozen keys / Hash, B"),
+      row("HashTable: put, frozen keys / Hash, A", "Ruby: put, frozen keys / Hash, A"),
+      row("HashTable: put / TC `*`, A, B", "Ruby: put / TC *, A", "Ruby: put / TC *, B"),
+      row("HashTable: `values_at` of 1,000 / Hash, A", "Ruby: values_at of 1,000 / Hash, A"),
+      row("longest single put on the way to 10 M: hashed A, B, ordered A",
+          "HashTable: longest single put on the way to 10 M, A", "HashTable: longest single put on the way to 10 M, B",
+          "TreeTable: longest single put on the way to 10 M, A"),
+      row("the same from Ruby, hashed A, where Ruby's GC may come between",
+          "Ruby, HashTable: longest single put on the way to 10 M, A"),
+      row("resident / live after deleting 90 %, after a shift of sizes",
+          "churn: resident / live after deleting 90 % (peer: malloc)", "churn: resident / live after a size shift (peer: malloc)"),
+      row("file HashTable: put / redb, B", "file HashTable, put by put: put / redb, one transaction, B"),
+      row("file HashTable: put / TC .tch, as it comes and with `bnum` fitting, B", "Ruby: file HashTable, put / TC .tch, B",
+          "Ruby: file HashTable, put / TC .tch, bnum=2M, B"),
+      row("file HashTable: random get / TC .tch, as it comes and with `bnum` fitting, B",
+          "Ruby: file HashTable, random get / TC .tch, B", "Ruby: file HashTable, random get / TC .tch, bnum=2M, B"),
+      row("file TreeTable: put, random get / TC .tcb, 100 k of A", "Ruby: file TreeTable, put / TC .tcb, A, 100 k",
+          "Ruby: file TreeTable, random get / TC .tcb, A, 100 k"),
+      row("file HashTable: anonymous memory; file / keys and values after compaction",
+          "file HashTable: anonymous memory added", "file HashTable after compaction / keys and values"),
+      row("opening a file of a million records: after a clean close, after kill -9",
+          "open a file of 1 M records after a clean close", "open it after kill -9")
+    ]).freeze
+
+    # The titles of the benchmark of 2011 at its three sizes.
+    def self.of_2011(rest)
+      ["1,000", "10,000", "100,000"].map { |size| "benchmark of 2011, N = #{size}#{rest}" }
+    end
+
+    PSTORE = Rows.new(["measured"], [
+      row("benchmark of 2011, N = 1,000, 10,000, 100,000: faster than PStore", *of_2011(" / stock")),
+      row("the same: faster than the patch of 2011", *of_2011(" / the patch of 2011")),
+      row("the same, whole after kill -9: faster than PStore's `ultra_safe`",
+          *of_2011(", whole after kill -9 / stock, ultra_safe")),
+      row("the same, on the disk after a loss of power", *of_2011(", on the disk after power loss / stock, ultra_safe")),
+      row("10 k roots: read one, change one, let one grow: faster", "10 k roots: read one / stock",
+          "10 k roots: change one, same length / stock", "10 k roots: change one, growing / stock"),
+      row("100 k roots: the same", "100 k roots: read one / stock", "100 k roots: change one, same length / stock",
+          "100 k roots: change one, growing / stock"),
+      row("1,000 nested records: change a field: faster", "1,000 nested records: change a field / stock"),
+      row("a fresh process reads one of 100 k roots: faster", "a fresh process reads one of 100 k roots / stock"),
+      row("everything read, everything changed, 10 k roots: time / PStore's", "10 k roots: read all / stock",
+          "10 k roots: change all / stock"),
+      row("records that share Strings, so that one is all: read, change: time / PStore's",
+          "1,000 nested records that share Strings: read one / stock",
+          "1,000 nested records that share Strings: change a field / stock"),
+      row("one root; an empty store; a fresh process changes one of 10 k roots: time / PStore's",
+          "one root: change it / stock", "an empty store: a transaction that changes nothing / stock",
+          "a fresh process changes one of 10 k roots / stock"),
+      row("a fresh process changes an empty store, where loading the library is all of it: time / PStore's",
+          "a fresh process changes an empty store / stock"),
+      row("peak memory to read one root of 100 MB / the file, / PStore's", "memory to read one root of 100 MB / the file",
+          "memory to read one root of 100 MB / stock")
+    ]).freeze
+
+    THRIFT = Rows.new(%w[Binary Compact], [
+      rich_and_flat("`Deserializer`, nothing changed but a `require`: faster than the gem", "Deserializer / the gem"),
+      rich_and_flat("`Thrift.decode` / the floor", "Thrift.decode / the floor"),
+      rich_and_flat("`Thrift.decode`, faster than Python", "Thrift.decode / Python, accelerated"),
+      rich_and_flat("`Serializer`, faster than the gem", "Serializer / the gem"),
+      rich_and_flat("`pluck` of 3 fields, faster than the gem's objects", "pluck 3 fields / the gem"),
+      rich_and_flat("3 columns of a file of 10,000, faster than the gem's objects", "3 columns of a file of 10,000 / the gem"),
+      rich_and_flat("objects for a message (the gem: 198, 22)", "objects for a message, Thrift.decode (peer: the gem)"),
+      Row.new("Rich: `hash`, `==`; Flat: `hash`, `==`: faster than the gem, whatever the protocol",
+              [["Rich: hash / the gem", "Rich: == / the gem", "Flat: hash / the gem", "Flat: == / the gem"], []])
+    ]).freeze
+
+    RECORDS = "800 k records, read(16) and read(64)"
+    HEADERS = "200 k headers, 4 × u32be and skip(64)"
+    BESIDE = "reads of 1000 B beside a thread that computes"
+
+    IO = Rows.new(["measured"], [
+      row("records, `read(16)` and `read(64)`: faster than `IO#read`", "#{RECORDS} / IO#read"),
+      row("the same: faster than 80 KiB at a time and `byteslice`", "#{RECORDS} / 80 KiB and byteslice"),
+      row("the same: time / CPython, / C with `fread`", "#{RECORDS} / CPython", "#{RECORDS} / C, fread"),
+      row("headers, four `u32be` and `skip(64)`: faster than `read(4).unpack1`, than `read(16).unpack`",
+          "#{HEADERS} / read(4).unpack1, seek", "#{HEADERS} / read(16).unpack, seek"),
+      row("the same, faster than 80 KiB at a time and `unpack`; by `unpack_records`",
+          "#{HEADERS} / 80 KiB and unpack(offset:)", "the same by unpack_records / 80 KiB and unpack(offset:)"),
+      row("`count_lines`: faster than `File.foreach`", "780 k lines, count_lines / File.foreach"),
+      row("`count_lines`: time / C with `memchr`", "780 k lines, count_lines / C, memchr"),
+      row("`each_line`, `each_line(batch: 1000)`: faster than `File.foreach`", "780 k lines, each_line / File.foreach",
+          "780 k lines, each_line(batch: 1000) / File.foreach"),
+      row("`read_into` of 16 B, 1000 B, 64 KiB: time / read(2) from C", "read_into of 16 B / C, read(2)",
+          "read_into of 1000 B / C, read(2)", "read_into of 65536 B / C, read(2)"),
+      row("reads beside a thread that computes: faster than `sysread`", "#{BESIDE} / sysread, beside"),
+      row("20 million frames of 256 B, memory not zeroed: faster than zeroed",
+          "frames of 256 B, not zeroed / zeroed 4 MiB at a time"),
+      row("gcbench in an array that is used again: faster than malloc, mimalloc",
+          "gcbench in an array used again / malloc", "gcbench in an array used again / mimalloc"),
+      row("a million values put anew in the core's heap: faster than malloc, mimalloc",
+          "1 M values in a RecordHeap, put anew / malloc", "1 M values in a RecordHeap, put anew / mimalloc"),
+      row("resident / live after deleting 90 %, after longer ones", "resident / live after deleting 90 % (peer: malloc)",
+          "resident / live after longer ones (peer: malloc)")
+    ]).freeze
+
+    # By the name of the suite, in README's order.
+    ALL = { "flows" => FLOWS, "tables" => TABLES, "pstore" => PSTORE, "thrift" => THRIFT, "io" => IO }.freeze
+  end
+end

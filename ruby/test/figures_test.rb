@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require_relative "../../bench/harness/command_line"
+require_relative "../../bench/harness/readme"
+
+# Goal: README's figures are those that were measured, and the rows that it shows are ones that can be measured.
+#
+# Method: README is written anew out of bench/records and compared; the titles are looked for in the benches.
+class FiguresTest < Minitest::Test
+  def test_readme_has_the_figures_of_the_newest_records
+    readme = File.read(Bench::Readme::PATH)
+    assert_equal(Bench::ReadmeRows::ALL.keys, readme.scan(/^<!-- bench:begin (\w+) -->$/).flatten)
+    assert_equal(Bench::Readme.new.updated(readme), readme, "ruby bench/readme.rb writes it")
+  end
+
+  def test_every_row_of_readme_is_one_that_a_bench_measures
+    Bench::ReadmeRows::ALL.each do |suite, table|
+      titles = Bench::CommandLine::SUITES.fetch(suite).new.measures.map(&:title)
+      table.rows.flat_map(&:columns).flatten.each do |title|
+        found = title.is_a?(String) ? titles.include?(title) : titles.any? { |one| one.start_with?(title.beginning) }
+        assert(found, "#{suite}: #{title}")
+      end
+    end
+  end
+
+  def test_a_missed_bar_is_bold_and_the_worst_of_many_is_shown
+    rows = Bench::ReadmeRows::Rows.new(["measured"], [
+      Bench::ReadmeRows.row("two", "one / peer", "other / peer"),
+      Bench::ReadmeRows.row("worst", Bench::ReadmeRows::Worst.new("memory:"))
+    ])
+    shown = Bench::Readme.new.table(rows, recorded)
+    assert_includes(shown, "| two | ≤ 1.1, ≥ 1,000× | **1.20, missed**, 2,000× |")
+    assert_includes(shown, "| worst | ≤ 32 MB | +9.5 MB |")
+  end
+
+  def test_a_row_that_a_record_has_not_got_is_named
+    error = assert_raises(Bench::Readme::Unfit) { recorded.find("third / peer") }
+    assert_includes(error.message, "third / peer")
+  end
+
+  private
+
+  def recorded
+    Tempfile.create("record") do |file|
+      file.write(<<~PAGE)
+        # made, 2026-01-02
+
+        | measure      | ours | peer | ratio   | must reach | reached |
+        | ------------ | ---- | ---- | ------- | ---------- | ------- |
+        | one / peer   | 12 s | 10 s | 1.20    | ≤ 1.1      | NO      |
+        | other / peer | 1 s  | 20 s | 2000×   | ≥ 1000×    | yes     |
+        | memory: a    | 9 MB | 1 MB | +9.5 MB | ≤ 32 MB    | yes     |
+        | memory: b    | 3 MB | 1 MB | +2.0 MB | ≤ 32 MB    | yes     |
+
+        | measure    | ours, lowest and highest run |
+        | ---------- | ---------------------------- |
+        | one / peer | 11–13 s                      |
+      PAGE
+      file.flush
+      Bench::RecordedRows.new(file.path)
+    end
+  end
+end
