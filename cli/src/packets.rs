@@ -22,7 +22,10 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let fields = match fields(names) {
         Ok(fields) => fields,
         Err(unknown) => {
-            let message = format!("unknown field '{unknown}'; there are\n{}", field_list());
+            let message = format!(
+                "expected the name of a field, found '{unknown}'; there are\n{}",
+                field_list()
+            );
             session.usage(&args::usage("packets", ErrorKind::InvalidValue, &message));
             return Ok(());
         }

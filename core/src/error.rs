@@ -87,7 +87,7 @@ impl Error {
 
     /// A defect in Bytewright itself: what was found that cannot be.
     pub fn internal(found: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::Internal, format!("a defect in Bytewright: {found}"))
+        Self::new(ErrorKind::Internal, format!("a defect in Bytewright, please report it: {found}"))
     }
 
     /// The same error, placed at `offset` bytes into the (decompressed) input.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
+require "tempfile"
 require_relative "../../bench/harness/command_line"
 require_relative "../../bench/harness/readme"
 

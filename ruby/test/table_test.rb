@@ -175,7 +175,7 @@ class TableTest < TableCase
      -> { t.each { flunk } }, -> { t.values_at("a") }, -> { t.keys }, -> { t.update({ "a" => "1" }) }, -> { t.transaction { flunk } },
      -> { t.snapshot }, -> { t.view("a") }, -> { t.stat }, -> { t.sync }, -> { t.clear }, -> { t == {} },
      -> { t.shift }, -> { t.increment("a") }].each do |use|
-      assert_match(/the table is closed/, assert_raises(Bytewright::ClosedError, &use).message)
+      assert_match(/expected an open table/, assert_raises(Bytewright::ClosedError, &use).message)
     end
     assert_equal("#<#{t.class} (closed)>", t.inspect)
   end

@@ -119,7 +119,7 @@ impl GzipDecoder {
         self.holds_back = output.len() == output.capacity();
         input.advance(taken);
         if !input.give_back(returned) {
-            return Err(Error::new(ErrorKind::Internal, "more bytes given back than were taken"));
+            return Err(Error::internal("more bytes given back than were taken"));
         }
         match outcome {
             Outcome::Finished => self.next = Next::Trailer,
@@ -136,9 +136,7 @@ impl GzipDecoder {
             }
             Outcome::More => {
                 let message = format!("{} makes no progress", self.backend());
-                return Err(
-                    input.error_at(input.offset(), &Error::new(ErrorKind::Internal, message))
-                );
+                return Err(input.error_at(input.offset(), &Error::internal(message)));
             }
         }
         Ok(Supply::Ready)

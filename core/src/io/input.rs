@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 use super::source::{Cancel, Source};
 
@@ -216,9 +216,10 @@ impl Input {
         } else {
             self.source.read(into, limit)?;
         }
-        let count = into.len().checked_sub(before).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, "a source took bytes away instead of appending them")
-        })?;
+        let count = into
+            .len()
+            .checked_sub(before)
+            .ok_or_else(|| Error::internal("a source took bytes away instead of appending them"))?;
         Ok(Some(count))
     }
 }

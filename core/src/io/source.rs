@@ -296,7 +296,7 @@ impl Source for FileSource {
         let spare = into.capacity() - into.len();
         if limit == 0 || spare == 0 {
             let message = format!("a read of {limit} bytes into room for {spare}");
-            return Err(Error::new(ErrorKind::Internal, message));
+            return Err(Error::internal(message));
         }
         if let Some(regular) = &mut self.regular {
             let count = loop {

@@ -467,7 +467,8 @@ impl ByteStream {
                 return Ok(());
             }
             let number = rustix::io::Errno::SPIPE.raw_os_error();
-            let message = "cannot go back in input that can be read once";
+            let message =
+                "expected input that can be gone back in, found some that can be read once";
             return Err(self.place(Error::new(ErrorKind::Io(Some(number)), message)));
         }
         if !is_plain {

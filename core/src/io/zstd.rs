@@ -30,7 +30,7 @@ pub(super) struct ZstdDecoder {
 
 impl ZstdDecoder {
     pub(super) fn new() -> Result<Self> {
-        let failed = || Error::new(ErrorKind::Internal, "cannot set zstd up");
+        let failed = || Error::internal("zstd cannot be set up");
         let mut context = DCtx::try_create().ok_or_else(failed)?;
         context.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)).map_err(|_| failed())?;
         Ok(ZstdDecoder { context, wanted: FRAME_START, in_frame: false, holds_back: false })
@@ -94,7 +94,7 @@ impl ZstdDecoder {
         let held_back = self.holds_back;
         self.holds_back = output.len() == output.capacity();
         if taken == 0 && !made && !held_back {
-            let error = Error::new(ErrorKind::Internal, "zstd makes no progress");
+            let error = Error::internal("zstd makes no progress");
             return Err(input.error_at(input.offset(), &error));
         }
         if wanted == 0 {

@@ -78,27 +78,39 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Reason::Truncated => "expected more bytes, found the end",
-            Reason::Version => "expected a Marshal stream of version 4.8",
-            Reason::NotAPlainHash => "expected a plain Hash",
+            Reason::Version => "expected a Marshal stream of version 4.8, found another",
+            Reason::NotAPlainHash => "expected a plain Hash, found something else",
             Reason::UnknownType(byte) => {
                 return write!(f, "expected the type of an object, found the byte {byte:#04x}");
             }
-            Reason::Count => "expected a count that the bytes left can hold",
-            Reason::Depth => "expected objects nested less deeply",
-            Reason::TooLong => "expected a stream of less than 4 GiB",
+            Reason::Count => "expected a count that the bytes left can hold, found a larger one",
+            Reason::Depth => "expected objects nested at most 128 deep, found deeper ones",
+            Reason::TooLong => "expected a stream of less than 4 GiB, found a longer one",
             Reason::Trailing => "expected the end, found more bytes",
-            Reason::DanglingLink => "expected a link to something before it",
+            Reason::DanglingLink => "expected a link to something before it, found one to nothing",
             Reason::NotCanonical => "expected what dumping writes, found another spelling",
-            Reason::EqualKeys => "expected keys that differ from each other",
-            Reason::SpecialHash => "expected a Hash that compares by content",
-            Reason::UserHook => "expected classes that dump themselves alike each time",
-            Reason::HiddenVariable => "expected variables whose names begin with @",
-            Reason::SharedKey => "expected a key that shares no object with others",
-            Reason::SharedDefault => "expected a default value that shares no object with roots",
-            Reason::SplitGroup => "expected roots that share objects to be changed together",
-            Reason::UncertainKey => "expected a key that is surely new",
-            Reason::BadEdit => "expected changes of roots that are there",
-            Reason::Inconsistent => "a defect in Bytewright: the index does not fit the bytes",
+            Reason::EqualKeys => "expected keys that differ from each other, found equal ones",
+            Reason::SpecialHash => "expected a Hash that compares by content, found another",
+            Reason::UserHook => {
+                "expected classes that dump themselves alike each time, found another"
+            }
+            Reason::HiddenVariable => "expected variables whose names begin with @, found another",
+            Reason::SharedKey => {
+                "expected a key that shares no object with others, found one that does"
+            }
+            Reason::SharedDefault => {
+                "expected a default value that shares no object with roots, found one that does"
+            }
+            Reason::SplitGroup => {
+                "expected roots that share objects to be changed together, found some of them"
+            }
+            Reason::UncertainKey => {
+                "expected a key that is surely new, found one that may be there"
+            }
+            Reason::BadEdit => "expected changes of roots that are there, found one of another",
+            Reason::Inconsistent => {
+                "a defect in Bytewright, please report it: the index does not fit the bytes"
+            }
         };
         f.write_str(text)
     }

@@ -152,5 +152,5 @@ fn elements<'a>(array: Vec<u8>) -> Result<Parts<'a>> {
 }
 
 fn no_such_root() -> Error {
-    Error::new(ErrorKind::Argument, "expected the number of a root that is there")
+    Error::new(ErrorKind::Argument, "expected the number of a root that is there, found another")
 }

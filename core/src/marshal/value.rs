@@ -581,7 +581,7 @@ impl<'a> Decoder<'a> {
         let at = self.at();
         match self.reader.take(len) {
             Some(_) => Ok(at..at + len),
-            None => Err(self.truncated("bytes", len as u64)),
+            None => Err(self.truncated("a text", len as u64)),
         }
     }
 

@@ -98,9 +98,8 @@ impl<T: Send + 'static> Background<T> {
         let source = HostSource(Arc::clone(&shared));
         let body = move || {
             let work = std::panic::AssertUnwindSafe(|| work(&outlet, source));
-            let outcome = std::panic::catch_unwind(work).unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::Internal, "the reading thread panicked"))
-            });
+            let outcome = std::panic::catch_unwind(work)
+                .unwrap_or_else(|_| Err(Error::internal("the reading thread panicked")));
             outlet.0.lock().outcome = Some(outcome);
             outlet.0.changed.notify_all();
         };
@@ -122,7 +121,8 @@ impl<T: Send + 'static> Background<T> {
     /// The error that ended the work, after all its results; `Closed` in a forked child.
     pub fn next(&self) -> Result<Event<T>> {
         let Some(shared) = self.shared() else {
-            let message = "opened by another process; open it again after fork";
+            let message = "expected the process that opened the capture, found one forked from it: \
+                           open it again here";
             return Err(Error::new(ErrorKind::Closed, message));
         };
         let mut state = shared.lock();
@@ -255,7 +255,7 @@ impl<T> Drop for Background<T> {
 
 /// What the work is told when nobody wants its results any more.
 fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "closed while it was read")
+    Error::new(ErrorKind::Closed, "expected an open capture, found it closed while it was read")
 }
 
 impl<T> Outlet<T> {

@@ -35,7 +35,7 @@ impl Filter {
                 }
             }
         }
-        Err(first_error.unwrap_or_else(|| Error::format("a filter", "nothing")))
+        Err(first_error.unwrap_or_else(|| Error::internal("no link type to try a filter for")))
     }
 
     /// The expression.

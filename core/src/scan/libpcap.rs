@@ -80,7 +80,7 @@ impl Library {
         LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| {
             Error::new(
                 ErrorKind::MissingLibrary,
-                "filters need libpcap, which was not found; install it \
+                "expected libpcap, which filters need, found none; install it \
                  (Debian and Ubuntu: apt-get install libpcap0.8)",
             )
         })
@@ -110,7 +110,12 @@ impl Program {
     pub(super) fn compile(expression: &str, link_type: u16) -> Result<Program> {
         let library = Library::get()?;
         let bad = |message: String| {
-            Error::new(ErrorKind::Argument, format!("filter \"{expression}\": {message}"))
+            Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "expected a filter expression of libpcap, found \"{expression}\": {message}"
+                ),
+            )
         };
         let text = CString::new(expression).map_err(|_| bad("contains a NUL byte".to_owned()))?;
         let mut code = BpfProgram { len: 0, instructions: std::ptr::null_mut() };

@@ -93,7 +93,7 @@ fn fill(
         Some(damage) if !options.salvage => Err(damage),
         _ if records != kept => {
             let message = format!("expected a new table of {kept} entries, found {records} in it");
-            Err(Error::new(ErrorKind::Internal, message))
+            Err(Error::internal(message))
         }
         damage => Ok(Converted { records, left_out: given - kept, damage }),
     }

@@ -226,11 +226,11 @@ fn take_count(text: &str, rest: &mut &[u8]) -> Result<Option<usize>> {
 
 fn unknown(text: &str, letter: u8) -> Error {
     let shown = letter.escape_ascii();
-    argument(text, &format!("letters of values with a fixed length, not `{shown}`,"))
+    argument(text, &format!("letters of values with a fixed length, not `{shown}`"))
 }
 
 fn argument(text: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::Argument, format!("expected {expected} found {text:?}"))
+    Error::new(ErrorKind::Argument, format!("expected {expected}, found {text:?}"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::tree_node::{Inner, Node};
 use super::tree_page::Page;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// The number of entries and the bytes of their keys and values, where all is as it must be.
 pub(super) fn check(root: &Node) -> Result<(u64, u64)> {
@@ -83,5 +83,5 @@ fn check_page(page: &Page) -> Result<()> {
 }
 
 pub(super) fn broken(expected: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Internal, format!("expected {expected} in the tree"))
+    Error::internal(format_args!("expected {expected} in the tree"))
 }

@@ -212,7 +212,7 @@ impl Capture {
     ) -> Result<Reading, Error> {
         guarded(ruby, || {
             if self.is_closed() {
-                return Err(closed(ruby, "the capture is closed"));
+                return Err(closed(ruby, "expected an open capture, found it closed"));
             }
             let opened = self.opened.borrow_mut().take();
             let opened = opened.filter(|_| self.process == std::process::id());
@@ -223,7 +223,8 @@ impl Capture {
             let (path, object) = match &self.origin {
                 Origin::Path(path) => (Some(path.clone()), None),
                 Origin::Object { is_used, .. } if is_used.get() => {
-                    let message = "an IO can be read once; open the capture again";
+                    let message = "expected input that was not read yet, found an IO, which can be read \
+                                   once; open the capture again";
                     return Err(closed(ruby, message));
                 }
                 Origin::Object { object, is_used } => {

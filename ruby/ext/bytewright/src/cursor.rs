@@ -29,7 +29,7 @@ impl CursorObject {
     ) -> Result<R, Error> {
         match &mut *self.cursor.borrow_mut() {
             Some(cursor) => raised(ruby, work(cursor)),
-            None => Err(closed(ruby, "the cursor is closed")),
+            None => Err(closed(ruby, "expected an open cursor, found it closed")),
         }
     }
 

@@ -96,7 +96,6 @@ pub(crate) fn guarded<T>(ruby: &Ruby, body: impl FnOnce() -> Result<T, Error>) -
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_default();
-        let message = format!("a defect in Bytewright, please report it: {text}");
-        Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Internal, message)))
+        Err(to_ruby(ruby, &bytewright::Error::internal(text)))
     })
 }

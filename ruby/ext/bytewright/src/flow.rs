@@ -148,7 +148,10 @@ impl StoreObject {
     }
 
     fn store(&self, ruby: &Ruby) -> Result<Arc<FlowStore>, Error> {
-        self.store.borrow().clone().ok_or_else(|| closed(ruby, "the flow store is closed"))
+        self.store
+            .borrow()
+            .clone()
+            .ok_or_else(|| closed(ruby, "expected an open flow store, found it closed"))
     }
 
     fn name(&self) -> String {

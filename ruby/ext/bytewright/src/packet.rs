@@ -140,7 +140,8 @@ impl PacketCursor {
         let values = ruby.ary_new_capa(names.len());
         for name in names {
             let name = Symbol::from_value(*name).ok_or_else(|| {
-                Error::new(ruby.exception_type_error(), "expected field names as Symbols")
+                let message = format!("expected field names as Symbols, found {}", name.class());
+                Error::new(ruby.exception_type_error(), message)
             })?;
             values.push(Self::fetch(ruby, this, name)?)?;
         }

@@ -54,7 +54,7 @@ impl SnapshotObject {
     ) -> Result<R, Error> {
         match &*self.content.borrow() {
             Some(content) => raised(ruby, work(content)),
-            None => Err(closed(ruby, "the snapshot is closed")),
+            None => Err(closed(ruby, "expected an open snapshot, found it closed")),
         }
     }
 

@@ -67,7 +67,7 @@ impl Content {
 }
 
 fn is_closed() -> bytewright::Error {
-    bytewright::Error::new(ErrorKind::Closed, "the table is closed")
+    bytewright::Error::new(ErrorKind::Closed, "expected an open table, found it closed")
 }
 
 /// A table in a Ruby object.
@@ -193,7 +193,8 @@ impl TableObject {
             Ok(mut content) => content.table_mut().and_then(abort_all),
             Err(_) => Err(bytewright::Error::new(
                 ErrorKind::Closed,
-                "another thread was working on the table when the process was forked",
+                "expected a table that nobody was changing when the process was forked, found one that a \
+                 thread of the parent was; open it again",
             )),
         };
         if let Err(error) = cleared {

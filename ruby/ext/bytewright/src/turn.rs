@@ -111,8 +111,8 @@ impl Turn {
         {
             return Ok(());
         }
-        let message = "expected what no other fiber of this thread is using, in a transaction or while it \
-                       waits; found that one is";
+        let message = "expected an object that no other fiber of this thread is using, found one with a \
+                       transaction or a wait of such a fiber; let that end first";
         Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Lock, message)))
     }
 

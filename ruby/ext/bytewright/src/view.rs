@@ -38,7 +38,7 @@ impl ViewObject {
     fn with<R>(&self, ruby: &Ruby, work: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         match &*self.view.borrow() {
             Some(view) => Ok(work(view.as_ref())),
-            None => Err(closed(ruby, "the view is closed")),
+            None => Err(closed(ruby, "expected an open view, found it closed")),
         }
     }
 

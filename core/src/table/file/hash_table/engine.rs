@@ -126,9 +126,9 @@ impl Engine {
             ),
             Access::Failed(why) => (
                 ErrorKind::Closed,
-                format!("the table was closed for writing by an earlier failure ({why}); open it again"),
+                format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again"),
             ),
-            Access::Closed => (ErrorKind::Closed, "the table is closed".to_owned()),
+            Access::Closed => (ErrorKind::Closed, "expected an open table, found it closed".to_owned()),
         };
         Err(Error::new(kind, message).in_file(&self.name))
     }

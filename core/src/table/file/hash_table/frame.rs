@@ -95,7 +95,7 @@ impl Header {
             let (seed, generation, first_transaction) = (number(), number(), number());
             if zero != Some(0) || fields.rest().iter().any(|byte| *byte != 0) {
                 return Err(
-                    Error::format("zeros where format 1 has none else", "other bytes").at(12)
+                    Error::format("zeros where format 1 has nothing else", "other bytes").at(12)
                 );
             }
             return Ok(Some(Header { seed, generation, first_transaction }));

@@ -190,8 +190,8 @@ fn verify(reader: &mut LogReader, end: u64) -> Result<()> {
 }
 
 fn damaged(reader: &LogReader, offset: u64) -> Error {
-    let message = "expected a frame as it was written, found damage, and whole frames behind it; \
-                   repairing the table keeps those";
+    let message = "expected a frame as it was written, found damage, and whole frames behind it, which \
+                   `bytewright table check --repair FILE` keeps";
     Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&reader.log().name)
 }
 
@@ -222,7 +222,10 @@ pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
         return Err(Error::new(ErrorKind::Corrupt, message).at(0));
     }
     let found = match bytes.iter().all(|byte| *byte == 0) {
-        true => "zeros: if this was to become a table, making it was interrupted".to_owned(),
+        true => {
+            "zeros: if this was to become a table, making it was interrupted, and it can be deleted"
+                .to_owned()
+        }
         false => format!("bytes that begin with {:02x?}", &bytes[..bytes.len().min(8)]),
     };
     Err(Error::format(expected, found).at(0))

@@ -47,7 +47,8 @@ impl Held {
             true => Ok(()),
             false => Err(Error::new(
                 ErrorKind::Closed,
-                "expected a snapshot of this process, found one of the process that forked it",
+                "expected a snapshot of this process, found one of the process that forked it: take one \
+                 here",
             )
             .in_file(&self.view.log.name)),
         }

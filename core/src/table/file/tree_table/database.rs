@@ -143,7 +143,8 @@ impl Database {
             true => Ok(Database { redb: Redb::Repaired(database), storage }),
             false => Err(Error::new(
                 ErrorKind::Lock,
-                "expected a table that nobody is writing, found one that grew while it was opened",
+                "expected a table that nobody is writing, found one that grew while it was opened; \
+                 open it again",
             )),
         }
     }
@@ -195,7 +196,7 @@ impl Database {
     fn writer(&self) -> Result<&redb::Database> {
         match &self.redb {
             Redb::Writer(database) => Ok(database),
-            _ => Err(Error::new(ErrorKind::Internal, "a table opened to read is to be written")),
+            _ => Err(Error::internal("a table opened to read is to be written")),
         }
     }
 

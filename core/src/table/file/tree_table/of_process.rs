@@ -61,5 +61,5 @@ pub(super) fn check_process(process: u32) -> Result<()> {
 }
 
 fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "the table is closed")
+    Error::new(ErrorKind::Closed, "expected an open table, found it closed")
 }

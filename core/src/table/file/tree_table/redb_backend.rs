@@ -180,18 +180,21 @@ fn failed(name: &str, error: impl Into<redb::Error>) -> Error {
         redb::Error::ValueTooLarge(len) => Error::limit("a key or value", 3 << 30, len as u64),
         redb::Error::PreviousIo => Error::new(
             ErrorKind::Closed,
-            "the table was closed by an earlier read or write that failed; open it again",
+            "expected a table whose reads and writes work, found one closed by an earlier failure; open it again",
         ),
-        redb::Error::DatabaseClosed => Error::new(ErrorKind::Closed, "the table is closed"),
+        redb::Error::DatabaseClosed => {
+            Error::new(ErrorKind::Closed, "expected an open table, found it closed")
+        }
         error @ (redb::Error::TableTypeMismatch { .. }
         | redb::Error::TableIsMultimap(_)
         | redb::Error::TypeDefinitionChanged { .. }
         | redb::Error::TableDoesNotExist(_)) => Error::format("a table file of Bytewright", error),
         // A panic that was caught left its mark; it was over damage.
-        error @ (redb::Error::LockPoisoned(_) | redb::Error::TransactionPoisoned) => {
-            Error::new(ErrorKind::Corrupt, error.to_string())
-        }
-        other => Error::new(ErrorKind::Internal, other.to_string()),
+        error @ (redb::Error::LockPoisoned(_) | redb::Error::TransactionPoisoned) => Error::new(
+            ErrorKind::Corrupt,
+            format!("expected the table as it was written, found damage: {error}"),
+        ),
+        other => Error::internal(other),
     };
     match name {
         "" => error,

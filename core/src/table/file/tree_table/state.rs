@@ -114,7 +114,7 @@ impl State {
     fn database(&self) -> Result<&Database> {
         match &self.database {
             Some(database) => database.checked(),
-            None => Err(Error::new(ErrorKind::Closed, "the table is closed")),
+            None => Err(Error::new(ErrorKind::Closed, "expected an open table, found it closed")),
         }
     }
 

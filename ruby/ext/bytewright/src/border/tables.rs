@@ -9,7 +9,6 @@ use std::ffi::c_int;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytewright::ErrorKind;
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
 use magnus::rb_sys::{AsRawValue, FromRawValue};
@@ -116,7 +115,10 @@ pub(crate) fn pack_strings(
         let (key, value) = (keys.entry::<Value>(at)?, values.entry::<Value>(at)?);
         let strings = RString::from_value(key).zip(RString::from_value(value));
         let Some((key, value)) = strings else {
-            return Err(Error::new(ruby.exception_type_error(), "expected Strings"));
+            return Err(Error::new(
+                ruby.exception_type_error(),
+                "expected Strings as keys and values, found another object",
+            ));
         };
         // SAFETY: the Arrays keep the Strings alive, and nothing of Ruby's runs while they are copied.
         unsafe { packed.push(key.as_slice(), value.as_slice()) };
@@ -139,7 +141,7 @@ fn or_internal(panic: Box<dyn std::any::Any + Send>) -> Error {
     let ruby = unsafe { Ruby::get_unchecked() };
     match crate::error::guarded::<()>(&ruby, || std::panic::resume_unwind(panic)) {
         Err(error) => error,
-        Ok(()) => Error::new(ruby.exception_runtime_error(), "a defect in Bytewright"),
+        Ok(()) => to_ruby(&ruby, &bytewright::Error::internal("a panic that is none")),
     }
 }
 
@@ -168,7 +170,7 @@ unsafe fn content<'a>(object: VALUE) -> (&'a TableObject, &'a Content) {
         Ok(content) => (this, content),
         Err(_) => or_raise(|ruby| {
             this.read(ruby, |_| Ok(()))?;
-            Err(Error::new(ruby.exception_runtime_error(), "a table in use"))
+            Err(to_ruby(ruby, &bytewright::Error::internal("a table in use is asked")))
         }),
     }
 }
@@ -293,7 +295,7 @@ unsafe fn change(
             Content::Hash(table) => work(table),
             content => work(content.table_mut()?),
         },
-        Err(_) => Err(bytewright::Error::new(ErrorKind::Internal, "a table in use is changed")),
+        Err(_) => Err(bytewright::Error::internal("a table in use is changed")),
     });
     check(outcome);
     this.note_change();
@@ -456,8 +458,12 @@ fn allocate(class: VALUE, kind: TableKind) -> VALUE {
     or_raise(|ruby| {
         // SAFETY: Ruby calls an allocator with a class.
         let class = unsafe { Value::from_raw(class) };
-        let class = RClass::from_value(class)
-            .ok_or_else(|| Error::new(ruby.exception_type_error(), "expected a class"))?;
+        let class = RClass::from_value(class).ok_or_else(|| {
+            Error::new(
+                ruby.exception_type_error(),
+                "expected a class to make a table of, found another object",
+            )
+        })?;
         Ok(ruby.obj_wrap_as(TableObject::in_memory(kind), class).as_raw())
     })
 }

@@ -15,7 +15,7 @@ use super::encode::{Encoded, OutOfRange, encode};
 use super::functions::message_source;
 use super::transport::{Place, known_protocol};
 use super::{NIL, bytes, class_of, codec_of, is_frozen, is_of, is_string, names, resume, value};
-use crate::error::to_thrift;
+use crate::error::{to_ruby, to_thrift};
 use crate::thrift::{Codec, Known, Making, PROTOCOL, TRANSPORT, complete, known, variable};
 
 /// Bytes that were read of a MemoryBufferTransport before it lets go of them, as in the gem.
@@ -203,7 +203,10 @@ pub(super) unsafe fn fail(encoded: Encoded) -> ! {
         // SAFETY: as the caller promises.
         Encoded::Raised(state) => unsafe { resume(state) },
         Encoded::Written(_) | Encoded::Left => or_raise(|ruby| {
-            Err(Error::new(ruby.exception_runtime_error(), "expected an object to be written"))
+            Err(to_ruby(
+                ruby,
+                &bytewright::Error::internal("an object that can be written was not"),
+            ))
         }),
     }
 }
