@@ -40,16 +40,15 @@ File.write("Makefile", <<~MAKEFILE)
 
   all:
   \t$(CARGO) build --release --locked --quiet --manifest-path $(MANIFEST)
-  \tcp $(BUILT) bytewright.$(DLEXT)
 
+  # From where it was built: RubyGems keeps two copies, and a third beside this file would stay.
   install: all
   \tmkdir -p $(DESTDIR)$(sitearchdir)/bytewright
-  \tcp bytewright.$(DLEXT) $(DESTDIR)$(sitearchdir)/bytewright/bytewright.$(DLEXT)
+  \tcp $(BUILT) $(DESTDIR)$(sitearchdir)/bytewright/bytewright.$(DLEXT)
   \trm -rf #{File.join(Dir.pwd, "target")}
 
   # The build is kept: RubyGems cleans before it makes, and a second build would cost minutes.
   clean:
-  \trm -f bytewright.$(DLEXT)
 
   .PHONY: all install clean
 MAKEFILE
