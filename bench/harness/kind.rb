@@ -148,48 +148,47 @@ module Bench
       def self.figure; end
     end
 
-    # Our share of a figure of the peer's.
-    FigureShare = Struct.new(:figure) do
-      def ratio(ours, peer)
-        figure.of(ours) / figure.of(peer)
-      end
-
+    # What kinds have in common that compare a number which the sides measure themselves.
+    module OfFigure
       def show(timed)
         figure.show(figure.of(timed))
+      end
+
+      def unit; end
+    end
+
+    # Our share of a figure of the peer's.
+    FigureShare = Struct.new(:figure) do
+      include OfFigure
+
+      def ratio(ours, peer)
+        figure.of(ours) / figure.of(peer)
       end
 
       def show_ratio(ratio)
         format("%.2f", ratio)
       end
-
-      def unit; end
     end
 
     # How many times lower our figure is.
     FigureSpeedup = Struct.new(:figure) do
+      include OfFigure
+
       def ratio(ours, peer)
         figure.of(peer) / figure.of(ours)
-      end
-
-      def show(timed)
-        figure.show(figure.of(timed))
       end
 
       def show_ratio(ratio)
         format(ratio < 100 ? "%.1f×" : "%.0f×", ratio)
       end
-
-      def unit; end
     end
 
     # A figure of ours as it is. A peer is there for scale.
     FigureLevel = Struct.new(:figure) do
+      include OfFigure
+
       def ratio(ours, _peer)
         figure.of(ours)
-      end
-
-      def show(timed)
-        figure.show(figure.of(timed))
       end
 
       def show_ratio(ratio)
@@ -203,19 +202,15 @@ module Bench
 
     # A figure of ours for each byte of keys and values. A peer is there for scale.
     PayloadShare = Struct.new(:figure) do
+      include OfFigure
+
       def ratio(ours, _peer)
         figure.of(ours) / payload.of(ours)
-      end
-
-      def show(timed)
-        figure.show(figure.of(timed))
       end
 
       def show_ratio(ratio)
         format("%.2f", ratio)
       end
-
-      def unit; end
 
       private
 

@@ -49,6 +49,19 @@ module Bench
       @only.nil? || measure.title.downcase.include?(@only)
     end
 
+    # A program that measures itself at one task.
+    #
+    # command:: what to run, but for the path of the input
+    def side(task, name, needs, command, environment = {})
+      Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
+               command: ->(path) { [*pin, *command, path] })
+    end
+
+    # Its name without its task.
+    def label(side)
+      side.name.split(": ", 2).last
+    end
+
     # What to put before a command that measures itself in small units: one core, or caches and clocks
     # of two would be mixed.
     def pin

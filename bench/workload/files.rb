@@ -3,8 +3,9 @@
 # What every reader of the benches is asked to do in Ruby, and how it is measured. The engines stand in
 # ours/files.rb and peers/files.rb; peers/files.py and peers/io_floor do the same in other languages.
 
-require "json"
 require "zlib"
+
+require_relative "program"
 
 module FileWorkload
   # A record is a header and a body; as four numbers of 32 bits, big-endian, a header is what `headers` reads.
@@ -21,6 +22,8 @@ module FileWorkload
   # Tasks, each with its answer and what it measured under :figures. An engine has a method for each of its
   # loops, which is timed and says how many it found, and a method that gives what the loop reads, to compare.
   class Tasks
+    NAMES = %w[records headers count_lines lines raw:LENGTH alone beside].freeze
+
     TIMED_S = 0.4
     # Of reads of one length: how many there are at the most, and how many bytes.
     RAW_READS_MAX = 400_000
@@ -140,14 +143,8 @@ module FileWorkload
     end
   end
 
-  NAMES = %w[records headers count_lines lines raw:LENGTH alone beside].freeze
-
   # The program of `engines`, a Hash of name to what makes an engine of a path.
   def self.main(engines, arguments)
-    task, name, path = arguments
-    engine = engines[name]
-    abort "usage: #{$PROGRAM_NAME} #{NAMES.join('|')} #{engines.keys.join('|')} FILE" unless engine && path
-
-    puts JSON.generate(Tasks.new(engine, path).run(task))
+    WorkloadProgram.run(Tasks, engines, arguments, "FILE")
   end
 end

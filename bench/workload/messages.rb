@@ -5,10 +5,11 @@
 # in a folder that is on the load path.
 
 require "digest"
-require "json"
 require "set"
 require "thrift"
 require "messages_types"
+
+require_relative "program"
 
 module MessageWorkload
   # Three fields for those who want no more, by the struct's name.
@@ -253,11 +254,6 @@ module MessageWorkload
 
   # The program of `engines`, a Hash of name to what makes an engine of an Input.
   def self.main(engines, arguments)
-    task, name, path = arguments
-    engine = engines[name]
-    unless Tasks::NAMES.include?(task) && engine && path
-      abort "usage: #{$PROGRAM_NAME} #{Tasks::NAMES.join('|')} #{engines.keys.join('|')} MESSAGES"
-    end
-    puts JSON.generate(Tasks.new(engine, path).run(task))
+    WorkloadProgram.run(Tasks, engines, arguments, "MESSAGES")
   end
 end

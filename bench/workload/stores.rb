@@ -5,7 +5,8 @@
 
 require "digest"
 require "fileutils"
-require "json"
+
+require_relative "program"
 
 # What the records of generator/stores.rb hold.
 Place = Struct.new(:town, :distance)
@@ -191,11 +192,6 @@ module StoreWorkload
 
   # The program of `engines`, a Hash of name to what opens a store.
   def self.main(engines, arguments)
-    task, name, input = arguments
-    open = engines[name]
-    unless Tasks::NAMES.include?(task) && open && input
-      abort "usage: #{$PROGRAM_NAME} #{Tasks::NAMES.join('|')} #{engines.keys.join('|')} STORE"
-    end
-    puts JSON.generate(Tasks.new(open, input).run(task))
+    WorkloadProgram.run(Tasks, engines, arguments, "STORE")
   end
 end

@@ -5,8 +5,9 @@
 # native engines.
 
 require "fileutils"
-require "json"
 require "zlib"
+
+require_relative "program"
 
 module TableWorkload
   # An engine by what a task needs of it.
@@ -294,11 +295,6 @@ module TableWorkload
 
   # The program of `engines`, a Hash of name to Engine.
   def self.main(engines, arguments)
-    task, name, path = arguments
-    engine = engines[name]
-    unless Tasks::NAMES.include?(task) && engine && path
-      abort "usage: #{$PROGRAM_NAME} #{Tasks::NAMES.join('|')} #{engines.keys.join('|')} RECORDS"
-    end
-    puts JSON.generate(Tasks.new(engine, path).run(task))
+    WorkloadProgram.run(Tasks, engines, arguments, "RECORDS")
   end
 end

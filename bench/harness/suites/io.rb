@@ -212,16 +212,6 @@ module Bench
       def mimalloc(task, engine, name = "mimalloc")
         side(task, name, nil, [Paths.executable("heaps-mimalloc"), task, engine])
       end
-
-      def side(task, name, needs, command, environment = {})
-        Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
-                 command: ->(path) { [*pin, *command, path] })
-      end
-
-      # A side's name without its task.
-      def label(side)
-        side.name.split(": ", 2).last
-      end
     end
   end
 end

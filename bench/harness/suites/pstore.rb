@@ -134,21 +134,11 @@ module Bench
       # Sides.
 
       def ours(task, engine = "ours", name = "ours")
-        side(task, name, :pstore, Paths.ours("stores.rb"), engine, Paths::GEM_ENVIRONMENT)
+        side(task, name, :pstore, [Paths::RUBY, Paths.ours("stores.rb"), task, engine], Paths::GEM_ENVIRONMENT)
       end
 
       def peer(task, engine = "stock", name = "stock")
-        side(task, name, nil, Paths.peer("stores.rb"), engine)
-      end
-
-      def side(task, name, needs, script, engine, environment = {})
-        Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
-                 command: ->(path) { [*pin, Paths::RUBY, script, task, engine, path] })
-      end
-
-      # A side's name without its task.
-      def label(side)
-        side.name.split(": ", 2).last
+        side(task, name, nil, [Paths::RUBY, Paths.peer("stores.rb"), task, engine])
       end
     end
   end

@@ -56,11 +56,6 @@ module Bench
       def tkrzw(task, engine, name)
         side(task, name, :tkrzw, [Paths::TKRZW, task, engine])
       end
-
-      def side(task, name, needs, command, environment = {})
-        Side.new(name: "#{task}: #{name}", needs: needs, environment: environment, measures_itself: true,
-                 command: ->(path) { [*pin, *command, path] })
-      end
     end
   end
 end

@@ -293,11 +293,6 @@ module Bench
       def right(side, input)
         Agreement.new(first: side, second: rust("answer", "-", "the input"), input: input)
       end
-
-      # A side's name without its task.
-      def label(side)
-        side.name.split(": ", 2).last
-      end
     end
   end
 end

@@ -138,7 +138,7 @@ module Bench
       ENVIRONMENT = { "GEM_HOME" => Paths::GEM_HOME, "GEM_PATH" => nil }.freeze
 
       def ours(task, engine)
-        side("#{task}: ours, #{engine}", :thrift, [Paths::RUBY, *CLASSES, Paths.ours("messages.rb"), task, engine],
+        side(task, "ours, #{engine}", :thrift, [Paths::RUBY, *CLASSES, Paths.ours("messages.rb"), task, engine],
              ENVIRONMENT)
       end
 
@@ -152,25 +152,15 @@ module Bench
 
       def ruby_peer(task, engine, name, needs, *options)
         command = [Paths::RUBY, *CLASSES, *options, Paths.peer("messages.rb"), task, engine]
-        side("#{task}: #{name}", needs, command)
+        side(task, name, needs, command)
       end
 
       def python(library)
         python, needs = { "thrift" => [Paths::SYSTEM_PYTHON, :thrift_python],
                           "thriftpy2" => [Paths::VENV_PYTHON, :thriftpy2] }.fetch(library)
         name = library == "thrift" ? "Python, accelerated" : library
-        side("decode: #{name}", needs, [python, Paths.peer("messages.py"), library],
+        side("decode", name, needs, [python, Paths.peer("messages.py"), library],
              { "PYTHONPATH" => Paths::THRIFT_CLASSES })
-      end
-
-      def side(name, needs, command, environment = {})
-        Side.new(name: name, needs: needs, environment: environment, measures_itself: true,
-                 command: ->(path) { [*pin, *command, path] })
-      end
-
-      # A side's name without its task.
-      def label(side)
-        side.name.split(": ", 2).last
       end
     end
   end

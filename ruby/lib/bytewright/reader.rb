@@ -372,8 +372,7 @@ module Bytewright
         limit = nil if limit.negative?
       end
       unless external_encoding.ascii_compatible? || (separator.nil? && limit.nil?)
-        raise ArgumentError, "expected lines of an encoding in which a newline is one byte, found #{external_encoding}; " \
-                             "read the bytes and take lines of the String: reader.read.each_line"
+        raise ArgumentError, "expected newlines of one byte, found #{external_encoding}; try reader.read.each_line"
       end
       LineRule.new(separator, limit, external_encoding == Encoding::UTF_8, chomp ? true : false)
     end
