@@ -38,6 +38,8 @@ pub enum Outcome {
     Oneway,
     /// No answer is in the capture.
     Unanswered,
+    /// An answer is, but too little of it to say what it is.
+    Cut,
 }
 
 impl Outcome {
@@ -49,6 +51,7 @@ impl Outcome {
             Outcome::Failure => "failure",
             Outcome::Oneway => "oneway",
             Outcome::Unanswered => "unanswered",
+            Outcome::Cut => "cut",
         }
     }
 

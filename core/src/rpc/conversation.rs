@@ -1,18 +1,15 @@
 //! The messages of both directions of a connection: calls with their answers.
 
-use std::collections::VecDeque;
-
 use super::call::{Call, Outcome, Protocol};
+use super::ledger::{ByteCounts, Ledger};
 use super::messages::{Known, Message, Messages};
+use super::waiting::{Waiting, WaitingCalls};
 use crate::packet::Packet;
-use crate::tcp::{Connection, Event, Reassembler, Side, TcpOptions};
-use crate::thrift::MessageKind;
+use crate::tcp::{Connection, Event, Line, Place, Reassembler, Side, TcpOptions};
+use crate::thrift::{Encoding, MessageKind};
 
 /// Calls of one connection that wait for their answers.
 const WAITING_MAX: usize = 1024;
-
-/// The same for all connections together.
-const WAITING_TOTAL_MAX: usize = 1 << 18;
 
 /// Messages that make sure that a connection is Thrift, where one is no proof.
 const MESSAGES_FOR_PROOF: u32 = 2;
@@ -26,8 +23,11 @@ pub struct RpcOptions {
     pub keeps_messages: bool,
     /// Bytes of a struct that a call has; one that is longer is left out.
     pub message_max: usize,
-    /// Bytes of structs that wait for the answers of their calls, in all connections together.
+    /// Memory for structs in all connections together: of messages that are not over, and of calls that wait for
+    /// answers. One that does not fit is left out.
     pub messages_total_max: usize,
+    /// Calls that wait for answers in all connections together. One more ends the wait of one that has waited for long.
+    pub waiting_total_max: usize,
 }
 
 impl Default for RpcOptions {
@@ -37,6 +37,7 @@ impl Default for RpcOptions {
             keeps_messages: false,
             message_max: 1 << 20,
             messages_total_max: 64 << 20,
+            waiting_total_max: 1 << 18,
         }
     }
 }
@@ -50,10 +51,20 @@ pub struct Rpc {
 }
 
 /// What all connections together remember.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Used {
+    ledger: Ledger,
+    /// Calls that wait, and the memory of them without their structs.
     waiting: usize,
-    kept_bytes: usize,
+    waiting_bytes: usize,
+    /// Messages so far.
+    messages: u64,
+    /// Connections in which calls wait.
+    line: Line,
+    /// Those among them that are to go there when their event is over, and since when calls wait in them.
+    joining: Vec<(Place, u64)>,
+    /// The messages that an event has told, empty in between.
+    told: Vec<Message>,
 }
 
 /// What is known of one connection.
@@ -65,25 +76,28 @@ struct Conversation {
     proven: Option<Protocol>,
     /// Messages seen before that.
     unproven: u32,
-    /// The calls without an answer, the first one first.
-    waiting: VecDeque<Waiting>,
+    /// The calls without an answer.
+    waiting: WaitingCalls,
+    is_in_line: bool,
+    /// An answer without a call, whose call may stand behind it in the capture; with who sent it.
+    early: Option<Box<(Side, Message)>>,
     /// A call that is over before the connection is proven.
     held: Option<Box<Call>>,
-}
-
-/// A call that waits.
-#[derive(Debug)]
-struct Waiting {
-    from: Side,
-    message: Message,
-    /// Bytes of the other side are missing since: the answer may have been among them.
-    may_be_answered: bool,
 }
 
 impl Rpc {
     /// Nothing seen yet.
     pub fn new(options: RpcOptions) -> Self {
-        Rpc { tcp: Reassembler::new(options.tcp), options, used: Used::default() }
+        let used = Used {
+            ledger: Ledger::new(options.messages_total_max),
+            waiting: 0,
+            waiting_bytes: 0,
+            messages: 0,
+            line: Line::default(),
+            joining: Vec::new(),
+            told: Vec::new(),
+        };
+        Rpc { tcp: Reassembler::new(options.tcp), options, used }
     }
 
     /// Takes a packet with its captured bytes, and tells `each` the calls that are over by it.
@@ -92,15 +106,38 @@ impl Rpc {
         tcp.add(packet, captured, &mut |connection, conversation, event| {
             Hearing { connection, options, used, each }.hear(conversation, event);
         });
+        for (place, since) in used.joining.drain(..) {
+            used.line.push(place, since, |place| waits_since(tcp, place));
+        }
+        while self.used.waiting > self.options.waiting_total_max && self.give_up_oldest(each) {}
     }
 
-    /// Ends all connections, and tells the calls that wait.
-    pub fn finish(self, each: &mut impl FnMut(Call)) {
+    /// Ends the wait of the call that has waited longest, if there is one.
+    fn give_up_oldest(&mut self, each: &mut impl FnMut(Call)) -> bool {
+        let Rpc { tcp, options, used } = self;
+        let oldest = used.line.oldest(|place| waits_since(tcp, place));
+        let given_up = oldest.and_then(|place| {
+            tcp.visit(place, |connection, conversation| {
+                Hearing { connection, options, used, each }.give_up_first(conversation);
+            })
+        });
+        given_up.is_some()
+    }
+
+    /// Ends all connections, and tells the calls that wait. Answers where the bytes of all went.
+    pub fn finish(self, each: &mut impl FnMut(Call)) -> ByteCounts {
         let Rpc { tcp, options, mut used } = self;
         tcp.finish(&mut |connection, conversation, event| {
             Hearing { connection, options: &options, used: &mut used, each }
                 .hear(conversation, event);
         });
+        debug_assert_eq!(used.waiting_bytes + used.ledger.memory_bytes(), 0, "all is told");
+        used.ledger.counts
+    }
+
+    /// Where the bytes of connections went so far.
+    pub fn byte_counts(&self) -> ByteCounts {
+        self.used.ledger.counts
     }
 
     /// TCP connections that were seen so far.
@@ -108,9 +145,10 @@ impl Rpc {
         self.tcp.connections()
     }
 
-    /// Memory for what waits: bytes for others in front of them, structs for the answers of their calls.
+    /// Memory for what waits: bytes for others in front of them, structs for their ends and for the answers of their
+    /// calls, and these calls.
     pub fn waiting_bytes(&self) -> usize {
-        self.tcp.pending_bytes() + self.used.kept_bytes + self.used.waiting * size_of::<Waiting>()
+        self.tcp.pending_bytes() + self.used.ledger.memory_bytes() + self.used.waiting_bytes
     }
 }
 
@@ -124,50 +162,100 @@ struct Hearing<'h, F> {
 
 impl<F: FnMut(Call)> Hearing<'_, F> {
     fn hear(&mut self, conversation: &mut Conversation, event: Event<'_>) {
+        let known = self.known(conversation);
+        let mut told = std::mem::take(&mut self.used.told);
+        let ledger = &mut self.used.ledger;
         match event {
             Event::Bytes { from, bytes, ts } => {
-                let (mut messages, known) = self.taken(conversation, from);
-                messages.bytes(bytes, ts, known, &mut |message| {
-                    self.message(conversation, from, message);
-                });
-                *conversation.messages(from) = messages;
+                conversation.messages(from).bytes(bytes, ts, known, ledger, &mut told);
+                self.messages(conversation, from, &mut told);
             }
             Event::Gap { from, len } => {
-                let (mut messages, known) = self.taken(conversation, from);
-                messages.gap(len, known, &mut |message| self.message(conversation, from, message));
-                *conversation.messages(from) = messages;
-                let asked = conversation.waiting.iter_mut();
-                let asked = asked.filter(|waiting| waiting.from == from.other());
-                asked.for_each(|waiting| waiting.may_be_answered = true);
+                conversation.messages(from).gap(len, known, ledger, &mut told);
+                self.messages(conversation, from, &mut told);
+                conversation.waiting.note_gap(from);
             }
-            Event::End => self.end(conversation),
+            Event::End => {
+                for from in [Side::Initiator, Side::Responder] {
+                    let ledger = &mut self.used.ledger;
+                    conversation.messages(from).end(known, ledger, &mut told);
+                    self.messages(conversation, from, &mut told);
+                }
+                self.end(conversation);
+            }
+        }
+        self.used.told = told;
+    }
+
+    fn known(&self, conversation: &Conversation) -> Known {
+        let keep_max = if self.options.keeps_messages { self.options.message_max } else { 0 };
+        Known { protocol: conversation.proven, keep_max }
+    }
+
+    fn messages(&mut self, conversation: &mut Conversation, from: Side, told: &mut Vec<Message>) {
+        for message in told.drain(..) {
+            self.message(conversation, from, message);
         }
     }
 
-    /// The messages of a side, while what they give changes the rest of the conversation.
-    fn taken(&self, conversation: &mut Conversation, from: Side) -> (Messages, Known) {
-        let left = self.options.messages_total_max.saturating_sub(self.used.kept_bytes);
-        let keeps = self.options.keeps_messages;
-        let keep_max = if keeps { self.options.message_max.min(left) } else { 0 };
-        let known = Known { protocol: conversation.proven, keep_max };
-        (std::mem::take(conversation.messages(from)), known)
-    }
-
     fn message(&mut self, conversation: &mut Conversation, from: Side, message: Message) {
+        self.used.messages += 1;
         self.prove(conversation, &message);
         match message.kind {
             MessageKind::CALL => {
-                self.wait(conversation, Waiting { from, message, may_be_answered: false });
+                if let Some(answer) = self.answer_before(conversation, from, &message) {
+                    let call = self.call(from, Some(message), Some(answer));
+                    return self.tell(conversation, call);
+                }
+                self.wait(conversation, from, message);
             }
             MessageKind::ONEWAY => {
+                self.answer_before(conversation, from, &message);
                 let call = self.call(from, Some(message), None);
                 self.tell(conversation, call);
             }
-            _ => {
-                let asked = self.asked(conversation, from.other(), &message);
-                let call = self.call(from.other(), asked, Some(message));
-                self.tell(conversation, call);
-            }
+            _ => match self.asked(conversation, from.other(), &message) {
+                Some(asked) => {
+                    let call = self.call(from.other(), Some(asked), Some(message));
+                    self.tell(conversation, call);
+                }
+                None => {
+                    self.tell_early(conversation);
+                    conversation.early = Some(Box::new((from, message)));
+                }
+            },
+        }
+    }
+
+    /// The answer that stands before its call in the capture, as recorders may write the packets of two processors in
+    /// another order. By its time it belongs to no later call, so that one ends the wait for its call.
+    fn answer_before(
+        &mut self,
+        conversation: &mut Conversation,
+        caller: Side,
+        asked: &Message,
+    ) -> Option<Message> {
+        let (from, answer) = conversation.early.as_deref()?;
+        if *from == caller {
+            return None;
+        }
+        let is_later = asked.first_ts.zip(answer.first_ts).is_none_or(|(asked, at)| asked > at);
+        if is_later {
+            self.tell_early(conversation);
+            return None;
+        }
+        if asked.kind != MessageKind::CALL || !asked.is_like(answer) {
+            return None;
+        }
+        conversation.early.take().map(|early| early.1)
+    }
+
+    /// Tells an answer whose call is not in the capture.
+    fn tell_early(&mut self, conversation: &mut Conversation) {
+        if let Some(early) = conversation.early.take() {
+            let (from, answer) = *early;
+            let call = self.call(from.other(), None, Some(answer));
+            self.tell(conversation, call);
         }
     }
 
@@ -181,17 +269,10 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         from: Side,
         answer: &Message,
     ) -> Option<Message> {
-        let is_its = |waiting: &Waiting| {
-            waiting.from == from
-                && waiting.message.sequence_id == answer.sequence_id
-                && waiting.message.name == answer.name
-        };
         loop {
-            let first = conversation.waiting.iter().position(is_its)?;
-            let is_only = !conversation.waiting.iter().skip(first + 1).any(is_its);
-            let waiting = conversation.waiting.remove(first)?;
-            let is_answered = is_only || !waiting.may_be_answered;
-            let asked = self.forget(waiting);
+            let (first, is_only) = conversation.waiting.position(from, answer)?;
+            let is_answered = is_only || !conversation.waiting.may_be_answered(first);
+            let asked = self.taken(conversation, |waiting| waiting.remove(first))?.message;
             if is_answered {
                 return Some(asked);
             }
@@ -208,64 +289,83 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         }
         conversation.unproven += 1;
         let protocol = message.protocol;
-        let is_proof = protocol.is_framed || protocol.encoding == crate::thrift::Encoding::Binary;
+        let is_proof = protocol.is_framed || protocol.encoding == Encoding::Binary;
         if is_proof || conversation.unproven >= MESSAGES_FOR_PROOF {
             conversation.proven = Some(protocol);
             if let Some(call) = conversation.held.take() {
-                (self.each)(*call);
+                self.give(*call);
             }
         }
     }
 
-    fn wait(&mut self, conversation: &mut Conversation, waiting: Waiting) {
-        let is_full = self.used.waiting >= WAITING_TOTAL_MAX;
-        if conversation.waiting.len() >= WAITING_MAX
-            || (is_full && !conversation.waiting.is_empty())
-        {
+    fn wait(&mut self, conversation: &mut Conversation, from: Side, message: Message) {
+        if conversation.waiting.len() >= WAITING_MAX {
             self.give_up_first(conversation);
         }
-        if self.used.waiting >= WAITING_TOTAL_MAX {
-            let call = self.call(waiting.from, Some(waiting.message), None);
-            return self.tell(conversation, call);
-        }
+        let since = self.used.messages;
+        let before = conversation.waiting.memory_bytes();
+        conversation.waiting.push(Waiting { from, message, since, may_be_answered: false });
         self.used.waiting += 1;
-        self.used.kept_bytes += waiting.message.body.as_ref().map_or(0, Vec::len);
-        conversation.waiting.push_back(waiting);
+        self.used.waiting_bytes += conversation.waiting.memory_bytes() - before;
+        if !conversation.is_in_line {
+            conversation.is_in_line = true;
+            self.used.joining.push((self.connection.place(), since));
+        }
     }
 
     /// Takes a call from those that wait.
-    fn forget(&mut self, waiting: Waiting) -> Message {
-        let kept = waiting.message.body.as_ref().map_or(0, Vec::len);
+    fn taken(
+        &mut self,
+        conversation: &mut Conversation,
+        take: impl FnOnce(&mut WaitingCalls) -> Option<Waiting>,
+    ) -> Option<Waiting> {
+        let before = conversation.waiting.memory_bytes();
+        let waiting = take(&mut conversation.waiting)?;
+        let less = before - conversation.waiting.memory_bytes();
         self.used.waiting = self.used.waiting.saturating_sub(1);
-        self.used.kept_bytes = self.used.kept_bytes.saturating_sub(kept);
-        waiting.message
+        self.used.waiting_bytes = self.used.waiting_bytes.saturating_sub(less);
+        Some(waiting)
     }
 
     /// Tells the call that has waited for the longest time as one without an answer.
     fn give_up_first(&mut self, conversation: &mut Conversation) {
-        if let Some(waiting) = conversation.waiting.pop_front() {
-            let from = waiting.from;
-            let asked = self.forget(waiting);
-            let call = self.call(from, Some(asked), None);
+        if let Some(waiting) = self.taken(conversation, WaitingCalls::pop) {
+            let call = self.call(waiting.from, Some(waiting.message), None);
             self.tell(conversation, call);
         }
     }
 
     /// Tells a call, or keeps it until it is sure that it is one.
     fn tell(&mut self, conversation: &mut Conversation, call: Call) {
-        match conversation.proven {
-            Some(_) => (self.each)(call),
-            None => conversation.held = Some(Box::new(call)),
+        if conversation.proven.is_some() {
+            return self.give(call);
+        }
+        if let Some(other) = conversation.held.replace(Box::new(call)) {
+            self.hand_over(&other);
+        }
+    }
+
+    /// Hands a call over, whose structs are not ours any more.
+    fn give(&mut self, call: Call) {
+        self.hand_over(&call);
+        (self.each)(call);
+    }
+
+    fn hand_over(&mut self, call: &Call) {
+        for kept in [&call.arguments, &call.result] {
+            self.used.ledger.hand_over(kept.as_ref());
         }
     }
 
     fn end(&mut self, conversation: &mut Conversation) {
-        for from in [Side::Initiator, Side::Responder] {
-            let (mut messages, known) = self.taken(conversation, from);
-            messages.end(known, &mut |message| self.message(conversation, from, message));
-        }
-        while !conversation.waiting.is_empty() {
+        self.tell_early(conversation);
+        while conversation.waiting.len() > 0 {
             self.give_up_first(conversation);
+        }
+        let room = std::mem::take(&mut conversation.waiting).memory_bytes();
+        self.used.waiting_bytes = self.used.waiting_bytes.saturating_sub(room);
+        if let Some(call) = conversation.held.take() {
+            self.hand_over(&call);
         }
     }
 
@@ -273,8 +373,11 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
     fn call(&self, caller: Side, asked: Option<Message>, answer: Option<Message>) -> Call {
         let outcome = match (&asked, &answer) {
             (_, Some(answer)) if answer.kind == MessageKind::EXCEPTION => Outcome::Failure,
-            (_, Some(answer)) if answer.first_field.unwrap_or_default() != 0 => Outcome::Exception,
-            (_, Some(_)) => Outcome::Returned,
+            (_, Some(answer)) => match answer.first_field {
+                Some(0) => Outcome::Returned,
+                Some(_) => Outcome::Exception,
+                None => Outcome::Cut,
+            },
             (Some(asked), None) if asked.kind == MessageKind::ONEWAY => Outcome::Oneway,
             (_, None) => Outcome::Unanswered,
         };
@@ -297,7 +400,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
             arguments = asked.body;
         }
         let (method, sequence_id, protocol) = names.unwrap_or_else(|| {
-            let encoding = crate::thrift::Encoding::Binary;
+            let encoding = Encoding::Binary;
             (Box::default(), 0, Protocol { encoding, is_framed: false })
         });
         Call {
@@ -316,6 +419,16 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
             result,
         }
     }
+}
+
+/// Since which message a call waits in a connection that stands in the line; it leaves the line where none does.
+fn waits_since(tcp: &mut Reassembler<Conversation>, place: Place) -> Option<u64> {
+    let waits = |conversation: &mut Conversation| {
+        let since = conversation.waiting.since();
+        conversation.is_in_line = since.is_some();
+        since
+    };
+    tcp.visit(place, |_, conversation| waits(conversation)).flatten()
 }
 
 impl Conversation {

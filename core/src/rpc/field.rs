@@ -57,7 +57,7 @@ fields! { "A field of a call." CallField {
     Protocol "protocol" "binary, compact, framed-binary or framed-compact.";
     Method "method" "The method that is called, with the service and a colon before it if the message has them.";
     SequenceId "sequence_id" "The number that an answer has from its call.";
-    Outcome "outcome" "returned, exception (a declared one), failure (any other), oneway or unanswered.";
+    Outcome "outcome" "returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there).";
     Latency "latency" "Microseconds from its first byte to the last one of its answer; null where one of them is missing, or the times go back.";
     RequestBytes "request_bytes" "Bytes of the call with its frame; null where it is missing.";
     ReplyBytes "reply_bytes" "Bytes of the answer with its frame; null where there is none.";

@@ -5,10 +5,15 @@
 
 use super::call::Protocol;
 use super::header::{self, Found, HEADER_MAX, Header};
+use super::ledger::Ledger;
 use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
 
 /// Bytes of a message without a frame, above which it is none.
 const MESSAGE_MAX: u64 = 1 << 30;
+
+/// Bytes that may be walked in vain for each byte of a piece: what looks like a message and fails far on is looked
+/// through again for others, so that hostile bytes would else cost the square of their number.
+const VAIN_PER_BYTE: usize = 4;
 
 /// Bytes that are put behind the rest of the last piece, to walk over the seam: more than any one number
 /// or header takes.
@@ -30,10 +35,18 @@ pub(super) struct Message {
     pub(super) is_whole: bool,
     /// Whether its struct was walked from its first byte to its last.
     pub(super) is_checked: bool,
-    /// The id of the first field of its struct: 0 of a result, another of an exception.
+    /// The id of the first field of its struct: 0 of a result, another of an exception. Without any field it is
+    /// 0, too; `None` where too little of it is there.
     pub(super) first_field: Option<i32>,
     /// Its struct, if it was to be kept and all of it is there.
     pub(super) body: Option<Vec<u8>>,
+}
+
+impl Message {
+    /// Whether one of them may be the answer of the other: they have one number and one name.
+    pub(super) fn is_like(&self, other: &Message) -> bool {
+        self.sequence_id == other.sequence_id && self.name == other.name
+    }
 }
 
 /// One direction.
@@ -59,10 +72,13 @@ struct Body {
     left: Option<u64>,
     /// The walk over the struct; none where its frame is counted only.
     extent: Option<Extent>,
+    /// Bytes of the message that are missing.
+    missing: u64,
+    /// Whether it was found between other bytes, so that it may be none as long as it is not walked to its end.
+    is_guess: bool,
     /// The first bytes of the struct.
     first: [u8; 4],
     first_len: usize,
-    keep_max: usize,
 }
 
 /// What the connection knows.
@@ -72,6 +88,16 @@ pub(super) struct Known {
     pub(super) protocol: Option<Protocol>,
     /// Bytes of a struct that is kept; 0: none is.
     pub(super) keep_max: usize,
+}
+
+/// A piece of a stream.
+#[derive(Debug, Clone, Copy)]
+struct Piece<'p> {
+    bytes: &'p [u8],
+    /// When it was captured.
+    ts: Option<i64>,
+    /// Bytes that may have been walked in vain when it is over, of all that ever were.
+    vain_max: u64,
 }
 
 /// How far a struct went.
@@ -84,6 +110,14 @@ enum Walk {
     Fails,
 }
 
+/// What waiting bytes of a header are with those that follow.
+enum Seam {
+    /// So many more bytes belong to it.
+    Takes(usize),
+    /// They begin no message.
+    Nothing,
+}
+
 impl Messages {
     /// Takes the next bytes.
     pub(super) fn bytes(
@@ -91,174 +125,242 @@ impl Messages {
         mut bytes: &[u8],
         ts: Option<i64>,
         known: Known,
-        out: &mut impl FnMut(Message),
+        ledger: &mut Ledger,
+        out: &mut Vec<Message>,
     ) {
-        while !bytes.is_empty() {
+        ledger.counts.seen += bytes.len() as u64;
+        let vain = bytes.len().max(HEADER_MAX) * VAIN_PER_BYTE;
+        let vain_max = ledger.counts.walked_in_vain.saturating_add(vain as u64);
+        while self.body.is_none() && !self.carry.is_empty() && !bytes.is_empty() {
+            match self.search_over_seam(bytes, known, ledger) {
+                Seam::Takes(count) => bytes = bytes.get(count..).unwrap_or_default(),
+                Seam::Nothing => {
+                    // Behind its first byte, what was kept may have a message in it, if anything may.
+                    let kept = std::mem::take(&mut self.carry);
+                    let passed = self.pass_to_candidate(&kept, known, ledger);
+                    let rest = kept.get(passed..).unwrap_or_default();
+                    self.piece(
+                        Piece { bytes: rest, ts: self.carry_ts, vain_max },
+                        known,
+                        ledger,
+                        out,
+                    );
+                }
+            }
+        }
+        self.piece(Piece { bytes, ts, vain_max }, known, ledger, out);
+    }
+
+    /// Takes bytes with no beginning of a header before them.
+    fn piece(
+        &mut self,
+        mut piece: Piece<'_>,
+        known: Known,
+        ledger: &mut Ledger,
+        out: &mut Vec<Message>,
+    ) {
+        while !piece.bytes.is_empty() {
             let passed = match self.body.take() {
-                None => self.search(bytes, ts, known),
-                Some(body) => self.go_on(body, bytes, ts, out),
+                None => self.search(piece, known, ledger),
+                Some(body) => self.go_on(body, piece, known, ledger, out),
             };
-            bytes = bytes.get(passed..).unwrap_or_default();
+            piece.bytes = piece.bytes.get(passed..).unwrap_or_default();
         }
     }
 
     /// Takes note of missing bytes. A frame tells where it ends, a struct does not.
-    pub(super) fn gap(&mut self, len: u64, known: Known, out: &mut impl FnMut(Message)) {
-        self.carry.clear();
+    pub(super) fn gap(
+        &mut self,
+        len: u64,
+        known: Known,
+        ledger: &mut Ledger,
+        out: &mut Vec<Message>,
+    ) {
+        ledger.counts.missing += len;
         match self.body.take() {
             Some(mut body) if body.left.is_some_and(|left| left >= len) && self.is_sure => {
-                body.lose(len);
+                self.carry.clear();
+                body.lose(len, ledger);
                 if body.left == Some(0) {
-                    out(body.message);
+                    body.tell(ledger, out);
                 } else {
                     self.body = Some(body);
                 }
             }
             body => {
-                self.lose(known);
-                self.tell_cut(body, known, out);
+                self.cut(body, known, ledger, out);
+                self.is_sure = false;
+                self.is_lost = known.protocol.is_some();
             }
         }
     }
 
     /// Tells the message that the end of the connection cuts.
-    pub(super) fn end(&mut self, known: Known, out: &mut impl FnMut(Message)) {
+    pub(super) fn end(&mut self, known: Known, ledger: &mut Ledger, out: &mut Vec<Message>) {
         let body = self.body.take();
-        self.tell_cut(body, known, out);
+        self.cut(body, known, ledger, out);
     }
 
-    /// Tells a message of which the end is missing, if it surely is one.
-    fn tell_cut(&self, body: Option<Box<Body>>, known: Known, out: &mut impl FnMut(Message)) {
-        if let Some(mut body) = body
-            && known.protocol == Some(body.message.protocol)
-        {
-            body.cut();
-            out(body.message);
-        }
-    }
-
-    /// Where messages begin is not known any more.
-    fn lose(&mut self, known: Known) {
+    /// Drops what was kept of a message, and tells it if it surely is one.
+    fn cut(
+        &mut self,
+        body: Option<Box<Body>>,
+        known: Known,
+        ledger: &mut Ledger,
+        out: &mut Vec<Message>,
+    ) {
+        let Some(mut body) = body else {
+            ledger.counts.outside += self.carry.len() as u64;
+            return self.carry.clear();
+        };
+        // What is kept at the end of a piece was counted as the struct's.
         self.carry.clear();
-        self.is_sure = false;
-        self.is_lost = known.protocol.is_some();
+        if known.protocol == Some(body.message.protocol) && !body.is_guess {
+            body.cut(ledger);
+            body.tell(ledger, out);
+        } else {
+            body.refuse(ledger);
+        }
     }
 
     /// Looks for a header; answers how many bytes are not looked at again.
-    fn search(&mut self, bytes: &[u8], ts: Option<i64>, known: Known) -> usize {
-        if !self.carry.is_empty() {
-            return self.search_over_seam(bytes, known);
+    fn search(&mut self, piece: Piece<'_>, known: Known, ledger: &mut Ledger) -> usize {
+        let Piece { bytes, ts, vain_max } = piece;
+        if ledger.counts.walked_in_vain >= vain_max {
+            ledger.counts.outside += bytes.len() as u64;
+            ledger.counts.not_searched += bytes.len() as u64;
+            (self.is_sure, self.is_lost) = (false, true);
+            return bytes.len();
         }
         match header::find(bytes, known.protocol) {
-            Found::Header(header) => {
-                let body = Body::begin(&header, ts, self.is_sure, known);
-                self.body = Some(Box::new(body));
-                header.len
-            }
+            Found::Header(header) => self.begin(&header, ts, known, ledger),
             Found::Part => {
                 self.carry.extend_from_slice(bytes);
                 self.carry_ts = ts;
                 bytes.len()
             }
-            Found::Nothing => {
-                self.is_sure = false;
-                self.is_lost |= known.protocol.is_some();
-                self.next_candidate(bytes, known)
-            }
+            Found::Nothing => self.pass_to_candidate(bytes, known, ledger),
         }
     }
 
     /// The same where a header may have begun in an earlier piece.
-    fn search_over_seam(&mut self, bytes: &[u8], known: Known) -> usize {
+    fn search_over_seam(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> Seam {
         let before = self.carry.len();
         let room = HEADER_MAX.saturating_sub(before).min(bytes.len());
         self.carry.extend_from_slice(bytes.get(..room).unwrap_or_default());
-        match header::find(&self.carry, known.protocol) {
+        let carry = std::mem::take(&mut self.carry);
+        match header::find(&carry, known.protocol) {
+            // It does not end in what was kept, which was found to be a part of one.
             Found::Header(header) => {
-                let passed = header.len.saturating_sub(before);
-                let body = Body::begin(&header, self.carry_ts, self.is_sure, known);
-                self.body = Some(Box::new(body));
-                self.carry.clear();
-                passed
+                let len = self.begin(&header, self.carry_ts, known, ledger);
+                Seam::Takes(len.saturating_sub(before))
             }
-            Found::Part if self.carry.len() < HEADER_MAX => room,
+            Found::Part if carry.len() < HEADER_MAX => {
+                self.carry = carry;
+                Seam::Takes(room)
+            }
             _ => {
-                // The rest of what was kept may have another one in it, if anything may.
-                self.is_sure = false;
-                self.is_lost |= known.protocol.is_some();
+                self.carry = carry;
                 self.carry.truncate(before);
-                let skipped = self.next_candidate(&self.carry, known).min(before);
-                self.carry.drain(..skipped);
-                0
+                Seam::Nothing
             }
         }
     }
 
+    /// Begins a message; answers how many bytes its header has.
+    fn begin(
+        &mut self,
+        header: &Header<'_>,
+        ts: Option<i64>,
+        known: Known,
+        ledger: &mut Ledger,
+    ) -> usize {
+        let body = Body::begin(header, ts, self, known);
+        ledger.levels(0, body.extent.as_ref().map_or(0, Extent::memory_bytes));
+        self.body = Some(Box::new(body));
+        header.len
+    }
+
     /// How many bytes to pass before a message may begin, of bytes that do not begin with one.
-    fn next_candidate(&self, bytes: &[u8], known: Known) -> usize {
-        let Some(protocol) = known.protocol.filter(|_| self.is_lost) else { return bytes.len() };
-        let first = header::first_byte(protocol);
-        let mut at = 1;
-        while let Some(rest) = bytes.get(at..)
-            && let Some(ahead) = rest.iter().position(|byte| *byte == first)
-        {
-            at += ahead;
-            let candidate = bytes.get(at..).unwrap_or_default();
-            if !matches!(header::find(candidate, known.protocol), Found::Nothing) {
-                return at;
-            }
-            at += 1;
-        }
-        bytes.len()
+    fn pass_to_candidate(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
+        self.is_sure = false;
+        self.is_lost |= known.protocol.is_some();
+        let passed = next_candidate(bytes, known);
+        ledger.counts.outside += passed as u64;
+        passed
     }
 
     /// Goes on with a struct; answers how many bytes are not looked at again.
     fn go_on(
         &mut self,
         mut body: Box<Body>,
-        bytes: &[u8],
-        ts: Option<i64>,
-        out: &mut impl FnMut(Message),
+        piece: Piece<'_>,
+        known: Known,
+        ledger: &mut Ledger,
+        out: &mut Vec<Message>,
     ) -> usize {
-        let before = self.carry.len();
-        let walked = match (&mut body.extent, body.left) {
-            (None, Some(left)) if left <= bytes.len() as u64 => Walk::Ends(left as usize),
-            (None, _) => Walk::GoesOn,
-            (Some(extent), _) if before == 0 => walk(extent, bytes, &mut self.carry),
-            (Some(extent), _) => walk_over_seam(extent, bytes, &mut self.carry),
-        };
+        let Piece { bytes, ts, .. } = piece;
+        let is_over_seam = !self.carry.is_empty();
+        let passed_before = body.extent.as_ref().map_or(0, Extent::passed);
+        let walked = body.walk(bytes, &mut self.carry, ledger);
         let passed = match walked {
             Walk::Ends(len) => len,
             // Over a seam, some bytes only were looked at.
-            Walk::GoesOn if body.extent.is_some() && before > 0 => bytes.len().min(SEAM_LEN),
+            Walk::GoesOn if body.extent.is_some() && is_over_seam => bytes.len().min(SEAM_LEN),
             Walk::GoesOn => bytes.len(),
-            Walk::Fails => return self.fail(bytes),
+            Walk::Fails => 0,
         };
         let is_over = matches!(walked, Walk::Ends(_));
-        let fits = body.take(bytes.get(..passed).unwrap_or_default(), ts);
-        if !fits || (is_over && body.left.unwrap_or_default() != 0) {
-            return self.fail(bytes);
+        let fits = body.has_room(passed as u64, is_over);
+        if matches!(walked, Walk::Fails) || !fits {
+            let walked = body.extent.as_ref().map_or(0, Extent::passed);
+            ledger.counts.walked_in_vain += walked.saturating_sub(passed_before) as u64;
+            return self.fail(*body, bytes, known, ledger);
         }
+        body.take(bytes.get(..passed).unwrap_or_default(), ts, known, ledger);
         if is_over {
             self.carry.clear();
-            body.finish();
             self.is_sure = true;
             self.is_lost = false;
-            out(body.message);
+            body.finish(ledger);
+            body.tell(ledger, out);
         } else {
             self.body = Some(body);
         }
         passed
     }
 
-    /// What was taken for a struct is none. Nothing can be said of where the next message begins, so that
-    /// all but the first byte is looked at again.
-    fn fail(&mut self, bytes: &[u8]) -> usize {
+    /// What was taken for a struct is none. Nothing can be said of where the next message begins, so that all is looked
+    /// at again; unless nothing says that there are messages.
+    fn fail(&mut self, body: Body, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
+        body.refuse(ledger);
         self.carry.clear();
         self.is_sure = false;
-        self.is_lost = true;
-        bytes.len().min(1)
+        self.is_lost = known.protocol.is_some();
+        if self.is_lost {
+            return 0;
+        }
+        ledger.counts.outside += bytes.len() as u64;
+        bytes.len()
     }
+}
+
+/// How many bytes to pass before a message of the known protocol may begin, at least one; all if none is known.
+fn next_candidate(bytes: &[u8], known: Known) -> usize {
+    let Some(protocol) = known.protocol else { return bytes.len() };
+    let first = header::first_byte(protocol);
+    let mut at = 1;
+    while let Some(rest) = bytes.get(at..)
+        && let Some(ahead) = rest.iter().position(|byte| *byte == first)
+    {
+        at += ahead;
+        let candidate = bytes.get(at..).unwrap_or_default();
+        if !matches!(header::find(candidate, known.protocol), Found::Nothing) {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
 }
 
 /// Walks on over `bytes`; those at the end that are not enough go to `carry`.
@@ -289,10 +391,10 @@ fn walk_over_seam(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Wal
 
 impl Body {
     /// The struct behind a header whose first byte was captured at `ts`.
-    fn begin(header: &Header<'_>, ts: Option<i64>, is_sure: bool, known: Known) -> Self {
+    fn begin(header: &Header<'_>, ts: Option<i64>, messages: &Messages, known: Known) -> Self {
         let fits = header.body_len.is_none_or(|len| len <= known.keep_max as u64);
         // A frame is counted where the frame before it was right.
-        let is_counted = is_sure && known.protocol.is_some() && header.body_len.is_some();
+        let is_counted = messages.is_sure && known.protocol.is_some() && header.body_len.is_some();
         let encoding = header.protocol.encoding;
         Body {
             message: Message {
@@ -310,63 +412,109 @@ impl Body {
             },
             left: header.body_len,
             extent: (!is_counted).then(|| Extent::new(encoding, Limits::default())),
+            missing: 0,
+            is_guess: messages.is_lost,
             first: [0; 4],
             first_len: 0,
-            keep_max: known.keep_max,
         }
     }
 
-    /// Takes bytes of the struct; whether its frame has room for them.
-    fn take(&mut self, bytes: &[u8], ts: Option<i64>) -> bool {
-        if let Some(left) = &mut self.left {
-            match left.checked_sub(bytes.len() as u64) {
-                Some(rest) => *left = rest,
-                None => return false,
-            }
+    /// Walks on over the next bytes, or counts them.
+    fn walk(&mut self, bytes: &[u8], carry: &mut Vec<u8>, ledger: &mut Ledger) -> Walk {
+        let Some(extent) = &mut self.extent else {
+            return match self.left {
+                Some(left) if left <= bytes.len() as u64 => Walk::Ends(left as usize),
+                _ => Walk::GoesOn,
+            };
+        };
+        let before = extent.memory_bytes();
+        let walked = match carry.is_empty() {
+            true => walk(extent, bytes, carry),
+            false => walk_over_seam(extent, bytes, carry),
+        };
+        match ledger.levels(before, extent.memory_bytes()) {
+            true => walked,
+            false => Walk::Fails,
         }
+    }
+
+    /// Whether its frame, and what a message may have, have room for so many more bytes, and for no others if it is over.
+    fn has_room(&self, more: u64, is_over: bool) -> bool {
+        let fits = match self.left {
+            Some(left) if is_over => left == more,
+            Some(left) => left >= more,
+            None => true,
+        };
+        fits && self.message.len + more <= MESSAGE_MAX
+    }
+
+    /// Takes bytes of the struct.
+    fn take(&mut self, bytes: &[u8], ts: Option<i64>, known: Known, ledger: &mut Ledger) {
+        self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
         self.message.len += bytes.len() as u64;
         self.message.last_ts = ts.or(self.message.last_ts);
-        for byte in bytes {
-            let Some(place) = self.first.get_mut(self.first_len) else { break };
-            *place = *byte;
-            self.first_len += 1;
-        }
-        match &mut self.message.body {
-            Some(kept) if kept.len() + bytes.len() <= self.keep_max => {
-                kept.extend_from_slice(bytes);
+        if self.missing == 0 {
+            for byte in bytes {
+                let Some(place) = self.first.get_mut(self.first_len) else { break };
+                *place = *byte;
+                self.first_len += 1;
             }
-            kept => *kept = None,
         }
-        self.message.len <= MESSAGE_MAX
+        ledger.keep(&mut self.message.body, bytes, known.keep_max);
     }
 
     /// So many bytes of it are missing, but its frame goes on.
-    fn lose(&mut self, len: u64) {
+    fn lose(&mut self, len: u64, ledger: &mut Ledger) {
         self.left = self.left.map(|left| left.saturating_sub(len));
         self.message.len += len;
-        self.extent = None;
-        self.cut();
+        self.missing += len;
+        self.cut(ledger);
     }
 
     /// Some of it is missing.
-    fn cut(&mut self) {
+    fn cut(&mut self, ledger: &mut Ledger) {
+        self.end_walk(ledger);
         self.message.is_whole = false;
-        self.message.body = None;
-        self.message.first_field = self.first_field();
+        ledger.forget(&mut self.message.body);
     }
 
     /// It is over.
-    fn finish(&mut self) {
+    fn finish(&mut self, ledger: &mut Ledger) {
         self.message.is_checked = self.extent.is_some() && self.message.is_whole;
-        self.message.first_field = self.first_field();
+        ledger.shrink(&mut self.message.body);
     }
 
-    /// The id of the first field, as far as the first bytes tell; none if there is no field.
+    /// Hands the message over.
+    fn tell(mut self, ledger: &mut Ledger, out: &mut Vec<Message>) {
+        self.end_walk(ledger);
+        self.message.first_field = self.first_field();
+        ledger.counts.in_messages += self.seen();
+        out.push(self.message);
+    }
+
+    /// It is no message.
+    fn refuse(mut self, ledger: &mut Ledger) {
+        self.cut(ledger);
+        ledger.counts.outside += self.seen();
+    }
+
+    fn end_walk(&mut self, ledger: &mut Ledger) {
+        if let Some(extent) = self.extent.take() {
+            ledger.levels(extent.memory_bytes(), 0);
+        }
+    }
+
+    /// Bytes of it that came.
+    fn seen(&self) -> u64 {
+        self.message.len.saturating_sub(self.missing)
+    }
+
+    /// The id of the first field, 0 if there is none; `None` where the first bytes do not tell.
     fn first_field(&self) -> Option<i32> {
         let first = self.first.get(..self.first_len)?;
         let (kind, rest) = first.split_first()?;
         if *kind == 0 {
-            return None;
+            return Some(0);
         }
         match self.message.protocol.encoding {
             Encoding::Binary => {

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use super::line::Place;
+
 /// One end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
@@ -31,9 +33,16 @@ pub struct Connection {
     pub initiator: SocketAddr,
     /// The end that was called.
     pub responder: SocketAddr,
+    /// Where the reassembler keeps it.
+    pub(super) slot: usize,
 }
 
 impl Connection {
+    /// Where it is found again.
+    pub(crate) fn place(&self) -> Place {
+        Place { slot: self.slot, number: self.number }
+    }
+
     /// Address and port of one end.
     pub fn address(&self, side: Side) -> SocketAddr {
         match side {

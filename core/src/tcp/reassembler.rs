@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::connection::{Connection, Side};
-use super::stream::{Output, Segment, Stream};
+use super::line::{Line, Place};
+use super::stream::{Output, PIECES_MAX, Segment, Stream};
 use crate::flow::FlowKey;
 use crate::packet::{Field, Packet};
 
@@ -35,10 +36,10 @@ pub struct TcpOptions {
     pub idle_timeout: Option<i64>,
     /// Connections at one time, at least 1. One more ends one that has had no packet for long.
     pub max_connections: usize,
-    /// Memory for bytes that wait for others in front of them, for each direction. Above it, what is
-    /// missing is given up.
+    /// Memory for bytes that wait for others in front of them, for each direction. Above it, or where more
+    /// than 1,024 pieces wait, what is missing is given up.
     pub pending_max: usize,
-    /// The same for all connections together.
+    /// The same for all connections together: above it, what has been missing for the longest time is given up.
     pub pending_total_max: usize,
 }
 
@@ -91,6 +92,8 @@ pub struct Reassembler<S> {
     packets: u64,
     connections: u64,
     pending_bytes: usize,
+    /// Connections in which bytes wait for others in front of them.
+    line: Line,
 }
 
 #[derive(Debug)]
@@ -105,6 +108,16 @@ struct Open<S> {
     was_reset: bool,
     last_ts: Option<i64>,
     last_packet: u64,
+    /// Since when bytes of the initiator, and of the responder, wait for others.
+    waits: [Wait; 2],
+    is_in_line: bool,
+}
+
+/// Where a stream waits, and the packet since which it does.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wait {
+    position: u64,
+    since: u64,
 }
 
 /// What a packet says of its connection.
@@ -130,6 +143,7 @@ impl<S: Default> Reassembler<S> {
             packets: 0,
             connections: 0,
             pending_bytes: 0,
+            line: Line::default(),
         }
     }
 
@@ -153,11 +167,47 @@ impl<S: Default> Reassembler<S> {
         let before = open.pending_bytes();
         open.take(&seen, each);
         if open.pending_bytes() != 0 || before != 0 {
-            let others = self.pending_bytes.saturating_sub(before);
-            let total_max = self.options.pending_total_max;
-            open.give_up(self.options.pending_max, total_max.saturating_sub(others), each);
-            self.pending_bytes = others + open.pending_bytes();
+            open.give_up(self.options.pending_max, each);
+            open.note_waits(self.packets);
+            self.pending_bytes = self.pending_bytes.saturating_sub(before) + open.pending_bytes();
+            self.stand_in_line(slot);
+            self.give_up_oldest(each);
         }
+    }
+
+    /// Puts a connection in the line of those that wait, if it does.
+    fn stand_in_line(&mut self, slot: usize) {
+        let Reassembler { slots, line, .. } = self;
+        let Some(open) = slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        if let Some((since, _)) = open.longest_wait()
+            && !open.is_in_line
+        {
+            open.is_in_line = true;
+            let place = open.connection.place();
+            line.push(place, since, |place| waits_since(slots, place));
+        }
+    }
+
+    /// Gives up what has been missing for the longest time, as long as more waits than may in all.
+    fn give_up_oldest(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let Reassembler { slots, line, pending_bytes, options, .. } = self;
+        while *pending_bytes > options.pending_total_max {
+            let Some(place) = line.oldest(|place| waits_since(slots, place)) else { return };
+            let Some(open) = slots.get_mut(place.slot).and_then(Option::as_mut) else { return };
+            let before = open.pending_bytes();
+            open.give_up_longest_wait(each);
+            *pending_bytes = pending_bytes.saturating_sub(before) + open.pending_bytes();
+        }
+    }
+
+    /// What `S` keeps of a connection, as long as it is open.
+    pub(crate) fn visit<R>(
+        &mut self,
+        place: Place,
+        visit: impl FnOnce(&Connection, &mut S) -> R,
+    ) -> Option<R> {
+        let open = open_at(&mut self.slots, place)?;
+        Some(visit(&open.connection, &mut open.state))
     }
 
     /// Ends every connection, in the order in which they began.
@@ -228,8 +278,8 @@ impl<S: Default> Reassembler<S> {
             self.evict(each);
         }
         self.connections += 1;
-        let open = Some(Open::new(key, self.connections, seen));
         let slot = self.free.pop().unwrap_or(self.slots.len());
+        let open = Some(Open::new(key, self.connections, slot, seen));
         match self.slots.get_mut(slot) {
             Some(place) => *place = open,
             None => self.slots.push(open),
@@ -287,7 +337,7 @@ impl<S: Default> Reassembler<S> {
 }
 
 impl<S: Default> Open<S> {
-    fn new(key: FlowKey, number: u64, seen: &Seen<'_>) -> Self {
+    fn new(key: FlowKey, number: u64, slot: usize, seen: &Seen<'_>) -> Self {
         // Who answers a SYN was called.
         let is_answer = seen.flags & (SYN | ACK) == SYN | ACK;
         let is_second = seen.reversed != is_answer;
@@ -296,7 +346,7 @@ impl<S: Default> Open<S> {
         let (initiator, responder) = if is_second { (second, first) } else { (first, second) };
         Open {
             key,
-            connection: Connection { number, initiator, responder },
+            connection: Connection { number, initiator, responder, slot },
             is_second,
             state: S::default(),
             initiator: Stream::default(),
@@ -304,6 +354,8 @@ impl<S: Default> Open<S> {
             was_reset: false,
             last_ts: None,
             last_packet: 0,
+            waits: [Wait::default(); 2],
+            is_in_line: false,
         }
     }
 }
@@ -362,28 +414,45 @@ impl<S> Open<S> {
         self.was_reset |= seen.flags & RST != 0;
     }
 
-    /// Gives up what is missing in front of bytes that take too much memory.
-    fn give_up(
-        &mut self,
-        each_max: usize,
-        both_max: usize,
-        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
-    ) {
+    /// Gives up what is missing in front of bytes that take too much memory, or are too many pieces.
+    fn give_up(&mut self, bytes_max: usize, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
         let Open { connection, state, initiator, responder, .. } = self;
-        for (side, stream) in
-            [(Side::Initiator, &mut *initiator), (Side::Responder, &mut *responder)]
-        {
-            while stream.pending_bytes() > each_max {
+        for (side, stream) in [(Side::Initiator, initiator), (Side::Responder, responder)] {
+            while stream.pending_bytes() > bytes_max || stream.pending_pieces() > PIECES_MAX {
                 stream.skip_gap(&mut told(connection, state, side, each));
             }
         }
-        while initiator.pending_bytes() + responder.pending_bytes() > both_max {
-            let (side, stream) = match initiator.pending_bytes() >= responder.pending_bytes() {
-                true => (Side::Initiator, &mut *initiator),
-                false => (Side::Responder, &mut *responder),
-            };
-            stream.skip_gap(&mut told(connection, state, side, each));
+    }
+
+    /// Takes note of since when each stream waits: since the packet by which it came to where it is now.
+    fn note_waits(&mut self, packet: u64) {
+        for (stream, wait) in [&self.initiator, &self.responder].into_iter().zip(&mut self.waits) {
+            if stream.pending_bytes() == 0 {
+                *wait = Wait::default();
+            } else if wait.since == 0 || wait.position != stream.position() {
+                *wait = Wait { position: stream.position(), since: packet };
+            }
         }
+    }
+
+    /// Since which packet bytes wait for others in front of them, and on which side for the longest time.
+    fn longest_wait(&self) -> Option<(u64, Side)> {
+        let sides = [(&self.initiator, Side::Initiator), (&self.responder, Side::Responder)];
+        let waiting = sides.into_iter().zip(self.waits);
+        let waiting = waiting.filter(|((stream, _), _)| stream.pending_bytes() > 0);
+        waiting.map(|((_, side), wait)| (wait.since, side)).min()
+    }
+
+    /// Gives up the gap that has been waited for longest. What waits behind the next one has waited for as long.
+    fn give_up_longest_wait(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+        let Some((_, side)) = self.longest_wait() else { return };
+        let Open { connection, state, initiator, responder, waits: [first, second], .. } = self;
+        let (stream, wait) = match side {
+            Side::Initiator => (initiator, first),
+            Side::Responder => (responder, second),
+        };
+        stream.skip_gap(&mut told(connection, state, side, each));
+        wait.position = stream.position();
     }
 
     /// Tells what waits, and that nothing comes any more.
@@ -393,6 +462,20 @@ impl<S> Open<S> {
         responder.flush(&mut told(connection, state, Side::Responder, each));
         each(connection, state, Event::End);
     }
+}
+
+/// The connection that is kept there, if it is still open.
+fn open_at<S>(slots: &mut [Option<Open<S>>], place: Place) -> Option<&mut Open<S>> {
+    let open = slots.get_mut(place.slot).and_then(Option::as_mut);
+    open.filter(|open| open.connection.number == place.number)
+}
+
+/// Since when a connection waits that stands in the line; it leaves the line where it does not.
+fn waits_since<S>(slots: &mut [Option<Open<S>>], place: Place) -> Option<u64> {
+    let open = open_at(slots, place)?;
+    let since = open.longest_wait().map(|(since, _)| since);
+    open.is_in_line = since.is_some();
+    since
 }
 
 /// What a stream gives, told as an event of its connection.

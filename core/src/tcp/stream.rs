@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 /// What a pending piece takes beside its bytes: so that many small ones are bounded, too.
 const PIECE_COST: usize = 96;
 
+/// Pieces that wait for bytes in front of them. Each is met by every later segment that overlaps it, so that many small
+/// ones cost time before they cost memory; a window of usual segments has fewer.
+pub(super) const PIECES_MAX: usize = 1024;
+
 /// A segment that begins less than so many bytes before the next one to come is old: a window is at most
 /// 2^30 bytes (RFC 7323, section 2.3), so that everything else is ahead.
 const OLD_MAX: u32 = 1 << 30;
@@ -67,6 +71,16 @@ impl Stream {
     /// What waits for bytes in front of it, in bytes of memory.
     pub(super) fn pending_bytes(&self) -> usize {
         self.pending_bytes
+    }
+
+    /// How many pieces wait.
+    pub(super) fn pending_pieces(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// How many bytes were passed on, missing ones counted. It moves on when what is waited for has come.
+    pub(super) fn position(&self) -> u64 {
+        self.position
     }
 
     /// Whether everything up to the FIN was passed on.

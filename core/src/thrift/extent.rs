@@ -87,6 +87,16 @@ impl Extent {
         Ok((self.passed - before, progress))
     }
 
+    /// Bytes that were passed; where the search failed, those before what is wrong.
+    pub fn passed(&self) -> usize {
+        self.passed
+    }
+
+    /// Memory for what is not over: it grows with the levels of the struct.
+    pub fn memory_bytes(&self) -> usize {
+        self.open.capacity() * size_of::<(Open, Depth)>()
+    }
+
     /// Passes what there is, in steps of which each is done whole or not at all.
     fn pass<'a, P: Protocol<'a>>(&mut self, mut at: P) -> ProtocolResult<Progress> {
         while let Some((open, depth)) = self.open.pop() {

@@ -159,3 +159,109 @@ fn a_lost_answer_leaves_the_later_calls_of_one_number_their_own() {
         assert_eq!(talk.lines(), expected, "{protocol:?}");
     }
 }
+
+#[test]
+fn an_answer_that_stands_before_its_call_in_the_capture_is_its_answer() {
+    for protocol in PROTOCOLS {
+        let (call, answer) = (asked("get", 0).bytes(protocol), answered("get", 0).bytes(protocol));
+        let mut talk = Talk::new();
+        for _ in 0..6 {
+            talk = talk.there(&call).back(&answer);
+        }
+        // Segments 2 and 3 are the first call and its answer; each keeps its time.
+        for swapped in [4, 8, 10] {
+            talk.segments.swap(swapped, swapped + 1);
+        }
+        assert_eq!(talk.lines(), ["get 0 returned 1s"; 6], "{protocol:?}");
+    }
+}
+
+#[test]
+fn an_answer_whose_call_is_lost_is_not_that_of_a_later_call() {
+    for protocol in PROTOCOLS {
+        let (call, answer) = (asked("get", 0).bytes(protocol), answered("get", 0).bytes(protocol));
+        let other = answered("other", 0).bytes(protocol);
+        let talk = Talk::new()
+            .there(&call)
+            .back(&answer)
+            .there(&call)
+            .lost()
+            .back(&answer)
+            .there(&call)
+            .back(&answer)
+            // Of two answers without a call, the first one waits no longer; nor does one at the end.
+            .back(&answer)
+            .back(&other);
+        let (whole, lonely) = ("get 0 returned 1s", "get 0 returned");
+        let expected = [whole, lonely, whole, lonely, "other 0 returned"];
+        assert_eq!(talk.lines(), expected, "{protocol:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_before_its_first_field_is_told_as_cut() {
+    for protocol in PROTOCOLS {
+        let answer = answered("b", 2).field(Some((1, b"declared")));
+        let (bytes, body) = (answer.bytes(protocol), answer.body(protocol.encoding));
+        let before = bytes.len() - body.len();
+        let talk = Talk::new()
+            .there(&asked("a", 1).bytes(protocol))
+            .back(&answered("a", 1).bytes(protocol))
+            .there(&asked("b", 2).bytes(protocol));
+        assert_eq!(talk.clone().back(&bytes[..before]).lines()[1], "b 2 cut", "{protocol:?}");
+        let cut_later = talk.back(&bytes[..before + 3]);
+        assert_eq!(cut_later.lines()[1], "b 2 exception", "{protocol:?}");
+    }
+}
+
+#[test]
+fn bytes_behind_a_gap_are_not_taken_for_the_first_of_an_answer() {
+    let protocol = PROTOCOLS[1];
+    let answer = answered("b", 2).field(Some((0, &[0xff; 3000]))).bytes(protocol);
+    let before = answer.len()
+        - answered("b", 2).field(Some((0, &[0xff; 3000]))).body(protocol.encoding).len();
+    let talk = Talk::new()
+        .there(&asked("a", 1).bytes(protocol))
+        .back(&answered("a", 1).bytes(protocol))
+        .there(&asked("b", 2).bytes(protocol))
+        .back(&answer[..before])
+        .back(&answer[before..1000])
+        .lost()
+        .back(&answer[1000..])
+        .there(&asked("c", 3).bytes(protocol));
+    assert_eq!(talk.lines(), ["a 1 returned 1s", "b 2 cut", "c 3 unanswered"]);
+}
+
+#[test]
+fn what_looks_like_a_message_behind_lost_bytes_is_told_only_when_it_is_whole() {
+    for protocol in PROTOCOLS {
+        let long = asked("text", 9).field(Some((1, &[b'x'; 3000]))).bytes(protocol);
+        let talk = Talk::new()
+            .there(&asked("a", 1).bytes(protocol))
+            .back(&answered("a", 1).bytes(protocol))
+            // Some bytes of a message, and among those that follow what looks like another one.
+            .there(&[b'x'; 100])
+            .lost()
+            .there(&[&[b'x'; 100], &long[..1000]].concat());
+        assert_eq!(talk.lines(), ["a 1 returned 1s"], "cut by the end, {protocol:?}");
+        let whole = talk.there(&long[1000..]);
+        assert_eq!(whole.lines()[1], "text 9 unanswered", "{protocol:?}");
+    }
+}
+
+#[test]
+fn a_message_among_bytes_that_waited_for_the_rest_of_another_header_is_found() {
+    // Bytes that begin a message whose name is very long, and in the same segment a whole one.
+    let protocol = PROTOCOLS[0];
+    let long_name = [&[0x80, 1, 0, 1, 0, 0, 0, 250][..], b"name"].concat();
+    let talk = Talk::new()
+        .there(&asked("a", 1).bytes(protocol))
+        .back(&answered("a", 1).bytes(protocol))
+        .there(b"bytes of a message")
+        .lost()
+        .there(&[b"of another", &long_name[..], &asked("b", 2).bytes(protocol)].concat())
+        .there(&asked("c", 3).bytes(protocol))
+        .there(&asked("d", 4).field(Some((1, &[b'x'; 300]))).bytes(protocol));
+    let found = ["a 1 returned 1s", "b 2 unanswered", "c 3 unanswered", "d 4 unanswered"];
+    assert_eq!(talk.lines(), found);
+}

@@ -33,6 +33,45 @@ fn many_small_pieces_are_counted_with_what_they_cost() {
 }
 
 #[test]
+fn very_many_pieces_do_not_wait_however_small_they_are() {
+    let mut listener = Listener::new(TcpOptions::default());
+    listener.hear(&there(ACK, 0, 1, b"."));
+    for number in 1..3000 {
+        listener.hear(&there(ACK, number * 2, 1, b"."));
+    }
+    // One gap and one piece for each that had to go.
+    assert_eq!(listener.events.len(), 1 + 2 * (2999 - 1024));
+    let (_, streams) = listener.end();
+    assert_eq!(streams[0][0].iter().flatten().count(), 3000, "nothing good is lost");
+}
+
+#[test]
+fn what_has_been_missing_for_the_longest_time_is_given_up_first() {
+    let options = TcpOptions { pending_total_max: 50_000, ..TcpOptions::default() };
+    let mut listener = Listener::new(options);
+    let waits = |port, seq| there(ACK, seq, 1, &[b'x'; 500]).between((port, 9090));
+    for port in 1..=80 {
+        listener.hear(&there(ACK, 0, 1, b"a").between((port, 9090)));
+        listener.hear(&waits(port, 5));
+    }
+    // The second connection goes on, so that the gap in front of it is a new one.
+    listener.hear(&there(ACK, 1, 1, b"bcde").between((2, 9090)));
+    listener.hear(&waits(2, 600));
+    assert!(!listener.events.iter().any(|event| event.contains('[')), "all of it waits");
+    for port in 81..=120 {
+        listener.hear(&waits(port, 0));
+        listener.hear(&waits(port, 600));
+    }
+    let gaps = listener.events.iter().filter(|event| event.contains('['));
+    let gaps: Vec<&str> = gaps.map(|gap| gap.split('>').next().unwrap()).collect();
+    let oldest: Vec<String> =
+        [1].into_iter().chain(3..).take(gaps.len()).map(|n| n.to_string()).collect();
+    assert!(gaps.len() > 30, "{gaps:?}");
+    assert_eq!(gaps, oldest);
+    assert!(listener.tcp().pending_bytes() <= 50_000);
+}
+
+#[test]
 fn all_connections_together_stay_within_one_bound() {
     let options = TcpOptions { pending_total_max: 50_000, ..TcpOptions::default() };
     let mut listener = Listener::new(options);
