@@ -1,21 +1,19 @@
 //! `bytewright flows`: packets summed up by conversation, printed or merged into a table file.
 
-pub(crate) mod merge;
 mod top;
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use bytewright::flow::{
-    Flow, FlowField, FlowFieldType, FlowOptions, FlowStore, FlowTable, FlowValue,
-};
+use bytewright::flow::{Flow, FlowField, FlowFieldType, FlowOptions, FlowStore, FlowTable, Merged};
 use bytewright::packet::FieldType;
-use bytewright::scan::{CaptureOptions, CaptureReader};
+use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, merge_flows};
 
 use crate::args::{FlowsArgs, Reader};
+use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
-use crate::rows::{Cell, Heading, Look, Rows};
+use crate::rows::{Heading, Look, Rows};
 use crate::session::Session;
 use top::Top;
 
@@ -44,7 +42,7 @@ pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
     let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
     session.progress.expect(&args.files);
     match &args.into {
-        Some(table) => merge::run(args, table, &captures, session),
+        Some(table) => merge(args, table, &captures, session),
         None => print_flows(args, &captures, session),
     }
 }
@@ -96,6 +94,44 @@ fn count(
             Ok(false) => return Ok(None),
             Err(error) => return Ok(Some(error)),
         }
+    }
+}
+
+/// Merges the flows of each capture into a table file.
+fn merge(
+    args: &FlowsArgs,
+    path: &Path,
+    captures: &CaptureOptions,
+    session: &mut Session,
+) -> io::Result<()> {
+    let store = match FlowStore::open(path) {
+        Ok(store) => store,
+        Err(error) => return session.report(&error),
+    };
+    let merge =
+        |capture: &mut CaptureReader| merge_flows(capture, flow_options(args), &store).map(merged);
+    let held = || Ok((store.len()?, store.captures()?.len() as u64));
+    let target = Target { path, entry: "flow", entries: "flows" };
+    target.fill(&args.files, captures, args.format.reader(), session, merge, held)
+}
+
+fn merged(merge: CaptureMerge) -> MergedCapture {
+    let (flows, new_flows, counted_as) = match merge.merged {
+        Merged::Added { flows, new_flows } => (flows, new_flows, None),
+        Merged::AlreadyCounted(counted) => (0, 0, Some(counted.name)),
+    };
+    let (packets, told) = (counted(merge.packets, "packet"), counted(flows, "flow"));
+    MergedCapture {
+        packets: merge.packets,
+        counts: vec![
+            ("packets_without_flow", merge.packets_without_flow),
+            ("flows", flows),
+            ("new_flows", new_flows),
+        ],
+        told: format!("{packets}, {told}, {new_flows} of them new"),
+        counted_as,
+        content_id: merge.content_id,
+        damage: merge.damage,
     }
 }
 
@@ -159,7 +195,7 @@ impl Listing {
     }
 
     fn print(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
-        self.rows.push(&mut session.output, |column| cell(flow, self.fields[column]))
+        self.rows.push(&mut session.output, |column| flow.value(self.fields[column]).into())
     }
 
     /// Prints what can be.
@@ -188,14 +224,4 @@ fn heading(field: FlowField) -> Heading {
         },
     };
     Heading { name: field.name(), look }
-}
-
-fn cell(flow: &Flow, field: FlowField) -> Cell {
-    match flow.value(field) {
-        FlowValue::Null => Cell::Null,
-        FlowValue::Unsigned(number) => Cell::Unsigned(number),
-        FlowValue::Signed(number) => Cell::Signed(number),
-        FlowValue::Address(address) => Cell::Address(address),
-        FlowValue::Text(text) => Cell::Text(text),
-    }
 }

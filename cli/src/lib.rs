@@ -8,6 +8,7 @@ mod completions;
 mod flows;
 mod info;
 mod json;
+mod merge;
 mod notation;
 mod output;
 mod packets;

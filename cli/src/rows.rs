@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use anstyle::Style;
+use bytewright::flow::FieldValue;
 
 use crate::args::Reader;
 use crate::notation;
@@ -24,6 +25,18 @@ pub(crate) enum Cell {
     Text(String),
     /// A value with parts, as JSON.
     Json(Vec<u8>),
+}
+
+impl From<FieldValue> for Cell {
+    fn from(value: FieldValue) -> Self {
+        match value {
+            FieldValue::Null => Cell::Null,
+            FieldValue::Unsigned(number) => Cell::Unsigned(number),
+            FieldValue::Signed(number) => Cell::Signed(number),
+            FieldValue::Address(address) => Cell::Address(address),
+            FieldValue::Text(text) => Cell::Text(text),
+        }
+    }
 }
 
 /// How people see the values of a column; programs get them as they are.

@@ -1,27 +1,24 @@
 //! `bytewright rpc`: Thrift calls, summed up by method or one by one.
 
-mod merge;
-
 use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
 use bytewright::rpc::{
-    Call, CallField, CallStore, CallValue, MethodField, MethodSummary, Methods, Rpc, RpcOptions,
-    Summary,
+    Call, CallField, CallStore, MethodField, MethodSummary, Methods, RpcOptions, Summary,
 };
-use bytewright::scan::{CaptureOptions, CaptureReader, load_idl};
+use bytewright::scan::{
+    CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_idl, merge_calls,
+};
 use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{Tape, Type, Value};
 
 use crate::args::{MethodSize, Reader, RpcArgs};
+use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
 use crate::rows::{Cell, Heading, Look, Rows};
 use crate::session::Session;
 use crate::thrift::show::json;
-
-/// Calls that are printed together.
-const BATCH_LEN: usize = 256;
 
 /// What people see of a method: what fits a terminal.
 const METHOD_FOR_PEOPLE: &[MethodField] = &[
@@ -50,7 +47,7 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     };
     session.progress.expect(&args.files);
     match &args.into {
-        Some(table) => merge::run(args, table, &captures, session),
+        Some(table) => merge(args, table, &captures, session),
         None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
         None => print_methods(args, &captures, methods.as_ref(), session),
     }
@@ -64,40 +61,57 @@ fn methods(args: &RpcArgs) -> bytewright::Result<Option<Methods>> {
     methods.map(Some).map_err(|error| error.in_file(&idl.to_string_lossy()))
 }
 
-/// Goes over all captures as one run. `batch` is called with the calls that are over, in their order.
+/// Merges the calls of each capture into a table file.
+fn merge(
+    args: &RpcArgs,
+    path: &Path,
+    captures: &CaptureOptions,
+    session: &mut Session,
+) -> io::Result<()> {
+    let store = match CallStore::open(path) {
+        Ok(store) => store,
+        Err(error) => return session.report(&error),
+    };
+    let merge = |capture: &mut CaptureReader| {
+        merge_calls(capture, RpcOptions::default(), &store).map(merged)
+    };
+    let held = || Ok((store.len()?, store.captures()?.len() as u64));
+    let target = Target { path, entry: "method", entries: "methods" };
+    target.fill(&args.files, captures, args.format.reader(), session, merge, held)
+}
+
+fn merged(merge: CallsMerge) -> MergedCapture {
+    let (packets, calls) = (counted(merge.packets, "packet"), counted(merge.calls, "call"));
+    MergedCapture {
+        packets: merge.packets,
+        counts: vec![("calls", merge.calls)],
+        told: format!("{packets}, {calls}"),
+        counted_as: merge.already_counted.map(|capture| capture.name),
+        content_id: merge.content_id,
+        damage: merge.damage,
+    }
+}
+
+/// Goes over all captures as one run. `take` is called with the calls that are over, in their order.
 fn read(
     args: &RpcArgs,
     captures: &CaptureOptions,
-    options: RpcOptions,
+    mut batches: CallBatches<'_>,
     session: &mut Session,
-    batch: &mut impl FnMut(&mut Vec<Call>, &mut Session) -> io::Result<()>,
+    take: &mut impl FnMut(Vec<Call>, &mut Session) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut rpc = Rpc::new(options);
-    let mut calls = Vec::new();
     for file in &args.files {
         let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
-        let error = match reader {
-            Ok(mut reader) => loop {
-                let step = reader.each_while(|packet, captured| {
-                    rpc.add(packet, captured, &mut |call| calls.push(call));
-                    calls.len() < BATCH_LEN
-                });
-                batch(&mut calls, session)?;
-                match step {
-                    Ok(true) => {}
-                    Ok(false) => break None,
-                    Err(error) => break Some(error),
-                }
-            },
-            Err(error) => Some(error),
+        let read = match reader {
+            Ok(mut reader) => batches.read(&mut reader, &mut |calls| take(calls, session))?,
+            Err(error) => Err(error),
         };
-        if let Some(error) = error {
+        if let Err(error) = read {
             session.report(&error)?;
         }
     }
     session.progress.finish();
-    rpc.finish(&mut |call| calls.push(call));
-    batch(&mut calls, session)
+    batches.finish(&mut |calls| take(calls, session))
 }
 
 fn print_methods(
@@ -107,9 +121,9 @@ fn print_methods(
     session: &mut Session,
 ) -> io::Result<()> {
     let mut summary = Summary::new();
-    let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
-    read(args, captures, RpcOptions::default(), session, &mut |calls, _| {
-        calls.drain(..).filter(is_wanted).for_each(|call| summary.add(&call));
+    let batches = CallBatches::new(RpcOptions::default(), methods);
+    read(args, captures, batches, session, &mut |calls, _| {
+        calls.iter().for_each(|call| summary.add(call));
         Ok(())
     })?;
     print_sums(summary.into_sorted(), args, session)
@@ -134,7 +148,7 @@ fn print_sums(
     let headings = fields.iter().map(|field| method_heading(*field)).collect();
     let mut rows = Rows::new(headings, reader, &mut session.output);
     for (name, method) in chosen(methods, args) {
-        rows.push(&mut session.output, |column| cell(method.value(&name, fields[column])))?;
+        rows.push(&mut session.output, |column| method.value(&name, fields[column]).into())?;
     }
     rows.flush(&mut session.output)
 }
@@ -172,12 +186,12 @@ fn print_calls(
     let mut rows = Rows::new(headings, args.format.reader(), &mut session.output);
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut tape = Tape::new();
-    read(args, captures, options, session, &mut |calls, session| {
-        let is_wanted = |call: &Call| methods.is_none_or(|methods| methods.has(call));
-        for call in calls.drain(..).filter(is_wanted) {
+    let batches = CallBatches::new(options, methods);
+    read(args, captures, batches, session, &mut |calls, session| {
+        for call in calls {
             let values = methods.map(|methods| values(methods, &call, &mut tape));
             rows.push(&mut session.output, |column| match (CallField::ALL.get(column), &values) {
-                (Some(field), _) => cell(call.value(*field)),
+                (Some(field), _) => call.value(*field).into(),
                 (None, Some([arguments, _])) if column == CallField::ALL.len() => arguments.clone(),
                 (None, Some([_, result])) => result.clone(),
                 (None, None) => Cell::Null,
@@ -229,14 +243,4 @@ fn call_heading(field: CallField) -> Heading {
         _ => Look::Number,
     };
     Heading { name: field.name(), look }
-}
-
-fn cell(value: CallValue) -> Cell {
-    match value {
-        CallValue::Null => Cell::Null,
-        CallValue::Unsigned(number) => Cell::Unsigned(number),
-        CallValue::Signed(number) => Cell::Signed(number),
-        CallValue::Address(address) => Cell::Address(address),
-        CallValue::Text(text) => Cell::Text(text),
-    }
 }

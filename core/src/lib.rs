@@ -21,6 +21,7 @@ pub mod scan;
 pub mod table;
 pub mod tcp;
 pub mod thrift;
+mod value;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};

@@ -10,7 +10,7 @@ mod generate;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use bytewright::flow::{Flow, FlowField, FlowKey, FlowOptions, FlowTable, FlowValue};
+use bytewright::flow::{FieldValue, Flow, FlowField, FlowKey, FlowOptions, FlowTable};
 use flow_frames::{Spec, TCP, UDP, random_spec, tcp};
 use generate::{Random, seeds};
 
@@ -97,7 +97,7 @@ fn packets_without_a_time_leave_times_null_until_one_has_a_time() {
     let options = FlowOptions { idle_timeout: Some(1), active_timeout: Some(1), max_flows: 10 };
     let flows = flows_of(&[timeless, timeless], options);
     assert_eq!((flows[0].ts(), flows[0].duration(), flows[0].packets()), (None, None, 2));
-    assert_eq!(flows[0].value(FlowField::Ts), FlowValue::Null);
+    assert_eq!(flows[0].value(FlowField::Ts), FieldValue::Null);
     let flows = flows_of(&[timeless, Spec { ts: Some(-7), ..timeless }], options);
     assert_eq!((flows[0].ts(), flows[0].duration(), flows[0].packets()), (Some(-7), Some(0), 2));
     let flows = flows_of(&[Spec { ts: Some(7), ..timeless }, timeless], options);

@@ -23,9 +23,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),
     ("counted", &["table", "wire", "error"]),
-    ("flow", &["packet", "counted", "table", "wire", "error"]),
+    ("value", &[]),
+    ("flow", &["packet", "counted", "value", "table", "wire", "error"]),
     ("tcp", &["flow", "packet", "error"]),
-    ("rpc", &["tcp", "thrift", "packet", "counted", "table", "wire", "error"]),
+    ("rpc", &["tcp", "thrift", "packet", "counted", "value", "table", "wire", "error"]),
     (
         "scan",
         &[

@@ -1,9 +1,6 @@
 //! The fields of a flow: their names, types and units, in one table. `--json` keys, CSV columns and
 //! the getters of every face come from here.
 
-use std::fmt;
-use std::net::IpAddr;
-
 use crate::packet::FieldType;
 
 /// How a field's values are kept.
@@ -13,34 +10,6 @@ pub enum FlowFieldType {
     Fixed(FieldType),
     /// Text in ASCII.
     Text,
-}
-
-/// One value of a flow's field.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FlowValue {
-    /// The flow has no such field.
-    Null,
-    /// A number that is never negative.
-    Unsigned(u64),
-    /// A number that may be negative.
-    Signed(i64),
-    /// An IP address.
-    Address(IpAddr),
-    /// Text in ASCII.
-    Text(String),
-}
-
-impl fmt::Display for FlowValue {
-    /// The value as text; nothing where it is null.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FlowValue::Null => Ok(()),
-            FlowValue::Unsigned(number) => number.fmt(f),
-            FlowValue::Signed(number) => number.fmt(f),
-            FlowValue::Address(address) => address.fmt(f),
-            FlowValue::Text(text) => f.write_str(text),
-        }
-    }
 }
 
 /// Declares [`FlowField`] with, for each line, `Variant "name" Type "meaning"`. It expands to the

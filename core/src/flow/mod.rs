@@ -16,7 +16,8 @@ mod store;
 mod table;
 
 pub use crate::counted::CountedCapture;
-pub use field::{FlowField, FlowFieldType, FlowValue};
+pub use crate::value::FieldValue;
+pub use field::{FlowField, FlowFieldType};
 pub use key::FlowKey;
 pub use record::Flow;
 pub use store::{CaptureCount, FlowStore, Merged, StoredFlows};

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::field::{FlowField, FlowValue};
+use super::field::FlowField;
 use super::key::{FlowKey, proto};
+use crate::value::FieldValue;
 
 /// What was seen in one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,25 +133,25 @@ impl Flow {
     }
 
     /// The value of `field`.
-    pub fn value(&self, field: FlowField) -> FlowValue {
-        fn unsigned(number: Option<impl Into<u64>>) -> FlowValue {
-            number.map_or(FlowValue::Null, |number| FlowValue::Unsigned(number.into()))
+    pub fn value(&self, field: FlowField) -> FieldValue {
+        fn unsigned(number: Option<impl Into<u64>>) -> FieldValue {
+            number.map_or(FieldValue::Null, |number| FieldValue::Unsigned(number.into()))
         }
         match field {
-            FlowField::Ts => self.ts().map_or(FlowValue::Null, FlowValue::Signed),
-            FlowField::SrcIp => FlowValue::Address(self.src_ip()),
-            FlowField::DstIp => FlowValue::Address(self.dst_ip()),
+            FlowField::Ts => self.ts().map_or(FieldValue::Null, FieldValue::Signed),
+            FlowField::SrcIp => FieldValue::Address(self.src_ip()),
+            FlowField::DstIp => FieldValue::Address(self.dst_ip()),
             FlowField::SrcPort => unsigned(self.src_port()),
             FlowField::DstPort => unsigned(self.dst_port()),
-            FlowField::Proto => FlowValue::Unsigned(self.proto().into()),
-            FlowField::Packets => FlowValue::Unsigned(self.packets()),
-            FlowField::Bytes => FlowValue::Unsigned(self.bytes()),
-            FlowField::RevPackets => FlowValue::Unsigned(self.rev_packets()),
-            FlowField::RevBytes => FlowValue::Unsigned(self.rev_bytes()),
+            FlowField::Proto => FieldValue::Unsigned(self.proto().into()),
+            FlowField::Packets => FieldValue::Unsigned(self.packets()),
+            FlowField::Bytes => FieldValue::Unsigned(self.bytes()),
+            FlowField::RevPackets => FieldValue::Unsigned(self.rev_packets()),
+            FlowField::RevBytes => FieldValue::Unsigned(self.rev_bytes()),
             FlowField::Duration => unsigned(self.duration()),
             FlowField::TcpFlags => unsigned(self.tcp_flags()),
             FlowField::RevTcpFlags => unsigned(self.rev_tcp_flags()),
-            FlowField::CommunityId => FlowValue::Text(self.community_id()),
+            FlowField::CommunityId => FieldValue::Text(self.community_id()),
         }
     }
 }

@@ -92,3 +92,10 @@ pub struct Call {
     /// The struct of its answer, in the same way; of a failure, that of a `TApplicationException`.
     pub result: Option<Vec<u8>>,
 }
+
+impl Call {
+    /// Bytes of the structs that it has.
+    pub fn struct_bytes(&self) -> usize {
+        [&self.arguments, &self.result].into_iter().flatten().map(Vec::len).sum()
+    }
+}

@@ -1,25 +1,9 @@
 //! The fields of a call and of a method's sums: their names, units and meanings, in one table each. `--json` keys,
 //! CSV columns and the getters of every face come from here.
 
-use std::net::IpAddr;
-
 use super::call::Call;
 use super::summary::MethodSummary;
-
-/// One value of a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallValue {
-    /// There is none.
-    Null,
-    /// A number that is never negative.
-    Unsigned(u64),
-    /// A number that may be negative.
-    Signed(i64),
-    /// An IP address.
-    Address(IpAddr),
-    /// Text in ASCII.
-    Text(String),
-}
+use crate::value::FieldValue;
 
 /// Declares an enum of fields with, for each line, `Variant "name" "meaning"`. It expands to the enum, its
 /// `ALL` in the same order, and the `match`es behind `name` and `meaning`.
@@ -82,18 +66,18 @@ const MICROSECOND: u64 = 1000;
 
 impl Call {
     /// The value of `field`.
-    pub fn value(&self, field: CallField) -> CallValue {
-        let unsigned = |number: Option<u64>| number.map_or(CallValue::Null, CallValue::Unsigned);
+    pub fn value(&self, field: CallField) -> FieldValue {
+        let unsigned = |number: Option<u64>| number.map_or(FieldValue::Null, FieldValue::Unsigned);
         match field {
-            CallField::Ts => self.ts.map_or(CallValue::Null, CallValue::Signed),
-            CallField::SrcIp => CallValue::Address(self.client.ip()),
-            CallField::SrcPort => CallValue::Unsigned(self.client.port().into()),
-            CallField::DstIp => CallValue::Address(self.server.ip()),
-            CallField::DstPort => CallValue::Unsigned(self.server.port().into()),
-            CallField::Protocol => CallValue::Text(self.protocol.name().to_owned()),
-            CallField::Method => CallValue::Text(self.method.to_string()),
-            CallField::SequenceId => CallValue::Signed(self.sequence_id.into()),
-            CallField::Outcome => CallValue::Text(self.outcome.name().to_owned()),
+            CallField::Ts => self.ts.map_or(FieldValue::Null, FieldValue::Signed),
+            CallField::SrcIp => FieldValue::Address(self.client.ip()),
+            CallField::SrcPort => FieldValue::Unsigned(self.client.port().into()),
+            CallField::DstIp => FieldValue::Address(self.server.ip()),
+            CallField::DstPort => FieldValue::Unsigned(self.server.port().into()),
+            CallField::Protocol => FieldValue::Text(self.protocol.name().to_owned()),
+            CallField::Method => FieldValue::Text(self.method.to_string()),
+            CallField::SequenceId => FieldValue::Signed(self.sequence_id.into()),
+            CallField::Outcome => FieldValue::Text(self.outcome.name().to_owned()),
             CallField::Latency => unsigned(self.latency.map(|latency| latency / MICROSECOND)),
             CallField::RequestBytes => unsigned(self.request_bytes),
             CallField::ReplyBytes => unsigned(self.reply_bytes),
@@ -103,23 +87,23 @@ impl Call {
 
 impl MethodSummary {
     /// The value of `field`; `method` is whose sums they are.
-    pub fn value(&self, method: &str, field: MethodField) -> CallValue {
+    pub fn value(&self, method: &str, field: MethodField) -> FieldValue {
         let quantile = |per_mille| match self.latency.quantile(per_mille) {
-            Some(latency) => CallValue::Unsigned(latency / MICROSECOND),
-            None => CallValue::Null,
+            Some(latency) => FieldValue::Unsigned(latency / MICROSECOND),
+            None => FieldValue::Null,
         };
         match field {
-            MethodField::Method => CallValue::Text(method.to_owned()),
-            MethodField::Calls => CallValue::Unsigned(self.calls),
-            MethodField::Errors => CallValue::Unsigned(self.errors),
-            MethodField::Failures => CallValue::Unsigned(self.failures),
-            MethodField::Unanswered => CallValue::Unsigned(self.unanswered),
-            MethodField::Oneway => CallValue::Unsigned(self.oneway),
+            MethodField::Method => FieldValue::Text(method.to_owned()),
+            MethodField::Calls => FieldValue::Unsigned(self.calls),
+            MethodField::Errors => FieldValue::Unsigned(self.errors),
+            MethodField::Failures => FieldValue::Unsigned(self.failures),
+            MethodField::Unanswered => FieldValue::Unsigned(self.unanswered),
+            MethodField::Oneway => FieldValue::Unsigned(self.oneway),
             MethodField::P50 => quantile(500),
             MethodField::P99 => quantile(990),
             MethodField::Max => quantile(1000),
-            MethodField::RequestBytes => CallValue::Unsigned(self.request_bytes),
-            MethodField::ReplyBytes => CallValue::Unsigned(self.reply_bytes),
+            MethodField::RequestBytes => FieldValue::Unsigned(self.request_bytes),
+            MethodField::ReplyBytes => FieldValue::Unsigned(self.reply_bytes),
         }
     }
 }

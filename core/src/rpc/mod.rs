@@ -22,9 +22,10 @@ mod summary;
 mod waiting;
 
 pub use crate::counted::CountedCapture;
+pub use crate::value::FieldValue;
 pub use call::{Call, Outcome, Protocol};
 pub use conversation::{Rpc, RpcOptions};
-pub use field::{CallField, CallValue, MethodField};
+pub use field::{CallField, MethodField};
 pub use histogram::Histogram;
 pub use ledger::ByteCounts;
 pub use methods::Methods;

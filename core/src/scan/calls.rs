@@ -3,8 +3,98 @@
 use super::content::ContentHasher;
 use super::flows::is_damage;
 use super::{CaptureReader, ContentId};
-use crate::rpc::{Call, CallStore, CountedCapture, Rpc, RpcOptions, Summary};
+use crate::rpc::{Call, CallStore, CountedCapture, Methods, Rpc, RpcOptions, Summary};
 use crate::{Error, Result};
+
+/// Calls that are handed on together.
+const BATCH_LEN: usize = 256;
+
+/// Bytes of structs that are handed on together, but for those of the last call.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// The calls of captures that are read as one run, handed on in batches. What takes them may wait meanwhile, and then
+/// reading does: so that not all calls that are over at once are in memory at once.
+#[derive(Debug)]
+pub struct CallBatches<'m> {
+    rpc: Rpc,
+    batch: Batch<'m>,
+}
+
+/// Calls that wait for more.
+#[derive(Debug)]
+struct Batch<'m> {
+    methods: Option<&'m Methods>,
+    calls: Vec<Call>,
+    bytes: usize,
+}
+
+impl<'m> CallBatches<'m> {
+    /// No capture read yet. With `methods`, calls of others are left out.
+    pub fn new(options: RpcOptions, methods: Option<&'m Methods>) -> Self {
+        let batch = Batch { methods, calls: Vec::new(), bytes: 0 };
+        CallBatches { rpc: Rpc::new(options), batch }
+    }
+
+    /// Reads a capture to its end, and gives the calls that are over by then. Answers how reading ended; the calls before
+    /// that were given.
+    ///
+    /// # Errors
+    /// The first one of `give`, with which reading ends.
+    pub fn read<E>(
+        &mut self,
+        reader: &mut CaptureReader,
+        give: &mut impl FnMut(Vec<Call>) -> Result<(), E>,
+    ) -> Result<Result<()>, E> {
+        let CallBatches { rpc, batch } = self;
+        let mut given = Ok(());
+        let step = reader.each_while(|packet, captured| {
+            rpc.add(packet, captured, &mut |call| batch.add(call, give, &mut given));
+            given.is_ok()
+        });
+        given?;
+        batch.give(give)?;
+        Ok(step.map(|_| ()))
+    }
+
+    /// Gives the calls that wait for answers.
+    ///
+    /// # Errors
+    /// The first one of `give`.
+    pub fn finish<E>(self, give: &mut impl FnMut(Vec<Call>) -> Result<(), E>) -> Result<(), E> {
+        let CallBatches { rpc, mut batch } = self;
+        let mut given = Ok(());
+        rpc.finish(&mut |call| batch.add(call, give, &mut given));
+        given?;
+        batch.give(give)
+    }
+}
+
+impl Batch<'_> {
+    /// Takes a call, and gives the batch if it is full; nothing where that failed before.
+    fn add<E>(
+        &mut self,
+        call: Call,
+        give: &mut impl FnMut(Vec<Call>) -> Result<(), E>,
+        given: &mut Result<(), E>,
+    ) {
+        if given.is_err() || self.methods.is_some_and(|methods| !methods.has(&call)) {
+            return;
+        }
+        self.bytes += call.struct_bytes();
+        self.calls.push(call);
+        if self.calls.len() >= BATCH_LEN || self.bytes >= BATCH_BYTES {
+            *given = self.give(give);
+        }
+    }
+
+    fn give<E>(&mut self, give: &mut impl FnMut(Vec<Call>) -> Result<(), E>) -> Result<(), E> {
+        self.bytes = 0;
+        if self.calls.is_empty() {
+            return Ok(());
+        }
+        give(std::mem::take(&mut self.calls))
+    }
+}
 
 /// What became of a capture whose calls were to be merged.
 #[derive(Debug, Clone)]

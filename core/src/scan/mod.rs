@@ -16,7 +16,7 @@ mod reader;
 
 pub use background::{Background, Event, HostSource, Outlet};
 pub use batch::FrameBatch;
-pub use calls::{CallsMerge, merge_calls};
+pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;

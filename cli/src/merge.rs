@@ -1,0 +1,118 @@
+//! `--into`: what captures have, added up in a table file, each in a transaction of its own. What is reported as added is
+//! on disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytewright::Error;
+use bytewright::scan::{CaptureOptions, CaptureReader, ContentId};
+
+use crate::args::Reader;
+use crate::json::Object;
+use crate::output::Output;
+use crate::session::Session;
+
+/// What became of a capture.
+pub(crate) struct MergedCapture {
+    pub(crate) packets: u64,
+    /// What was counted, beside the packets: its name for programs, and how much.
+    pub(crate) counts: Vec<(&'static str, u64)>,
+    /// The same for people, with the packets.
+    pub(crate) told: String,
+    /// The capture that was counted before with the same content.
+    pub(crate) counted_as: Option<String>,
+    pub(crate) content_id: ContentId,
+    pub(crate) damage: Option<Error>,
+}
+
+/// A table file that captures are merged into.
+pub(crate) struct Target<'t> {
+    pub(crate) path: &'t Path,
+    /// One of its entries: "flow".
+    pub(crate) entry: &'static str,
+    /// The same for programs, several of them: "flows".
+    pub(crate) entries: &'static str,
+}
+
+impl Target<'_> {
+    /// Merges each file with `merge`. `held` says how many entries, and of how many captures, are in the table then.
+    pub(crate) fn fill(
+        &self,
+        files: &[PathBuf],
+        captures: &CaptureOptions,
+        reader: Reader,
+        session: &mut Session,
+        merge: impl Fn(&mut CaptureReader) -> bytewright::Result<MergedCapture>,
+        held: impl FnOnce() -> bytewright::Result<(u64, u64)>,
+    ) -> io::Result<()> {
+        for file in files {
+            let merged = session
+                .open(file)
+                .and_then(|stream| CaptureReader::new(stream, captures))
+                .and_then(|mut capture| {
+                    let name = capture.stream().name().to_owned();
+                    Ok((merge(&mut capture)?, name))
+                });
+            let damage = match merged {
+                Ok((merged, name)) => {
+                    merged.print(&name, reader, &mut session.output);
+                    session.output.flush()?;
+                    merged.damage
+                }
+                Err(error) => Some(error),
+            };
+            if let Some(error) = damage {
+                session.report(&error)?;
+            }
+        }
+        match held() {
+            Ok((entries, captures)) => {
+                self.print(entries, captures, reader, &mut session.output);
+                Ok(())
+            }
+            Err(error) => session.report(&error),
+        }
+    }
+
+    fn print(&self, entries: u64, captures: u64, reader: Reader, output: &mut Output) {
+        let path = self.path.to_string_lossy();
+        if reader == Reader::Json {
+            let mut object = Object::new(output.buffer());
+            object.text("table", &path);
+            object.unsigned(self.entries, entries);
+            object.unsigned("captures", captures);
+            object.end_line();
+            return;
+        }
+        let (entries, captures) = (counted(entries, self.entry), counted(captures, "capture"));
+        output.line(&format!("{path}: holds {entries} of {captures}"));
+    }
+}
+
+impl MergedCapture {
+    fn print(&self, name: &str, reader: Reader, output: &mut Output) {
+        let counted_as = self.counted_as.as_deref();
+        if reader == Reader::Json {
+            let mut object = Object::new(output.buffer());
+            object.text("file", name);
+            object.boolean("added", counted_as.is_none());
+            object.unsigned("packets", self.packets);
+            self.counts.iter().for_each(|(name, count)| object.unsigned(name, *count));
+            object.text_or_null("counted_as", counted_as);
+            object.text("content_id", &self.content_id.to_string());
+            object.damage("damage", self.damage.as_ref());
+            object.end_line();
+            return;
+        }
+        let extent = if self.damage.is_some() { " up to the damage" } else { "" };
+        output.line(&match counted_as {
+            None => format!("{name}: added{extent}: {}", self.told),
+            Some(counted_as) => format!("{name}: already counted{extent}, as {counted_as}"),
+        });
+    }
+}
+
+/// "1 flow", "2 flows".
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
