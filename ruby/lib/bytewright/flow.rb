@@ -1,47 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "record"
+
 module Bytewright
   # A conversation between two endpoints: what went each way, and when. Its source is the side that
   # sent the first packet seen.
   #
   # Its getters are the fields of {Flow::FIELDS}; docs/names.md says what each means.
   class Flow
-    # @return [Time, nil] when its first packet was captured, in UTC
-    def time
-      nanoseconds = ts
-      nanoseconds && Time.at(0, nanoseconds, :nsec, in: "UTC")
-    end
-
-    # For pattern matching: +case flow; in {dst_port: 443, bytes:}+.
-    #
-    # @param keys [Array<Symbol>, nil] the fields that the pattern names
-    # @return [Hash{Symbol => Object}] those fields, or all
-    def deconstruct_keys(keys)
-      keys ? (keys & FIELDS).to_h { |name| [name, self[name]] } : to_h
-    end
-
-    alias eql? ==
-
-    # @return [Flow] itself: a flow never changes
-    def dup
-      self
-    end
-
-    # @return [Flow] itself
-    def clone(freeze: nil)
-      self
-    end
-
-    # @return [Integer] equal for equal flows
-    def hash
-      to_h.hash
-    end
-
-    # @return [String] the fields that it has
-    def inspect
-      shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
-      "#<#{self.class} #{shown.join(" ")}>"
-    end
+    include Record
   end
 
   # Flows of many captures, added up in one file. A capture that was counted before is recognised by

@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::rpc::{Call, CallField, CallValue, Methods, Rpc, RpcOptions};
-use bytewright::scan::{CaptureReader, Outlet, load_idl};
+use bytewright::rpc::{Call, CallField, FieldValue, Methods, RpcOptions};
+use bytewright::scan::{CallBatches, CaptureReader, Outlet, load_idl};
 use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
-use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, method, prelude::*};
 
-use crate::border::path_of;
+use crate::border::{adjust_memory_usage, path_of};
 use crate::class;
 use crate::error::{raised, to_ruby};
 use crate::reading::Item;
-
-/// Calls that are handed to Ruby together.
-const BATCH_LEN: usize = 256;
+use crate::record::{Record, define_getters};
 
 /// One call, and what reads the structs in it.
 #[magnus::wrap(class = "Bytewright::Call", free_immediately, size)]
@@ -26,36 +24,8 @@ pub(crate) struct CallObject {
 
 impl CallObject {
     pub(crate) fn new(call: Call, methods: Option<Arc<Methods>>) -> Self {
+        adjust_memory_usage(call.struct_bytes() as isize);
         CallObject { call, methods }
-    }
-
-    fn value(ruby: &Ruby, this: &Self, field: CallField) -> Value {
-        match this.call.value(field) {
-            CallValue::Null => ruby.qnil().as_value(),
-            CallValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
-            CallValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
-            CallValue::Address(address) => frozen(ruby, &address.to_string()),
-            CallValue::Text(text) => frozen(ruby, &text),
-        }
-    }
-
-    fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
-        let name = name.name()?;
-        let field = CallField::ALL.iter().find(|field| field.name() == name);
-        let field = field.ok_or_else(|| {
-            let known: Vec<&str> = CallField::ALL.iter().map(|field| field.name()).collect();
-            let message = format!("expected a field ({}), found :{name}", known.join(", "));
-            Error::new(ruby.exception_arg_error(), message)
-        })?;
-        Ok(Self::value(ruby, this, *field))
-    }
-
-    fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
-        let hash = ruby.hash_new();
-        for field in CallField::ALL {
-            hash.aset(ruby.to_symbol(field.name()), Self::value(ruby, this, *field))?;
-        }
-        Ok(hash)
     }
 
     fn is_equal(&self, other: Value) -> bool {
@@ -87,6 +57,26 @@ impl CallObject {
         let mut cursor = tape.cursor(bytes);
         let value = cursor.value();
         Objects { ruby, methods }.value(&mut cursor, value).map(Some)
+    }
+}
+
+impl Drop for CallObject {
+    fn drop(&mut self) {
+        adjust_memory_usage(-(self.call.struct_bytes() as isize));
+    }
+}
+
+impl Record for CallObject {
+    type Field = CallField;
+
+    const ALL: &'static [CallField] = CallField::ALL;
+
+    fn name(field: CallField) -> &'static str {
+        field.name()
+    }
+
+    fn field(&self, field: CallField) -> FieldValue {
+        self.call.value(field)
     }
 }
 
@@ -176,62 +166,25 @@ pub(crate) fn work(
 ) -> impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static {
     move |mut reader, outlet| {
         let keeps_messages = methods.is_some();
-        let mut rpc = Rpc::new(RpcOptions { keeps_messages, ..RpcOptions::default() });
-        let mut calls = Vec::new();
-        let send = |calls: &mut Vec<Call>| -> bytewright::Result<()> {
-            let is_wanted = |call: &Call| methods.as_ref().is_none_or(|known| known.has(call));
-            calls.retain(is_wanted);
-            if calls.is_empty() {
-                return Ok(());
-            }
-            outlet.send(Item::Calls(std::mem::take(calls), methods.clone()))
-        };
-        let result = loop {
-            let step = reader.each_while(|packet, captured| {
-                rpc.add(packet, captured, &mut |call| calls.push(call));
-                calls.len() < BATCH_LEN
-            });
-            send(&mut calls)?;
-            match step {
-                Ok(true) => {}
-                Ok(false) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        rpc.finish(&mut |call| calls.push(call));
-        send(&mut calls)?;
-        result
+        let options = RpcOptions { keeps_messages, ..RpcOptions::default() };
+        let mut batches = CallBatches::new(options, methods.as_deref());
+        let mut send = |calls| outlet.send(Item::Calls(calls, methods.clone()));
+        let read = batches.read(&mut reader, &mut send)?;
+        batches.finish(&mut send)?;
+        read
     }
-}
-
-fn frozen(ruby: &Ruby, text: &str) -> Value {
-    let text = ruby.str_new(text);
-    text.freeze();
-    text.as_value()
-}
-
-/// Declares the getters that are fields: `name Field` becomes a method `name`.
-macro_rules! define_getters {
-    ($class:ident: $($name:ident $field:ident,)*) => {
-        $({
-            fn $name(ruby: &Ruby, this: &CallObject) -> Value {
-                CallObject::value(ruby, this, CallField::$field)
-            }
-            $class.define_method(stringify!($name), method!($name, 0))?;
-        })*
-    };
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<CallObject>(ruby, "Call")?;
-    define_getters! { class:
+    define_getters! { class CallObject CallField:
         ts Ts, src_ip SrcIp, src_port SrcPort, dst_ip DstIp, dst_port DstPort, protocol Protocol,
         sequence_id SequenceId, outcome Outcome, latency Latency,
         request_bytes RequestBytes, reply_bytes ReplyBytes,
     }
     // A name of its own in Rust: `method` is what defines methods.
     fn method_name(ruby: &Ruby, this: &CallObject) -> Value {
-        CallObject::value(ruby, this, CallField::Method)
+        CallObject::get(ruby, this, CallField::Method)
     }
     class.define_method("method_name", method!(method_name, 0))?;
     class.define_method("arguments", method!(CallObject::arguments, 0))?;
@@ -239,9 +192,6 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("[]", method!(CallObject::fetch, 1))?;
     class.define_method("to_h", method!(CallObject::to_hash, 0))?;
     class.define_method("==", method!(CallObject::is_equal, 1))?;
-    let fields = CallField::ALL.iter().map(|field| ruby.to_symbol(field.name()));
-    let fields = ruby.ary_from_iter(fields);
-    fields.freeze();
-    class.const_set("FIELDS", fields)?;
+    class.const_set("FIELDS", CallObject::names(ruby))?;
     Ok(())
 }

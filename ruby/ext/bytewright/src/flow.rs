@@ -4,15 +4,16 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytewright::flow::{Flow, FlowField, FlowOptions, FlowStore, FlowTable, FlowValue, Merged};
+use bytewright::flow::{FieldValue, Flow, FlowField, FlowOptions, FlowStore, FlowTable, Merged};
 use bytewright::io::Cancel;
 use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
-use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+use magnus::{Error, RString, Ruby, TryConvert, Value, method, prelude::*};
 
 use crate::border::{lock, path_of};
 use crate::class;
 use crate::error::{closed, raised, to_ruby};
 use crate::reading::{Item, Passes, Reading};
+use crate::record::{Record, define_getters};
 
 /// Flows that are handed to Ruby together.
 const BATCH_LEN: usize = 1024;
@@ -26,36 +27,22 @@ impl FlowObject {
         FlowObject(flow)
     }
 
-    fn value(ruby: &Ruby, this: &Self, field: FlowField) -> Value {
-        match this.0.value(field) {
-            FlowValue::Null => ruby.qnil().as_value(),
-            FlowValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
-            FlowValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
-            FlowValue::Address(address) => frozen(ruby, &address.to_string()),
-            FlowValue::Text(text) => frozen(ruby, &text),
-        }
-    }
-
-    fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
-        let name = name.name()?;
-        let field = FlowField::named(&name).ok_or_else(|| {
-            let known: Vec<&str> = FlowField::ALL.iter().map(|field| field.name()).collect();
-            let message = format!("expected a field ({}), found :{name}", known.join(", "));
-            Error::new(ruby.exception_arg_error(), message)
-        })?;
-        Ok(Self::value(ruby, this, field))
-    }
-
-    fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
-        let hash = ruby.hash_new();
-        for field in FlowField::ALL {
-            hash.aset(ruby.to_symbol(field.name()), Self::value(ruby, this, *field))?;
-        }
-        Ok(hash)
-    }
-
     fn is_equal(&self, other: Value) -> bool {
         <&FlowObject>::try_convert(other).is_ok_and(|other| self.0 == other.0)
+    }
+}
+
+impl Record for FlowObject {
+    type Field = FlowField;
+
+    const ALL: &'static [FlowField] = FlowField::ALL;
+
+    fn name(field: FlowField) -> &'static str {
+        field.name()
+    }
+
+    fn field(&self, field: FlowField) -> FieldValue {
+        self.0.value(field)
     }
 }
 
@@ -233,31 +220,13 @@ pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, 
     Ok(hash.as_value())
 }
 
-fn frozen(ruby: &Ruby, text: &str) -> Value {
-    let text = ruby.str_new(text);
-    text.freeze();
-    text.as_value()
-}
-
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Declares the getters that are fields: `name Field` becomes a method `name`.
-macro_rules! define_getters {
-    ($class:ident: $($name:ident $field:ident,)*) => {
-        $({
-            fn $name(ruby: &Ruby, this: &FlowObject) -> Value {
-                FlowObject::value(ruby, this, FlowField::$field)
-            }
-            $class.define_method(stringify!($name), method!($name, 0))?;
-        })*
-    };
-}
-
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<FlowObject>(ruby, "Flow")?;
-    define_getters! { class:
+    define_getters! { class FlowObject FlowField:
         ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
         packets Packets, bytes Bytes, rev_packets RevPackets, rev_bytes RevBytes,
         duration Duration, tcp_flags TcpFlags, rev_tcp_flags RevTcpFlags,
@@ -266,10 +235,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("[]", method!(FlowObject::fetch, 1))?;
     class.define_method("to_h", method!(FlowObject::to_hash, 0))?;
     class.define_method("==", method!(FlowObject::is_equal, 1))?;
-    let fields = FlowField::ALL.iter().map(|field| ruby.to_symbol(field.name()));
-    let fields = ruby.ary_from_iter(fields);
-    fields.freeze();
-    class.const_set("FIELDS", fields)?;
+    class.const_set("FIELDS", FlowObject::names(ruby))?;
 
     let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;
     open_flows.define_singleton_method("new", magnus::function!(OpenFlows::new, 3))?;

@@ -22,6 +22,7 @@ mod packet;
 mod pstore;
 mod reader;
 mod reading;
+mod record;
 mod snapshot;
 mod table;
 mod table_methods;
