@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// What a pending piece takes beside its bytes: so that many small ones are bounded, too.
 const PIECE_COST: usize = 96;
 
+/// What their tree takes more as long as there are few.
+const TREE_COST: usize = 456;
+
 /// Pieces that wait for bytes in front of them. Each is met by every later segment that overlaps it, so that many small
 /// ones cost time before they cost memory; a window of usual segments has fewer.
 pub(super) const PIECES_MAX: usize = 1024;
@@ -63,14 +66,14 @@ pub(super) struct Stream {
     /// The position of the end, where a FIN has told it.
     end: Option<u64>,
     pending: BTreeMap<u64, Piece>,
-    /// What `pending` takes.
+    /// What the pieces in `pending` take.
     pending_bytes: usize,
 }
 
 impl Stream {
     /// What waits for bytes in front of it, in bytes of memory.
     pub(super) fn pending_bytes(&self) -> usize {
-        self.pending_bytes
+        self.pending_bytes + if self.pending.is_empty() { 0 } else { TREE_COST }
     }
 
     /// How many pieces wait.

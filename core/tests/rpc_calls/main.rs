@@ -11,6 +11,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod batches;
 mod bounds;
 mod captures;
 #[path = "../files/mod.rs"]
