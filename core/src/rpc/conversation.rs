@@ -2,7 +2,8 @@
 
 use super::call::{Call, Outcome, Protocol};
 use super::ledger::{ByteCounts, Ledger};
-use super::messages::{Known, Message, Messages};
+use super::message::{Known, Message};
+use super::messages::Messages;
 use super::waiting::{Waiting, WaitingCalls};
 use crate::packet::Packet;
 use crate::tcp::{Connection, Event, Line, Place, Reassembler, Side, TcpOptions};

@@ -15,6 +15,7 @@ mod field;
 mod header;
 mod histogram;
 mod ledger;
+mod message;
 mod messages;
 mod methods;
 mod store;

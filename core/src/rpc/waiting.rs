@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::messages::Message;
+use super::message::Message;
 use crate::tcp::Side;
 
 /// Calls for which there is always room, so that a client that waits for each answer takes none anew.
