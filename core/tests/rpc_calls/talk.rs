@@ -146,7 +146,8 @@ pub(crate) fn calls(segments: &[Segment], options: RpcOptions) -> Vec<Call> {
         let (packet, captured) = segment.captured();
         rpc.add(&packet, &captured, &mut |call| calls.push(call));
     }
-    rpc.finish(&mut |call| calls.push(call));
+    let counts = rpc.finish(&mut |call| calls.push(call));
+    assert_eq!(counts.seen, counts.in_messages + counts.outside, "each byte went somewhere");
     calls
 }
 
