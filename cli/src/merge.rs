@@ -1,5 +1,5 @@
-//! `--into`: what captures have, added up in a table file, each in a transaction of its own. What is reported as added is
-//! on disk.
+//! `--into`: what captures have, added up in a table file, each in a transaction of its own. What is reported as added
+//! is on disk.
 
 use std::io;
 use std::path::{Path, PathBuf};

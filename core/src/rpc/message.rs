@@ -145,7 +145,8 @@ impl Body {
         }
     }
 
-    /// Whether its frame, and what a message may have, have room for so many more bytes, and for no others if it is over.
+    /// Whether its frame, and what a message may have, have room for so many more bytes, and for no others if it is
+    /// over.
     pub(super) fn has_room(&self, more: u64, is_over: bool) -> bool {
         let fits = match self.left {
             Some(left) if is_over => left == more,

@@ -35,8 +35,8 @@ impl<'m> CallBatches<'m> {
         CallBatches { rpc: Rpc::new(options), batch }
     }
 
-    /// Reads a capture to its end, and gives the calls that are over by then. Answers how reading ended; the calls before
-    /// that were given.
+    /// Reads a capture to its end, and gives the calls that are over by then. Answers how reading ended; the calls
+    /// before that were given.
     ///
     /// # Errors
     /// The first one of `give`, with which reading ends.

@@ -1,9 +1,9 @@
 //! Connections that wait for something, so that the one that has waited for the longest time is found when memory is
 //! short.
 //!
-//! Each stands in the line once, with the time since when it waited when it came there. Whoever is met at the front and
-//! waits since later, as what it waited for has come meanwhile, goes back to where it belongs; who does not wait any more
-//! leaves. So nothing is to be done when a wait is over.
+//! Each stands in the line once, with the time since when it waited when it came there. Whoever is met at the front
+//! and waits since later, as what it waited for has come meanwhile, goes back to where it belongs; who does not wait
+//! any more leaves. So nothing is to be done when a wait is over.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
