@@ -412,7 +412,7 @@ fn replace(disk: &SimulatedDisk, new: &[u8]) -> Result<()> {
     let name = OsStr::new("data");
     let mut writer = FileWriter::replace_in(Box::new(disk.clone()), name, None, "data")?;
     for part in new.chunks(1000) {
-        writer.write(part)?;
+        writer.write(&mut part.to_vec())?;
     }
     writer.finish()
 }

@@ -3,9 +3,12 @@
 require_relative "test_case"
 require "socket"
 require "stringio"
+require "timeout"
 
-# Goal: a Writer writes what Array#pack makes, to a file, an IO or an object, and a file that it replaces is
-# the old one or the new one.
+# Goal: a Writer writes what Array#pack makes, to a file, an IO or an object, each byte once, whatever fails or
+# comes between; and a file that it replaces is the old one or the new one.
+#
+# Method: what could hang, or needs limits, signals or an end of its own, runs in a process of its own.
 class WriterTest < TestCase
   PACK = {
     u8: "C", u16le: "S<", u16be: "S>", u32le: "L<", u32be: "L>", u64le: "Q<", u64be: "Q>",
@@ -157,13 +160,282 @@ class WriterTest < TestCase
     [RbConfig.ruby, "-W", "-I#{load_path}", "-rbytewright", "-e", script, *arguments]
   end
 
+  # Runs a script in a Ruby of its own, which has half a minute, and expects what it prints.
+  def assert_prints(expected, script, *arguments)
+    IO.popen([*command_of(script, *arguments), { err: %i[child out] }]) do |output|
+      printed = Thread.new { output.read }
+      Process.kill(:KILL, output.pid) unless printed.join(30)
+      assert_equal(expected, printed.value)
+    end
+  end
+
+  # Limits the size of files of this process, writes what comes above that, and writes on without the limit.
+  FULL_FOR_A_WHILE = <<~'RUBY'
+    trap("XFSZ", "IGNORE")
+    limited = Process.getrlimit(:FSIZE)
+    bytes = Array.new(8_000) { |at| format("%015d\n", at * 16) }.join
+    [true, false].each do |append|
+      path = File.join(ARGV[0], append.to_s)
+      File.write(path, "before\n")
+      writer = Bytewright::Writer.open(path, append: append)
+      writer << bytes
+      place = writer.pos
+      Process.setrlimit(:FSIZE, 50_000, limited[1])
+      failures = Array.new(3) do |at|
+        Process.setrlimit(:FSIZE, 50_000 + at * 10_000, limited[1])
+        writer.flush
+      rescue Errno::EFBIG
+        writer.pos - place
+      end
+      size = File.size(path)
+      Process.setrlimit(:FSIZE, *limited)
+      writer << "after\n"
+      writer.close
+      written = append ? "before\n#{bytes}after\n" : "#{bytes}after\n"
+      puts [append, failures, size, File.read(path) == written].inspect
+    end
+  RUBY
+
+  def test_a_write_that_failed_in_part_goes_on_where_it_failed
+    Dir.mktmpdir do |folder|
+      assert_prints("[true, [0, 0, 0], 70000, true]\n[false, [0, 0, 0], 70000, true]\n", FULL_FOR_A_WHILE, folder)
+    end
+  end
+
+  def test_what_a_block_could_not_write_at_its_end_is_not_written_later
+    with_new_file("out.bin") do |path|
+      [true, false].each do |raising|
+        assert_prints("failed\n", <<~RUBY, path, raising.to_s)
+          trap("XFSZ", "IGNORE")
+          limited = Process.getrlimit(:FSIZE)
+          Process.setrlimit(:FSIZE, 1_000, limited[1])
+          begin
+            Bytewright::Writer.open(ARGV[0]) { |writer| writer << "old" * 1_000; raise "no" if ARGV[1] == "true" }
+          rescue Errno::EFBIG, RuntimeError
+            puts "failed"
+          end
+          Process.setrlimit(:FSIZE, *limited)
+          File.write(ARGV[0], "new")
+        RUBY
+        assert_equal("new", File.read(path))
+      end
+    end
+  end
+
+  def test_processes_that_append_to_one_file_write_over_nothing_and_tear_no_flush
+    with_new_file("log") do |path|
+      File.write(path, "0 begin\n")
+      script = <<~'RUBY'
+        Bytewright::Writer.open(ARGV[0], append: true) do |writer|
+          300.times { |at| (writer << "#{ARGV[1]} " << at << " " << "x" * (at * 7) << "\n").flush }
+        end
+      RUBY
+      Array.new(4) { |process| spawn(*command_of(script, path, (process + 1).to_s)) }.each { |child| Process.wait(child) }
+      lines = File.readlines(path, chomp: true)
+      assert_equal("0 begin", lines.shift)
+      expected = (1..4).flat_map { |process| Array.new(300) { |at| "#{process} #{at} #{"x" * (at * 7)}" } }
+      assert_equal(expected, lines.sort_by { |line| line.split.first(2).map(&:to_i) })
+    end
+  end
+
+  # Signals come while a file is written, in as many moments as it takes until one is in the middle of a write.
+  SIGNALS = <<~'RUBY'
+    writer = Bytewright::Writer.open(ARGV[0])
+    outcomes, marks, written = Hash.new(0), 0, 0
+    uses = [
+      -> { writer.u8(46) && marks += 1 }, -> { writer.flush }, -> { writer.pos },
+      -> { (writer << "." * 200_000) && marks += 200_000 }, -> { writer.fsync }
+    ]
+    trap("USR1") do
+      uses.rotate!.first.call
+      outcomes[:worked] += 1
+    rescue Bytewright::LockError => e
+      outcomes[e.message[/busy/]] += 1
+    rescue Exception => e
+      outcomes[e.class] += 1
+    end
+    parent = $$
+    storm = fork { loop { Process.kill("USR1", parent) && sleep(0.0002) } }
+    until outcomes["busy"] >= 20 && outcomes[:worked] >= 20
+      3.times { writer << "a" * 1_000 and written += 1_000 }
+      writer.flush
+      break if outcomes.keys.size > 2
+    end
+    trap("USR1", "IGNORE")
+    Process.kill("KILL", storm)
+    Process.wait(storm)
+    writer.close
+    text = File.binread(ARGV[0])
+    # A long one that is refused in its second part has its first part written.
+    puts [outcomes.keys.map(&:to_s).sort, text.count("a") == written, text.count(".") >= marks].inspect
+  RUBY
+
+  def test_a_signal_handler_is_refused_in_the_middle_of_a_write_and_works_otherwise
+    with_new_file("out.bin") { |path| assert_prints("#{[%w[busy worked], true, true].inspect}\n", SIGNALS, path) }
+  end
+
+  def test_a_signal_handler_that_comes_while_a_pipe_is_full_is_refused
+    assert_prints("#{["busy"] * 5 + [true]}\n", <<~'RUBY')
+      mine, theirs = IO.pipe
+      writer = Bytewright::Writer.open(theirs)
+      answers = []
+      trap("USR1") do
+        [-> { writer.u8(1) }, -> { writer.write("x" * 300_000) }, -> { writer.flush }, -> { writer.fsync }, -> { writer.close }].each do |use|
+          use.call
+        rescue Bytewright::LockError => e
+          answers << e.message[/busy/]
+        end
+        # Its place is known, because what the pipe took is.
+        answers << writer.pos.between?(131_072, 500_000)
+      end
+      main = Thread.current
+      reading = Thread.new do
+        Thread.pass until main.status == "sleep"
+        Process.kill("USR1", $$)
+        Thread.pass until answers.size == 6
+        mine.read
+      end
+      writer << "a" * 500_000
+      writer.close
+      theirs.close
+      puts answers.inspect
+      abort("lost") unless reading.value == "a" * 500_000
+    RUBY
+  end
+
+  def test_an_object_that_writes_to_its_writer_is_refused
+    writer, answers = nil
+    object = StringIO.new
+    object.define_singleton_method(:write) do |bytes|
+      answers = [-> { writer.flush }, -> { writer.u8(1) }, -> { writer.close }].map do |use|
+        use.call
+      rescue Bytewright::LockError => e
+        e.class
+      end
+      super(bytes)
+    end
+    writer = Bytewright::Writer.open(object)
+    writer << "abc"
+    writer.flush
+    assert_equal([[Bytewright::LockError] * 3, "abc"], [answers, object.string])
+    writer.close
+  end
+
+  # Yields a pipe that is full, and a writer that has more for it.
+  def with_full_pipe
+    IO.pipe do |mine, theirs|
+      bytes = Array.new(20_000) { |at| format("%015d\n", at) }.join
+      yield mine, Bytewright::Writer.open(theirs), bytes
+    end
+  end
+
+  def test_thread_kill_and_timeout_end_a_write_to_a_full_pipe_and_writing_goes_on
+    with_full_pipe do |mine, writer, bytes|
+      killed = Thread.new { writer << bytes }
+      eventually { killed.status == "sleep" }
+      assert_same(killed, killed.kill.join(10))
+      assert_raises(Timeout::Error) { Timeout.timeout(0.02) { writer.flush } }
+      assert_raises(Timeout::Error) { Timeout.timeout(0.02) { writer.close } }
+      refute_predicate(writer, :closed?)
+      at = writer.pos
+      reading = Thread.new { mine.read(bytes.bytesize) }
+      writer << bytes.byteslice(at..)
+      writer.close
+      assert(reading.value == bytes)
+    end
+  end
+
+  def test_closing_waits_for_another_thread_that_writes_and_refuses_what_comes_later
+    with_full_pipe do |mine, writer, bytes|
+      writing = Thread.new { writer << bytes }
+      eventually { writing.status == "sleep" }
+      closing = Thread.new { writer.close }
+      eventually { closing.status == "sleep" }
+      assert(mine.read(bytes.bytesize) == bytes)
+      [writing, closing].each { |thread| assert_same(thread, thread.join(10)) }
+      assert_raises(Bytewright::ClosedError) { writer << "late" }
+    end
+  end
+
+  def test_what_another_thread_writes_while_the_writer_is_closed_is_written_or_refused
+    writer, late = nil
+    object = StringIO.new
+    object.define_singleton_method(:flush) do
+      late = Thread.new { writer << "late" }
+      late.report_on_exception = false
+      Thread.pass until [false, nil, "sleep"].include?(late.status)
+    end
+    writer = Bytewright::Writer.open(object)
+    writer << "abc"
+    writer.close
+    assert_raises(Bytewright::ClosedError) { late.value }
+    assert_equal("abc", object.string)
+  end
+
+  def test_a_forked_child_can_neither_write_nor_lose_what_its_parent_gathered
+    with_new_file("out.bin") do |path|
+      [path, File.join(File.dirname(path), "fifo")].each do |target|
+        reading = target == path ? nil : File.mkfifo(target) && Thread.new { File.read(target) }
+        Bytewright::Writer.open(target) do |writer|
+          writer << "parent"
+          assert_child_is_refused(writer)
+          writer << "'s"
+        end
+        assert_equal("parent's", reading ? reading.value : File.read(target))
+      end
+    end
+  end
+
+  def assert_child_is_refused(writer)
+    answer, answering = IO.pipe
+    child = fork do
+      at_exit { exit! }
+      refused = [-> { writer.u8(1) }, -> { writer << "child" }, -> { writer.flush }, -> { writer.pos }].map do |use|
+        use.call
+      rescue Bytewright::ClosedError => e
+        e.message[/fork/]
+      end
+      answering.write([refused, writer.close, writer.closed?].inspect)
+    end
+    Process.wait(child)
+    answering.close
+    assert_equal([["fork"] * 4, nil, true].inspect, answer.read)
+  ensure
+    [answer, answering].each(&:close)
+  end
+
+  def test_a_forked_child_that_leaves_the_block_writes_nothing
+    with_new_file("out.bin") do |path|
+      assert_prints("left\nleft\n", <<~'RUBY', path)
+        $stdout.sync = true
+        # Another thread is in the middle of a write when the process is forked.
+        mine, theirs = IO.pipe
+        full = Bytewright::Writer.open(theirs)
+        writing = Thread.new { full << "x" * 1_000_000 }
+        Thread.pass until writing.status == "sleep"
+        child = nil
+        Bytewright::Writer.open(ARGV[0]) do |writer|
+          writer << "once"
+          child = fork
+          full.close unless child
+        end
+        puts "left"
+        exit!(0) unless child
+        Process.wait(child)
+        exit!(0)
+      RUBY
+      assert_equal("once", File.read(path))
+    end
+  end
+
   def test_a_full_disk_is_told_and_nothing_is_forgotten
     skip("no /dev/full") unless File.exist?("/dev/full")
     writer = Bytewright::Writer.open("/dev/full")
     writer << "abc"
     assert_raises(Errno::ENOSPC) { writer.flush }
     assert_equal(3, writer.pos)
-    assert_raises(Errno::ENOSPC) { writer.close }
+    2.times { assert_raises(Errno::ENOSPC) { writer.close } }
+    assert_raises(Errno::ENOSPC) { Bytewright::Writer.open("/dev/full", append: true) { |full| full << "abc" } }
     assert_raises(Errno::ENOENT) { Bytewright::Writer.open("/nonexistent/out") }
     assert_raises(Errno::EISDIR) { Bytewright::Writer.open("/") }
     assert_raises(TypeError) { Bytewright::Writer.open(5) }

@@ -1,11 +1,14 @@
-//! A file that is written from its beginning to its end, and a file that is put in another's place.
+//! A file that is written from its beginning to its end, one that is appended to, and one that is put in
+//! another's place.
 //!
-//! What is written twice after an error stands where it should: bytes have their place in the file, and
-//! the place moves on only when all of them are written.
+//! An error in the middle doubles nothing. Bytes of a new file have their place in it, which moves on only
+//! when all of them are written, so what is written once more stands where it stood. Bytes that are appended
+//! have no place before the system gives them one, because others may append, too: those that it has taken
+//! are no longer among the ones to be written.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -18,10 +21,19 @@ use crate::error::{Error, ErrorKind, Result};
 /// Writes a file.
 #[derive(Debug)]
 pub struct FileWriter {
-    storage: Box<dyn Storage>,
+    output: Output,
     name: String,
     position: u64,
     replaced: Option<Replaced>,
+}
+
+/// Where bytes go.
+#[derive(Debug)]
+enum Output {
+    /// To the place that the writer says.
+    At(Box<dyn Storage>),
+    /// Behind all that the file has when they come.
+    Behind(File),
 }
 
 /// The file that the new one is to replace.
@@ -39,18 +51,20 @@ struct Replaced {
 const NAMES_MAX: u32 = 1000;
 
 impl FileWriter {
-    /// Writes the file at `path` anew, or behind what it has. It is made where it is missing.
-    pub fn open(path: &Path, append: bool) -> Result<FileWriter> {
-        let name = path.to_string_lossy().into_owned();
-        let failed = |error: io::Error| Error::io("open", &error).in_file(&name);
-        let mut options = OpenOptions::new();
-        options.create(true);
-        let options =
-            if append { options.append(true) } else { options.write(true).truncate(true) };
-        let file = options.open(path).map_err(failed)?;
-        let position = file.metadata().map_err(failed)?.len();
-        let storage = Box::new(FileStorage::from(file));
-        Ok(FileWriter { storage, name, position, replaced: None })
+    /// Writes the file at `path` anew. It is made where it is missing.
+    pub fn open(path: &Path) -> Result<FileWriter> {
+        let (file, name) = open_with(OpenOptions::new().write(true).truncate(true), path)?;
+        let output = Output::At(Box::new(FileStorage::from(file)));
+        Ok(FileWriter { output, name, position: 0, replaced: None })
+    }
+
+    /// Writes behind what the file at `path` has, and behind what others append meanwhile. It is made
+    /// where it is missing.
+    pub fn append(path: &Path) -> Result<FileWriter> {
+        let (file, name) = open_with(OpenOptions::new().append(true), path)?;
+        let metadata = file.metadata().map_err(|error| Error::io("open", &error).in_file(&name))?;
+        let position = metadata.len();
+        Ok(FileWriter { output: Output::Behind(file), name, position, replaced: None })
     }
 
     /// Writes a file that takes the place of the one at `path`, with its mode and owner, when
@@ -92,7 +106,8 @@ impl FileWriter {
                     let name = name.to_owned();
                     let replaced = Some(Replaced { directory, temporary, name, process });
                     let name = shown.to_owned();
-                    return Ok(FileWriter { storage, name, position: 0, replaced });
+                    let output = Output::At(storage);
+                    return Ok(FileWriter { output, name, position: 0, replaced });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
@@ -109,7 +124,7 @@ impl FileWriter {
         &self.name
     }
 
-    /// Where in the file the next byte goes.
+    /// Where in the file the next byte goes, as far as nobody else appends to it.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -119,17 +134,25 @@ impl FileWriter {
         self.replaced.is_some()
     }
 
-    /// Writes all of `bytes`. After an error it may be called again with the same ones.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = self.storage.write_at(self.position, bytes);
-        written.map_err(|error| self.failed("write", &error))?;
-        self.position += bytes.len() as u64;
-        Ok(())
+    /// Writes all of `bytes` and takes them out; after an error those are left that are to be written
+    /// still.
+    pub fn write(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let before = bytes.len();
+        let written = match &mut self.output {
+            Output::At(storage) => storage.write_at(self.position, bytes).map(|()| bytes.clear()),
+            Output::Behind(file) => write_and_take(file, bytes),
+        };
+        self.position += (before - bytes.len()) as u64;
+        written.map_err(|error| self.failed("write", &error))
     }
 
     /// Returns when what was written will survive a power cut.
     pub fn sync(&self) -> Result<()> {
-        self.storage.sync().map_err(|error| self.failed("sync", &error))
+        let synced = match &self.output {
+            Output::At(storage) => storage.sync(),
+            Output::Behind(file) => file.sync_data(),
+        };
+        synced.map_err(|error| self.failed("sync", &error))
     }
 
     /// Puts the file in the place of the one that it replaces, so that a power cut leaves the one or the
@@ -154,6 +177,35 @@ impl FileWriter {
     }
 }
 
+/// The file at `path`, made where it is missing, and what people call it.
+fn open_with(options: &mut OpenOptions, path: &Path) -> Result<(File, String)> {
+    let name = path.to_string_lossy().into_owned();
+    match options.create(true).open(path) {
+        Ok(file) => Ok((file, name)),
+        Err(error) => Err(Error::io("open", &error).in_file(&name)),
+    }
+}
+
+/// Writes `bytes` from the first on, and takes out those that `output` took, also where the next ones
+/// fail.
+fn write_and_take(output: &mut impl Write, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let mut taken = 0;
+    let outcome = loop {
+        let left = bytes.get(taken..).unwrap_or_default();
+        if left.is_empty() {
+            break Ok(());
+        }
+        match output.write(left) {
+            Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => taken += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    bytes.drain(..taken.min(bytes.len()));
+    outcome
+}
+
 impl Drop for FileWriter {
     /// Takes a file away that did not become whole.
     fn drop(&mut self) {
@@ -162,5 +214,59 @@ impl Drop for FileWriter {
             // Nothing can be told about it, and the name says what it is.
             let _ = replaced.directory.remove(&replaced.temporary);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes three bytes at a time and fails every other time.
+    #[derive(Default)]
+    struct Failing {
+        taken: Vec<u8>,
+        calls: usize,
+    }
+
+    impl Write for Failing {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.calls += 1;
+            match self.calls % 4 {
+                1 => Err(io::ErrorKind::Interrupted.into()),
+                3 => Err(io::ErrorKind::StorageFull.into()),
+                _ => {
+                    let count = bytes.len().min(3);
+                    self.taken.extend_from_slice(&bytes[..count]);
+                    Ok(count)
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_taken_before_an_error_is_not_written_again() {
+        let (mut output, mut bytes) = (Failing::default(), b"some bytes".to_vec());
+        let mut failures = 0;
+        while write_and_take(&mut output, &mut bytes).is_err() {
+            failures += 1;
+            bytes.extend_from_slice(b"!");
+        }
+        assert!(failures > 0);
+        assert!(bytes.is_empty());
+        let mut expected = b"some bytes".to_vec();
+        expected.resize(expected.len() + failures, b'!');
+        assert_eq!(output.taken, expected);
+    }
+
+    #[test]
+    fn an_output_that_takes_nothing_fails_and_takes_nothing() {
+        let mut bytes = b"some bytes".to_vec();
+        let none: &mut [u8] = &mut [];
+        assert!(write_and_take(&mut &mut *none, &mut bytes).is_err());
+        assert_eq!(bytes, b"some bytes");
     }
 }

@@ -58,7 +58,7 @@ module Bytewright
           writer = open_replacement(path_of(path))
           begin
             result = Thread.handle_interrupt(Object => :immediate) { yield writer }
-            writer.send(:finish)
+            writer.send(:finish_replacement)
             result
           ensure
             writer.send(:abandon)
@@ -66,7 +66,7 @@ module Bytewright
         end
       end
 
-      private :open_path, :open_replacement, :open_object
+      private :open_path, :open_to_append, :open_replacement, :open_object
 
       private
 
@@ -79,12 +79,19 @@ module Bytewright
         raise
       ensure
         # Also where the block is left by break, return or throw.
-        writer.close unless writer.closed?
+        close_for_good(writer)
+      end
+
+      def close_for_good(writer)
+        writer.close
+      ensure
+        # What a failure left over is not to be written at some later time, when the writer is collected.
+        writer.send(:abandon)
       end
 
       def close_quietly(writer)
         writer.close
-      rescue SystemCallError, IOError, Error
+      rescue StandardError
         writer.send(:abandon)
       end
 
@@ -93,7 +100,7 @@ module Bytewright
         return to_object(target) if target.respond_to?(:write) && !target.respond_to?(:to_path)
 
         path = path_of(target)
-        return open_path(path, append) if !File.exist?(path) || File.file?(path)
+        return append ? open_to_append(path) : open_path(path) if !File.exist?(path) || File.file?(path)
 
         file = File.open(path, append ? "ab" : "wb")
         to_object(file).tap { |writer| writer.send(:own, file) }
@@ -130,9 +137,7 @@ module Bytewright
     # @param fsync [Boolean] whether to return only when it will survive a power cut
     # @return [Writer] self
     def flush(fsync: @fsync)
-      write_gathered
-      @object.flush if @object.respond_to?(:flush)
-      self.fsync if fsync
+      flush_stream(fsync ? true : false)
       self
     end
 
@@ -140,8 +145,7 @@ module Bytewright
     #
     # @return [Integer] 0
     def fsync
-      sync_file
-      @object.fsync if @object.respond_to?(:fsync)
+      flush_stream(true)
       0
     end
 
@@ -152,8 +156,9 @@ module Bytewright
     def close
       return if closed?
 
-      flush
-      abandon
+      finish_stream(@fsync ? true : false)
+    ensure
+      close_owned if closed?
     end
 
     # @return [String] its name, and whether it is closed
@@ -184,9 +189,19 @@ module Bytewright
 
     # Closes without writing.
     def abandon
-      close_stream
+      abandon_stream
+      close_owned
+    end
+
+    def close_owned
       @owned&.close
       @owned = nil
+    end
+
+    # Called where all of the gathered bytes went to the object.
+    def flush_object(fsync)
+      @object.flush if @object.respond_to?(:flush)
+      @object.fsync if fsync && @object.respond_to?(:fsync)
     end
 
     # Called where gathered bytes are to go to the object: gives it some, and waits until it takes them.

@@ -92,7 +92,11 @@ impl Turn {
             self.mutex.set(Some(mutex));
             mutex
         });
-        mutex.get_inner_with(ruby).lock()?;
+        let mutex = mutex.get_inner_with(ruby);
+        // A signal's handler may take a mutex, but not wait for it.
+        if !mutex.trylock() {
+            mutex.lock()?;
+        }
         let found = if self.is_taken() { Taken::FromTheGone } else { Taken::Now };
         self.holder.set(Some(Holder::current(ruby)));
         Ok(found)

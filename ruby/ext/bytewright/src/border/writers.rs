@@ -30,7 +30,7 @@ unsafe fn put(object: VALUE, value: &[u8]) {
 /// Does so where there is room, and nobody is writing.
 #[inline]
 fn try_put(this: &WriterObject, value: &[u8]) -> bool {
-    if this.is_closed.get() || this.turn.is_taken() {
+    if !this.takes_values() {
         return false;
     }
     let Ok(mut gathered) = this.gathered.try_borrow_mut() else { return false };
