@@ -15,12 +15,12 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-gem test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-gem test-gc test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-unsafe test-gem test-bench
+test: test-rust test-unsafe test-gem test-gc test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
@@ -36,6 +36,26 @@ test-unsafe: setup
 
 test-gem: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
+
+# Again while objects are collected and moved; BYTEWRIGHT_GC=stress takes an hour.
+test-gc: $(GEM_STAMP)
+	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all_with_garbage.rb
+
+# The extension under the address sanitizer: the heap only, because Ruby leaves frames in ways of its own.
+test-ruby-asan: HOST = $$(rustc -vV | sed -n 's/^host: //p')
+test-ruby-asan: setup
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cllvm-args=-asan-stack=0" CARGO_PROFILE_RELEASE_LTO=off \
+		CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+		cargo build --quiet --locked --release -p bytewright-ruby --target $(HOST) --target-dir target/asan-ruby
+	rm -rf target/asan-ruby/lib && cp -r ruby/lib target/asan-ruby/lib
+	cp target/asan-ruby/$(HOST)/release/libbytewright_ruby.so target/asan-ruby/lib/bytewright/bytewright.so
+	for tests in reader writer table thrift pstore; do \
+		for file in ruby/test/$${tests}*_test.rb; do \
+			ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0 \
+				LD_PRELOAD=$$(cc -print-file-name=libasan.so) \
+				ruby -W -Itarget/asan-ruby/lib -Iruby/test $$file || exit 1; \
+		done; \
+	done
 
 test-bench: $(GEM_STAMP)
 	cd bench && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings && \

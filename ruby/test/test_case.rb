@@ -5,6 +5,9 @@ require "minitest/autorun"
 require "rbconfig"
 require "tempfile"
 require "tmpdir"
+require_relative "garbage_mode"
+
+GarbageMode.start if GarbageMode::MODE
 
 # What the tests share: sample captures, and small captures made to measure.
 class TestCase < Minitest::Test
