@@ -266,8 +266,8 @@ impl WriterObject {
 }
 
 fn busy(ruby: &Ruby) -> Error {
-    let message = "expected a writer that this thread is not using, found it busy: a signal's handler, or \
-                   the object that it writes to, came back to it in the middle of its writing";
+    let message = "expected a writer at rest, found one that is busy in this very thread: a signal handler \
+                   came while it writes, or the object that it writes to uses it";
     to_ruby(ruby, &bytewright::Error::new(ErrorKind::Lock, message))
 }
 
