@@ -14,7 +14,7 @@ FEWER = {
   "BYTEWRIGHT_MESSAGES" => "300", "BYTEWRIGHT_INTERRUPTS" => "40", "BYTEWRIGHT_INCREMENTS" => "20"
 }.freeze
 LEFT_OUT = %w[
-  command documentation loading names pstore_crash pstore_processes pstore_replace signatures
+  command documentation errors figures installed loading names paths pstore_crash pstore_processes pstore_replace signatures
   garbage pstore_garbage table_garbage thrift_garbage reader_threads
 ].freeze
 

@@ -41,8 +41,8 @@ module GarbageMode
       @calls, @ours, @count, @window, @rests = Hash.new(0), {}.compare_by_identity, 0, nil, true
     end
 
-    # Events of native methods only: Ruby 3.1.2 crashes now and then where it watches Ruby's methods and objects
-    # move, as it rewrites their code.
+    # Events of native methods only: with those of Ruby's own methods too, runs crashed now and then inside of
+    # Ruby 3.1.2 before their first test. What it was is not known.
     def watch
       TracePoint.new(:c_call, :c_return) do |point|
         window = @window
