@@ -465,6 +465,32 @@ class ReaderTest < TestCase
     end
   end
 
+  def test_what_is_refused_takes_nothing_of_compressed_input
+    bytes = @random.bytes(10_000)
+    with_file(Zlib.gzip(bytes).byteslice(0, 5_000), ".gz") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        assert_raises(Bytewright::TruncatedError) { reader.skip(9_000) }
+        assert_equal([0, bytes.byteslice(0, 4)], [reader.pos, reader.read(4)])
+      end
+    end
+    with_file(Zlib.gzip(bytes), ".gz") do |path|
+      Bytewright::Reader.open(path) do |reader|
+        reader.skip(3)
+        assert_raises(Errno::EINVAL) { reader.seek(-20_000, IO::SEEK_END) }
+        assert_equal([3, bytes.byteslice(3, 4)], [reader.pos, reader.read(4)])
+      end
+    end
+  end
+
+  def test_input_that_is_read_once_goes_on_from_where_it_ended
+    pieces = ["abc", nil, "def"]
+    object = Object.new
+    object.define_singleton_method(:read) { |_length| pieces.shift }
+    reader = Bytewright::Reader.open(object)
+    reader.seek(10)
+    assert_equal([3, "def", 6], [reader.pos, reader.read(3), reader.pos])
+  end
+
   def test_it_goes_back_and_forth_where_the_input_can
     bytes = @random.bytes(PIECE * 4)
     each_input(bytes) do |reader, from|

@@ -159,6 +159,24 @@ class ReaderThreadsTest < TestCase
     end
   end
 
+  def test_a_wait_ends_also_where_another_was_quicker_to_read_what_had_come
+    IO.pipe do |mine, theirs|
+      reader = Bytewright::Reader.open(mine)
+      # As if another process read what had come between waiting and reading.
+      mine.define_singleton_method(:wait_readable) do |*arguments|
+        super(*arguments).tap { |ready| read_nonblock(100, exception: false) if ready && @steals }
+      end
+      mine.instance_variable_set(:@steals, true)
+      thread = Thread.new { Timeout.timeout(0.3) { reader.u8 } rescue $!.class }
+      theirs << "stolen"
+      assert_same(thread, thread.join(10))
+      assert_equal(Timeout::Error, thread.value)
+      mine.instance_variable_set(:@steals, false)
+      theirs << "a"
+      assert_equal(97, reader.u8)
+    end
+  end
+
   def test_other_threads_read_on_where_one_has_ended_and_wait_where_it_waits
     IO.pipe do |mine, theirs|
       reader = Bytewright::Reader.open(mine)

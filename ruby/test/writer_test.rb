@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "fcntl"
 require "socket"
 require "stringio"
 require "timeout"
@@ -69,6 +70,43 @@ class WriterTest < TestCase
       assert_equal("#{expected}\x07".b, File.binread(path))
       Bytewright::Writer.open(path) { nil }
       assert_equal(0, File.size(path))
+    end
+  end
+
+  def test_what_an_io_has_buffered_itself_comes_first_whether_it_blocks_or_not
+    [true, false].each do |blocks|
+      IO.pipe do |mine, theirs|
+        theirs.sync = false
+        flags = theirs.fcntl(Fcntl::F_GETFL)
+        theirs.fcntl(Fcntl::F_SETFL, blocks ? flags & ~File::NONBLOCK : flags | File::NONBLOCK)
+        writer = Bytewright::Writer.open(theirs)
+        theirs.write("a")
+        writer << "b"
+        writer.flush
+        theirs.write("c")
+        theirs.close
+        assert_equal("abc", mine.read, "blocks: #{blocks}")
+      end
+    end
+  end
+
+  def test_the_block_of_a_replacement_is_as_interruptible_as_its_caller
+    with_new_file("out.bin") do |path|
+      go = Queue.new
+      thread = Thread.new do
+        Thread.handle_interrupt(RuntimeError => :never) do
+          Bytewright::Writer.replace(path) do |writer|
+            go.pop
+            writer << "whole"
+          end
+        end
+      rescue RuntimeError
+        "later"
+      end
+      eventually { thread.status == "sleep" }
+      thread.raise("now")
+      go << true
+      assert_equal(["later", "whole"], [thread.value, File.read(path)])
     end
   end
 

@@ -58,6 +58,8 @@ struct Used {
     /// Calls that wait, and the memory of them without their structs.
     waiting: usize,
     waiting_bytes: usize,
+    /// Memory of their structs.
+    waiting_structs: usize,
     /// Messages so far.
     messages: u64,
     /// Connections in which calls wait.
@@ -93,6 +95,7 @@ impl Rpc {
             ledger: Ledger::new(options.messages_total_max),
             waiting: 0,
             waiting_bytes: 0,
+            waiting_structs: 0,
             messages: 0,
             line: Line::default(),
             joining: Vec::new(),
@@ -110,7 +113,14 @@ impl Rpc {
         for (place, since) in used.joining.drain(..) {
             used.line.push(place, since, |place| waits_since(tcp, place));
         }
-        while self.used.waiting > self.options.waiting_total_max && self.give_up_oldest(each) {}
+        while self.is_short() && self.give_up_oldest(each) {}
+    }
+
+    /// Whether too many calls wait, or their structs leave too little room for others.
+    fn is_short(&self) -> bool {
+        let (used, options) = (&self.used, &self.options);
+        used.waiting > options.waiting_total_max
+            || used.waiting_structs > options.messages_total_max / 2
     }
 
     /// Ends the wait of the call that has waited longest, if there is one.
@@ -305,6 +315,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         }
         let since = self.used.messages;
         let before = conversation.waiting.memory_bytes();
+        self.used.waiting_structs += message.body.as_ref().map_or(0, Vec::capacity);
         conversation.waiting.push(Waiting { from, message, since, may_be_answered: false });
         self.used.waiting += 1;
         self.used.waiting_bytes += conversation.waiting.memory_bytes() - before;
@@ -323,6 +334,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         let before = conversation.waiting.memory_bytes();
         let waiting = take(&mut conversation.waiting)?;
         let less = before - conversation.waiting.memory_bytes();
+        let structs = waiting.message.body.as_ref().map_or(0, Vec::capacity);
+        self.used.waiting_structs = self.used.waiting_structs.saturating_sub(structs);
         self.used.waiting = self.used.waiting.saturating_sub(1);
         self.used.waiting_bytes = self.used.waiting_bytes.saturating_sub(less);
         Some(waiting)

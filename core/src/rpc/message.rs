@@ -8,6 +8,10 @@ use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
 /// Bytes of a message without a frame, above which it is none.
 const MESSAGE_MAX: u64 = 1 << 30;
 
+/// The same where only its own bytes say that it is one: text that holds a message may claim any length, and would take
+/// all that comes behind it.
+const GUESS_MAX: u32 = 1 << 20;
+
 /// Bytes that are put behind the rest of the last piece, to walk over the seam: more than any one number
 /// or header takes.
 pub(super) const SEAM_LEN: usize = 64;
@@ -103,6 +107,11 @@ impl Body {
         let is_counted =
             footing == Footing::Sure && known.protocol.is_some() && header.body_len.is_some();
         let encoding = header.protocol.encoding;
+        let is_guess = footing == Footing::Lost;
+        let limits = match is_guess && header.body_len.is_none() {
+            true => Limits { string_max: GUESS_MAX, ..Limits::default() },
+            false => Limits::default(),
+        };
         Body {
             message: Message {
                 protocol: header.protocol,
@@ -118,9 +127,9 @@ impl Body {
                 body: (known.keep_max > 0 && fits).then(Vec::new),
             },
             left: header.body_len,
-            extent: (!is_counted).then(|| Extent::new(encoding, Limits::default())),
+            extent: (!is_counted).then(|| Extent::new(encoding, limits)),
             missing: 0,
-            is_guess: footing == Footing::Lost,
+            is_guess,
             first: [0; 4],
             first_len: 0,
         }
@@ -153,7 +162,9 @@ impl Body {
             Some(left) => left >= more,
             None => true,
         };
-        fits && self.message.len + more <= MESSAGE_MAX
+        let is_bare_guess = self.is_guess && self.left.is_none();
+        let len_max = if is_bare_guess { u64::from(GUESS_MAX) } else { MESSAGE_MAX };
+        fits && self.message.len + more <= len_max
     }
 
     /// Takes bytes of the struct.

@@ -64,8 +64,17 @@ impl WaitingCalls {
     }
 
     /// The earliest call that `answer`, from the other side than `from`, may belong to, and whether it is the only one.
+    ///
+    /// An answer that has lost its end waits for that, and is told when later calls have come; it is not theirs.
     pub(super) fn position(&self, from: Side, answer: &Message) -> Option<(usize, bool)> {
-        let is_its = |waiting: &Waiting| waiting.from == from && waiting.message.is_like(answer);
+        let is_later = |asked: &Message| {
+            asked.first_ts.zip(answer.first_ts).is_some_and(|(asked, at)| asked > at)
+        };
+        let is_its = |waiting: &Waiting| {
+            waiting.from == from
+                && waiting.message.is_like(answer)
+                && (answer.is_whole || !is_later(&waiting.message))
+        };
         let first = self.calls.iter().position(is_its)?;
         Some((first, !self.calls.iter().skip(first + 1).any(is_its)))
     }

@@ -452,7 +452,11 @@ impl<S> Open<S> {
             Side::Responder => (responder, second),
         };
         stream.skip_gap(&mut told(connection, state, side, each));
-        wait.position = stream.position();
+        match stream.pending_bytes() {
+            // What waits here next has not waited yet.
+            0 => *wait = Wait::default(),
+            _ => wait.position = stream.position(),
+        }
     }
 
     /// Tells what waits, and that nothing comes any more.

@@ -1,7 +1,7 @@
 //! Which answer belongs to which call, and what is known of both.
 
 use bytewright::rpc::RpcOptions;
-use bytewright::thrift::MessageKind;
+use bytewright::thrift::{Encoding, MessageKind};
 
 use crate::talk::{PROTOCOLS, Said, Talk, answered, asked};
 
@@ -195,6 +195,53 @@ fn an_answer_whose_call_is_lost_is_not_that_of_a_later_call() {
         let (whole, lonely) = ("get 0 returned 1s", "get 0 returned");
         let expected = [whole, lonely, whole, lonely, "other 0 returned"];
         assert_eq!(talk.lines(), expected, "{protocol:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_lost_its_end_is_not_that_of_a_call_that_came_after_it() {
+    for protocol in PROTOCOLS {
+        let (call, answer) = (asked("get", 0).bytes(protocol), answered("get", 0).bytes(protocol));
+        let large = answered("get", 0).field(Some((0, &[b'x'; 4000]))).bytes(protocol);
+        let talk = Talk::new()
+            .there(&call)
+            .back(&answer)
+            .there(&call)
+            .lost()
+            .back(&large[..2000])
+            .back(&large[2000..])
+            .lost()
+            .there(&call)
+            .back(&answer);
+        let mut lines = talk.lines();
+        lines.sort();
+        let whole = "get 0 returned 1s";
+        assert_eq!(lines, ["get 0 returned", whole, whole], "{protocol:?}");
+    }
+}
+
+#[test]
+fn text_that_holds_a_message_of_any_length_takes_nothing_of_what_follows() {
+    for protocol in [PROTOCOLS[0], PROTOCOLS[2]] {
+        let (call, answer) = (asked("get", 7).bytes(protocol), answered("get", 7).bytes(protocol));
+        // The only field of the recorded message, which is its end, claims a string of 1.5 GB.
+        let mut text = vec![b'x'; 2000];
+        text.extend_from_slice(&asked("recorded", 1).field(None).bytes(protocol));
+        text.pop();
+        match protocol.encoding {
+            Encoding::Binary => text.extend_from_slice(b"\x0b\0\x01\x59\x68\x2f\0"),
+            Encoding::Compact => text.extend_from_slice(b"\x18\x80\xde\xa0\xcb\x05"),
+        }
+        text.extend_from_slice(&[b'y'; 2000]);
+        let large = answered("get", 7).field(Some((0, &text))).bytes(protocol);
+        let mut talk = Talk::new().there(&call).back(&answer).there(&call);
+        talk = talk.back(&large[..500]).back(&large[500..1500]).lost().back(&large[1500..]);
+        for _ in 0..20 {
+            talk = talk.there(&call).back(&answer);
+        }
+        let lines = talk.lines();
+        let count = lines.iter().filter(|line| *line == "get 7 returned 1s").count();
+        assert_eq!(count, 21, "{protocol:?}: {lines:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 # Before Ruby 3.2, IO has its methods for waiting from there.
 require "io/wait"
+require_relative "blocking"
 require_relative "extension"
 Bytewright.send(:define_readers)
 
@@ -286,7 +287,10 @@ module Bytewright
       @object = object
       @origin = origin
       @asks = object.respond_to?(:readpartial) ? :readpartial : :read
-      @piece = String.new(capacity: PIECE) if object.is_a?(IO)
+      return unless object.is_a?(IO)
+
+      @piece = String.new(capacity: PIECE)
+      @blocks = Blocking.blocks?(object)
     end
 
     # Keeps an IO that is closed with the reader.
@@ -304,12 +308,20 @@ module Bytewright
       wait_for_input
       return if closed?
 
-      Thread.handle_interrupt(READING) { supply(@object.readpartial(PIECE, @piece)) }
+      Thread.handle_interrupt(READING) { take_input }
     rescue EOFError
       supply(nil)
     rescue IOError
       # An IO of the reader's own was closed with it, which the operation says in its own words.
       raise unless closed?
+    end
+
+    # Takes what has come. Others who read the same pipe may have been quicker: then it comes back for more.
+    def take_input
+      return supply(@object.readpartial(PIECE, @piece)) if @blocks
+
+      bytes = @object.read_nonblock(PIECE, @piece, exception: false)
+      supply(bytes) unless bytes == :wait_readable
     end
 
     # Waits until there is something to read, or the reader is closed.

@@ -2,6 +2,7 @@
 
 # Before Ruby 3.2, IO has its methods for waiting from there.
 require "io/wait"
+require_relative "blocking"
 require_relative "extension"
 Bytewright.send(:define_writers)
 
@@ -22,9 +23,7 @@ module Bytewright
     PIECE = 65_536
     # What a pipe takes at once where it says that it takes something.
     PIPE_PIECE = 4_096
-    # fcntl's number for asking what a descriptor does; the same wherever Ruby is.
-    GET_FLAGS = 3
-    private_constant :PIECE, :PIPE_PIECE, :GET_FLAGS
+    private_constant :PIECE, :PIPE_PIECE
 
     class << self
       # Opens a file to be written, or writes to an object.
@@ -53,16 +52,16 @@ module Bytewright
       def replace(path)
         raise ArgumentError, "expected a block that writes the file, found none" unless block_given?
 
-        # A thread that is killed just when the file has been opened would leave it behind.
-        Thread.handle_interrupt(Object => :never) do
-          writer = open_replacement(path_of(path))
-          begin
-            result = Thread.handle_interrupt(Object => :immediate) { yield writer }
-            writer.send(:finish_replacement)
-            result
-          ensure
-            writer.send(:abandon)
-          end
+        path = path_of(path)
+        writer = nil
+        begin
+          # A thread that is killed just when the file has been opened would leave it behind.
+          Thread.handle_interrupt(Object => :never) { writer = open_replacement(path) }
+          result = yield writer
+          Thread.handle_interrupt(Object => :never) { writer.send(:finish_replacement) }
+          result
+        ensure
+          writer&.send(:abandon)
         end
       end
 
@@ -179,7 +178,7 @@ module Bytewright
       object.flush
       @is_io = true
       # A pipe that does not block takes what there is room for; another one could block for ever.
-      takes_a_part = object.stat.file? || object.fcntl(GET_FLAGS) & File::NONBLOCK != 0
+      takes_a_part = object.stat.file? || !Blocking.blocks?(object)
       @piece = takes_a_part ? PIECE : PIPE_PIECE
     end
 
@@ -209,7 +208,8 @@ module Bytewright
       return write_all_to_object unless @is_io
 
       # Ruby checks for interrupts between writing and answering how much that was. So it is interrupted
-      # while it waits, and not while it writes.
+      # while it waits, and not while it writes. syswrite would pass by what the IO has buffered itself.
+      @object.flush if @piece == PIPE_PIECE
       @object.wait_writable
       Thread.handle_interrupt(Object => :never) do
         bytes = gathered_bytes(@piece)

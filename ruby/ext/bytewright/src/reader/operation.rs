@@ -259,8 +259,11 @@ impl<'a> Operation<'a> {
 
     /// Passes over `count` bytes; answers how many there were.
     pub(crate) fn skip(&self, count: u64) -> Result<u64, Error> {
-        if !self.reader.is_file() && count <= STEP_MAX as u64 {
-            // An object cannot be asked for them again, so none are taken before all are there.
+        if self.reader.is_file() {
+            self.decide()?;
+        }
+        if count <= STEP_MAX as u64 && !self.goes_back()? {
+            // They cannot be asked for again, or not soon, so none are taken before all are there.
             let there = self.want(count as usize)?;
             self.consume(there)?;
             return Ok(there as u64);
@@ -301,7 +304,11 @@ impl<'a> Operation<'a> {
         if !can_go_back && target.is_none_or(|target| target < here) {
             return Err(self.refused(ESPIPE));
         }
-        let target = target.ok_or_else(|| self.refused(EINVAL))?;
+        let Some(target) = target else {
+            // To find the end of compressed input takes going there.
+            self.go_to(here)?;
+            return Err(self.refused(EINVAL));
+        };
         if !can_go_back && target == here {
             return Ok(());
         }
@@ -315,10 +322,14 @@ impl<'a> Operation<'a> {
             return Ok(());
         }
         self.skip_to(target)?;
-        self.with_stream(|stream| {
-            stream.stand_beyond_end(target);
-            Ok(())
-        })
+        // What can be read once may go on after its end, from where that was.
+        if self.reader.can_go_back() {
+            self.with_stream(|stream| {
+                stream.stand_beyond_end(target);
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// Goes back to the beginning, and reads what changed since.
