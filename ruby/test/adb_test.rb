@@ -73,6 +73,28 @@ class AdbTest < AdbCase
     adb.close
   end
 
+  # In a process of its own: Ruby's weak maps, which crash it before 3.3, would end this one.
+  def test_objects_with_files_may_be_forgotten_while_objects_are_moved
+    return unless GC.respond_to?(:verify_compaction_references)
+
+    assert(run_other(<<~RUBY))
+      kept = []
+      12.times do |round|
+        100.times do |number|
+          opened = Bytewright::ADB.new
+          opened.open(File.join(File.dirname(name), "\#{round}-\#{number}.bwh")) or abort(opened.error.message)
+          kept << opened if number.even?
+          opened.close if number % 3 == 0
+          Bytewright::ADB.new.open(name)
+        end
+        kept.shift(40)
+        GC.compact
+        #{MOVE_ALL_OBJECTS}
+      end
+      exit(!Bytewright::ADB.new.open(kept.find { |one| one.path }.path))
+    RUBY
+  end
+
   def test_another_process_waits_for_the_writer_or_does_not
     adb = open_adb(path("casket.bwh"))
     adb.put("a", "1")

@@ -17,6 +17,14 @@ class TestCase < Minitest::Test
   TUNNELS = File.join(ROOT, "samples/tunnels.pcap")
   LOOPBACK = File.join(ROOT, "samples/loopback.pcap.zst")
 
+  # Moves every object that may be moved, and verifies that nothing refers to where it was. The option has another
+  # name since Ruby 3.2; some platforms move nothing.
+  MOVE_ALL_OBJECTS = "GC.verify_compaction_references(toward: :empty, #{RUBY_VERSION < "3.2" ? "double" : "expand"}_heap: true)"
+
+  def move_all_objects
+    eval(MOVE_ALL_OBJECTS) if GC.respond_to?(:verify_compaction_references)
+  end
+
   # Ethernet, IPv4 and UDP around a payload, from 10.0.0.1:1000 to 10.0.0.2:port, or +back+.
   def udp_frame(port, payload = "payload", back: false)
     hosts, ports = [[10, 0, 0, 1], [10, 0, 0, 2]], [1000, port]

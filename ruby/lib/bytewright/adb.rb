@@ -30,10 +30,7 @@ module Bytewright
     FAILURES = [Error, SystemCallError, IOError, ArgumentError].freeze
     # Seconds to wait for another process that writes the file: Tokyo Cabinet waits as long as it takes.
     FOR_EVER = 1e9
-    # Which objects of this process have files open: none has one twice.
-    OPENED = ObjectSpace::WeakMap.new
-    OPENING = Thread::Mutex.new
-    private_constant :FAILURES, :FOR_EVER, :OPENED, :OPENING
+    private_constant :FAILURES, :FOR_EVER
 
     include Functions
 
@@ -41,7 +38,7 @@ module Bytewright
     attr_reader :error
 
     def initialize
-      @table = @name = @error = @iterator = @capacity = @opened_path = nil
+      @table = @name = @error = @iterator = @capacity = @claim = nil
     end
 
     # @param name [String] "*" or "+" for a hashed or an ordered table in memory, or the path of a .bwh or
@@ -77,7 +74,7 @@ module Bytewright
     rescue *FAILURES => error
       failed(error, false)
     ensure
-      OPENING.synchronize { OPENED[self] = nil }
+      release
     end
 
     # @param key [String, Integer, Boolean, nil]
@@ -429,25 +426,21 @@ module Bytewright
     end
 
     def open_file(name)
-      register(File.expand_path(name.path))
+      # Waiting for another object of this process could take for ever.
+      claim = Claim.of(name.path)
       writes = name.mode?("w")
       table = name.table.open(name.path, create: writes && name.mode?("c"), read_only: !writes, sync: name.sync.to_sym,
                                          timeout: name.mode?("f") ? 0 : FOR_EVER, encoding: Encoding::BINARY)
       table.clear if writes && name.mode?("t")
+      @claim, claim = claim, nil
       table
-    rescue StandardError
-      OPENED[self] = nil
-      raise
+    ensure
+      claim&.release
     end
 
-    # Notes that this object has the file, which no other object of this process may have.
-    def register(path)
-      OPENING.synchronize do
-        raise LockError.new("#{path} is open in this process already", file: path) if OPENED.values.include?(path)
-
-        # The map would let go of a String that nothing else holds.
-        OPENED[self] = @opened_path = path
-      end
+    def release
+      @claim&.release
+      @claim = nil
     end
 
     def in_memory?

@@ -1,11 +1,13 @@
 //! Tables that live in one file.
 
+mod claim;
 mod hash_table;
 mod open;
 mod options;
 mod repair;
 mod tree_table;
 
+pub use claim::Claim;
 pub use hash_table::{Check, HashTable};
 pub use open::{FileTable, TableKind, open};
 pub use options::{OpenOptions, SyncMode};

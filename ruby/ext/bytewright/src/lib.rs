@@ -10,6 +10,7 @@ mod address_texts;
 mod border;
 mod call;
 mod capture;
+mod claim;
 mod class;
 mod columns;
 mod command;
@@ -88,5 +89,6 @@ fn define_tables(ruby: &Ruby) -> Result<(), Error> {
     table_methods::init(ruby)?;
     snapshot::init(ruby)?;
     view::init(ruby)?;
+    claim::init(ruby)?;
     cursor::init(ruby)
 }
