@@ -5,9 +5,15 @@
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
 #   make fuzz         SECONDS=60 of each fuzz target
+#   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
+#   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
 
 SECONDS ?= 60
+ORDERS ?= 10
+RELEASES ?= bookworm trixie sid
+RUBIES ?=
 GEM_DIR := $(CURDIR)/target/gems
+GEM_BUILD := $(CURDIR)/target/gem-build
 GEM_STAMP := $(GEM_DIR)/installed
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
@@ -15,7 +21,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-gem test-gc test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -34,12 +40,19 @@ test-unsafe: setup
 		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash \
 		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan
 
+# Without a locale, as in a container; test-gc runs in the locale that is set.
 test-gem: $(GEM_STAMP)
-	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
+	LC_ALL=C $(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
 
 # Again while objects are collected and moved; BYTEWRIGHT_GC=stress takes an hour.
 test-gc: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all_with_garbage.rb
+
+test-orders: $(GEM_STAMP)
+	$(WITH_GEM) ruby -W -Iruby/test ruby/test/orders.rb $(ORDERS)
+
+test-rubies: setup
+	ruby/test/rubies.sh $(RELEASES) $(RUBIES)
 
 # The extension under the address sanitizer: the heap only, because Ruby leaves frames in ways of its own.
 test-ruby-asan: HOST = $$(rustc -vV | sed -n 's/^host: //p')
@@ -78,9 +91,9 @@ $(BENCHES): $(GEM_STAMP)
 $(GEM_STAMP): $(GEM_SOURCES) | setup
 	rm -rf $(GEM_DIR)
 	mkdir -p $(GEM_DIR)
-	gem build --silent -o target/bytewright.gem ruby/bytewright.gemspec
-	CARGO_TARGET_DIR=$(CURDIR)/target/gem-build \
-		gem install --local --no-document --silent --install-dir $(GEM_DIR) target/bytewright.gem
+	gem build --silent -o $(GEM_DIR)/bytewright.gem ruby/bytewright.gemspec
+	CARGO_TARGET_DIR=$(GEM_BUILD) \
+		gem install --local --no-document --silent --install-dir $(GEM_DIR) $(GEM_DIR)/bytewright.gem
 	$(WITH_GEM) ruby -e 'require "bytewright"'
 	touch $@
 

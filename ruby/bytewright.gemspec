@@ -5,7 +5,7 @@
 Gem::Specification.new do |spec|
   spec.name = "bytewright"
   # The version has one home, the workspace's Cargo.toml.
-  spec.version = File.read("Cargo.toml")[/^version = "(.+)"/, 1]
+  spec.version = File.read("Cargo.toml", encoding: "UTF-8")[/^version = "(.+)"/, 1]
   spec.summary = "Reads, decodes and keeps bulk binary data at native speed"
   spec.description = "Packet captures (pcap and pcapng, plain, gzip or zstd) to header fields, columns and " \
                      "flows in one pass, at about the speed of decompression."

@@ -14,7 +14,7 @@ module Bench
     class Unfit < StandardError; end
 
     # README as it is, with the tables that the records give.
-    def updated(text = File.read(PATH))
+    def updated(text = File.read(PATH, encoding: Encoding::UTF_8))
       text.gsub(BETWEEN_MARKS) { "<!-- bench:begin #{$1} -->\n#{section($1)}<!-- bench:end -->" }
     end
 
@@ -82,7 +82,7 @@ module Bench
 
     def initialize(path)
       @path = path
-      @text = File.read(path)
+      @text = File.read(path, encoding: Encoding::UTF_8)
       @rows = @text[/^\| measure .*?(?=^$|\z)/m].lines.drop(2).map { |line| recorded(line) }
     end
 

@@ -31,7 +31,7 @@ class AdbSameScriptTest < AdbCase
   end
 
   def test_the_script_calls_every_method
-    source = File.read(SCRIPT)
+    source = File.read(SCRIPT, encoding: Encoding::UTF_8)
     (Bytewright::ADB.public_instance_methods(false) - %i[error]).each do |name|
       assert_match(/\.#{Regexp.escape(name)}(?!\w)|:?\b#{Regexp.escape(name)}\b|adb\[/, source, name)
     end

@@ -130,7 +130,7 @@ module ErrorTexts
     def initialize(files)
       # The constructors themselves are what all else is read by.
       files -= [File.join(ROOT, "core/src/error.rs")]
-      @functions = files.flat_map { |file| functions_of(file, RustTokens.of(File.read(file))) }
+      @functions = files.flat_map { |file| functions_of(file, RustTokens.of(File.read(file, encoding: Encoding::UTF_8))) }
       @passing_by_name = {}
       # Whoever gives its text to one that passes it on passes one on, too.
       loop do
@@ -388,7 +388,7 @@ module ErrorTexts
 
     def initialize(file)
       @file = file
-      @tree = Ripper.sexp(File.read(file))
+      @tree = Ripper.sexp(File.read(file, encoding: Encoding::UTF_8))
     end
 
     def errors

@@ -13,7 +13,7 @@ class ErrorsTest < Minitest::Test
 
   # The errors and texts of the page, and its rows as they stand.
   def rows
-    lines = File.readlines(PAGE, chomp: true).grep(/^\| .* \| `/)
+    lines = File.readlines(PAGE, chomp: true, encoding: Encoding::UTF_8).grep(/^\| .* \| `/)
     lines.map { |line| line.gsub("\\|", "\0").split("|").map { |cell| cell.tr("\0", "|").strip } }
          .select { |cells| cells.size == 4 }
          .map { |_, error, text, meaning| [error.delete("`"), text.gsub(/\A`+ ?| ?`+\z/, ""), meaning] }

@@ -10,7 +10,7 @@ require_relative "../../bench/harness/readme"
 # Method: README is written anew out of bench/records and compared; the titles are looked for in the benches.
 class FiguresTest < Minitest::Test
   def test_readme_has_the_figures_of_the_newest_records
-    readme = File.read(Bench::Readme::PATH)
+    readme = File.read(Bench::Readme::PATH, encoding: Encoding::UTF_8)
     assert_equal(Bench::ReadmeRows::ALL.keys, readme.scan(/^<!-- bench:begin (\w+) -->$/).flatten)
     assert_equal(Bench::Readme.new.updated(readme), readme, "ruby bench/readme.rb writes it")
   end

@@ -7,11 +7,11 @@ require "open3"
 # Goal: docs/names.md tells every name there is, and none that is not.
 # Method: its tables are read, and compared with what Ruby, the command and the core's sources say.
 class NamesTest < TestCase
-  NAMES = File.read(File.join(ROOT, "docs/names.md"))
-  CORE = Dir[File.join(ROOT, "core/src/**/*.rs")].sort.map { |file| File.read(file) }.join("\n")
-  PACKET_FIELDS = File.read(File.join(ROOT, "core/src/packet/field.rs"))
-  CALL_FIELDS = File.read(File.join(ROOT, "core/src/rpc/field.rs"))
-  FLOW_FIELDS = File.read(File.join(ROOT, "core/src/flow/field.rs"))
+  NAMES = File.read(File.join(ROOT, "docs/names.md"), encoding: Encoding::UTF_8)
+  CORE = Dir[File.join(ROOT, "core/src/**/*.rs")].sort.map { |file| File.read(file, encoding: Encoding::UTF_8) }.join("\n")
+  PACKET_FIELDS = File.read(File.join(ROOT, "core/src/packet/field.rs"), encoding: Encoding::UTF_8)
+  CALL_FIELDS = File.read(File.join(ROOT, "core/src/rpc/field.rs"), encoding: Encoding::UTF_8)
+  FLOW_FIELDS = File.read(File.join(ROOT, "core/src/flow/field.rs"), encoding: Encoding::UTF_8)
 
   # The rows of a section's table, each an Array of its cells.
   def rows(title)
@@ -108,7 +108,7 @@ class NamesTest < TestCase
     help, status = Open3.capture2(*command("flows", "--help"))
     assert_predicate(status, :success?)
     column("Options", 1).each { |option| assert_match(/^ +#{Regexp.escape(option).sub("\\ ", " <")}/, help) }
-    signatures = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"))
+    signatures = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"), encoding: Encoding::UTF_8)
     rows("Options").flat_map { |cells| quoted(cells[2]) }.each { |option| assert_match(/def self\..*\b#{option}/m, signatures) }
   end
 

@@ -18,7 +18,7 @@ class PathsTest < Minitest::Test
 
   DOCUMENTS.each do |document|
     define_method("test_every_path_in_#{document.gsub(/\W/, "_")}_exists") do
-      names = File.read(File.join(ROOT, document)).scan(/`([^`\n]+)`/).flatten.flat_map { |text| spelled_out(text) }
+      names = File.read(File.join(ROOT, document), encoding: Encoding::UTF_8).scan(/`([^`\n]+)`/).flatten.flat_map { |text| spelled_out(text) }
       missing = names.grep(LOOKS_LIKE_A_PATH).reject { |name| name.match?(MADE) || there?(name) }
       assert_empty(missing)
     end

@@ -5,7 +5,7 @@ require_relative "test_case"
 # Goal: what is public is documented with its types, and what is documented exists.
 # Method: the methods that Ruby knows are compared with the names in sig/bytewright.rbs.
 class SignaturesTest < TestCase
-  RBS = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"))
+  RBS = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"), encoding: Encoding::UTF_8)
 
   # Class name => names of its methods, with "self." before those of the class itself.
   def documented

@@ -117,7 +117,7 @@ class TableTest < TableCase
     assert_same(snapshot, error.receiver)
     assert_equal([%w[a], { "a" => "1" }], [snapshot.select { |key, _| key == "a" }.keys, snapshot.slice("a").to_h])
     assert_equal({ "a" => "9" }, t.to_h)
-    assert_equal('{"a"=>"1", "b"=>"2"}', snapshot.inspect)
+    assert_equal({ "a" => "1", "b" => "2" }.inspect, snapshot.inspect)
     assert_nil(snapshot.close)
     assert_predicate(snapshot, :closed?)
     assert_raises(Bytewright::ClosedError) { snapshot["a"] }
@@ -188,10 +188,10 @@ class TableTest < TableCase
 
   test_each("inspect_shows_the_beginning_of_many_or_long_entries") do |store|
     t = make(store, (10...60).to_h { |number| [number.to_s, "v"] })
-    assert_match(/\A\{"10"=>"v", .*, "29"=>"v", \.\.\. 30 more\}\z/, t.inspect)
+    first = (10...30).to_h { |number| [number.to_s, "v"] }
+    assert_equal("#{first.inspect.chop}, ... 30 more}", t.inspect)
     t.replace({ "long" => "ä" * 1000 })
-    assert_operator(t.inspect.size, :<, 300)
-    assert_match(/ä\.\.\."\}\z/, t.inspect)
+    assert_equal({ "long" => "#{"ä" * 100}..." }.inspect, t.inspect)
   end
 
   test_each("copies_are_of_tables_in_memory") do |store|
