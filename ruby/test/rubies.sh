@@ -12,12 +12,12 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 project=$PWD
 
-make_root() { # make_root RELEASE ROOT: what a minimal installation has, git and certificates
+make_root() { # make_root RELEASE ROOT: what a minimal installation has, git, make and certificates
   local mirror
   mirror=$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
     /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)
   # A mirror that lags behind serves lists that have expired.
-  mmdebstrap --quiet --variant=minbase --include=ca-certificates,git --keyring=/usr/share/keyrings \
+  mmdebstrap --quiet --variant=minbase --include=ca-certificates,git,make --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' "$1" "$2" ${mirror:+"$mirror"}
   if [ -n "$mirror" ] && [ "$1" != sid ]; then
     echo "deb $mirror-security $1-security main" >>"$2/etc/apt/sources.list"
