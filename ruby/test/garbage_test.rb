@@ -70,4 +70,37 @@ class GarbageTest < TestCase
     # The C library's allocator keeps some memory per thread; a lost piece per pass would be far more.
     assert_operator(resident.call - before, :<, 48 << 20)
   end
+
+  # What each leaves behind is freed when its pass ends, or soon collected: not when Ruby's own memory has grown.
+  ABANDONED = {
+    "first" => "Bytewright::Capture.open(ARGV[0], &:first)",
+    "break" => "Bytewright::Capture.open(ARGV[0]).each { break }",
+    "rows" => "Bytewright::Capture.open(ARGV[0]).each_row { break }",
+    "next" => "Bytewright::Capture.open(ARGV[0]).each.next",
+    "opened" => "Bytewright::Capture.open(ARGV[0])",
+    "reader" => "Bytewright::Reader.open(ARGV[0]).u8"
+  }.freeze
+  ABANDONED.each do |name, abandon|
+    define_method("test_memory_does_not_grow_with_the_number_of_abandoned_passes_#{name}") do
+      script = <<~RUBY
+        resident = -> { File.read("/proc/self/statm").split[1].to_i * 4096 }
+        10.times { #{abandon} }
+        before = resident.call
+        Integer(ARGV[1]).times { #{abandon} }
+        puts resident.call - before
+      RUBY
+      rounds = ENV.fetch("BYTEWRIGHT_ABANDONED", "500")
+      load_path = $LOAD_PATH.flat_map { |path| ["-I", path] }
+      grown = IO.popen([RbConfig.ruby, *load_path, "-rbytewright", "-e", script, WEB, rounds], &:read)
+      # It was 150 to 750 MB.
+      assert_operator(Integer(grown), :<, 100 << 20)
+    end
+  end
+
+  def test_the_packet_of_a_pass_that_was_left_stays_at_its_place
+    last = nil
+    open_capture(WEB) { |capture| capture.each { |packet| break if (last = packet).dst_port == 80 } }
+    found = open_capture(WEB).find { |packet| packet.dst_port == 80 }
+    assert_equal([80, found.data], [last.dst_port, last.data])
+  end
 end

@@ -219,6 +219,33 @@ class ThreadsTest < TestCase
     end
   end
 
+  # Ruby before 3.3 leaves the signals of a program to those threads of it that were there when a wait began.
+  %w[INT TERM].each do |signal|
+    define_method("test_sig#{signal.downcase}_ends_a_wait_during_which_the_other_thread_has_ended") do
+      with_endless_fifo do |path|
+        script = <<~RUBY
+          trap(#{signal.dump}) { puts "heard"; exit!(0) }
+          $stdout.sync = true
+          child = fork { sleep 0.5; Process.kill(#{signal.dump}, Process.ppid) }
+          Thread.new { sleep 0.2 }
+          Bytewright::Capture.open(ARGV[0]).each { |_| nil }
+        RUBY
+        assert_equal("heard\n", output_of(script, path))
+      end
+    end
+  end
+
+  def test_a_second_pass_ends_while_each_allocation_collects
+    script = <<~RUBY
+      GC.stress = true
+      capture = Bytewright::Capture.open(ARGV[0])
+      counts = Array.new(2) { capture.flows { nil }; capture.count_by(:proto).size }
+      GC.stress = false
+      puts counts.uniq.size
+    RUBY
+    assert_equal("1\n", output_of(script, VLAN))
+  end
+
   def test_a_ractor_reads_a_capture_of_its_own
     warning = Warning[:experimental]
     Warning[:experimental] = false

@@ -53,6 +53,11 @@ impl GzipDecoder {
         })
     }
 
+    /// Memory that it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.inflater.memory_bytes()
+    }
+
     pub(super) fn backend(&self) -> InflateBackend {
         self.inflater.backend()
     }

@@ -111,6 +111,14 @@ impl Inflater {
         }
     }
 
+    /// Memory that it takes. zlib-rs does not say: it is a window of 32 KiB and tables.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            Inflater::ZlibRs(_) => 48 << 10,
+            Inflater::Isal(_) => isal::STATE_SIZE,
+        }
+    }
+
     /// Makes ready for the next stream.
     pub(super) fn reset(&mut self) {
         match self {

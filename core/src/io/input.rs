@@ -44,6 +44,11 @@ impl Input {
         Input { source, cancel, buffer, position: 0, base: 0, ended: false, never_wait: false }
     }
 
+    /// Memory that the buffer takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// The bytes that are there.
     pub(super) fn bytes(&self) -> &[u8] {
         self.buffer.get(self.position..).unwrap_or_default()

@@ -20,7 +20,7 @@ pub(super) const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libisal.2.dylib" } else { "libisal.so.2" };
 
 /// isa-l 2.30 takes 87368 bytes for its state.
-const STATE_SIZE: usize = 128 << 10;
+pub(super) const STATE_SIZE: usize = 128 << 10;
 
 /// `struct inflate_state` of igzip_lib.h, as far as it concerns us, with room to spare at its end.
 /// All zeros is a value of it.

@@ -100,12 +100,13 @@ enum Decoder {
 }
 
 impl ByteStream {
-    /// Reads the file, FIFO or device at `path`.
+    /// Reads the file, FIFO or device at `path`. This never waits: of what is no regular file, the first
+    /// bytes are read when something is asked for.
     pub fn open(path: &Path, options: &StreamOptions) -> Result<Self> {
         Self::from_file(FileSource::open(path)?, &path.display().to_string(), options)
     }
 
-    /// Reads standard input.
+    /// Reads standard input, as [`ByteStream::open`] reads a file.
     pub fn stdin(options: &StreamOptions) -> Result<Self> {
         let source = FileSource::stdin().map_err(|error| error.in_file(STDIN))?;
         Self::from_file(source, STDIN, options)
@@ -116,7 +117,10 @@ impl ByteStream {
             Some(cancel) => source.with_cancel(cancel.clone()),
             None => source,
         };
-        Self::new(Box::new(source), name, options)
+        match source.is_regular() {
+            true => Self::new(Box::new(source), name, options),
+            false => Ok(Self::unread(Box::new(source), name, options)),
+        }
     }
 
     /// Reads `source`, which errors call `name`. It reads the first bytes, and so may wait for them,
@@ -192,6 +196,16 @@ impl ByteStream {
             Decoder::Gzip(decoder) => Some(decoder.backend()),
             Decoder::Undecided | Decoder::Plain | Decoder::Zstd(_) => None,
         }
+    }
+
+    /// Memory that it takes: its buffers, and what the decompressor keeps.
+    pub fn memory_bytes(&self) -> usize {
+        let decoder = match &self.decoder {
+            Decoder::Undecided | Decoder::Plain => 0,
+            Decoder::Gzip(decoder) => decoder.memory_bytes(),
+            Decoder::Zstd(decoder) => decoder.memory_bytes(),
+        };
+        self.buffer.capacity() + self.input.memory_bytes() + decoder
     }
 
     /// The bytes that are there and not consumed.

@@ -26,6 +26,8 @@ pub(super) struct ZstdDecoder {
     in_frame: bool,
     /// The room ran out in the last call, so the library may hold bytes back.
     holds_back: bool,
+    /// Memory of the context, asked for once in a call of [`ZstdDecoder::decode`].
+    memory_bytes: usize,
 }
 
 impl ZstdDecoder {
@@ -33,7 +35,18 @@ impl ZstdDecoder {
         let failed = || Error::internal("zstd cannot be set up");
         let mut context = DCtx::try_create().ok_or_else(failed)?;
         context.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)).map_err(|_| failed())?;
-        Ok(ZstdDecoder { context, wanted: FRAME_START, in_frame: false, holds_back: false })
+        Ok(ZstdDecoder {
+            context,
+            wanted: FRAME_START,
+            in_frame: false,
+            holds_back: false,
+            memory_bytes: 0,
+        })
+    }
+
+    /// Memory that it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
     }
 
     /// Appends to the spare capacity of `output`, at least a byte; `false` is the end. It goes on
@@ -54,6 +67,7 @@ impl ZstdDecoder {
             };
             self.step(input, wanted, output)?;
         }
+        self.memory_bytes = self.context.sizeof();
         Ok(true)
     }
 

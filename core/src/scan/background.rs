@@ -13,6 +13,10 @@ use std::time::Duration;
 use crate::io::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
 
+/// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on
+/// to wake whoever waits: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
+const HOST_PATIENCE: Duration = Duration::from_millis(100);
+
 /// What [`Background::next`] has to say.
 #[derive(Debug)]
 pub enum Event<T> {
@@ -20,7 +24,8 @@ pub enum Event<T> {
     Item(T),
     /// The work is done.
     End,
-    /// [`Background::interrupt`] was called while nothing was there.
+    /// [`Background::interrupt`] was called while nothing was there, or nothing came for a tenth of a second:
+    /// the host may have interrupts to handle. Call [`Background::next`] again.
     Interrupted,
     /// The work needs up to that many more bytes of its [`HostSource`]: answer with
     /// [`Background::supply`].
@@ -68,6 +73,40 @@ impl<T> Shared<T> {
     fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// What there is to say without waiting.
+    fn take_event(&self, state: &mut State<T>) -> Result<Option<Event<T>>> {
+        if state.is_closed {
+            return Err(closed());
+        }
+        if let Some(item) = state.items.pop_front() {
+            // The thread is woken for several results at once: switching costs more than one.
+            if state.items.len() <= self.queue_max / 2 {
+                self.changed.notify_all();
+            }
+            return Ok(Some(Event::Item(item)));
+        }
+        if let Some(outcome) = &state.outcome {
+            return outcome.clone().map(|()| Some(Event::End));
+        }
+        if std::mem::take(&mut state.is_interrupted) {
+            return Ok(Some(Event::Interrupted));
+        }
+        if state.supplied.is_none()
+            && let Some(count) = state.wanted
+        {
+            return Ok(Some(Event::InputWanted(count)));
+        }
+        Ok(None)
+    }
+
+    /// Waits on behalf of the host, which is interrupted when nothing changes for long.
+    fn wait_for_host<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+        let (mut state, waited) =
+            self.changed.wait_timeout(state, HOST_PATIENCE).unwrap_or_else(PoisonError::into_inner);
+        state.is_interrupted |= waited.timed_out();
+        state
+    }
 }
 
 impl<T: Send + 'static> Background<T> {
@@ -100,8 +139,12 @@ impl<T: Send + 'static> Background<T> {
             let work = std::panic::AssertUnwindSafe(|| work(&outlet, source));
             let outcome = std::panic::catch_unwind(work)
                 .unwrap_or_else(|_| Err(Error::internal("the reading thread panicked")));
-            outlet.0.lock().outcome = Some(outcome);
+            let mut state = outlet.0.lock();
+            state.outcome = Some(outcome);
+            let spares = std::mem::take(&mut state.spares);
+            drop(state);
             outlet.0.changed.notify_all();
+            drop(spares);
         };
         let thread = std::thread::Builder::new()
             .name("bytewright".to_owned())
@@ -120,36 +163,33 @@ impl<T: Send + 'static> Background<T> {
     /// # Errors
     /// The error that ended the work, after all its results; `Closed` in a forked child.
     pub fn next(&self) -> Result<Event<T>> {
-        let Some(shared) = self.shared() else {
-            let message = "expected the process that opened the capture, found one forked from it: \
-                           open it again here";
-            return Err(Error::new(ErrorKind::Closed, message));
-        };
+        let shared = self.shared_here()?;
         let mut state = shared.lock();
         loop {
-            if state.is_closed {
-                return Err(closed());
+            if let Some(event) = shared.take_event(&mut state)? {
+                return Ok(event);
             }
-            if let Some(item) = state.items.pop_front() {
-                // The thread is woken for several results at once: switching costs more than one.
-                if state.items.len() <= shared.queue_max / 2 {
-                    shared.changed.notify_all();
-                }
-                return Ok(Event::Item(item));
-            }
-            if let Some(outcome) = &state.outcome {
-                return outcome.clone().map(|()| Event::End);
-            }
-            if std::mem::take(&mut state.is_interrupted) {
-                return Ok(Event::Interrupted);
-            }
-            if state.supplied.is_none()
-                && let Some(count) = state.wanted
-            {
-                return Ok(Event::InputWanted(count));
-            }
-            state = shared.wait(state);
+            state = shared.wait_for_host(state);
         }
+    }
+
+    /// The next event where there is one already. For a host that cannot give its lock up: it makes progress
+    /// without a wait.
+    ///
+    /// # Errors
+    /// As for [`Background::next`].
+    pub fn try_next(&self) -> Result<Option<Event<T>>> {
+        let shared = self.shared_here()?;
+        shared.take_event(&mut shared.lock())
+    }
+
+    /// What the handle and the thread share; `Closed` in a forked child.
+    fn shared_here(&self) -> Result<&Shared<T>> {
+        self.shared().ok_or_else(|| {
+            let message = "expected the process that opened the capture, found one forked from it: \
+                           open it again here";
+            Error::new(ErrorKind::Closed, message)
+        })
     }
 
     /// Makes a [`Background::next`] or a [`Background::join`] that waits, or the next one that would,
@@ -171,14 +211,14 @@ impl<T: Send + 'static> Background<T> {
     pub fn recycle(&self, item: T) {
         let Some(shared) = self.shared() else { return };
         let mut state = shared.lock();
-        if state.spares.len() < shared.queue_max {
+        if state.outcome.is_none() && !state.is_closed && state.spares.len() < shared.queue_max {
             state.spares.push(item);
         }
     }
 
     /// Waits until the thread is gone, which it will be after the end of the work or after
-    /// [`Background::stop`]. The answer is whether it is: false says that [`Background::interrupt`]
-    /// was called before.
+    /// [`Background::stop`]. The answer is whether it is: false says that the host may have interrupts to
+    /// handle, as [`Event::Interrupted`] does.
     ///
     /// The wait may be long: the work may be in the middle of a commit, or wait for its turn to write
     /// to a table, and that turn may come only when other work of the same face ends. So a face must
@@ -190,7 +230,7 @@ impl<T: Send + 'static> Background<T> {
             if std::mem::take(&mut state.is_interrupted) {
                 return false;
             }
-            state = shared.wait(state);
+            state = shared.wait_for_host(state);
         }
         drop(state);
         self.join_ended();
@@ -224,13 +264,18 @@ impl<T: Send + 'static> Background<T> {
 }
 
 impl<T> Background<T> {
-    /// Tells the work to end, without waiting for it. Whoever waits in [`Background::next`] is told
+    /// Tells the work to end, without waiting for it, and frees the results that nobody took: a host
+    /// may keep the handle until a collector comes by. Whoever waits in [`Background::next`] is told
     /// `Closed`.
     pub fn stop(&self) {
         let Some(shared) = self.shared() else { return };
-        shared.lock().is_closed = true;
+        let mut state = shared.lock();
+        state.is_closed = true;
+        let unused = (std::mem::take(&mut state.items), std::mem::take(&mut state.spares));
+        drop(state);
         shared.changed.notify_all();
         self.cancel.cancel();
+        drop(unused);
     }
 
     /// What the handle and the thread share; nothing in a forked child. There the lock may have been
@@ -349,7 +394,36 @@ mod tests {
             background
         });
         end.send(()).unwrap();
-        assert!(in_bounded_time(move || background.join()));
+        in_bounded_time(move || while !background.join() {});
+    }
+
+    #[test]
+    fn a_host_that_waits_long_is_asked_to_look_for_interrupts_though_nobody_wakes_it() {
+        let (background, end) = stubborn_work();
+        let background = in_bounded_time(move || {
+            assert!(matches!(background.next(), Ok(Event::Interrupted)));
+            background.stop();
+            assert!(!background.join());
+            background
+        });
+        drop((background, end));
+    }
+
+    #[test]
+    fn stopping_frees_what_nobody_took_while_the_handle_lives_on() {
+        let result = Arc::new(());
+        let (given, taken) = (Arc::clone(&result), Arc::downgrade(&result));
+        let background = Background::start(Cancel::new(), 2, move |outlet, _| {
+            outlet.send(given)?;
+            outlet.send(result)
+        });
+        let background = background.unwrap();
+        if let Event::Item(first) = background.next().unwrap() {
+            background.recycle(first);
+        }
+        background.stop();
+        while !background.join() {}
+        assert_eq!(taken.strong_count(), 0);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 
 use magnus::{Error, RArray, RString, Ruby, Value, prelude::*, value::Opaque};
 
+use crate::memory_report::MemoryReport;
+
 /// Slots, made when the first address is asked for; an address whose slot another one took is written
 /// out again.
 const SLOTS: usize = 1 << 15;
@@ -16,6 +18,7 @@ pub(crate) struct AddressTexts {
     keys: RefCell<Vec<Option<IpAddr>>>,
     /// The Strings live in a Ruby Array, so that writes go through Ruby's write barrier.
     texts: Opaque<RArray>,
+    memory: MemoryReport,
 }
 
 impl magnus::DataTypeFunctions for AddressTexts {
@@ -24,14 +27,22 @@ impl magnus::DataTypeFunctions for AddressTexts {
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + self.keys.borrow().len() * size_of::<Option<IpAddr>>()
+        size_of::<Self>() + self.memory.told()
     }
 }
 
 impl AddressTexts {
     /// An empty cache.
     pub(crate) fn new(ruby: &Ruby) -> Self {
-        AddressTexts { keys: RefCell::default(), texts: ruby.ary_new().into() }
+        let (keys, memory) = (RefCell::default(), MemoryReport::default());
+        AddressTexts { keys, texts: ruby.ary_new().into(), memory }
+    }
+
+    /// Makes the cache empty, when the pass that filled it has ended.
+    pub(crate) fn forget(&self, ruby: &Ruby) -> Result<(), Error> {
+        self.keys.take();
+        self.memory.set(0);
+        self.texts(ruby).clear()
     }
 
     /// Where the text of `address` is in [`AddressTexts::texts`], if it is there.
@@ -59,6 +70,7 @@ impl AddressTexts {
         let mut keys = self.keys.borrow_mut();
         if keys.is_empty() {
             keys.resize(SLOTS, None);
+            self.memory.set(SLOTS * size_of::<Option<IpAddr>>());
         }
         if let Some(key) = keys.get_mut(slot) {
             *key = Some(address);

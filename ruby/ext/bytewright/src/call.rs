@@ -9,9 +9,10 @@ use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
 use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, method, prelude::*};
 
-use crate::border::{adjust_memory_usage, path_of};
+use crate::border::path_of;
 use crate::class;
 use crate::error::{raised, to_ruby};
+use crate::memory_report::MemoryReport;
 use crate::reading::Item;
 use crate::record::{Record, define_getters};
 
@@ -20,12 +21,13 @@ use crate::record::{Record, define_getters};
 pub(crate) struct CallObject {
     call: Call,
     methods: Option<Arc<Methods>>,
+    _memory: MemoryReport,
 }
 
 impl CallObject {
     pub(crate) fn new(call: Call, methods: Option<Arc<Methods>>) -> Self {
-        adjust_memory_usage(call.struct_bytes() as isize);
-        CallObject { call, methods }
+        let memory = MemoryReport::of(call.struct_bytes());
+        CallObject { call, methods, _memory: memory }
     }
 
     fn is_equal(&self, other: Value) -> bool {
@@ -57,12 +59,6 @@ impl CallObject {
         let mut cursor = tape.cursor(bytes);
         let value = cursor.value();
         Objects { ruby, methods }.value(&mut cursor, value).map(Some)
-    }
-}
-
-impl Drop for CallObject {
-    fn drop(&mut self) {
-        adjust_memory_usage(-(self.call.struct_bytes() as isize));
     }
 }
 

@@ -15,6 +15,7 @@ use crate::call;
 use crate::error::{closed, guarded, raised, to_ruby};
 use crate::fields::{field_named, fields_named};
 use crate::flow::{OpenFlows, StoreObject};
+use crate::memory_report::{MemoryReport, REPORTED};
 use crate::reading::{Item, Passes, Reading};
 
 /// Batches of frames, of some 300 KB each, that the reading thread may be ahead of Ruby.
@@ -33,6 +34,8 @@ pub(crate) struct Capture {
     process: u32,
     passes: Passes,
     is_closed: Cell<bool>,
+    /// Of the reader that opening made.
+    memory: MemoryReport,
 }
 
 enum Origin {
@@ -61,12 +64,13 @@ impl Capture {
         inner: bool,
         inflate: Symbol,
     ) -> Result<Self, Error> {
+        REPORTED.collect(ruby)?;
         let path = path_of(path);
         let name = path.display().to_string();
         let cancel = Cancel::new();
         let mut options = options(ruby, filter, inner, inflate)?;
         options.stream.cancel = Some(cancel.clone());
-        let opened = lock::until_done(ruby, &cancel, || CaptureReader::open(&path, &options))?;
+        let opened = lock::to_the_end(ruby, || CaptureReader::open(&path, &options))?;
         Ok(Capture::new(name, Origin::Path(path), options, raised(ruby, opened).map(Some)?))
     }
 
@@ -93,9 +97,17 @@ impl Capture {
         options: CaptureOptions,
         opened: Option<CaptureReader>,
     ) -> Self {
-        let opened = RefCell::new(opened);
-        let (passes, is_closed) = (Passes::default(), Cell::new(false));
-        Capture { name, origin, options, opened, process: std::process::id(), passes, is_closed }
+        let memory = opened.as_ref().map_or(0, |reader| reader.stream().memory_bytes());
+        Capture {
+            name,
+            origin,
+            options,
+            opened: RefCell::new(opened),
+            process: std::process::id(),
+            passes: Passes::default(),
+            is_closed: Cell::new(false),
+            memory: MemoryReport::of(memory),
+        }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -105,6 +117,7 @@ impl Capture {
     pub(crate) fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         this.is_closed.set(true);
         this.opened.borrow_mut().take();
+        this.memory.set(0);
         this.passes.close(ruby)
     }
 
@@ -210,11 +223,13 @@ impl Capture {
         queue_max: usize,
         work: impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static,
     ) -> Result<Reading, Error> {
+        REPORTED.collect(ruby)?;
         guarded(ruby, || {
             if self.is_closed() {
                 return Err(closed(ruby, "expected an open capture, found it closed"));
             }
             let opened = self.opened.borrow_mut().take();
+            self.memory.set(0);
             let opened = opened.filter(|_| self.process == std::process::id());
             let mut options = self.options.clone();
             let cancel =

@@ -1,47 +1,30 @@
 //! `Bytewright::Columns`: a batch of packets as packed columns.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::packet::{Column, Columns};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, RString, Ruby, Symbol, Value, kwargs, method, prelude::*};
+use magnus::{Error, RString, Ruby, Symbol, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border::adjust_memory_usage;
 use crate::fields::field_named;
+use crate::memory_report::{LiveMemory, MemoryReport};
 use crate::packet::field_value;
 
 /// Bytes of the batches of one pass that Ruby has not freed yet.
-///
-/// Ruby collects when its own memory grows, and a batch is a small object to it however much it
-/// holds; so a pass asks for a collection when its batches pile up.
-pub(crate) struct LiveBatches {
-    bytes: Arc<AtomicUsize>,
-    /// Bytes at which to collect next.
-    limit: Cell<usize>,
-}
+pub(crate) struct LiveBatches(Arc<LiveMemory>);
 
 impl Default for LiveBatches {
     fn default() -> Self {
-        LiveBatches { bytes: Arc::default(), limit: Cell::new(LIVE_BYTES_MAX) }
+        LiveBatches(Arc::new(LiveMemory::new(LIVE_BYTES_MAX)))
     }
 }
 
 impl LiveBatches {
-    /// Collects young garbage if many batches are there. Where they are kept, and no garbage, the
-    /// next collection comes when there is twice as much.
+    /// Collects where batches pile up.
     pub(crate) fn collect(&self, ruby: &Ruby) -> Result<(), Error> {
-        if self.bytes.load(Ordering::Relaxed) < self.limit.get() {
-            return Ok(());
-        }
-        let gc: Value = ruby.class_object().const_get("GC")?;
-        let options = kwargs!(ruby, "full_mark" => false, "immediate_sweep" => true);
-        let _: Value = gc.funcall("start", (options,))?;
-        self.limit.set(LIVE_BYTES_MAX.max(2 * self.bytes.load(Ordering::Relaxed)));
-        Ok(())
+        self.0.collect(ruby)
     }
 }
 
@@ -54,7 +37,8 @@ const LIVE_BYTES_MAX: usize = 6 << 20;
 pub(crate) struct ColumnBatch {
     columns: Columns,
     texts: Opaque<Obj<AddressTexts>>,
-    live_bytes: Arc<AtomicUsize>,
+    live: Arc<LiveMemory>,
+    memory: MemoryReport,
 }
 
 impl magnus::DataTypeFunctions for ColumnBatch {
@@ -63,26 +47,20 @@ impl magnus::DataTypeFunctions for ColumnBatch {
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + self.bytes()
+        size_of::<Self>() + self.memory.told()
     }
 
     fn free(self: Box<Self>) {
-        self.live_bytes.fetch_sub(self.bytes(), Ordering::Relaxed);
-        adjust_memory_usage(-(self.bytes() as isize));
+        self.live.subtract(self.memory.told());
     }
 }
 
 impl ColumnBatch {
     pub(crate) fn new(columns: Columns, texts: Obj<AddressTexts>, live: &LiveBatches) -> Self {
-        let live_bytes = Arc::clone(&live.bytes);
-        let batch = ColumnBatch { columns, texts: texts.into(), live_bytes };
-        batch.live_bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
-        adjust_memory_usage(batch.bytes() as isize);
-        batch
-    }
-
-    fn bytes(&self) -> usize {
-        self.columns.memory_bytes()
+        let live = Arc::clone(&live.0);
+        let memory = MemoryReport::of(columns.memory_bytes());
+        live.add(memory.told());
+        ColumnBatch { columns, texts: texts.into(), live, memory }
     }
 
     fn len(&self) -> usize {

@@ -19,6 +19,7 @@ mod error;
 mod fields;
 mod flow;
 mod info;
+mod memory_report;
 mod packet;
 mod pstore;
 mod reader;

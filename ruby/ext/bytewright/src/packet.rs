@@ -64,6 +64,18 @@ impl PacketCursor {
         len
     }
 
+    /// Keeps the packet it is at as a copy of its own, and gives up the batch.
+    pub(crate) fn settle(&self) {
+        let own = match &*self.place.borrow() {
+            Place::Batch(batch, index) => batch.packet(*index).map(|packet| {
+                let bytes = batch.captured(*index).unwrap_or_default();
+                Place::Own(Box::new(*packet), Arc::from(bytes))
+            }),
+            Place::Nowhere | Place::Own(..) => return,
+        };
+        self.place.replace(own.unwrap_or(Place::Nowhere));
+    }
+
     /// Moves to the packet at `index` of its batch.
     #[inline]
     pub(crate) fn point(&self, index: usize) {

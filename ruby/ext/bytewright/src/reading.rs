@@ -1,6 +1,6 @@
 //! One pass over a capture: the thread that reads, and the waiting for what it has read.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use crate::call::CallObject;
 use crate::columns::{ColumnBatch, LiveBatches};
 use crate::error::raised;
 use crate::flow::FlowObject;
+use crate::memory_report::MemoryReport;
 use crate::packet::{PacketCursor, field_value};
 
 /// What a pass may give.
@@ -63,10 +64,9 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// # Errors
 /// What was raised in this Ruby thread meanwhile.
 fn wait_for_end(ruby: &Ruby, pass: &Background<Item>) -> Result<(), Error> {
-    if pass.join_within(PATIENCE) {
-        return Ok(());
-    }
-    while without_lock(&|| pass.join(), &|| pass.interrupt()) != Some(true) {
+    while !pass.join_within(PATIENCE)
+        && without_lock(&|| pass.join(), &|| pass.interrupt()) != Some(true)
+    {
         ruby.thread_check_ints()?;
     }
     Ok(())
@@ -82,11 +82,20 @@ pub(crate) struct Reading {
     fields: Vec<Field>,
     texts: Opaque<Obj<AddressTexts>>,
     live_batches: LiveBatches,
+    /// The packet that is moved over this pass.
+    cursor: Cell<Option<Opaque<Obj<PacketCursor>>>>,
+    memory: MemoryReport,
 }
+
+/// Memory of a pass under way: the buffers of its thread, and results that wait.
+const PASS_BYTES: usize = 2 << 20;
 
 impl magnus::DataTypeFunctions for Reading {
     fn mark(&self, marker: &magnus::gc::Marker) {
         marker.mark(self.texts);
+        if let Some(cursor) = self.cursor.get() {
+            marker.mark(cursor);
+        }
         if let Some(object) = self.object {
             marker.mark(object);
         }
@@ -101,17 +110,27 @@ impl Reading {
         fields: Vec<Field>,
     ) -> Self {
         let texts = ruby.obj_wrap(AddressTexts::new(ruby)).into();
-        Reading { background, object, fields, texts, live_batches: LiveBatches::default() }
+        let (live_batches, cursor) = (LiveBatches::default(), Cell::new(None));
+        let memory = MemoryReport::of(PASS_BYTES);
+        Reading { background, object, fields, texts, live_batches, cursor, memory }
     }
 
+    /// Ends the pass and frees its memory; the packet that was moved over it stays at its last place.
     pub(crate) fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         this.background.stop();
+        if let Some(cursor) = this.cursor.take() {
+            ruby.get_inner(cursor).settle();
+        }
+        ruby.get_inner(this.texts).forget(ruby)?;
+        this.memory.set(0);
         wait_for_end(ruby, &this.background)
     }
 
     /// A packet to be moved over this pass.
-    pub(crate) fn cursor(ruby: &Ruby, this: &Self) -> PacketCursor {
-        PacketCursor::new(ruby.get_inner(this.texts))
+    pub(crate) fn cursor(ruby: &Ruby, this: &Self) -> Obj<PacketCursor> {
+        let cursor = ruby.obj_wrap(PacketCursor::new(ruby.get_inner(this.texts)));
+        this.cursor.set(Some(cursor.into()));
+        cursor
     }
 
     /// The next item, or nil at the end.
@@ -152,8 +171,7 @@ impl Reading {
     /// object where it asks for them.
     fn next(&self, ruby: &Ruby) -> Result<Option<Item>, Error> {
         loop {
-            let event = without_lock(&|| self.background.next(), &|| self.background.interrupt());
-            match event.map_or(Ok(Event::Interrupted), |event| raised(ruby, event))? {
+            match self.next_event(ruby)? {
                 Event::Item(item) => return Ok(Some(item)),
                 Event::End => return Ok(None),
                 Event::Interrupted => ruby.thread_check_ints()?,
@@ -163,6 +181,16 @@ impl Reading {
                 }
             }
         }
+    }
+
+    /// What is there already is taken with Ruby's lock: where an interrupt comes each time that it is to be
+    /// given up, as under GC.stress, the pass still goes on.
+    fn next_event(&self, ruby: &Ruby) -> Result<Event<Item>, Error> {
+        if let Some(event) = raised(ruby, self.background.try_next())? {
+            return Ok(event);
+        }
+        let event = without_lock(&|| self.background.next(), &|| self.background.interrupt());
+        event.map_or(Ok(Event::Interrupted), |event| raised(ruby, event))
     }
 
     /// Up to `count` bytes from the Ruby object, none at its end.

@@ -8,7 +8,7 @@ use bytewright::ErrorKind;
 use bytewright::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
 use magnus::{Error, RString, Ruby, Value, method, prelude::*};
 
-use crate::border::{bytes_of, define_scan_loops, encoding_object, string_of, without_lock};
+use crate::border::{bytes_of, define_scan_loops, encoding_object, lock, string_of};
 use crate::class;
 use crate::error::{closed, raised, to_ruby};
 
@@ -157,9 +157,10 @@ impl ScanObject {
         let value = bytes_of(value);
         let Some(scan) = this.scan.take() else { return Ok(None) };
         let (scan, is_called_off) = (RefCell::new(scan), AtomicBool::new(false));
+        let mut tries = lock::Tries::default();
         let entry = loop {
             let find = || find_value(scan.borrow_mut().as_mut(), &value, &is_called_off);
-            match without_lock(&find, &|| is_called_off.store(true, Ordering::Relaxed)) {
+            match tries.without_lock(&find, &|| is_called_off.store(true, Ordering::Relaxed)) {
                 Some(Ok(Found::Entry(key))) => break Some(key),
                 Some(Ok(Found::Nothing)) => break None,
                 Some(Err(error)) => return Err(to_ruby(ruby, &error)),

@@ -89,9 +89,10 @@ pub(crate) fn until_done<T>(
         has_run.set(true);
         (work.borrow_mut())()
     };
+    let mut tries = Tries::default();
     loop {
         has_run.set(false);
-        let outcome = without_lock(&run, &|| cancel.cancel());
+        let outcome = tries.without_lock(&run, &|| cancel.cancel());
         // Nobody calls it away any more now that we have the lock again.
         let was_called_away = cancel.is_cancelled();
         cancel.reset();
@@ -110,6 +111,27 @@ pub(crate) fn until_done<T>(
 /// What an interrupt raises.
 pub(crate) fn check_interrupts(ruby: &Ruby) -> Result<(), Error> {
     ruby.thread_check_ints()
+}
+
+/// Tries to begin work that can be woken. Ruby starts a thread that could wake it, and where that takes longer
+/// than a thread's share of time, as under GC.stress, an interrupt is pending each time; so after a few tries
+/// the work is done without.
+#[derive(Default)]
+pub(crate) struct Tries {
+    count: u32,
+}
+
+impl Tries {
+    const MAX: u32 = 8;
+
+    /// As [`without_lock`].
+    pub(crate) fn without_lock<T>(&mut self, work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
+        self.count += 1;
+        match self.count {
+            ..Self::MAX => without_lock(work, wake),
+            _ => without_lock_to_the_end(work),
+        }
+    }
 }
 
 fn panicked(ruby: &Ruby) -> Error {

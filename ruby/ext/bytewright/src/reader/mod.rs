@@ -15,11 +15,12 @@ use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RClass, RString, Ruby, Symbol, Value, method, prelude::*};
 
 use crate::border::{
-    adjust_memory_usage, bytes_of, define_reader_methods, encoding_index, encoding_object, lock,
-    path_of, with_descriptor,
+    bytes_of, define_reader_methods, encoding_index, encoding_object, lock, path_of,
+    with_descriptor,
 };
 use crate::class;
 use crate::error::raised;
+use crate::memory_report::{MemoryReport, REPORTED};
 use crate::turn::Turn;
 use operation::{Whence, busy_here};
 use rules::SearchObject;
@@ -50,6 +51,7 @@ pub(crate) struct ReaderObject {
     was_woken: Cell<bool>,
     /// Whether a newline of its encoding is one byte that is nothing else.
     pub(crate) lines_end_with_a_byte: bool,
+    memory: MemoryReport,
 }
 
 impl magnus::DataTypeFunctions for ReaderObject {
@@ -58,13 +60,7 @@ impl magnus::DataTypeFunctions for ReaderObject {
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + PIECE
-    }
-}
-
-impl Drop for ReaderObject {
-    fn drop(&mut self) {
-        adjust_memory_usage(-(PIECE as isize));
+        size_of::<Self>() + self.memory.told()
     }
 }
 
@@ -81,7 +77,6 @@ impl ReaderObject {
         stream_options.max_buffer = usize::MAX >> 1;
         stream_options.compression = options.compression;
         let stream = ByteStream::unread(source, &name, &stream_options);
-        adjust_memory_usage(PIECE as isize);
         ReaderObject {
             cancel: stream.cancel(),
             stream: RefCell::new(Some(stream)),
@@ -93,7 +88,13 @@ impl ReaderObject {
             waits: Cell::new(false),
             was_woken: Cell::new(false),
             lines_end_with_a_byte: options.lines_end_with_a_byte,
+            memory: MemoryReport::default(),
         }
+    }
+
+    /// Tells the collector of the memory that the stream has now, of which reading may take more.
+    pub(crate) fn report_memory(&self, stream: &ByteStream) {
+        self.memory.set(stream.memory_bytes());
     }
 
     /// `Reader.open_path(path, compressed, encoding)`.
@@ -104,6 +105,7 @@ impl ReaderObject {
         compressed: Symbol,
         encoding: Value,
     ) -> Result<Obj<Self>, Error> {
+        REPORTED.collect(ruby)?;
         let options = OpenOptions::new(ruby, compressed, encoding)?;
         let path = path_of(path);
         let source = lock::to_the_end(ruby, || FileSource::open(&path))?;
@@ -122,6 +124,7 @@ impl ReaderObject {
         compressed: Symbol,
         encoding: Value,
     ) -> Result<Obj<Self>, Error> {
+        REPORTED.collect(ruby)?;
         let options = OpenOptions::new(ruby, compressed, encoding)?;
         let copied = with_descriptor(number, |descriptor| descriptor.try_clone_to_owned());
         let copied = copied.map_err(|error| bytewright::Error::io("duplicate", &error));
@@ -140,6 +143,7 @@ impl ReaderObject {
         compressed: Symbol,
         encoding: Value,
     ) -> Result<Obj<Self>, Error> {
+        REPORTED.collect(ruby)?;
         let options = OpenOptions::new(ruby, compressed, encoding)?;
         let feed = Feed::new(can_seek);
         let source = Box::new(feed.source());
@@ -283,6 +287,7 @@ impl ReaderObject {
             && let Ok(mut stream) = self.stream.try_borrow_mut()
         {
             drop(stream.take());
+            self.memory.set(0);
         }
     }
 

@@ -133,7 +133,12 @@ impl<'a> Operation<'a> {
         mut step: impl FnMut(&mut ByteStream) -> CoreResult<Step<R>>,
     ) -> Result<R, Error> {
         loop {
-            match self.with_stream(&mut step)? {
+            let taken = self.with_stream(|stream| {
+                let taken = step(stream);
+                self.reader.report_memory(stream);
+                taken
+            });
+            match taken? {
                 Step::Done(result) => return Ok(result),
                 Step::Later => self.let_interrupts()?,
                 Step::WouldWait => self.bring()?,

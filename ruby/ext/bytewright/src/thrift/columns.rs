@@ -1,6 +1,6 @@
 //! `Bytewright::ThriftColumns`: some fields of many messages as packed columns.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use bytewright::thrift::{
     Column, ColumnType, Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind,
@@ -12,8 +12,9 @@ use magnus::{
 };
 
 use super::codec::Codec;
-use crate::border::{adjust_memory_usage, encoding_index, string_of, uuid_text, with_bytes};
+use crate::border::{encoding_index, string_of, uuid_text, with_bytes};
 use crate::error::{raised, to_ruby};
+use crate::memory_report::MemoryReport;
 
 /// A batch. Its memory is the core's; Ruby is told of it.
 #[derive(magnus::TypedData)]
@@ -21,17 +22,13 @@ use crate::error::{raised, to_ruby};
 pub(crate) struct ColumnBatch {
     columns: RefCell<Columns>,
     encoding: Encoding,
-    told_bytes: Cell<usize>,
+    memory: MemoryReport,
     utf8: i32,
 }
 
 impl magnus::DataTypeFunctions for ColumnBatch {
     fn size(&self) -> usize {
-        size_of::<Self>() + self.told_bytes.get()
-    }
-
-    fn free(self: Box<Self>) {
-        adjust_memory_usage(-(self.told_bytes.get() as isize));
+        size_of::<Self>() + self.memory.told()
     }
 }
 
@@ -53,7 +50,8 @@ impl ColumnBatch {
         let columns = raised(ruby, Columns::new(projection))?;
         let encoding = encoding_named(ruby, protocol)?;
         let utf8 = encoding_index(None);
-        Ok(ColumnBatch { columns: RefCell::new(columns), encoding, told_bytes: Cell::new(0), utf8 })
+        let memory = MemoryReport::default();
+        Ok(ColumnBatch { columns: RefCell::new(columns), encoding, memory, utf8 })
     }
 
     /// `columns.extend(bytes, start)`: appends rows for the whole frames of the bytes, which begin at
@@ -62,15 +60,10 @@ impl ColumnBatch {
         let outcome = with_bytes(string, |bytes| {
             let mut columns = this.columns.borrow_mut();
             let outcome = extend_with(&mut columns, this.encoding, bytes, start);
-            this.tell_bytes(columns.memory_bytes());
+            this.memory.set(columns.memory_bytes());
             outcome
         });
         outcome.map_err(|error| to_ruby(ruby, error.error()))
-    }
-
-    fn tell_bytes(&self, bytes: usize) {
-        let before = self.told_bytes.replace(bytes);
-        adjust_memory_usage(bytes as isize - before as isize);
     }
 
     fn len(&self) -> usize {
