@@ -72,13 +72,14 @@ fn a_read_that_waits_is_called_off_and_goes_on_after_a_reset() {
 }
 
 #[test]
-fn opening_a_fifo_nobody_writes_to_is_called_off_too() {
+fn a_fifo_nobody_writes_to_opens_at_once_and_its_first_read_is_called_off() {
     let mut options = StreamOptions::default();
     let cancel = Cancel::new();
     options.cancel = Some(cancel.clone());
     let path = fifo("io_fifo_cancelled");
+    let mut stream = ByteStream::open(&path, &options).unwrap();
     let canceller = cancel_soon(&cancel);
-    let error = ByteStream::open(&path, &options).unwrap_err();
+    let error = stream.fill(1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io(Some(ECANCELED)));
     canceller.join().unwrap();
 }
