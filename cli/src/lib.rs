@@ -46,8 +46,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => {
-            // Nowhere is left to complain to when even this cannot be printed.
-            let _ = error.print();
+            session::print_usage(&error);
             return u8::try_from(error.exit_code()).unwrap_or(USAGE);
         }
     };

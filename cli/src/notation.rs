@@ -4,6 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use bytewright::terminal::{is_harmful, push_visible};
 
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
@@ -216,16 +217,19 @@ pub(crate) fn tcp_flags(into: &mut Vec<u8>, flags: u64) {
 /// Appends `text` as a JSON string.
 pub(crate) fn json_text(into: &mut Vec<u8>, text: &str) {
     into.push(b'"');
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => into.extend_from_slice(&[b'\\', byte]),
-            b'\n' => into.extend_from_slice(b"\\n"),
-            b'\t' => into.extend_from_slice(b"\\t"),
-            0..0x20 => {
-                into.extend_from_slice(b"\\u00");
-                into.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => into.extend_from_slice(&[b'\\', character as u8]),
+            '\n' => into.extend_from_slice(b"\\n"),
+            '\t' => into.extend_from_slice(b"\\t"),
+            ' '..='~' => into.push(character as u8),
+            // All of them are in the basic plane: one escape each.
+            _ if is_harmful(character) => {
+                let digits = [12, 8, 4, 0].map(|shift| HEX[character as usize >> shift & 15]);
+                into.extend_from_slice(b"\\u");
+                into.extend_from_slice(&digits);
             }
-            _ => into.push(byte),
+            _ => into.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
     into.push(b'"');
@@ -271,7 +275,7 @@ pub(crate) fn quoted(into: &mut Vec<u8>, text: &[u8]) {
     into.push(b'"');
     for (nth, piece) in text.split(|&byte| byte == b'"').enumerate() {
         into.extend_from_slice(if nth > 0 { b"\\\"" } else { b"" });
-        visible(into, piece);
+        push_visible(into, piece);
     }
     into.push(b'"');
 }
@@ -294,34 +298,6 @@ pub(crate) fn csv_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
         into.push(*byte);
     }
     into.push(b'"');
-}
-
-/// Appends bytes so that a terminal shows them on one line and does nothing else: what is not text,
-/// and the backslash, as the escapes of C.
-pub(crate) fn visible(into: &mut Vec<u8>, bytes: &[u8]) {
-    let escape = |into: &mut Vec<u8>, byte: u8| match byte {
-        b'\n' => into.extend_from_slice(b"\\n"),
-        b'\t' => into.extend_from_slice(b"\\t"),
-        b'\r' => into.extend_from_slice(b"\\r"),
-        b'\\' => into.extend_from_slice(b"\\\\"),
-        _ => into.extend_from_slice(&[
-            b'\\',
-            b'x',
-            HEX[usize::from(byte >> 4)],
-            HEX[usize::from(byte & 15)],
-        ]),
-    };
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            let mut utf8 = [0; 4];
-            let utf8 = character.encode_utf8(&mut utf8).as_bytes();
-            match character.is_control() || character == '\\' {
-                true => utf8.iter().for_each(|byte| escape(into, *byte)),
-                false => into.extend_from_slice(utf8),
-            }
-        }
-        chunk.invalid().iter().for_each(|byte| escape(into, *byte));
-    }
 }
 
 #[cfg(test)]
@@ -413,10 +389,10 @@ mod tests {
     fn bytes_that_are_no_text_are_written_for_each_reader() {
         assert_eq!(text(|into| json_bytes(into, "é\n".as_bytes())), "\"é\\n\"");
         assert_eq!(text(|into| json_bytes(into, b"\xff\x00a")), "{\"base64\":\"/wBh\"}");
-        assert_eq!(text(|into| visible(into, "né".as_bytes())), "né");
+        assert_eq!(text(|into| push_visible(into, "né".as_bytes())), "né");
         let odd = b"a\\\n\t\r\x1b[1m\xc3\xff\x00\xc2\x85";
         let expected = "a\\\\\\n\\t\\r\\x1b[1m\\xc3\\xff\\x00\\xc2\\x85";
-        assert_eq!(text(|into| visible(into, odd)), expected);
+        assert_eq!(text(|into| push_visible(into, odd)), expected);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Standard output through one large buffer.
 
 use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::ops::Range;
 
 use anstream::{AutoStream, ColorChoice};
+use bytewright::terminal::{Harmless, is_harmful, push_visible};
 
 use crate::progress::Progress;
 
@@ -15,6 +17,8 @@ pub(crate) struct Output {
     progress: Progress,
     is_terminal: bool,
     is_coloured: bool,
+    /// What of the buffer a terminal is to get as it is.
+    trusted: Vec<Range<usize>>,
 }
 
 impl Output {
@@ -28,6 +32,7 @@ impl Output {
             progress,
             is_terminal,
             is_coloured,
+            trusted: Vec::new(),
         }
     }
 
@@ -36,9 +41,13 @@ impl Output {
         self.is_terminal
     }
 
-    /// Whether the output may be coloured.
-    pub(crate) fn is_coloured(&self) -> bool {
-        self.is_coloured
+    /// Appends what tells a terminal how to show the text behind it, where the output may be coloured.
+    pub(crate) fn style(&mut self, codes: &str) {
+        if self.is_coloured {
+            let start = self.buffer.len();
+            self.buffer.extend_from_slice(codes.as_bytes());
+            self.trusted.push(start..self.buffer.len());
+        }
     }
 
     /// Where to append what is to be written.
@@ -47,10 +56,17 @@ impl Output {
         &mut self.buffer
     }
 
-    /// Appends a line of text.
+    /// Appends a line of text, harmless to a terminal.
     pub(crate) fn line(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
+        self.buffer.extend_from_slice(Harmless::line(text).to_string().as_bytes());
         self.buffer.push(b'\n');
+    }
+
+    /// Appends bytes as they are, whatever a terminal makes of them.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(bytes);
+        self.trusted.push(start..self.buffer.len());
     }
 
     /// Writes the buffer when there is enough in it.
@@ -64,10 +80,54 @@ impl Output {
         if self.buffer.is_empty() {
             return Ok(());
         }
+        if self.is_terminal {
+            self.buffer = harmless(&self.buffer, &self.trusted);
+        }
+        self.trusted.clear();
         let Output { stdout, buffer, progress, is_terminal, .. } = self;
         let mut write = || stdout.write_all(buffer).and_then(|()| stdout.flush());
         let written = if *is_terminal { progress.hide_while(write) } else { write() };
         buffer.clear();
         written
+    }
+}
+
+/// What is to be written, without anything that a terminal would act on but lines, tabs and what is `trusted`.
+fn harmless(bytes: &[u8], trusted: &[Range<usize>]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(bytes.len());
+    let mut start = 0;
+    for range in trusted {
+        push_harmless(&mut shown, &bytes[start..range.start]);
+        shown.extend_from_slice(&bytes[range.clone()]);
+        start = range.end;
+    }
+    push_harmless(&mut shown, &bytes[start..]);
+    shown
+}
+
+fn push_harmless(into: &mut Vec<u8>, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut utf8 = [0; 4];
+            let utf8 = character.encode_utf8(&mut utf8).as_bytes();
+            match is_harmful(character) && !matches!(character, '\n' | '\t') {
+                true => push_visible(into, utf8),
+                false => into.extend_from_slice(utf8),
+            }
+        }
+        push_visible(into, chunk.invalid());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_our_styles_and_no_other_codes() {
+        let bytes = b"\x1b[1mname\x1b[0m\na\\\tb\x1b[2J\x9b\xc3\xa9\n";
+        let shown = harmless(bytes, &[0..4, 8..12]);
+        let expected = "\x1b[1mname\x1b[0m\na\\\tb\\x1b[2J\\x9b\u{e9}\n";
+        assert_eq!(String::from_utf8_lossy(&shown), expected);
     }
 }

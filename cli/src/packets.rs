@@ -16,7 +16,7 @@ const HELP: &str = "help";
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let names = args.fields.as_deref();
     if names.is_some_and(|names| names.iter().any(|name| name == HELP)) {
-        session.output.line(&field_list());
+        field_list().lines().for_each(|line| session.output.line(line));
         return Ok(());
     }
     let fields = match fields(names) {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use anstyle::Style;
 use bytewright::flow::FieldValue;
+use bytewright::terminal::push_visible;
 
 use crate::args::Reader;
 use crate::notation;
@@ -182,7 +183,7 @@ fn people_value(into: &mut Vec<u8>, value: Cell, look: Look) {
         (Cell::Unsigned(number), _) => notation::unsigned(into, number),
         (Cell::Signed(number), _) => notation::signed(into, number),
         (Cell::Address(address), _) => notation::address(into, address),
-        (Cell::Text(text), _) => into.extend_from_slice(text.as_bytes()),
+        (Cell::Text(text), _) => push_visible(into, text.as_bytes()),
         (Cell::Json(json), _) => into.extend_from_slice(&json),
     }
 }
@@ -235,18 +236,12 @@ impl Page {
     }
 
     fn print_header(&self, headings: &[Heading], output: &mut Output) {
-        let is_coloured = output.is_coloured();
-        let line = output.buffer();
-        if is_coloured {
-            line.extend_from_slice(HEADER_STYLE.render().to_string().as_bytes());
-        }
+        output.style(&HEADER_STYLE.render().to_string());
         for (column, heading) in headings.iter().enumerate() {
-            align(line, heading.name.as_bytes(), headings, &self.widths, column);
+            align(output.buffer(), heading.name.as_bytes(), headings, &self.widths, column);
         }
-        if is_coloured {
-            line.extend_from_slice(HEADER_STYLE.render_reset().to_string().as_bytes());
-        }
-        line.push(b'\n');
+        output.style(&HEADER_STYLE.render_reset().to_string());
+        output.buffer().push(b'\n');
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use bytewright::io::{ByteStream, FileSource, InflateChoice, StreamOptions};
+use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
 
 use crate::output::Output;
@@ -81,15 +82,29 @@ impl Session {
 
     /// Takes note of a command line that makes no sense.
     pub(crate) fn usage(&mut self, error: &clap::Error) {
-        // Nowhere is left to complain to when even this cannot be printed.
-        let _ = error.print();
+        print_usage(error);
         self.exit_code = USAGE;
     }
 
     /// Tells people on standard error.
     pub(crate) fn complain(&self, message: &str) {
         self.progress.hide_while(|| {
-            anstream::eprintln!("{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
+            anstream::eprintln!(
+                "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {}",
+                Harmless::lines(message)
+            );
         });
+    }
+}
+
+/// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a
+/// terminal it is printed without colours, and without them.
+pub(crate) fn print_usage(error: &clap::Error) {
+    let text = error.render().to_string();
+    if text.chars().any(|character| is_harmful(character) && character != '\n') {
+        anstream::eprint!("{}", Harmless::lines(&text));
+    } else {
+        // Nowhere is left to complain to when even this cannot be printed.
+        let _ = error.print();
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod show;
 use std::io;
 use std::path::Path;
 
+use bytewright::terminal::push_visible;
 use bytewright::thrift::{
     Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type,
 };
@@ -207,7 +208,7 @@ impl Decoder {
         } else {
             into.extend_from_slice(kind_name(header.kind).as_bytes());
             into.push(b' ');
-            notation::visible(into, header.name);
+            push_visible(into, header.name);
             into.extend_from_slice(b", sequence id ");
             notation::signed(into, header.sequence_id.into());
             into.extend_from_slice(b": ");

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::terminal::Harmless;
+
 /// What went wrong, in the terms a program can act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,7 +40,7 @@ pub enum ErrorKind {
 
 /// An error with its kind, its place and a message for people.
 ///
-/// It displays as `FILE: byte OFFSET: MESSAGE`, leaving out what is not known.
+/// It displays as `FILE: byte OFFSET: MESSAGE`, leaving out what is not known, and harmless to a terminal.
 #[derive(Debug, Clone)]
 pub struct Error(Box<Inner>);
 
@@ -128,12 +130,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.0.file {
-            write!(f, "{file}: ")?;
+            write!(f, "{}: ", Harmless::line(file))?;
         }
         if let Some(offset) = self.0.offset {
             write!(f, "byte {offset}: ")?;
         }
-        f.write_str(&self.0.message)
+        Harmless::lines(&self.0.message).fmt(f)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod rpc;
 pub mod scan;
 pub mod table;
 pub mod tcp;
+pub mod terminal;
 pub mod thrift;
 mod value;
 pub mod wire;

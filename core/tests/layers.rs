@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Which modules of the core a module may use, beside itself.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("error", &[]),
+    ("terminal", &[]),
+    ("error", &["terminal"]),
     ("wire", &["error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),

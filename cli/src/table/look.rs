@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Bound;
 
 use bytewright::table::{KeyRange, Origin, Stat};
+use bytewright::terminal::push_visible;
 use bytewright::wire::Endian;
 
 use super::{bytes, no_entry, open};
@@ -19,9 +20,9 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     for key in &args.keys {
-        let line = session.output.buffer();
+        let output = &mut session.output;
         let found =
-            origin.get_with(bytes(key), &mut |value| print_value(line, bytes(key), value, args));
+            origin.get_with(bytes(key), &mut |value| print_value(output, bytes(key), value, args));
         match found {
             Ok(true) => session.output.settle()?,
             Ok(false) => {
@@ -36,13 +37,13 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
     Ok(())
 }
 
-fn print_value(line: &mut Vec<u8>, key: &[u8], value: &[u8], args: &GetArgs) {
+fn print_value(output: &mut Output, key: &[u8], value: &[u8], args: &GetArgs) {
     match (args.json, args.raw) {
-        (true, _) => print_json(line, key, Some(value)),
-        (false, true) => line.extend_from_slice(value),
+        (true, _) => print_json(output.buffer(), key, Some(value)),
+        (false, true) => output.raw(value),
         (false, false) => {
-            line.extend_from_slice(value);
-            line.push(b'\n');
+            output.buffer().extend_from_slice(value);
+            output.buffer().push(b'\n');
         }
     }
 }
@@ -105,7 +106,7 @@ fn print_entry(line: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>, reader: Rea
     let write = match reader {
         Reader::Json => return print_json(line, key, value),
         Reader::Csv => notation::csv_bytes,
-        Reader::People => notation::visible,
+        Reader::People => push_visible,
     };
     write(line, key);
     if let Some(value) = value {

@@ -13,6 +13,7 @@ mod rpc;
 mod run;
 mod store;
 mod table;
+mod terminal;
 mod thrift;
 
 /// The sample of that name, where the samples are there.

@@ -2,6 +2,7 @@
 
 use bytewright::Result;
 use bytewright::marshal::{Form, SymbolId, Value, ValueId, Values};
+use bytewright::terminal::push_visible;
 
 use super::{Writer, class_name, float_text, integer};
 use crate::notation;
@@ -38,14 +39,14 @@ impl Writer<'_> {
             Form::String { text, .. } => notation::quoted(self.into, values.bytes(text)),
             Form::Regexp { source, options } => {
                 self.put("/");
-                notation::visible(self.into, values.bytes(source));
+                push_visible(self.into, values.bytes(source));
                 self.put("/");
                 for (bit, letter) in [(4, "m"), (1, "i"), (2, "x")] {
                     self.put(if options & bit == 0 { "" } else { letter });
                 }
             }
             Form::Class(name) | Form::Module(name) => {
-                notation::visible(self.into, values.bytes(name));
+                push_visible(self.into, values.bytes(name));
             }
             Form::Array(elements) => {
                 self.put("[");
@@ -88,13 +89,13 @@ impl Writer<'_> {
         };
         self.put(":");
         match is_word(text) {
-            true => notation::visible(self.into, text),
+            true => push_visible(self.into, text),
             false => notation::quoted(self.into, text),
         }
     }
 
     fn class(&mut self, value: &Value) {
-        notation::visible(self.into, class_name(self.values, value));
+        push_visible(self.into, class_name(self.values, value));
     }
 
     fn people_object(
@@ -107,7 +108,7 @@ impl Writer<'_> {
         self.class(value);
         self.put(if fields.is_empty() { "" } else { " " });
         self.list(fields, b", ", |writer, &(name, value)| {
-            notation::visible(writer.into, writer.values.symbol(name));
+            push_visible(writer.into, writer.values.symbol(name));
             writer.put("=");
             writer.people(value)
         })?;

@@ -144,7 +144,7 @@ pub(crate) fn methods(
     include: RArray,
 ) -> Result<Option<Arc<Methods>>, Error> {
     let Some(idl) = idl else { return Ok(None) };
-    let path: PathBuf = path_of(idl);
+    let path: PathBuf = path_of(idl)?;
     let include: Vec<String> = include.to_vec()?;
     let include: Vec<PathBuf> = include.into_iter().map(PathBuf::from).collect();
     let read = || {

@@ -65,7 +65,7 @@ impl Capture {
         inflate: Symbol,
     ) -> Result<Self, Error> {
         REPORTED.collect(ruby)?;
-        let path = path_of(path);
+        let path = path_of(path)?;
         let name = path.display().to_string();
         let cancel = Cancel::new();
         let mut options = options(ruby, filter, inner, inflate)?;

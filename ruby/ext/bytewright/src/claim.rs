@@ -21,7 +21,7 @@ impl magnus::DataTypeFunctions for ClaimObject {}
 impl ClaimObject {
     /// `Claim.of(path)`: a LockError where another object has the file.
     fn of(ruby: &Ruby, path: RString) -> Result<ClaimObject, Error> {
-        let claim = raised(ruby, Claim::of(&path_of(path)))?;
+        let claim = raised(ruby, Claim::of(&path_of(path)?))?;
         Ok(ClaimObject { claim: RefCell::new(Some(claim)) })
     }
 

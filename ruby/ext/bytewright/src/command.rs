@@ -1,5 +1,7 @@
 //! The `bytewright` command, as the gem ships it.
 
+use std::path::PathBuf;
+
 use magnus::{Error, RArray, RString, Ruby, TryConvert};
 
 use crate::border::{path_of, without_lock};
@@ -8,7 +10,7 @@ use crate::border::{path_of, without_lock};
 pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {
     let arguments: Vec<std::ffi::OsString> = arguments
         .into_iter()
-        .map(|argument| Ok(path_of(RString::try_convert(argument)?).into_os_string()))
+        .map(|argument| path_of(RString::try_convert(argument)?).map(PathBuf::into_os_string))
         .collect::<Result<_, Error>>()?;
     let code = without_lock(&|| bytewright_cli::run(arguments.clone()), &|| {});
     ruby.thread_check_ints()?;

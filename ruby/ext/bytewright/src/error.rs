@@ -1,6 +1,7 @@
 //! The core's errors as Ruby exceptions: one class per kind, made in this one place.
 
 use bytewright::ErrorKind;
+use bytewright::terminal::Harmless;
 use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
 use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs, prelude::*};
@@ -27,6 +28,7 @@ fn build(ruby: &Ruby, error: &bytewright::Error) -> Result<Error, Error> {
             let class: ExceptionClass = ruby.class_object().const_get("SystemCallError")?;
             // Ruby puts the system's words before; what is left to say is which file.
             let file = error.file().unwrap_or_else(|| error.message());
+            let file = Harmless::line(file).to_string();
             let exception: Exception = class.funcall("new", (file, errno))?;
             return Ok(exception.into());
         }

@@ -120,7 +120,7 @@ pub(crate) struct StoreObject {
 impl StoreObject {
     /// `FlowStore.open_path(path, read_only)`.
     pub(crate) fn open_path(ruby: &Ruby, path: RString, read_only: bool) -> Result<Self, Error> {
-        let path: PathBuf = path_of(path);
+        let path: PathBuf = path_of(path)?;
         let open = || match read_only {
             true => FlowStore::open_read_only(&path),
             false => FlowStore::open(&path),

@@ -76,7 +76,7 @@ impl PStoreFile {
         to_write: bool,
         as_whole: bool,
     ) -> Result<Value, Error> {
-        let path = path_of(path);
+        let path = path_of(path)?;
         let access = if to_write { Access::Write } else { Access::Read };
         let mut store = this.borrow(ruby)?;
         loop {

@@ -41,7 +41,7 @@ impl TableObject {
     /// `table.open_file(path, options)`: puts the table of a file in the place of the one in memory.
     fn open_file(ruby: &Ruby, this: &Self, path: RString, options: RHash) -> Result<(), Error> {
         let options = open_options(ruby, options)?;
-        let (_, content) = open_waiting(ruby, &path_of(path), Some(this.kind), options)?;
+        let (_, content) = open_waiting(ruby, &path_of(path)?, Some(this.kind), options)?;
         this.content.replace(content);
         this.is_in_file.set(true);
         this.commits_wait.set(options.sync == SyncMode::Commit);
@@ -51,7 +51,7 @@ impl TableObject {
     /// `Table.open_either(path, options)`: a table of the kind that the file holds.
     fn open_either(ruby: &Ruby, path: RString, options: RHash) -> Result<Value, Error> {
         let options = open_options(ruby, options)?;
-        let (kind, content) = open_waiting(ruby, &path_of(path), None, options)?;
+        let (kind, content) = open_waiting(ruby, &path_of(path)?, None, options)?;
         let this = TableObject::new(kind, content);
         this.commits_wait.set(options.sync == SyncMode::Commit);
         let class: RClass = crate::error::module(ruby).const_get(match kind {

@@ -99,7 +99,7 @@ impl WriterObject {
         path: RString,
         open: impl Fn(&Path) -> bytewright::Result<FileWriter>,
     ) -> Result<Obj<Self>, Error> {
-        let path = path_of(path);
+        let path = path_of(path)?;
         let file = raised(ruby, lock::to_the_end(ruby, || open(&path))?)?;
         let name = file.name().to_owned();
         Ok(ruby.obj_wrap_as(Self::new(Some(file), name), class))

@@ -55,9 +55,15 @@ pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
     unsafe { string.as_slice() }.to_vec()
 }
 
-/// The path in a String, whatever its encoding: paths are bytes.
-pub(crate) fn path_of(path: RString) -> PathBuf {
-    PathBuf::from(std::ffi::OsString::from_vec(bytes_of(path)))
+/// The path in a String, whatever its encoding: paths are bytes. An ArgumentError as Ruby's own where one of them
+/// is zero, at which the system would cut it.
+pub(crate) fn path_of(path: RString) -> Result<PathBuf, Error> {
+    let bytes = bytes_of(path);
+    if bytes.contains(&0) {
+        let message = "string contains null byte";
+        return Err(Error::new(Ruby::get_with(path).exception_arg_error(), message));
+    }
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
 }
 
 /// Raises `error`. Nothing that needs dropping may be alive in the caller.

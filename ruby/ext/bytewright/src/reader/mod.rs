@@ -107,7 +107,7 @@ impl ReaderObject {
     ) -> Result<Obj<Self>, Error> {
         REPORTED.collect(ruby)?;
         let options = OpenOptions::new(ruby, compressed, encoding)?;
-        let path = path_of(path);
+        let path = path_of(path)?;
         let source = lock::to_the_end(ruby, || FileSource::open(&path))?;
         let source = Box::new(raised(ruby, source)?);
         Ok(ruby.obj_wrap_as(Self::new(source, None, path.display().to_string(), &options), class))
