@@ -24,7 +24,7 @@ impl<'a> Harmless<'a> {
         Harmless { text, has_lines: false }
     }
 
-    /// Text of several lines: a newline stays.
+    /// Text of several lines: newlines and tabs stay.
     pub fn lines(text: &'a str) -> Self {
         Harmless { text, has_lines: true }
     }
@@ -34,7 +34,7 @@ impl fmt::Display for Harmless<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.text.chars() {
             match character {
-                '\n' if self.has_lines => f.write_char(character)?,
+                '\n' | '\t' if self.has_lines => f.write_char(character)?,
                 character if is_harmful(character) => {
                     let mut bytes = [0; 4];
                     for byte in character.encode_utf8(&mut bytes).bytes() {
@@ -91,7 +91,7 @@ mod tests {
             Harmless::line(text).to_string(),
             r"tea\x1b[31m \xc2\x9b2J\xe2\x80\xae\x7f é\\x0a"
         );
-        assert_eq!(Harmless::lines("a\nb\r").to_string(), "a\nb\\x0d");
+        assert_eq!(Harmless::lines("a\n\tb\r").to_string(), "a\n\tb\\x0d");
         let mut shown = Vec::new();
         push_visible(&mut shown, b"a\\b\n\xff\x1b\xe2\x80\xae\xc3\xa9");
         assert_eq!(String::from_utf8_lossy(&shown), "a\\\\b\\n\\xff\\x1b\\xe2\\x80\\xaeé");

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("capture", &["wire", "error"]),
     ("packet", &["wire", "error"]),
     ("marshal", &["wire", "error"]),
-    ("thrift", &["wire", "error"]),
+    ("thrift", &["wire", "terminal", "error"]),
     ("io", &["heap", "wire", "error"]),
     ("pstore", &["marshal", "io", "wire", "error"]),
     ("table", &["io", "heap", "wire", "error"]),

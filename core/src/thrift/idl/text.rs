@@ -2,6 +2,7 @@
 //! caret below what is meant.
 
 use super::SourceText;
+use crate::terminal::is_harmful;
 use crate::{Error, ErrorKind};
 
 /// Characters of a long line that an error shows before the place and from it on.
@@ -102,5 +103,5 @@ impl Text {
 
 /// The character, or one that does no harm to a terminal in its place.
 fn printable(c: char) -> char {
-    if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
+    if is_harmful(c) && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
 }
