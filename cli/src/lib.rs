@@ -24,6 +24,7 @@ mod version;
 use std::ffi::OsString;
 use std::io;
 
+use bytewright::{Error, panics};
 use clap::Parser;
 
 use args::{Args, Command};
@@ -51,7 +52,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let mut session = Session::new(args.inflate.into());
-    let result = obey(&args, &mut session).and_then(|()| session.output.flush());
+    let result = panics::catch(|| obey(&args, &mut session))
+        .unwrap_or_else(|panic| session.report(&Error::internal(panic)))
+        .and_then(|()| session.output.flush());
     session.progress.finish();
     match result {
         Ok(()) => session.exit_code(),

@@ -4,7 +4,7 @@
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
 //! drives whole files. [`tcp`] puts the segments of connections in order. [`marshal`] handles streams in which Ruby keeps objects, as bytes, [`pstore`] the
 //! files that hold one, and [`thrift`] messages by their schema; [`rpc`]
-//! finds these in connections. The layers are drawn in
+//! finds these in connections. [`panics`] keeps a panic that becomes an error quiet. The layers are drawn in
 //! `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod capture;
@@ -15,6 +15,7 @@ pub mod heap;
 pub mod io;
 pub mod marshal;
 pub mod packet;
+pub mod panics;
 pub mod pstore;
 pub mod rpc;
 pub mod scan;

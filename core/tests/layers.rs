@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
+    ("panics", &[]),
     ("wire", &["error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
@@ -21,8 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("marshal", &["wire", "error"]),
     ("thrift", &["wire", "terminal", "error"]),
     ("io", &["heap", "wire", "error"]),
-    ("pstore", &["marshal", "io", "wire", "error"]),
-    ("table", &["io", "heap", "wire", "error"]),
+    ("table", &["io", "heap", "wire", "panics", "error"]),
+    ("pstore", &["table", "marshal", "io", "wire", "error"]),
     ("counted", &["table", "wire", "error"]),
     ("value", &[]),
     ("flow", &["packet", "counted", "value", "table", "wire", "error"]),
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "scan",
         &[
             "capture", "packet", "thrift", "flow", "tcp", "rpc", "table", "io", "heap", "wire",
-            "error",
+            "panics", "error",
         ],
     ),
 ];

@@ -31,6 +31,10 @@ impl Folder {
         fs::write(self.0.join(name), bytes).unwrap();
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.0.join(name)).unwrap()
     }

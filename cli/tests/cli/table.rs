@@ -1,5 +1,8 @@
 //! `bytewright table`.
 
+use bytewright::table::Table;
+use bytewright::table::file::{OpenOptions, TreeTable};
+
 use crate::run::Folder;
 
 /// The path of a file that Tokyo Cabinet wrote.
@@ -308,4 +311,26 @@ fn a_tokyo_cabinet_hash_becomes_a_hashed_table() {
     ours.sort();
     theirs.sort();
     assert_eq!(ours, theirs);
+}
+
+#[test]
+fn damage_that_a_library_panics_over_is_told_in_one_line() {
+    let folder = Folder::new();
+    let options = OpenOptions { create: true, ..OpenOptions::default() };
+    let mut table = TreeTable::open(folder.path("t.bwt"), options).unwrap();
+    for number in 0..3000_u32 {
+        table.put(&number.to_be_bytes(), &[7; 60]).unwrap();
+    }
+    drop(table);
+    let mut bytes = folder.read("t.bwt");
+    for page in bytes.chunks_mut(4096).skip(1).filter(|page| page[0] != 0) {
+        page[5] = 0xff;
+    }
+    folder.write("t.bwt", &bytes);
+    let outcome = folder.run(&["table", "scan", "t.bwt"]);
+    assert_eq!(outcome.code, 1);
+    let expected =
+        "bytewright: t.bwt: expected the table as it was written, found damage that redb";
+    assert!(outcome.stderr.starts_with(expected), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
 }

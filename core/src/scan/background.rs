@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::io::{Cancel, Source};
+use crate::panics;
 use crate::{Error, ErrorKind, Result};
 
 /// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on
@@ -136,9 +137,8 @@ impl<T: Send + 'static> Background<T> {
         let outlet = Outlet(Arc::clone(&shared));
         let source = HostSource(Arc::clone(&shared));
         let body = move || {
-            let work = std::panic::AssertUnwindSafe(|| work(&outlet, source));
-            let outcome = std::panic::catch_unwind(work)
-                .unwrap_or_else(|_| Err(Error::internal("the reading thread panicked")));
+            let outcome = panics::catch(|| work(&outlet, source))
+                .unwrap_or_else(|panic| Err(Error::internal(panic)));
             let mut state = outlet.0.lock();
             state.outcome = Some(outcome);
             let spares = std::mem::take(&mut state.spares);

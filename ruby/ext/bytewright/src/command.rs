@@ -12,7 +12,7 @@ pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {
         .into_iter()
         .map(|argument| path_of(RString::try_convert(argument)?).map(PathBuf::into_os_string))
         .collect::<Result<_, Error>>()?;
-    let code = without_lock(&|| bytewright_cli::run(arguments.clone()), &|| {});
+    let code = without_lock(ruby, &|| bytewright_cli::run(arguments.clone()), &|| {})?;
     ruby.thread_check_ints()?;
     Ok(code.unwrap_or(bytewright_cli::FAILED))
 }

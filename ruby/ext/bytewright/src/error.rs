@@ -1,6 +1,7 @@
 //! The core's errors as Ruby exceptions: one class per kind, made in this one place.
 
 use bytewright::ErrorKind;
+use bytewright::panics::{self, Panic};
 use bytewright::terminal::Harmless;
 use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
@@ -92,12 +93,10 @@ pub(crate) fn raised<T>(ruby: &Ruby, result: bytewright::Result<T>) -> Result<T,
 /// Runs `body` and turns a panic in it into `Bytewright::InternalError`, which a program can rescue;
 /// Ruby would otherwise see a `fatal` that nothing rescues.
 pub(crate) fn guarded<T>(ruby: &Ruby, body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_default();
-        Err(to_ruby(ruby, &bytewright::Error::internal(text)))
-    })
+    panics::catch(body).unwrap_or_else(|panic| Err(defect(ruby, &panic)))
+}
+
+/// The InternalError for a panic that was caught.
+pub(crate) fn defect(ruby: &Ruby, panic: &Panic) -> Error {
+    to_ruby(ruby, &bytewright::Error::internal(panic))
 }

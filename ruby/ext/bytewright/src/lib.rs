@@ -44,6 +44,8 @@ use reading::Reading;
 #[magnus::init(name = "bytewright")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
     border::declare_ractor_safe();
+    // By us, or by magnus, which makes a `fatal` of them.
+    bytewright::panics::catch_all();
     let module = error::module(ruby);
     module.const_set("VERSION", ruby.str_new(env!("CARGO_PKG_VERSION")))?;
     module.define_singleton_method("define_captures", function!(define_captures, 0))?;

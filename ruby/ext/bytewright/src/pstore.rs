@@ -493,7 +493,7 @@ fn not_in_transaction(ruby: &Ruby) -> Error {
 fn wait(ruby: &Ruby, store: &mut Store) -> Result<(), Error> {
     let store = RefCell::new(store);
     loop {
-        match without_lock_until_signal(&|| store.borrow_mut().wait()) {
+        match without_lock_until_signal(ruby, &|| store.borrow_mut().wait())? {
             Some(Ok(true)) => return Ok(()),
             Some(Err(error)) => return Err(to_ruby(ruby, &error)),
             // A signal came, or an interrupt was pending: Ruby does what it has to, and raises it may be.

@@ -65,7 +65,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// What was raised in this Ruby thread meanwhile.
 fn wait_for_end(ruby: &Ruby, pass: &Background<Item>) -> Result<(), Error> {
     while !pass.join_within(PATIENCE)
-        && without_lock(&|| pass.join(), &|| pass.interrupt()) != Some(true)
+        && without_lock(ruby, &|| pass.join(), &|| pass.interrupt())? != Some(true)
     {
         ruby.thread_check_ints()?;
     }
@@ -189,7 +189,8 @@ impl Reading {
         if let Some(event) = raised(ruby, self.background.try_next())? {
             return Ok(event);
         }
-        let event = without_lock(&|| self.background.next(), &|| self.background.interrupt());
+        let (next, wake) = (|| self.background.next(), || self.background.interrupt());
+        let event = without_lock(ruby, &next, &wake)?;
         event.map_or(Ok(Event::Interrupted), |event| raised(ruby, event))
     }
 

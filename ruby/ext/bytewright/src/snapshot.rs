@@ -160,7 +160,8 @@ impl ScanObject {
         let mut tries = lock::Tries::default();
         let entry = loop {
             let find = || find_value(scan.borrow_mut().as_mut(), &value, &is_called_off);
-            match tries.without_lock(&find, &|| is_called_off.store(true, Ordering::Relaxed)) {
+            let wake = || is_called_off.store(true, Ordering::Relaxed);
+            match tries.without_lock(ruby, &find, &wake)? {
                 Some(Ok(Found::Entry(key))) => break Some(key),
                 Some(Ok(Found::Nothing)) => break None,
                 Some(Err(error)) => return Err(to_ruby(ruby, &error)),

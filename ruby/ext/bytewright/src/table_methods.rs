@@ -301,9 +301,9 @@ fn open_waiting(
     let opened = loop {
         let left = options.timeout.saturating_sub(begin.elapsed());
         let options = OpenOptions { timeout: left.min(WAIT_MAX), ..options };
-        let opened = without_lock_to_the_end(&|| file::open(path, kind, options));
+        let opened = without_lock_to_the_end(ruby, &|| file::open(path, kind, options));
         ruby.thread_check_ints()?;
-        match opened {
+        match opened? {
             Some(Err(error)) if error.kind() == ErrorKind::Lock && !left.is_zero() => (),
             Some(opened) => break raised(ruby, opened)?,
             // An interrupt was pending, and there was nothing to raise.

@@ -1,9 +1,8 @@
 //! What belongs to the process that made it. A forked child has a copy of it, and with the copy the
 //! locks and the file offsets of its parent: dropped there, it would write to the parent's file.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use crate::error::{Error, ErrorKind, Result};
+use crate::panics;
 
 /// A value that only the process that made it may use or drop. A copy in another is left alone.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ impl<T> Drop for OfProcess<T> {
         let value = self.value.take();
         if self.process == std::process::id() {
             // redb may panic over a damaged file here, too, and there is nobody to tell.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+            let _ = panics::catch(|| drop(value));
         } else {
             std::mem::forget(value);
         }

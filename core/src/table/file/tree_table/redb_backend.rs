@@ -2,7 +2,6 @@
 
 use std::io;
 use std::ops::Bound;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use redb::backends::FileBackend;
@@ -11,6 +10,7 @@ use redb::{BackendError, StorageBackend};
 use super::of_process::check_process;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Storage;
+use crate::panics::{self, Panic};
 
 /// A [`Storage`] as redb wants its files. In a process forked from the one that made it, it neither
 /// reads nor writes, and keeps the locks, which are the parent's.
@@ -139,26 +139,24 @@ pub(super) fn guarded<T, E: Into<redb::Error>>(
     name: &str,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(done) => done.map_err(|error| failed(name, error)),
-        Err(panic) => {
-            let said = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("nothing");
-            let message = format!(
-                "expected the table as it was written, found damage that redb, which reads it, \
-                 stumbled over: {said}"
-            );
-            Err(Error::new(ErrorKind::Corrupt, message).in_file(name))
-        }
+    match panics::catch(work) {
+        Ok(done) => done.map_err(|error| failed(name, error.into())),
+        Err(panic) => Err(stumbled(name, &panic)),
     }
 }
 
+#[cold]
+fn stumbled(name: &str, panic: &Panic) -> Error {
+    let message = format!(
+        "expected the table as it was written, found damage that redb, which reads it, stumbled over: {}",
+        panic.message()
+    );
+    Error::new(ErrorKind::Corrupt, message).in_file(name)
+}
+
 /// What one of redb's errors means for the file `name`.
-fn failed(name: &str, error: impl Into<redb::Error>) -> Error {
-    let error = match error.into() {
+fn failed(name: &str, error: redb::Error) -> Error {
+    let error = match error {
         redb::Error::Io(error) => failed_io(&error),
         redb::Error::Corrupted(found) => Error::new(
             ErrorKind::Corrupt,

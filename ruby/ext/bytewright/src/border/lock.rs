@@ -22,36 +22,49 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytewright::io::Cancel;
+use bytewright::panics::{self, Panic};
 use magnus::{Error, Ruby};
 
-use crate::error::to_ruby;
+use crate::error::defect;
 
-/// What runs without the lock: the work, and its result.
-struct Unlocked<'a, T> {
-    work: &'a dyn Fn() -> T,
-    result: Option<T>,
+/// What runs without the lock: the work, and its panic.
+struct Unlocked<'a> {
+    work: &'a dyn Fn(),
+    panic: Option<Panic>,
 }
 
 /// Runs `work` without Ruby's lock, so that other Ruby threads run meanwhile. `wake` is called from
 /// another thread when this one is to be interrupted; it must make `work` return soon. The answer is
-/// `None` when an interrupt was pending and `work` did not run, or panicked.
-pub(crate) fn without_lock<T>(work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
-    run_unlocked(work, Waker::Call(wake))
+/// `None` when an interrupt was pending and `work` did not run.
+///
+/// # Errors
+/// InternalError where it panics.
+pub(crate) fn without_lock<T>(
+    ruby: &Ruby,
+    work: &dyn Fn() -> T,
+    wake: &dyn Fn(),
+) -> Result<Option<T>, Error> {
+    run_unlocked(ruby, work, Waker::Call(wake))
 }
 
 /// Runs `work` without Ruby's lock, where it waits in a call of the system's that ends when a signal
-/// comes: Ruby sends some when this thread is to be interrupted. The answer is `None` as above.
-pub(crate) fn without_lock_until_signal<T>(work: &dyn Fn() -> T) -> Option<T> {
-    run_unlocked(work, Waker::Signal)
+/// comes: Ruby sends some when this thread is to be interrupted. Answer and errors are as above.
+pub(crate) fn without_lock_until_signal<T>(
+    ruby: &Ruby,
+    work: &dyn Fn() -> T,
+) -> Result<Option<T>, Error> {
+    run_unlocked(ruby, work, Waker::Signal)
 }
 
 /// Runs `work` without Ruby's lock to its end, for work that nothing can wake and that ends soon by
 /// itself. Where nothing can wake it, Ruby need not start a thread that could.
-pub(crate) fn without_lock_to_the_end<T>(work: &dyn Fn() -> T) -> Option<T> {
-    run_unlocked(work, Waker::None)
+pub(crate) fn without_lock_to_the_end<T>(
+    ruby: &Ruby,
+    work: &dyn Fn() -> T,
+) -> Result<Option<T>, Error> {
+    run_unlocked(ruby, work, Waker::None)
 }
 
 /// Does `work` without Ruby's lock to its end, once, whatever interrupts are pending.
@@ -59,15 +72,10 @@ pub(crate) fn without_lock_to_the_end<T>(work: &dyn Fn() -> T) -> Option<T> {
 /// # Errors
 /// What an interrupt raises before it; InternalError where it panics.
 pub(crate) fn to_the_end<T>(ruby: &Ruby, work: impl FnMut() -> T) -> Result<T, Error> {
-    let (work, has_run) = (RefCell::new(work), Cell::new(false));
-    let run = || {
-        has_run.set(true);
-        (work.borrow_mut())()
-    };
+    let work = RefCell::new(work);
     loop {
-        match without_lock_to_the_end(&run) {
+        match without_lock_to_the_end(ruby, &|| (work.borrow_mut())())? {
             Some(outcome) => return Ok(outcome),
-            None if has_run.get() => return Err(panicked(ruby)),
             // An interrupt was pending: Ruby does what it has to, and raises it may be.
             None => ruby.thread_check_ints()?,
         }
@@ -84,22 +92,17 @@ pub(crate) fn until_done<T>(
     cancel: &Cancel,
     work: impl FnMut() -> T,
 ) -> Result<T, Error> {
-    let (work, has_run) = (RefCell::new(work), Cell::new(false));
-    let run = || {
-        has_run.set(true);
-        (work.borrow_mut())()
-    };
+    let work = RefCell::new(work);
     let mut tries = Tries::default();
     loop {
-        has_run.set(false);
-        let outcome = tries.without_lock(&run, &|| cancel.cancel());
+        let run = || (work.borrow_mut())();
+        let outcome = tries.without_lock(ruby, &run, &|| cancel.cancel());
         // Nobody calls it away any more now that we have the lock again.
         let was_called_away = cancel.is_cancelled();
         cancel.reset();
         ruby.thread_check_ints()?;
-        match outcome {
+        match outcome? {
             Some(outcome) if !was_called_away => return Ok(outcome),
-            None if has_run.get() => return Err(panicked(ruby)),
             _ => {}
         }
     }
@@ -125,17 +128,18 @@ impl Tries {
     const MAX: u32 = 8;
 
     /// As [`without_lock`].
-    pub(crate) fn without_lock<T>(&mut self, work: &dyn Fn() -> T, wake: &dyn Fn()) -> Option<T> {
+    pub(crate) fn without_lock<T>(
+        &mut self,
+        ruby: &Ruby,
+        work: &dyn Fn() -> T,
+        wake: &dyn Fn(),
+    ) -> Result<Option<T>, Error> {
         self.count += 1;
         match self.count {
-            ..Self::MAX => without_lock(work, wake),
-            _ => without_lock_to_the_end(work),
+            ..Self::MAX => without_lock(ruby, work, wake),
+            _ => without_lock_to_the_end(ruby, work),
         }
     }
-}
-
-fn panicked(ruby: &Ruby) -> Error {
-    to_ruby(ruby, &bytewright::Error::internal("a panic in work without Ruby's lock"))
 }
 
 /// What wakes work that is to be interrupted.
@@ -148,21 +152,32 @@ enum Waker<'a> {
 /// `RUBY_UBF_IO`, which Ruby's headers define as -1 and give no type: signals, until the work ends.
 const BY_SIGNAL: usize = usize::MAX;
 
-fn run_unlocked<T>(work: &dyn Fn() -> T, waker: Waker<'_>) -> Option<T> {
-    unsafe extern "C" fn run<T>(data: *mut c_void) -> *mut c_void {
+fn run_unlocked<T>(
+    ruby: &Ruby,
+    work: &dyn Fn() -> T,
+    waker: Waker<'_>,
+) -> Result<Option<T>, Error> {
+    let result = Cell::new(None);
+    run_without_result(ruby, &|| result.set(Some(work())), waker)?;
+    Ok(result.into_inner())
+}
+
+/// The same for any type of result.
+fn run_without_result(ruby: &Ruby, work: &dyn Fn(), waker: Waker<'_>) -> Result<(), Error> {
+    unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
         // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by
         // nothing else.
-        let unlocked = unsafe { &mut *data.cast::<Unlocked<'_, T>>() };
-        unlocked.result = catch_unwind(AssertUnwindSafe(unlocked.work)).ok();
+        let unlocked = unsafe { &mut *data.cast::<Unlocked<'_>>() };
+        unlocked.panic = panics::catch(unlocked.work).err();
         std::ptr::null_mut()
     }
     unsafe extern "C" fn wake_up(data: *mut c_void) {
         // SAFETY: `data` points to the `&dyn Fn()` below, which outlives the call.
         let wake = unsafe { &*data.cast::<&dyn Fn()>() };
         // A panic here would abort the process; nothing can be told about it either.
-        let _ = catch_unwind(AssertUnwindSafe(wake));
+        let _ = panics::catch(wake);
     }
-    let mut unlocked = Unlocked { work, result: None };
+    let mut unlocked = Unlocked { work, panic: None };
     let mut wake: &dyn Fn() = &|| {};
     let unblock: rb_sys::rb_unblock_function_t = match waker {
         Waker::None => None,
@@ -180,12 +195,12 @@ fn run_unlocked<T>(work: &dyn Fn() -> T, waker: Waker<'_>) -> Option<T> {
     // frame of ours is jumped over.
     unsafe {
         rb_sys::rb_nogvl(
-            Some(run::<T>),
+            Some(run),
             (&raw mut unlocked).cast(),
             unblock,
             (&raw mut wake).cast(),
             rb_sys::RB_NOGVL_INTR_FAIL as c_int,
         );
     }
-    unlocked.result
+    unlocked.panic.map_or(Ok(()), |panic| Err(defect(ruby, &panic)))
 }

@@ -2,15 +2,15 @@
 
 use std::ffi::c_int;
 use std::hint::black_box;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use bytewright::panics;
 use magnus::RClass;
 use magnus::rb_sys::AsRawValue;
 use rb_sys::VALUE;
 
 use super::tables::new_string;
 use super::{AnyMethod, inside, or_raise};
-use crate::error::{guarded, raised};
+use crate::error::{defect, raised};
 use crate::snapshot::ScanObject;
 
 /// Entries that are collected between two looks at what other threads and signals want.
@@ -25,15 +25,15 @@ unsafe fn next<T: Copy>(this: &ScanObject, make: impl FnOnce(&[u8], &[u8]) -> T)
     // SAFETY: a guard would be lost where making a String raises. Nobody else borrows it while Ruby's
     // lock is here and no Ruby code runs; what the scan shows stays until it is asked for more.
     let scan = unsafe { &mut *this.scan.as_ptr() };
-    let outcome = catch_unwind(AssertUnwindSafe(move || {
+    let outcome = panics::catch(move || {
         // Moved, so that what it shows may leave the closure.
         let scan = scan;
         scan.as_mut().map_or(Ok(None), |scan| scan.advance())
-    }));
+    });
     match outcome {
         Ok(Ok(entry)) => entry.map(|(key, value)| make(key, value)),
         Ok(Err(error)) => or_raise(|ruby| raised(ruby, Err(error))),
-        Err(panic) => or_raise(|ruby| guarded(ruby, || resume_unwind(panic))),
+        Err(panic) => or_raise(|ruby| Err(defect(ruby, &panic))),
     }
 }
 

@@ -7,8 +7,8 @@
 use std::cell::RefMut;
 use std::ffi::c_int;
 use std::hint::black_box;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bytewright::panics::{self, Panic};
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
 use magnus::rb_sys::{AsRawValue, FromRawValue};
@@ -16,7 +16,7 @@ use magnus::{Error, RArray, RClass, RString, Ruby, Value, kwargs, prelude::*};
 use rb_sys::VALUE;
 
 use super::{AnyMethod, inside, or_raise, raise};
-use crate::error::to_ruby;
+use crate::error::{defect, to_ruby};
 use crate::table::{Content, TableObject};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
@@ -129,20 +129,17 @@ pub(crate) fn pack_strings(
 /// Runs `work`, which calls nothing of Ruby's; a panic in it is raised as InternalError.
 #[inline]
 fn caught<T>(work: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    match panics::catch(work) {
         Ok(result) => result,
         Err(panic) => raise(or_internal(panic)),
     }
 }
 
 #[cold]
-fn or_internal(panic: Box<dyn std::any::Any + Send>) -> Error {
+fn or_internal(panic: Panic) -> Error {
     // SAFETY: Ruby called the function that ends up here.
     let ruby = unsafe { Ruby::get_unchecked() };
-    match crate::error::guarded::<()>(&ruby, || std::panic::resume_unwind(panic)) {
-        Err(error) => error,
-        Ok(()) => to_ruby(&ruby, &bytewright::Error::internal("a panic that is none")),
-    }
+    defect(&ruby, &panic)
 }
 
 /// Raises what went wrong, if something did.

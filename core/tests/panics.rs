@@ -1,0 +1,79 @@
+//! Goal: a panic that becomes an error is told once, as the error; all others are told as the program wants.
+//! Method: a hook of the program's own that counts what it is told. One test, because the hook is the process's.
+
+#![allow(missing_docs, clippy::panic, clippy::unwrap_used, reason = "panics are what is tested")]
+
+use std::panic::{catch_unwind, set_hook};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytewright::io::{Cancel, MemoryStorage};
+use bytewright::panics::{catch, catch_all};
+use bytewright::scan::{Background, Event};
+use bytewright::table::file::{OpenOptions, TreeTable};
+use bytewright::table::{OrderedTable, Scan, Table};
+use bytewright::{ErrorKind, Result};
+
+static TOLD: AtomicUsize = AtomicUsize::new(0);
+
+/// The bytes of an ordered table whose pages name places outside of them.
+fn damaged_table() -> Vec<u8> {
+    let storage = MemoryStorage::new(Vec::new());
+    let options = OpenOptions { create: true, ..OpenOptions::default() };
+    let mut table = TreeTable::open_storage(Box::new(storage.clone()), "memory", options).unwrap();
+    for number in 0..3000_u32 {
+        table.put(&number.to_be_bytes(), &[7; 60]).unwrap();
+    }
+    drop(table);
+    let mut bytes = storage.bytes();
+    for page in bytes.chunks_mut(4096).skip(1).filter(|page| page[0] != 0) {
+        page[5] = 0xff;
+    }
+    bytes
+}
+
+fn read_all(bytes: Vec<u8>) -> Result<()> {
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let table = TreeTable::open_storage(Box::new(MemoryStorage::new(bytes)), "memory", options)?;
+    let mut entries: Box<dyn Scan> = table.ordered_snapshot()?.scan()?;
+    while entries.advance()?.is_some() {}
+    Ok(())
+}
+
+#[test]
+fn only_panics_that_become_no_error_are_told() {
+    set_hook(Box::new(|_| {
+        TOLD.fetch_add(1, Ordering::SeqCst);
+    }));
+
+    let error = read_all(damaged_table()).unwrap_err();
+    assert!(error.message().contains("stumbled over: range end index"), "{error}");
+    assert_eq!((error.kind(), TOLD.load(Ordering::SeqCst)), (ErrorKind::Corrupt, 0));
+
+    let pass = Background::start(Cancel::new(), 1, |outlet, _| {
+        outlet.send(1)?;
+        panic!("in the pass")
+    });
+    let pass = pass.unwrap();
+    assert!(matches!(pass.next(), Ok(Event::Item(1))));
+    let Err(error) = pass.next() else { panic!("a pass that panics ends with an error") };
+    assert!(error.message().contains("in the pass at core/tests/panics.rs:"), "{error}");
+    assert_eq!((error.kind(), TOLD.load(Ordering::SeqCst)), (ErrorKind::Internal, 0));
+
+    let inner =
+        catch(|| catch(|| panic!("number {}", 1)).map_err(|panic| panic.message().to_owned()));
+    assert_eq!(inner.unwrap(), Err::<(), _>("number 1".to_owned()));
+    assert_eq!(TOLD.load(Ordering::SeqCst), 0);
+
+    catch_unwind(|| panic!("the program's own")).unwrap_err();
+    assert_eq!(TOLD.load(Ordering::SeqCst), 1);
+    catch(|| std::thread::spawn(|| panic!("of another thread")).join().unwrap_err()).unwrap();
+    assert_eq!(TOLD.load(Ordering::SeqCst), 2);
+
+    catch_all();
+    catch_unwind(|| panic!("caught by somebody else")).unwrap_err();
+    let error = catch(|| panic!("caught here")).map(|()| "nothing").unwrap_err();
+    assert!(error.to_string().starts_with("caught here at core/tests/panics.rs:"), "{error}");
+    assert_eq!(TOLD.load(Ordering::SeqCst), 2);
+    catch_unwind(|| panic!("panic in a function that cannot unwind")).unwrap_err();
+    assert_eq!(TOLD.load(Ordering::SeqCst), 3);
+}

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "test_case"
+require "open3"
+
+# Goal: a panic in the extension is one error of Ruby's, and nothing on standard error.
+#
+# Method: an ordered table whose pages name places outside of them, over which the library that reads it panics; in a
+# Ruby of its own, whose standard error is looked at.
+class PanicsTest < TestCase
+  PAGE_BYTES = 4096
+
+  def with_damaged_table
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "t.bwt")
+      Bytewright::TreeTable.open(path) { |table| 3000.times { |number| table[[number].pack("N")] = "\x07" * 60 } }
+      pages = File.binread(path).scan(/.{#{PAGE_BYTES}}/mno)
+      pages.drop(1).each { |page| page.setbyte(5, 0xff) unless page.getbyte(0).zero? }
+      File.binwrite(path, pages.join)
+      yield path
+    end
+  end
+
+  # What a program prints, and what it says on standard error.
+  def run_ruby(script, *arguments)
+    folders = $LOAD_PATH.map { |path| "-I#{path}" }
+    Open3.capture2e(RbConfig.ruby, *folders, "-rbytewright", "-e", script, *arguments)
+  end
+
+  def test_a_panic_over_a_damaged_file_is_an_error_and_prints_nothing
+    with_damaged_table do |path|
+      script = <<~'RUBY'
+        reads = [->(table) { table.to_a }, ->(table) { 3000.times { |n| table[[n].pack("N")] } }, ->(table) { table.keys }]
+        reads.each do |read|
+          Bytewright::TreeTable.open(ARGV[0], read_only: true) { |table| read.call(table) }
+        rescue Bytewright::CorruptError => e
+          puts e.message[/found damage.*stumbled over/]
+        end
+      RUBY
+      output, status = run_ruby(script, path)
+      assert_equal("found damage that redb, which reads it, stumbled over\n" * 3, output)
+      assert_predicate(status, :success?)
+    end
+  end
+
+  def test_the_command_of_the_gem_tells_it_in_one_line
+    with_damaged_table do |path|
+      output, status = run_ruby('exit Bytewright.send(:run_command, %w[table scan] + ARGV)', path)
+      assert_equal(1, status.exitstatus)
+      assert_match(/\Abytewright: #{Regexp.escape(path)}: expected the table as it was written.*\n\z/, output)
+    end
+  end
+end
