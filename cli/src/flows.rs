@@ -104,7 +104,7 @@ fn merge(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let store = match FlowStore::open(path) {
+    let store = match FlowStore::open_to_count(path) {
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };

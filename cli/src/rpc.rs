@@ -68,7 +68,7 @@ fn merge(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let store = match CallStore::open(path) {
+    let store = match CallStore::open_to_count(path) {
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };

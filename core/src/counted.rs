@@ -4,12 +4,13 @@
 //! A capture is counted in one transaction, which also makes an entry for it. `docs/flow-table.md` draws the entries that
 //! all such tables have.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::file::{OpenOptions, TreeTable};
+use crate::table::file::{self, OpenOptions, TreeTable};
+use crate::table::memory;
 use crate::table::{KeyRange, OrderedSnapshot, OrderedTable};
 use crate::wire::{Endian::Little, Reader};
 
@@ -54,7 +55,10 @@ pub(crate) struct CountedTable {
 }
 
 struct State {
+    /// Where the file is yet to be made, an empty table in memory stands for it.
     table: Box<dyn OrderedTable>,
+    /// The file that the first capture makes.
+    unmade: Option<PathBuf>,
     counting: Option<Counting>,
 }
 
@@ -89,6 +93,17 @@ impl CountedTable {
         Self::open_with(path, options, holding)
     }
 
+    /// Opens the table in the file at `path`. Where it is missing or empty, it is made when the first
+    /// capture begins to be counted; until then another process may make it.
+    pub(crate) fn open_to_count(path: &Path, holding: &'static Holding) -> Result<Self> {
+        if file::holds_something(path)? {
+            return Self::open(path, holding);
+        }
+        let table = Box::new(memory::TreeTable::new());
+        let state = State { table, unmade: Some(path.to_owned()), counting: None };
+        Ok(Self::with(state, &path.to_string_lossy(), holding))
+    }
+
     /// Opens the table in the file at `path` to read it, beside others who do.
     pub(crate) fn open_read_only(path: &Path, holding: &'static Holding) -> Result<Self> {
         let options = OpenOptions { read_only: true, ..OpenOptions::default() };
@@ -98,6 +113,11 @@ impl CountedTable {
     fn open_with(path: &Path, options: OpenOptions, holding: &'static Holding) -> Result<Self> {
         let table = Box::new(TreeTable::open(path, options)?);
         Self::of(table, &path.to_string_lossy(), options.read_only, holding)
+    }
+
+    fn with(state: State, name: &str, holding: &'static Holding) -> Self {
+        let (state, name) = (Mutex::new(state), name.to_owned());
+        CountedTable { holding, state, ended: Condvar::new(), name }
     }
 
     /// The sums that `table`, which errors call `name`, holds; an empty table becomes one of such.
@@ -126,8 +146,7 @@ impl CountedTable {
                 return Err(Error::format(expected, "a table of something else").in_file(name));
             }
         }
-        let state = Mutex::new(State { table, counting: None });
-        Ok(CountedTable { holding, state, ended: Condvar::new(), name: name.to_owned() })
+        Ok(Self::with(State { table, unmade: None, counting: None }, name, holding))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -148,6 +167,10 @@ impl CountedTable {
                 .in_file(&self.name));
             }
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if let Some(path) = &state.unmade {
+            let made = Self::open(path, self.holding)?.state.into_inner();
+            *state = made.unwrap_or_else(PoisonError::into_inner);
         }
         let before = state.table.ordered_snapshot()?;
         state.table.begin()?;

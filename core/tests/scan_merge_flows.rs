@@ -27,6 +27,23 @@ impl Source for Bytes {
     }
 }
 
+/// A folder that goes with it.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("bytewright-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 fn store() -> FlowStore {
     let options = OpenOptions { create: true, ..OpenOptions::default() };
     let storage = Box::new(MemoryStorage::new(Vec::new()));
@@ -134,4 +151,48 @@ fn reading_stops_at_the_packet_that_the_caller_stops_at_and_goes_on_behind_it() 
         numbers.push(0);
     }
     assert_eq!(numbers, [1, 2, 0, 3, 0]);
+}
+
+#[test]
+fn what_is_no_capture_is_refused_and_leaves_the_table_as_it_was() {
+    let store = store();
+    let cut = &pcap(true, PACKETS)[..23];
+    let section_header = [0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a];
+    for bytes in [b"".as_slice(), b"a,b\n1,2\n3,4\n", cut, &section_header] {
+        for _ in 0..2 {
+            let source = Bytes(bytes.to_vec(), None);
+            let error = merge_from(&store, source, &CaptureOptions::default()).unwrap_err();
+            let kind = error.kind();
+            assert!(matches!(kind, ErrorKind::Format | ErrorKind::Truncated { .. }), "{error}");
+            assert_eq!(error.file(), Some("trace.pcap"));
+            assert!(store.captures().unwrap().is_empty());
+        }
+    }
+    // A header alone is a capture, of no packets.
+    assert!(matches!(merge(&store, &pcap(true, &[])).merged, Merged::Added { flows: 0, .. }));
+}
+
+#[test]
+fn a_store_that_is_opened_to_count_is_made_by_its_first_capture() {
+    let folder = Folder::new("made-by-a-capture");
+    let path = folder.0.join("week.bwt");
+    let store = FlowStore::open_to_count(&path).unwrap();
+    let notes = Bytes(b"a,b\n1,2\n3,4\n".to_vec(), None);
+    merge_from(&store, notes, &CaptureOptions::default()).unwrap_err();
+    assert_eq!((store.len().unwrap(), store.captures().unwrap().len()), (0, 0));
+    assert!(!path.exists());
+    assert_eq!(merge(&store, &pcap(true, PACKETS)).packets, 3);
+    assert_eq!((store.len().unwrap(), store.captures().unwrap().len()), (2, 1));
+    drop(store);
+    assert_eq!(packets(&FlowStore::open_to_count(&path).unwrap()), 3);
+}
+
+#[test]
+fn a_store_that_cannot_be_made_says_so_before_a_capture_is_read() {
+    let folder = Folder::new("cannot-be-made");
+    let error = FlowStore::open_to_count(folder.0.join("missing/week.bwt")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io(Some(2)));
+    let path = folder.0.join("notes.txt");
+    std::fs::write(&path, "no table").unwrap();
+    assert_eq!(FlowStore::open_to_count(path).unwrap_err().kind(), ErrorKind::Format);
 }

@@ -281,6 +281,26 @@ class FlowStoreTest < TestCase
     end
   end
 
+  def test_what_is_no_capture_raises_and_leaves_the_store_as_it_was
+    nothing = { "a file header" => pcap[0, 20], "no capture" => "when,what\n1,rain\n", "an empty file" => "" }
+    nothing.each do |what, bytes|
+      with_file(bytes) do |path|
+        with_new_file("flows.bwt") do |store|
+          error = assert_raises(Bytewright::FormatError, Bytewright::TruncatedError, what) { merge(path, into: store) }
+          assert_equal(path, error.file)
+          refute_path_exists(store)
+          assert_raises(error.class) { merge(StringIO.new(bytes), into: store) }
+          assert_raises(error.class) { merge(VLAN, path, into: store) }
+          Bytewright::FlowStore.open(store) do |open|
+            assert_equal([VLAN], open.captures.map { |capture| capture[:name] })
+            assert_raises(error.class) { merge(path, into: open) }
+            assert_equal(1, open.captures.size)
+          end
+        end
+      end
+    end
+  end
+
   def test_a_second_opener_is_told_of_the_lock
     with_store do |path|
       Bytewright::FlowStore.open(path) do

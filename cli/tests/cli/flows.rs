@@ -209,3 +209,29 @@ fn the_sample_has_the_flows_that_it_was_recorded_with() {
         |proto| stdout.lines().filter(|row| row.split(',').nth(5) == Some(proto)).count();
     assert_eq!((of_protocol("6"), of_protocol("17")), (347, 510));
 }
+
+#[test]
+fn what_is_no_capture_is_an_error_and_leaves_the_table_as_it_was() {
+    let folder = folder();
+    folder.write("notes.csv", b"when,what\n1,rain\n");
+    folder.write("empty.pcap", b"");
+    folder.write("header.pcap", &mixed().0[..20]);
+    for command in ["flows", "rpc"] {
+        let captures = ["notes.csv", "empty.pcap", "header.pcap"];
+        let outcome = folder.run(&[&[command], &captures[..], &["--into", "new.bwt"]].concat());
+        assert_eq!(outcome.code, 1, "{}", outcome.stdout);
+        let expected = "\
+bytewright: notes.csv: byte 0: expected a pcap or pcapng capture, found bytes 77 68 65 6e 2c 77 68 61
+bytewright: empty.pcap: byte 0: expected a capture file header of 4 bytes, found 0 before the input ends
+bytewright: header.pcap: byte 0: expected a capture file header of 24 bytes, found 20 before the input ends
+";
+        assert_eq!(outcome.stderr, expected);
+        assert!(!folder.names().contains(&"new.bwt".to_owned()), "{command} made a table");
+
+        let table = format!("{command}.bwt");
+        let outcome = folder.run(&[command, "notes.csv", "three.pcap", "--into", &table]);
+        assert_eq!(outcome.code, 1);
+        assert!(outcome.stdout.contains("three.pcap: added: 11 packets"), "{}", outcome.stdout);
+        assert!(outcome.stdout.ends_with("of 1 capture\n"), "{}", outcome.stdout);
+    }
+}

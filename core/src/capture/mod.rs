@@ -250,6 +250,12 @@ impl Decoder {
         }
     }
 
+    /// Whether the header was read whole: the file header of a pcap file, the first section header of
+    /// a pcapng file. An input that ends or fails before is no capture.
+    pub fn has_header(&self) -> bool {
+        self.sections() > 0
+    }
+
     /// Version of the format, major and minor, as the file states it.
     pub fn version(&self) -> Option<(u16, u16)> {
         match &self.state {

@@ -58,6 +58,12 @@ impl FlowStore {
         CountedTable::open(path.as_ref(), &HOLDING).map(FlowStore)
     }
 
+    /// Opens the flow table in the file at `path`. Where it is missing or empty, the first
+    /// capture that is counted makes it.
+    pub fn open_to_count(path: impl AsRef<Path>) -> Result<FlowStore> {
+        CountedTable::open_to_count(path.as_ref(), &HOLDING).map(FlowStore)
+    }
+
     /// Opens the flow table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<FlowStore> {
         CountedTable::open_read_only(path.as_ref(), &HOLDING).map(FlowStore)

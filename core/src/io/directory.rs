@@ -67,6 +67,11 @@ impl FileDirectory {
         Ok((Self::of(&path), name.to_owned()))
     }
 
+    /// Fails where there is no such directory.
+    pub fn check_exists(&self) -> io::Result<()> {
+        std::fs::metadata(&self.path).map(drop)
+    }
+
     /// The directory that the file at `path` is in.
     pub fn of(path: &Path) -> FileDirectory {
         match path.parent() {

@@ -40,6 +40,12 @@ impl CallStore {
         CountedTable::open(path.as_ref(), &HOLDING).map(CallStore)
     }
 
+    /// Opens the call table in the file at `path`. Where it is missing or empty, the first
+    /// capture that is counted makes it.
+    pub fn open_to_count(path: impl AsRef<Path>) -> Result<CallStore> {
+        CountedTable::open_to_count(path.as_ref(), &HOLDING).map(CallStore)
+    }
+
     /// Opens the call table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<CallStore> {
         CountedTable::open_read_only(path.as_ref(), &HOLDING).map(CallStore)

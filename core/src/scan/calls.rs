@@ -119,12 +119,14 @@ pub struct CallsMerge {
 /// and its answer as a call there.
 ///
 /// # Errors
-/// Those of the store, and those of reading that are not damage. Then the store is as it was.
+/// Those of [`merge_flows`](super::merge_flows). Then the store is as it was.
 pub fn merge_calls(
     reader: &mut CaptureReader,
     options: RpcOptions,
     store: &CallStore,
 ) -> Result<CallsMerge> {
+    // Before the count begins, which makes a store that is not there.
+    reader.read_header()?;
     let count = store.begin()?;
     let mut content = ContentHasher::new(reader.filter(), reader.decode_options().inner);
     let (mut rpc, mut summary) = (Rpc::new(options), Summary::new());

@@ -30,13 +30,16 @@ pub struct CaptureMerge {
 /// still being written looks the same, so wait until it is whole.
 ///
 /// # Errors
-/// Those of the store, and those of reading that are not damage: `Io`, `Argument` where the filter
-/// does not fit. Then the store is as it was.
+/// Those of the store; `Format` or `Truncated` where the input is no capture, or ends inside of its
+/// header; and those of reading that are not damage: `Io`, `Argument` where the filter does not fit.
+/// Then the store is as it was.
 pub fn merge_flows(
     reader: &mut CaptureReader,
     options: FlowOptions,
     store: &FlowStore,
 ) -> Result<CaptureMerge> {
+    // Before the count begins, which makes a store that is not there.
+    reader.read_header()?;
     let mut count = store.begin()?;
     let mut content = ContentHasher::new(reader.filter(), reader.decode_options().inner);
     let mut table = FlowTable::new(options);

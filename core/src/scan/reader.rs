@@ -95,6 +95,27 @@ impl CaptureReader {
         &self.decoder
     }
 
+    /// Reads the header of the capture, unless that was done, and no packet.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder: the input is no capture, or ends inside of its header.
+    pub fn read_header(&mut self) -> Result<()> {
+        while !self.decoder.has_header() {
+            let step = self.decoder.step(self.stream.buffered(), self.stream.at_end());
+            match step.map_err(|error| error.in_file(self.stream.name()))? {
+                Step::Need(count) => {
+                    self.stream.fill(count)?;
+                }
+                Step::Skip(count) => {
+                    self.stream.skip(count)?;
+                }
+                // A decoder gives neither before it has a header.
+                Step::Record { .. } | Step::End => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `each` with every packet and its captured bytes, until the capture ends.
     ///
     /// # Errors

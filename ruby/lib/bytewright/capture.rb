@@ -63,6 +63,8 @@ module Bytewright
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
       # @return [Enumerator, nil] otherwise
+      # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; the
+      #   store is then as the captures before it left it
       def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
         limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
         return merge(sources, into, open_flows(**limits), options) if into
@@ -93,11 +95,20 @@ module Bytewright
       end
 
       def merge(sources, into, limits, options)
-        return FlowStore.open(into) { |store| merge(sources, store, limits, options) } unless into.is_a?(FlowStore)
+        return merge_into_file(sources, into, limits, options) unless into.is_a?(FlowStore)
 
         sources.map do |source|
           open(source, **options) { |capture| { file: capture.name }.merge(capture.send(:merge_into, into, limits)) }
         end
+      end
+
+      # The first capture makes the file, so that sources that are no captures leave none behind.
+      def merge_into_file(sources, path, limits, options)
+        path = path.to_path if path.respond_to?(:to_path)
+        store = FlowStore.send(:open_to_count, path)
+        merge(sources, store, limits, options)
+      ensure
+        store&.close
       end
 
       def from(source, *options)

@@ -40,7 +40,7 @@ module Bytewright
         end
       end
 
-      private :open_path
+      private :open_path, :open_to_count
     end
 
     # Yields every flow, in the order of addresses.

@@ -9,7 +9,7 @@ mod tree_table;
 
 pub use claim::Claim;
 pub use hash_table::{Check, HashTable};
-pub use open::{FileTable, TableKind, open};
+pub use open::{FileTable, TableKind, holds_something, open};
 pub use options::{OpenOptions, SyncMode};
 pub use repair::{Repaired, repair};
 pub use tree_table::TreeTable;

@@ -7,7 +7,7 @@ use super::hash_table::{self, HashTable};
 use super::options::OpenOptions;
 use super::tree_table::{self, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileStorage, Storage, StorageMode};
+use crate::io::{FileDirectory, FileStorage, Storage, StorageMode};
 use crate::table::tokyo_cabinet::Database;
 use crate::table::{OrderedTable, Table};
 
@@ -135,6 +135,20 @@ pub fn open(
         TableKind::Ordered => Ok(FileTable::Ordered(Box::new(TreeTable::open(path, options)?))),
         TableKind::Hashed => Ok(FileTable::Hashed(Box::new(HashTable::open(path, options)?))),
     }
+}
+
+/// Whether the file at `path` holds anything. A missing or empty one is to be made, for which its
+/// folder must be there: [`ErrorKind::Io`] where it is not.
+pub fn holds_something(path: &Path) -> Result<bool> {
+    let len = match FileStorage::open_unlocked(path, StorageMode::Follow) {
+        Ok(file) => file.len().map_err(|error| Error::io("read", &error)),
+        Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => {
+            let folder = FileDirectory::of(path).check_exists();
+            folder.map(|()| 0).map_err(|error| Error::io("create", &error))
+        }
+        Err(error) => Err(error),
+    };
+    Ok(len.map_err(|error| error.in_file(&path.to_string_lossy()))? > 0)
 }
 
 /// What a file that holds something says that it is; nothing where it is to be made.

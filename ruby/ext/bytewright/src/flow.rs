@@ -120,11 +120,24 @@ pub(crate) struct StoreObject {
 impl StoreObject {
     /// `FlowStore.open_path(path, read_only)`.
     pub(crate) fn open_path(ruby: &Ruby, path: RString, read_only: bool) -> Result<Self, Error> {
+        Self::open(ruby, path, &|path| match read_only {
+            true => FlowStore::open_read_only(path),
+            false => FlowStore::open(path),
+        })
+    }
+
+    /// `FlowStore.open_to_count(path)`.
+    pub(crate) fn open_to_count(ruby: &Ruby, path: RString) -> Result<Self, Error> {
+        Self::open(ruby, path, &|path| FlowStore::open_to_count(path))
+    }
+
+    fn open(
+        ruby: &Ruby,
+        path: RString,
+        open: &dyn Fn(&PathBuf) -> bytewright::Result<FlowStore>,
+    ) -> Result<Self, Error> {
         let path: PathBuf = path_of(path)?;
-        let open = || match read_only {
-            true => FlowStore::open_read_only(&path),
-            false => FlowStore::open(&path),
-        };
+        let open = || open(&path);
         let opened = lock::to_the_end(ruby, open)?;
         let opened = raised(ruby, opened)?;
         Ok(StoreObject {
@@ -242,6 +255,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
 
     let store = class::define::<StoreObject>(ruby, "FlowStore")?;
     store.define_singleton_method("open_path", magnus::function!(StoreObject::open_path, 2))?;
+    let open_to_count = magnus::function!(StoreObject::open_to_count, 1);
+    store.define_singleton_method("open_to_count", open_to_count)?;
     store.define_method("name", method!(StoreObject::name, 0))?;
     store.define_method("close", method!(StoreObject::close, 0))?;
     store.define_method("closed?", method!(StoreObject::is_closed, 0))?;
