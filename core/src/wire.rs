@@ -139,6 +139,53 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// An unsigned number of 24 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct U24(u32);
+
+impl U24 {
+    /// The largest one.
+    pub const MAX: u32 = (1 << 24) - 1;
+
+    /// `number`, if it fits.
+    pub const fn new(number: u32) -> Option<U24> {
+        if number <= Self::MAX { Some(U24(number)) } else { None }
+    }
+
+    /// The number of these bytes, the least significant first.
+    #[inline]
+    pub const fn from_le_bytes([low, middle, high]: [u8; 3]) -> U24 {
+        U24(u32::from_le_bytes([low, middle, high, 0]))
+    }
+
+    /// The number of these bytes, the most significant first.
+    #[inline]
+    pub const fn from_be_bytes([high, middle, low]: [u8; 3]) -> U24 {
+        U24(u32::from_be_bytes([0, high, middle, low]))
+    }
+
+    /// Its bytes, the least significant first.
+    #[inline]
+    pub const fn to_le_bytes(self) -> [u8; 3] {
+        let [low, middle, high, _] = self.0.to_le_bytes();
+        [low, middle, high]
+    }
+
+    /// Its bytes, the most significant first.
+    #[inline]
+    pub const fn to_be_bytes(self) -> [u8; 3] {
+        let [_, high, middle, low] = self.0.to_be_bytes();
+        [high, middle, low]
+    }
+}
+
+impl From<U24> for u64 {
+    #[inline]
+    fn from(number: U24) -> u64 {
+        number.0.into()
+    }
+}
+
 /// What stands at the start of bytes where a varint should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VarintStart {
@@ -234,5 +281,18 @@ mod tests {
         let beyond = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
         assert_eq!(Reader::new(&beyond).varint(), None);
         assert_eq!(Reader::new(&[0x80; 20]).varint(), None);
+    }
+
+    #[test]
+    fn a_number_of_24_bits_has_three_bytes_in_either_order() {
+        for number in [0, 1, 0x0012_3456, U24::MAX] {
+            let bytes = number.to_be_bytes();
+            let Some(number) = U24::new(number) else { unreachable!("it fits") };
+            assert_eq!(number.to_be_bytes(), bytes[1..]);
+            assert_eq!(U24::from_be_bytes(number.to_be_bytes()), number);
+            assert_eq!(U24::from_le_bytes(number.to_le_bytes()), number);
+            assert!(number.to_le_bytes().iter().eq(number.to_be_bytes().iter().rev()));
+        }
+        assert_eq!(U24::new(U24::MAX + 1), None);
     }
 }

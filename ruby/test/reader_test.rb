@@ -140,6 +140,117 @@ class ReaderTest < TestCase
     end
   end
 
+  def test_numbers_of_24_bits_are_read_at_every_boundary_of_the_buffer
+    bytes = @random.bytes(PIECE + 14)
+    each_input(bytes) do |reader, from|
+      reader.skip(PIECE - 8)
+      (PIECE - 8).step(PIECE + 4, 6) do |at|
+        one, other = bytes.byteslice(at, 6).unpack("a3a3")
+        assert_equal([1, at, "\0#{one}".unpack1("N"), "#{other}\0".unpack1("V")], [1, reader.pos, reader.u24be, reader.u24le], from)
+      end
+      reader.skip(2)
+      error = assert_raises(Bytewright::TruncatedError) { reader.u24be }
+      assert_equal([3, 2, bytes.bytesize - 2], [error.needed, error.available, reader.pos])
+    end
+  end
+
+  # What a call of the reader's and the same call of IO's give, errors and what became of a string among it.
+  def outcome_of(io, call, string = nil)
+    [io.public_send(*call, *string), string&.b, io.pos]
+  rescue EOFError, ArgumentError, TypeError, FrozenError, NoMethodError => e
+    [e.class, e.is_a?(FrozenError) ? nil : e.message, string&.b, io.pos]
+  end
+
+  def test_parts_and_bytes_are_those_of_io
+    bytes = @random.bytes(PIECE / 2)
+    with_file(bytes, ".bin") do |path|
+      File.open(path, "rb") do |file|
+        Bytewright::Reader.open(path) do |reader|
+          300.times do
+            length = @random.rand(10).zero? ? [-1, 0, nil, "x"].sample(random: @random) : @random.rand(500)
+            call = @random.rand(3).zero? ? [:getbyte] : [:readpartial, length]
+            strings = [+"old", +"old"] if call.size == 2 && @random.rand(2).zero?
+            strings = %w[frozen frozen] if strings && @random.rand(10).zero?
+            expected, found = [file, reader].zip(strings || []).map { |io, string| outcome_of(io, call, string) }
+            assert_equal(expected, found, call.inspect)
+          end
+          [file, reader].each { |io| io.seek(0, :END) }
+          [[:getbyte], [:readpartial, 0], [:readpartial, 5], [:readpartial], [:readpartial, 1, +"", 2]].each do |call|
+            assert_equal(outcome_of(file, call), outcome_of(reader, call), call.inspect)
+          end
+          string = +"old"
+          assert_equal("end of file reached", assert_raises(EOFError) { reader.readpartial(3, string) }.message)
+          assert_equal("", string)
+          # The end is no state: what is added is read.
+          File.binwrite(path, "more", mode: "ab")
+          assert_equal([109, "ore"], [reader.getbyte, reader.readpartial(100)])
+        end
+      end
+    end
+  end
+
+  def test_a_part_is_what_there_is_and_waits_only_where_there_is_nothing
+    [IO.pipe, UNIXSocket.pair].each do |mine, theirs|
+      Bytewright::Reader.open(mine) do |reader|
+        assert_equal("", reader.readpartial(0))
+        theirs << "abc"
+        assert_equal([97, "bc"], [reader.getbyte, reader.readpartial(1_000)])
+        later = Thread.new { reader.readpartial(1_000) }
+        Thread.pass until later.stop?
+        theirs << "later"
+        assert_equal("later", later.value)
+        waiting = Thread.new { reader.getbyte }
+        Thread.pass until waiting.stop?
+        waiting.kill.join
+        theirs << "x"
+        theirs.close
+        assert_equal(["x".ord, nil], [reader.getbyte, reader.getbyte])
+        assert_raises(EOFError) { reader.readpartial(1) }
+      end
+      mine.close
+    end
+    # A thread that waits is told when the reader is closed.
+    IO.pipe do |mine, _theirs|
+      reader = Bytewright::Reader.open(mine)
+      waiting = Thread.new { assert_raises(Bytewright::ClosedError) { reader.readpartial(1) } }
+      Thread.pass until waiting.stop?
+      reader.close
+      waiting.join
+    end
+  end
+
+  def test_parts_of_compressed_input_and_of_objects_give_all_bytes_once
+    bytes = @random.bytes(PIECE * 2 + 100)
+    each_input(bytes) do |reader, from|
+      all, part = "".b, "".b
+      all << reader.getbyte
+      assert_raises(EOFError) { loop { all << reader.readpartial(@random.rand(1..100_000), part) } }
+      same_bytes(bytes, all.b, from)
+    end
+  end
+
+  def test_the_size_is_known_where_it_takes_no_reading
+    bytes = @random.bytes(1_000)
+    sizes = { "a path" => 1_000, "a file" => 1_000, "a StringIO" => 1_000, "gzip" => nil, "a pipe" => nil, "a socket" => nil }
+    each_input(bytes) do |reader, from|
+      assert_equal([sizes[from], 0], [reader.size, reader.pos], from) if sizes[from]
+      assert_nil(reader.size, from) unless sizes[from]
+      assert_equal(bytes.byteslice(0, 10), reader.read(10))
+      assert_equal([sizes[from]], [reader.size], from)
+    end
+    # It is counted from where the reader began, and of a file as it is now.
+    with_file(bytes, ".bin") do |path|
+      File.open(path, "rb") do |file|
+        file.seek(300)
+        Bytewright::Reader.open(file) do |reader|
+          assert_equal(700, reader.size)
+          File.binwrite(path, "more", mode: "ab")
+          assert_equal(704, reader.size)
+        end
+      end
+    end
+  end
+
   def test_a_value_that_the_input_ends_within_is_not_taken
     each_input("abc") do |reader, from|
       %i[u32be f64le u64le].each do |name|
@@ -735,14 +846,14 @@ class ReaderTest < TestCase
     assert_nil(reader.close)
     assert_nil(reader.close)
     assert_predicate(reader, :closed?)
-    [:u8, :gets, :read, :eof?, :pos, :rewind, :count_lines, :varint, :to_a].each do |name|
+    [:u8, :u24le, :getbyte, :size, :gets, :read, :eof?, :pos, :rewind, :count_lines, :varint, :to_a].each do |name|
       assert_raises(Bytewright::ClosedError, name) { reader.public_send(name) }
     end
     assert_raises(Bytewright::ClosedError) { reader.skip(0) }
     assert_raises(Bytewright::ClosedError) { reader.peek(0) }
     error = assert_raises(Bytewright::ClosedError) { reader.gets(0) }
     assert_equal([true, true], [error.is_a?(IOError), error.is_a?(Bytewright::Error)])
-    [[:read, 0], [:gets, "", 0], [:seek, 0], [:unpack_records, "n"], [:scan, "x"], [:read_into, +"", 0]].each do |call|
+    [[:read, 0], [:readpartial, 0], [:readpartial, 1, +""], [:gets, "", 0], [:seek, 0], [:unpack_records, "n"], [:scan, "x"], [:read_into, +"", 0]].each do |call|
       assert_raises(IOError, call.inspect) { reader.public_send(*call) }
     end
     assert_equal(:value, Bytewright::Reader.open(WEB) { :value })

@@ -154,6 +154,132 @@ class WriterTest < TestCase
     assert_equal([(1 << 64) - 1, -(1 << 63), 2].pack("Q>q>S>"), object.string.b)
   end
 
+  def test_numbers_of_24_bits_are_those_that_a_reader_reads
+    numbers = [0, 1, 0xff_ffff, *Array.new(50) { @random.rand(1 << 24) }]
+    with_new_file("out.bin") do |path|
+      Bytewright::Writer.open(path) do |writer|
+        numbers.each { |number| assert_same(writer, writer.u24be(number).u24le(number)) }
+        [-1, 1 << 24, 1 << 80].each { |number| assert_raises(RangeError) { writer.u24le(number) } }
+        assert_raises(RangeError) { writer.u24be(1 << 24) }
+        assert_raises(TypeError) { writer.u24be(nil) }
+      end
+      assert_equal(numbers.map { |n| [n].pack("N")[1..] + [n].pack("V")[0, 3] }.join, File.binread(path))
+      Bytewright::Reader.open(path) { |reader| assert_equal(numbers, numbers.map { [reader.u24be, reader.u24le].uniq.first }) }
+    end
+  end
+
+  def test_values_are_packed_as_by_array
+    with_new_file("out.bin") do |path|
+      Bytewright::Writer.open(path) do |writer|
+        assert_same(writer, writer.pack("n a4 C w U m0", 2, "body", 7, 300, 0x20ac, "text"))
+        assert_same(writer, writer.pack("x3"))
+        assert_raises(ArgumentError) { writer.pack("nn", 1) }
+        assert_raises(TypeError) { writer.pack("n", "1") }
+      end
+      assert_equal([2, "body", 7, 300, 0x20ac, "text"].pack("n a4 C w U m0").b + "\0\0\0", File.binread(path))
+    end
+  end
+
+  # What a file and a writer that does the same to it hold and answer, for each mode of opening.
+  def go_and_write(writer, file)
+    200.times do
+      case @random.rand(6)
+      when 0, 1
+        place = [@random.rand(-20..120), [:SET, :CUR, :END, IO::SEEK_SET].sample(random: @random)]
+        # A file that is opened to append has its place where it was last written, or nowhere.
+        expected, found = [file, writer].map do |io|
+          io.seek(*place)
+        rescue Errno::EINVAL
+          :invalid
+        end
+        assert_equal(expected, found, place.inspect)
+      when 2 then assert_equal(file.pos, writer.pos)
+      when 3
+        place = @random.rand(120)
+        assert_equal([place, place], [file, writer].map { |io| io.pos = place })
+      else
+        bytes = @random.bytes(@random.rand(1..15))
+        assert_equal(file.write(bytes), writer.write(bytes))
+        # Before that, a place that was gone to is the place of what is written, which is the end.
+        assert_equal(file.pos, writer.pos)
+      end
+    end
+  end
+
+  def test_places_are_those_of_a_file
+    with_new_file("file") do |file_path|
+      { "wb" => {}, "ab" => { append: true } }.each do |mode, options|
+        with_new_file("out.bin") do |path|
+          [file_path, path].each { |each| File.binwrite(each, "before") }
+          Bytewright::Writer.open(path, **options) do |writer|
+            File.open(file_path, mode) { |file| file.seek(0, :END) && go_and_write(writer, file) }
+          end
+          assert_equal(File.binread(file_path), File.binread(path), mode)
+        end
+      end
+      with_new_file("out.bin") do |path|
+        Bytewright::Writer.replace(path) { |writer| File.open(file_path, "wb") { |file| go_and_write(writer, file) } }
+        assert_equal(File.binread(file_path), File.binread(path))
+      end
+    end
+  end
+
+  def test_places_in_an_object_are_counted_from_where_it_was
+    with_new_file("file") do |file_path|
+      with_new_file("out.bin") do |path|
+        [File.open(path, "wb"), StringIO.new(+"".b)].each do |object|
+          object.write("head")
+          writer = Bytewright::Writer.open(object)
+          File.open(file_path, "wb") { |file| go_and_write(writer, file) }
+          writer.flush
+          object.flush
+          written = object.is_a?(StringIO) ? object.string : File.binread(path)
+          assert_equal("head".b + File.binread(file_path), written, object.class.name)
+          object.close
+        end
+      end
+    end
+  end
+
+  def test_a_header_is_written_when_its_length_is_known
+    with_new_file("out.bin") do |path|
+      Bytewright::Writer.open(path) do |writer|
+        writer.u32be(0)
+        1_000.times { writer << "x" * 1_000 }
+        length = writer.pos - 4
+        writer.pos = 0
+        writer.u32be(length)
+      end
+      Bytewright::Reader.open(path) { |reader| assert_equal("x" * 1_000_000, reader.read(reader.u32be)) }
+    end
+  end
+
+  def test_a_place_is_refused_where_there_is_none
+    out = Object.new
+    def out.write(bytes) = bytes.bytesize
+    IO.pipe do |_mine, theirs|
+      ours, _theirs = UNIXSocket.pair
+      [theirs, ours, out].each do |target|
+        Bytewright::Writer.open(target) do |writer|
+          writer << "abc"
+          [[0], [0, :CUR], [0, :END]].each { |place| assert_raises(Errno::ESPIPE) { writer.seek(*place) } }
+          assert_equal(3, writer.pos)
+        end
+      end
+    end
+    with_new_file("out.bin") do |path|
+      writer = Bytewright::Writer.open(path)
+      writer << "abc"
+      assert_raises(ArgumentError) { writer.seek(0, :MIDDLE) }
+      assert_raises(TypeError) { writer.seek("1") }
+      assert_raises(RangeError) { writer.seek(1 << 70) }
+      assert_raises(Errno::EINVAL) { writer.seek(-4, :CUR) }
+      assert_equal(3, writer.pos)
+      writer.close
+      assert_raises(Bytewright::ClosedError) { writer.seek(0) }
+    end
+  end
+
   def test_varints_are_those_that_a_reader_reads
     numbers = Array.new(1_000) { @random.rand(1 << @random.rand(1..64)) }
     signed = Array.new(1_000) { @random.rand(1 << @random.rand(1..63)) * [1, -1].sample(random: @random) } << -(1 << 63)

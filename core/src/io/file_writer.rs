@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -32,8 +32,8 @@ pub struct FileWriter {
 enum Output {
     /// To the place that the writer says.
     At(Box<dyn Storage>),
-    /// Behind all that the file has when they come.
-    Behind(File),
+    /// Behind all that the file has when they come, which ended there when it was last looked at.
+    Behind { file: File, end: u64 },
 }
 
 /// The file that the new one is to replace.
@@ -63,8 +63,9 @@ impl FileWriter {
     pub fn append(path: &Path) -> Result<FileWriter> {
         let (file, name) = open_with(OpenOptions::new().append(true), path)?;
         let metadata = file.metadata().map_err(|error| Error::io("open", &error).in_file(&name))?;
-        let position = metadata.len();
-        Ok(FileWriter { output: Output::Behind(file), name, position, replaced: None })
+        let end = metadata.len();
+        let output = Output::Behind { file, end };
+        Ok(FileWriter { output, name, position: end, replaced: None })
     }
 
     /// Writes a file that takes the place of the one at `path`, with its mode and owner, when
@@ -124,9 +125,14 @@ impl FileWriter {
         &self.name
     }
 
-    /// Where in the file the next byte goes, as far as nobody else appends to it.
-    pub fn position(&self) -> u64 {
-        self.position
+    /// Where in the file the next byte goes when so many that were gathered are written, as far as nobody else
+    /// appends to it.
+    pub fn position(&self, gathered: usize) -> u64 {
+        let begin = match &self.output {
+            Output::Behind { end, .. } if gathered > 0 => *end,
+            _ => self.position,
+        };
+        begin + gathered as u64
     }
 
     /// Whether it is to replace another file.
@@ -140,17 +146,48 @@ impl FileWriter {
         let before = bytes.len();
         let written = match &mut self.output {
             Output::At(storage) => storage.write_at(self.position, bytes).map(|()| bytes.clear()),
-            Output::Behind(file) => write_and_take(file, bytes),
+            Output::Behind { file, .. } => write_and_take(file, bytes),
         };
         self.position += (before - bytes.len()) as u64;
+        if let Output::Behind { file, end } = &mut self.output
+            && bytes.len() < before
+        {
+            // The system has gone behind what it took.
+            *end = file.stream_position().unwrap_or(self.position);
+            self.position = *end;
+        }
         written.map_err(|error| self.failed("write", &error))
+    }
+
+    /// Goes to a place in the file, from which on the next bytes are written, and answers where that is. A
+    /// file that is appended to takes them behind what it has all the same. [`ErrorKind::Io`] with `EINVAL`
+    /// where the place is before the beginning, or beyond what a file can have.
+    pub fn seek(&mut self, place: SeekFrom) -> Result<u64> {
+        let (base, offset) = match place {
+            SeekFrom::Start(offset) => (offset, 0),
+            SeekFrom::Current(offset) => (self.position, offset),
+            SeekFrom::End(offset) => (self.len()?, offset),
+        };
+        let target =
+            base.checked_add_signed(offset).filter(|target| i64::try_from(*target).is_ok());
+        self.position = target.ok_or_else(|| self.failed("seek", &Errno::INVAL.into()))?;
+        Ok(self.position)
+    }
+
+    /// Bytes that the file has.
+    fn len(&self) -> Result<u64> {
+        let len = match &self.output {
+            Output::At(storage) => storage.len(),
+            Output::Behind { file, .. } => file.metadata().map(|metadata| metadata.len()),
+        };
+        len.map_err(|error| self.failed("look at", &error))
     }
 
     /// Returns when what was written will survive a power cut.
     pub fn sync(&self) -> Result<()> {
         let synced = match &self.output {
             Output::At(storage) => storage.sync(),
-            Output::Behind(file) => file.sync_data(),
+            Output::Behind { file, .. } => file.sync_data(),
         };
         synced.map_err(|error| self.failed("sync", &error))
     }
@@ -268,5 +305,46 @@ mod tests {
         let none: &mut [u8] = &mut [];
         assert!(write_and_take(&mut &mut *none, &mut bytes).is_err());
         assert_eq!(bytes, b"some bytes");
+    }
+
+    /// A path for one test, where nothing is.
+    fn path(name: &str) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("bytewright-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        path
+    }
+
+    #[test]
+    fn bytes_go_where_the_writer_went() -> Result<()> {
+        let path = path("seek");
+        let mut writer = FileWriter::open(&path)?;
+        writer.write(&mut b"????, body".to_vec())?;
+        assert_eq!(writer.seek(SeekFrom::Start(0))?, 0);
+        writer.write(&mut b"head".to_vec())?;
+        assert_eq!(writer.seek(SeekFrom::End(2))?, 12);
+        assert_eq!(writer.seek(SeekFrom::Current(-1))?, 11);
+        for place in [SeekFrom::Current(-12), SeekFrom::End(-11), SeekFrom::Start(u64::MAX)] {
+            let kind = writer.seek(place).map_err(|error| error.kind());
+            assert_eq!(kind, Err(ErrorKind::Io(Some(22))));
+        }
+        writer.write(&mut b"!".to_vec())?;
+        assert_eq!(writer.position(0), 12);
+        assert_eq!(std::fs::read(&path).unwrap_or_default(), b"head, body\0!");
+        let _ = std::fs::remove_file(path);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_appended_goes_to_the_end_wherever_the_writer_went() -> Result<()> {
+        let path = path("seek-append");
+        FileWriter::open(&path)?.write(&mut b"old".to_vec())?;
+        let mut writer = FileWriter::append(&path)?;
+        assert_eq!(writer.seek(SeekFrom::Start(1))?, 1);
+        assert_eq!((writer.position(0), writer.position(2)), (1, 5));
+        writer.write(&mut b"new".to_vec())?;
+        assert_eq!(writer.position(0), 6);
+        assert_eq!(std::fs::read(&path).unwrap_or_default(), b"oldnew");
+        let _ = std::fs::remove_file(path);
+        Ok(())
     }
 }

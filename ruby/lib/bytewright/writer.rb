@@ -23,7 +23,11 @@ module Bytewright
     PIECE = 65_536
     # What a pipe takes at once where it says that it takes something.
     PIPE_PIECE = 4_096
-    private_constant :PIECE, :PIPE_PIECE
+    # What a place may be counted from, as numbers of the extension.
+    WHENCES = {
+      IO::SEEK_SET => 0, SET: 0, IO::SEEK_CUR => 1, CUR: 1, IO::SEEK_END => 2, END: 2
+    }.freeze
+    private_constant :PIECE, :PIPE_PIECE, :WHENCES
 
     class << self
       # Opens a file to be written, or writes to an object.
@@ -131,6 +135,39 @@ module Bytewright
     # @!method <<(object)
     #   @return [Writer] self
 
+    # Writes values as Array#pack makes bytes of them.
+    #
+    #   writer.pack("n a4 C", 2, "body", 7)
+    #
+    # @param template [String] as for Array#pack
+    # @param values [Array<Object>]
+    # @return [Writer] self
+    # @raise [ArgumentError] where there are fewer values than the template has letters
+    def pack(template, *values)
+      self << values.pack(template)
+    end
+
+    # Writes what is gathered, and goes to a place from which on the next bytes are written: a header whose
+    # length is known at the end. Bytes between the end and a place beyond it are zeros, once something is
+    # written there. Where the writer appends, what is written goes to the end all the same.
+    #
+    # In an object that was given, places are counted from where it was then.
+    #
+    # @param offset [Integer]
+    # @param whence [Integer, Symbol] IO::SEEK_SET, IO::SEEK_CUR or IO::SEEK_END, or :SET, :CUR or :END
+    # @return [Integer] 0
+    # @raise [Errno::ESPIPE] in a pipe or a socket, or an object without +seek+ and +pos+
+    # @raise [Errno::EINVAL] where the place is before the beginning
+    def seek(offset, whence = IO::SEEK_SET)
+      go(WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{whence}" }, offset)
+      0
+    end
+
+    # @param offset [Integer]
+    def pos=(offset)
+      seek(offset)
+    end
+
     # Hands all that is gathered to the system, or to the object, which is flushed, too.
     #
     # @param fsync [Boolean] whether to return only when it will survive a power cut
@@ -173,6 +210,7 @@ module Bytewright
 
     def attach(object)
       @object = object
+      @origin = position_of(object)
       return unless object.is_a?(IO)
 
       object.flush
@@ -201,6 +239,37 @@ module Bytewright
     def flush_object(fsync)
       @object.flush if @object.respond_to?(:flush)
       @object.fsync if fsync && @object.respond_to?(:fsync)
+    end
+
+    # Where an object is, if it can be told to go elsewhere.
+    def position_of(object)
+      return unless object.respond_to?(:pos) && object.respond_to?(:seek)
+      return if object.is_a?(IO) && !object.stat.file?
+
+      object.pos
+    rescue SystemCallError, IOError
+      nil
+    end
+
+    # Goes to a place in the object, which is at +position+, counted from where it was at first.
+    def go_in_object(whence, offset, position)
+      raise Errno::ESPIPE, name unless @origin
+
+      base = [0, position][whence] || end_of_object(position)
+      raise Errno::EINVAL, name if base + offset < 0
+
+      # The object and the position are changed together, or neither is.
+      Thread.handle_interrupt(Object => :never) do
+        @object.seek(@origin + base + offset)
+        went(base + offset)
+      end
+    end
+
+    def end_of_object(position)
+      @object.seek(0, IO::SEEK_END)
+      @object.pos - @origin
+    ensure
+      @object.seek(@origin + position)
     end
 
     # Called where gathered bytes are to go to the object: gives it some, and waits until it takes them.

@@ -8,6 +8,7 @@
 //! middle of that: it is refused, because it could not wait for what waits for it.
 
 use std::cell::{Cell, RefCell};
+use std::io::SeekFrom;
 use std::path::Path;
 
 use bytewright::ErrorKind;
@@ -227,8 +228,35 @@ impl WriterObject {
         let (Ok(file), Ok(gathered)) = (this.file.try_borrow(), this.gathered.try_borrow()) else {
             return Err(busy(ruby));
         };
-        let before = file.as_ref().map_or(this.taken.get(), FileWriter::position);
-        Ok(before + gathered.len() as u64)
+        Ok(match file.as_ref() {
+            Some(file) => file.position(gathered.len()),
+            None => this.taken.get() + gathered.len() as u64,
+        })
+    }
+
+    /// `go(whence, offset)`: writes what is gathered, and goes to a place `offset` bytes from the beginning (0),
+    /// from here (1) or from the end (2).
+    fn go(ruby: &Ruby, this: Obj<Self>, whence: u8, offset: i64) -> Result<(), Error> {
+        let place = match whence {
+            0 => u64::try_from(offset).map(SeekFrom::Start),
+            1 => Ok(SeekFrom::Current(offset)),
+            _ => Ok(SeekFrom::End(offset)),
+        };
+        this.in_turn(ruby, || {
+            this.write_gathered(ruby, this.as_value())?;
+            if let Some(file) = this.file.borrow_mut().as_mut() {
+                // No place is so far before the beginning, and the file says so in its words.
+                let place = place.unwrap_or(SeekFrom::Start(u64::MAX));
+                return raised(ruby, file.seek(place)).map(drop);
+            }
+            let arguments = (whence, offset, this.taken.get());
+            this.as_value().funcall::<_, _, Value>("go_in_object", arguments).map(drop)
+        })
+    }
+
+    /// `went(position)`: the object is there now.
+    fn went(&self, position: u64) {
+        self.taken.set(position);
     }
 
     fn name(&self) -> String {
@@ -286,6 +314,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
         "finish_replacement",
         method!(WriterObject::finish_replacement, 0),
     )?;
+    class.define_private_method("go", method!(WriterObject::go, 2))?;
+    class.define_private_method("went", method!(WriterObject::went, 1))?;
     class.define_private_method("abandon_stream", method!(WriterObject::abandon_stream, 0))?;
     class.define_method("pos", method!(WriterObject::position, 0))?;
     class.define_method("name", method!(WriterObject::name, 0))?;

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_int};
 
-use bytewright::wire::{VARINT_LEN_MAX, to_zigzag, write_varint};
+use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
 use magnus::rb_sys::{AsRawValue, FromRawValue};
 use magnus::{Error, Integer, RClass, TryConvert, Value};
 use rb_sys::VALUE;
@@ -160,6 +160,24 @@ floats! {
     f64be f64 to_be_bytes;
 }
 
+unsafe extern "C" fn u24le(object: VALUE, given: VALUE) -> VALUE {
+    // SAFETY: as for numbers.
+    unsafe {
+        let number = number(given, 0, U24::MAX.into(), "u24le") as u32;
+        put(object, &U24::new(number).map(U24::to_le_bytes).unwrap_or_default());
+    }
+    object
+}
+
+unsafe extern "C" fn u24be(object: VALUE, given: VALUE) -> VALUE {
+    // SAFETY: as for numbers.
+    unsafe {
+        let number = number(given, 0, U24::MAX.into(), "u24be") as u32;
+        put(object, &U24::new(number).map(U24::to_be_bytes).unwrap_or_default());
+    }
+    object
+}
+
 unsafe extern "C" fn varint(object: VALUE, given: VALUE) -> VALUE {
     // SAFETY: as for numbers.
     unsafe { put_varint(object, number(given, 0, u64::MAX, "varint")) }
@@ -242,6 +260,8 @@ pub(crate) fn define_writer_methods(class: RClass) {
                 define(&name, *method);
             }
         }
+        define(c"u24le", u24le);
+        define(c"u24be", u24be);
         define(c"varint", varint);
         define(c"zigzag", zigzag);
         define(c"<<", append);

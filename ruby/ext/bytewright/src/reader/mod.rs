@@ -214,6 +214,11 @@ impl ReaderObject {
         this.begin(ruby, this.as_value())?.bytes_left()
     }
 
+    /// `size`
+    fn len(ruby: &Ruby, this: Obj<Self>) -> Result<Option<u64>, Error> {
+        this.begin(ruby, this.as_value())?.size()
+    }
+
     /// `count_lines`
     fn count_lines(ruby: &Ruby, this: Obj<Self>) -> Result<u64, Error> {
         if !this.lines_end_with_a_byte {
@@ -349,6 +354,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_private_method("begin_waiting", method!(ReaderObject::begin_waiting, 0))?;
     class.define_private_method("end_waiting", method!(ReaderObject::end_waiting, 0))?;
     class.define_method("count_lines", method!(ReaderObject::count_lines, 0))?;
+    class.define_method("size", method!(ReaderObject::len, 0))?;
     class.define_method("compression", method!(ReaderObject::compression_name, 0))?;
     class.define_method("external_encoding", method!(ReaderObject::encoding, 0))?;
     class.define_method("name", method!(ReaderObject::name, 0))?;

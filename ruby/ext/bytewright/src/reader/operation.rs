@@ -362,14 +362,8 @@ impl<'a> Operation<'a> {
     fn end(&self) -> Result<u64, Error> {
         self.decide()?;
         let is_plain = self.with_stream(|stream| Ok(stream.compression() == Compression::None))?;
-        if is_plain {
-            let known = match self.reader.is_file() {
-                true => self.with_stream(|stream| Ok(stream.input_len()))?,
-                false => self.end_of_object()?,
-            };
-            if let Some(end) = known {
-                return Ok(end);
-            }
+        if is_plain && let Some(end) = self.known_end()? {
+            return Ok(end);
         }
         // Who stands beyond the end, or in what was cut, would not find it by going on.
         self.with_stream(|stream| match is_plain || stream.at_end() {
@@ -378,6 +372,26 @@ impl<'a> Operation<'a> {
         })?;
         self.skip_to(u64::MAX)?;
         self.position()
+    }
+
+    /// Where the input ends, counted from where it began, if that is known without reading it.
+    pub(super) fn size(&self) -> Result<Option<u64>, Error> {
+        if !self.reader.can_go_back() {
+            return Ok(None);
+        }
+        self.decide()?;
+        match self.with_stream(|stream| Ok(stream.compression()))? {
+            Compression::None => self.known_end(),
+            _ => Ok(None),
+        }
+    }
+
+    /// Where input that is not compressed ends, if a file or an object says so.
+    fn known_end(&self) -> Result<Option<u64>, Error> {
+        match self.reader.is_file() {
+            true => self.with_stream(|stream| Ok(stream.input_len())),
+            false => self.end_of_object(),
+        }
     }
 
     /// Where the object that is read ends, where it says so.

@@ -11,6 +11,7 @@ use super::fill::{DIRECT_MIN, empty, fill_string, make_room};
 use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
 use crate::border::tables::{new_string, string};
 use crate::border::{inside, or_raise};
+use crate::error::end_of_file;
 use crate::reader::{Operation, ReaderObject};
 
 /// `reader.read`, `reader.read(length)`, `reader.read(length, string)`
@@ -69,6 +70,74 @@ unsafe fn read_new_slow(object: VALUE, length: usize) -> VALUE {
             there => taken_string(&operation, there, there, BINARY),
         }
     })
+}
+
+/// `reader.readpartial(length)`, `reader.readpartial(length, string)`: what there is, and only where there
+/// is nothing, what comes next.
+unsafe extern "C" fn readpartial(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+    // SAFETY: as for `read`.
+    unsafe {
+        if !(1..=2).contains(&count) {
+            rb_sys::rb_error_arity(count, 1, 2);
+        }
+        let length = length(*arguments);
+        let into = if count == 2 { *arguments.add(1) } else { NIL };
+        let into = if into == NIL { NIL } else { string(into) };
+        let this: &ReaderObject = inside(object);
+        let Some(bytes) = at_rest(this).filter(|bytes| length == 0 || !bytes.is_empty()) else {
+            return readpartial_slow(object, length, into);
+        };
+        let there = bytes.len().min(length);
+        let taken = match into {
+            NIL => new_string(bytes.get(..there).unwrap_or_default(), BINARY),
+            into => {
+                replace_by_buffered(this, into, there);
+                into
+            }
+        };
+        consume(this, there);
+        taken
+    }
+}
+
+/// Waits for bytes, and takes what there is then. At the end it raises EOFError, and `into` is empty.
+///
+/// # Safety
+/// As for [`read_new`]; `into` must be a String or nil.
+#[cold]
+unsafe fn readpartial_slow(object: VALUE, length: usize, into: VALUE) -> VALUE {
+    // SAFETY: as the caller promises; what is raised while an operation goes on `protect` returns.
+    unsafe {
+        if into != NIL {
+            rb_sys::rb_str_modify(into);
+        }
+        let taken = or_raise(|ruby| {
+            let this: &ReaderObject = inside(object);
+            let operation = this.begin(ruby, Value::from_raw(object))?;
+            if length > 0 {
+                operation.want(1)?;
+            }
+            let there = held(this).len().min(length);
+            let taken = match into {
+                NIL if there == 0 && length > 0 => NIL,
+                NIL => taken_string(&operation, there, there, BINARY)?,
+                into => {
+                    protect(|| {
+                        replace_by_buffered(this, into, there);
+                        NIL
+                    })?;
+                    operation.consume(there)?;
+                    into
+                }
+            };
+            match there {
+                0 if length > 0 => Err(end_of_file(ruby, "end of file reached")),
+                _ => Ok(taken),
+            }
+        });
+        black_box(into);
+        taken
+    }
 }
 
 /// `reader.read_into(string, length)`
@@ -189,6 +258,7 @@ unsafe fn replace_by_buffered(this: &ReaderObject, string: VALUE, count: usize) 
 /// Defines the methods of this file.
 pub(super) fn define_methods(class: RClass) {
     define::any(class, c"read", read);
+    define::any(class, c"readpartial", readpartial);
     define::two(class, c"read_into", read_into);
     define::one(class, c"peek", peek);
 }

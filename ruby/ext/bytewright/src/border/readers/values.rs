@@ -2,12 +2,12 @@
 
 use std::ffi::{CString, c_long};
 
-use bytewright::wire::{VARINT_LEN_MAX, VarintStart, from_zigzag, varint_at_start};
+use bytewright::wire::{U24, VARINT_LEN_MAX, VarintStart, from_zigzag, varint_at_start};
 use magnus::rb_sys::FromRawValue;
 use magnus::{RClass, Value};
 use rb_sys::VALUE;
 
-use super::{NoArgument, at_rest, consume, define, held};
+use super::{NIL, NoArgument, at_rest, consume, define, held};
 use crate::border::{inside, or_raise};
 use crate::error::to_ruby;
 use crate::reader::ReaderObject;
@@ -120,6 +120,8 @@ accessors! {
     u8 u8 from_le_bytes unsigned;
     u16le u16 from_le_bytes unsigned;
     u16be u16 from_be_bytes unsigned;
+    u24le U24 from_le_bytes unsigned;
+    u24be U24 from_be_bytes unsigned;
     u32le u32 from_le_bytes unsigned;
     u32be u32 from_be_bytes unsigned;
     u64le u64 from_le_bytes unsigned;
@@ -135,6 +137,38 @@ accessors! {
     f32be f32 from_be_bytes float;
     f64le f64 from_le_bytes float;
     f64be f64 from_be_bytes float;
+}
+
+/// `reader.getbyte`
+unsafe extern "C" fn getbyte(object: VALUE) -> VALUE {
+    // SAFETY: as for the methods of fixed length.
+    unsafe {
+        let this: &ReaderObject = inside(object);
+        match take_buffered::<1>(this) {
+            Some([byte]) => unsigned(byte.into()),
+            None => getbyte_slow(object),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`fixed`].
+#[cold]
+unsafe fn getbyte_slow(object: VALUE) -> VALUE {
+    let byte = or_raise(|ruby| {
+        // SAFETY: as the caller promises.
+        let (this, value): (&ReaderObject, _) =
+            unsafe { (inside(object), Value::from_raw(object)) };
+        let operation = this.begin(ruby, value)?;
+        operation.want(1)?;
+        operation.with_stream(|stream| {
+            let byte = stream.buffered().first().copied();
+            stream.consume(byte.iter().len());
+            Ok(byte)
+        })
+    });
+    // SAFETY: as the caller promises.
+    byte.map_or(NIL, |byte| unsafe { unsigned(byte.into()) })
 }
 
 /// The next varint. It raises where it is not whole, or too long.
@@ -205,6 +239,7 @@ pub(super) fn define_methods(class: RClass) {
         let Ok(name) = CString::new(*name) else { continue };
         define::none(class, &name, *accessor);
     }
+    define::none(class, c"getbyte", getbyte);
     define::none(class, c"varint", varint);
     define::none(class, c"zigzag", zigzag);
 }
