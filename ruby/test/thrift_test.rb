@@ -377,6 +377,41 @@ class ThriftTest < ThriftCase
     assert_raises(Bytewright::FormatError) { T.decode_many(Inner, "\0\0\0\5\x63\0\1\0\0") }
   end
 
+  def test_messages_without_frames_are_read_as_those_with_frames_are
+    objects = Array.new(100) { |number| Inner.new({ "id" => number, "name" => number.odd? ? "n#{number}" * 500 : nil }) }
+    # Longer than what is read at once.
+    objects[50] = Inner.new({ "id" => 50, "name" => "long" * 400_000 })
+    PROTOCOLS.each_key do |protocol|
+      messages = objects.map { |object| T.encode(object, protocol: protocol) }
+      bytes = messages.join
+      with_file(bytes, ".thrift") do |path|
+        [bytes, StringIO.new(bytes), Pathname(path), File.open(path, "rb")].each do |source|
+          columns = T.columns(Inner, source, :id, :name, protocol: protocol, framed: false)
+          assert_equal({ id: objects.map(&:id), name: objects.map(&:name) }, columns.to_h)
+          source.rewind if source.respond_to?(:rewind)
+          assert_equal(objects, T.decode_many(Inner, source, protocol: protocol, framed: false))
+          source.close if source.is_a?(File)
+        end
+      end
+      [bytes[0..-2], StringIO.new(bytes[0..-2])].each do |cut|
+        seen = []
+        error = assert_raises(Bytewright::TruncatedError) do
+          T.decode_many(Inner, cut, protocol: protocol, framed: false) { |object| seen << object.id }
+        end
+        assert_equal([(0..98).to_a, messages[0..98].sum(&:bytesize)], [seen, error.offset])
+        assert_operator(error.available, :<, error.needed)
+        cut.rewind if cut.is_a?(StringIO)
+        assert_raises(Bytewright::TruncatedError) { T.columns(Inner, cut, :id, protocol: protocol, framed: false) }
+      end
+    end
+    assert_empty(T.decode_many(Inner, "", framed: false))
+    assert_equal(0, T.columns(Inner, StringIO.new(""), :id, framed: false).size)
+    error = assert_raises(Bytewright::FormatError) { T.decode_many(Inner, "\0\x63\0\1\0", framed: false) }
+    assert_operator(error.offset, :>=, 1)
+    claims = "\x0b\0\2\x7f\xff\xff\xf0".b
+    assert_raises(Bytewright::LimitError) { T.decode_many(Inner, StringIO.new(claims), framed: false) }
+  end
+
   def test_a_wrong_argument_is_told
     assert_raises(TypeError) { T.decode(5, "") }
     assert_raises(ArgumentError) { T.decode(String, "") }

@@ -1,7 +1,11 @@
-//! Messages in frames: the length of each in 4 bytes, the most significant first, and then its bytes.
-//! So they go through a framed transport, and so many keep them in files.
+//! Messages one after the other. In frames, the length of each comes first, in 4 bytes, the most significant
+//! first: so they go through a framed transport, and so many keep them in files. Without frames, structs say
+//! themselves where they end.
 
+use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
+use super::extent::{Extent, Progress};
+use super::limits::Limits;
 use crate::Error;
 use crate::wire::{Endian, Reader};
 
@@ -19,9 +23,11 @@ pub struct Frames<'a> {
     /// Where `bytes` begin in the input.
     start: u64,
     frame_max: u32,
+    /// How structs are read that have no frames; nothing where they have.
+    unframed: Option<(Encoding, Limits)>,
 }
 
-/// One frame.
+/// One frame, or one struct that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// Where its bytes begin in the input, its length not counted.
@@ -33,7 +39,12 @@ pub struct Frame<'a> {
 impl<'a> Frames<'a> {
     /// The frames of `bytes`, which begin at `start` of the input.
     pub fn new(bytes: &'a [u8], start: u64) -> Self {
-        Frames { bytes, rest: Reader::new(bytes), start, frame_max: FRAME_USUAL }
+        Frames { bytes, rest: Reader::new(bytes), start, frame_max: FRAME_USUAL, unframed: None }
+    }
+
+    /// The structs of `bytes`, one after the other and without frames, which begin at `start` of the input.
+    pub fn unframed(bytes: &'a [u8], start: u64, encoding: Encoding, limits: Limits) -> Self {
+        Frames { unframed: Some((encoding, limits)), ..Frames::new(bytes, start) }
     }
 
     /// The same with another bound for the bytes of a frame.
@@ -53,13 +64,39 @@ impl<'a> Frames<'a> {
     ///
     /// # Errors
     ///
-    /// `Truncated` where they end inside of one, `NegativeSize` and `SizeLimit`. The place stays, so
-    /// that asking again answers the same.
+    /// `Truncated` where they end inside of one, `NegativeSize` and `SizeLimit`; without frames, what is
+    /// wrong with the bytes of a struct. The place stays, so that asking again answers the same.
     pub fn next_frame(&mut self) -> ProtocolResult<Option<Frame<'a>>> {
-        let mut ahead = self.rest;
-        if ahead.remaining() == 0 {
-            return Ok(None);
+        match self.unframed {
+            _ if self.rest.remaining() == 0 => Ok(None),
+            None => self.next_in_frame().map(Some),
+            Some((encoding, limits)) => self.next_struct(encoding, limits).map(Some),
         }
+    }
+
+    fn next_struct(&mut self, encoding: Encoding, limits: Limits) -> ProtocolResult<Frame<'a>> {
+        let offset = self.start + self.consumed() as u64;
+        let rest = self.rest.rest();
+        let progress = Extent::new(encoding, limits).advance(rest);
+        let (len, is_whole) = match progress.map_err(|error| error.moved(offset))? {
+            Progress::Complete(len) => (len, true),
+            Progress::Needs(missing) => (rest.len().saturating_add(missing), false),
+        };
+        if len as u64 > u64::from(self.frame_max) {
+            let error = Error::limit("a message", u64::from(self.frame_max), len as u64);
+            return Err(self.failed(ProtocolErrorKind::SizeLimit, error));
+        }
+        match self.rest.take(len) {
+            Some(bytes) if is_whole => Ok(Frame { offset, bytes }),
+            _ => {
+                let error = Error::truncated("a message", len as u64, rest.len() as u64);
+                Err(self.failed(ProtocolErrorKind::Truncated, error))
+            }
+        }
+    }
+
+    fn next_in_frame(&mut self) -> ProtocolResult<Frame<'a>> {
+        let mut ahead = self.rest;
         let Some(len) = ahead.u32(Endian::Big) else {
             let available = ahead.remaining() as u64;
             let error = Error::truncated("the length of a frame", HEADER_LEN as u64, available);
@@ -80,7 +117,7 @@ impl<'a> Frames<'a> {
             return Err(self.failed(ProtocolErrorKind::Truncated, error));
         };
         self.rest = ahead;
-        Ok(Some(Frame { offset, bytes }))
+        Ok(Frame { offset, bytes })
     }
 
     /// An error at the frame that comes next.

@@ -6,7 +6,7 @@ use bytewright::thrift::{
 };
 
 use crate::cases;
-use crate::generate::seeds;
+use crate::generate::{Random, seeds};
 
 fn header(
     encoding: Encoding,
@@ -81,34 +81,82 @@ fn frames_are_read_however_the_bytes_are_cut() {
             bytes.extend((frame.len() as u32).to_be_bytes());
             bytes.extend(frame);
         }
-        let (mut found, mut begin, mut end) = (Vec::new(), 0, 0);
-        while begin < bytes.len() {
-            end = (end + random.below(20)).min(bytes.len());
-            let mut frames = Frames::new(&bytes[begin..end], begin as u64);
-            let error = loop {
-                match frames.next_frame() {
-                    Ok(Some(frame)) => {
-                        let at = frame.offset as usize;
-                        assert_eq!(&bytes[at..at + frame.bytes.len()], frame.bytes);
-                        found.push(frame.bytes.to_vec());
-                    }
-                    Ok(None) => break None,
-                    Err(error) => break Some(error),
-                }
-            };
-            begin += frames.consumed();
-            assert_eq!(
-                error.is_none(),
-                begin == end,
-                "bytes are left of a frame that is not whole"
-            );
-            if let Some(error) = error {
-                assert_eq!(error.kind(), ProtocolErrorKind::Truncated);
-                assert_eq!(error.error().offset(), Some(begin as u64));
-            }
-        }
-        assert_eq!(found, expected);
+        assert_eq!(read_in_pieces(&bytes, random, Frames::new), expected);
     });
+}
+
+/// The messages of `bytes`, which are shown in pieces.
+fn read_in_pieces<'a>(
+    bytes: &'a [u8],
+    random: &mut Random,
+    messages: impl Fn(&'a [u8], u64) -> Frames<'a>,
+) -> Vec<Vec<u8>> {
+    let (mut found, mut begin, mut end) = (Vec::new(), 0, 0);
+    while begin < bytes.len() {
+        end = (end + random.below(20)).min(bytes.len());
+        let mut frames = messages(&bytes[begin..end], begin as u64);
+        let error = loop {
+            match frames.next_frame() {
+                Ok(Some(frame)) => {
+                    let at = frame.offset as usize;
+                    assert_eq!(&bytes[at..at + frame.bytes.len()], frame.bytes);
+                    found.push(frame.bytes.to_vec());
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        begin += frames.consumed();
+        assert_eq!(error.is_none(), begin == end, "bytes are left of a message that is not whole");
+        if let Some(error) = error {
+            assert_eq!(error.kind(), ProtocolErrorKind::Truncated);
+            assert_eq!(error.error().offset(), Some(begin as u64));
+        }
+    }
+    found
+}
+
+#[test]
+fn structs_without_frames_are_read_however_the_bytes_are_cut() {
+    seeds(cases(200), |random| {
+        for encoding in [Encoding::Binary, Encoding::Compact] {
+            // Empty, or with a number and a string.
+            let expected: Vec<Vec<u8>> = (0..random.below(6))
+                .map(|_| {
+                    let len = random.below(30);
+                    let text = random.bytes(len);
+                    let len = text.len() as u8;
+                    match (random.once_in(4), encoding) {
+                        (true, _) => vec![0],
+                        (_, Encoding::Binary) => {
+                            [b"\x08\0\x01\0\0\0\x07\x0b\0\x02\0\0\0", &[len][..], &text, &[0]]
+                                .concat()
+                        }
+                        (_, Encoding::Compact) => {
+                            [b"\x15\x0e\x18", &[len][..], &text, &[0]].concat()
+                        }
+                    }
+                })
+                .collect();
+            let bytes = expected.concat();
+            let limits = Limits::default();
+            let messages = |bytes, start| Frames::unframed(bytes, start, encoding, limits);
+            assert_eq!(read_in_pieces(&bytes, random, messages), expected);
+        }
+    });
+}
+
+#[test]
+fn a_struct_without_a_frame_that_claims_too_much_is_refused_before_its_bytes_come() {
+    let claims = b"\x0b\0\x01\x7f\xff\xff\xf0";
+    let mut frames = Frames::unframed(claims, 50, Encoding::Binary, Limits::default());
+    let error = frames.next_frame().unwrap_err();
+    assert_eq!((error.kind(), error.error().offset()), (ProtocolErrorKind::SizeLimit, Some(50)));
+    let mut frames = Frames::unframed(b"\0\x63", 50, Encoding::Binary, Limits::default());
+    assert!(frames.next_frame().unwrap().is_some());
+    let error = frames.next_frame().unwrap_err();
+    assert_eq!(error.error().offset(), Some(51));
+    assert_ne!(error.kind(), ProtocolErrorKind::SizeLimit);
 }
 
 #[test]

@@ -20,10 +20,10 @@ module Bytewright
   #
   # Classes are those that Thrift's compiler makes, or {load}.
   module Thrift
-    FRAMED_PIECE_LEN = 1 << 20
+    PIECE_LEN = 1 << 20
     # Where a Set is in native code, as an object with its elements as the keys of a Hash.
     SET = 10
-    private_constant :FRAMED_PIECE_LEN, :SET
+    private_constant :PIECE_LEN, :SET
 
     autoload :BinaryProtocol, File.expand_path("protocols", __dir__)
     autoload :BinaryProtocolFactory, File.expand_path("protocols", __dir__)
@@ -44,7 +44,7 @@ module Bytewright
     #   @raise [ArgumentError] for a field that the class does not have
     singleton = singleton_class
     ThriftCodec.define_methods(singleton, :functions)
-    singleton.send(:private, :decode_message, :encode_message, :each_framed)
+    singleton.send(:private, :decode_message, :encode_message, :each_message)
 
     class << self
       # @param klass [Class] a generated class
@@ -65,32 +65,39 @@ module Bytewright
         encode_message(object, protocol)
       end
 
-      # Messages in frames, a length of 4 bytes before each: as a framed transport sends them.
+      # Messages one after the other: in frames, a length of 4 bytes before each, as a framed transport sends
+      # them, or without.
       #
       # @param klass [Class] a generated class
-      # @param framed [String, Pathname, IO] bytes, a file, or an object with read
+      # @param messages [String, Pathname, IO] bytes, a file, or an object with read
       # @param protocol [:binary, :compact]
+      # @param framed [Boolean] whether the messages are in frames
       # @yieldparam object [Object] one after the other
       # @return [Array, nil] the objects, where there is no block
       # @raise [FormatError, TruncatedError, LimitError] after the messages before the damage
-      def decode_many(klass, framed, protocol: :binary, &block)
-        return [].tap { |all| decode_many(klass, framed, protocol: protocol) { |object| all << object } } unless block
+      def decode_many(klass, messages, protocol: :binary, framed: true, &block)
+        unless block
+          return [].tap { |all| decode_many(klass, messages, protocol: protocol, framed: framed) { |object| all << object } }
+        end
 
         ThriftCodec.of(klass)
-        each_piece(framed) { |bytes, start| each_framed(klass, bytes, protocol, start, &block) }
+        each_piece(messages) { |bytes, start, at_end| each_message(klass, bytes, protocol, start, framed, at_end, &block) }
         nil
       end
 
-      # Some fields of messages in frames as packed columns, with no object for each message.
+      # Some fields of messages one after the other as packed columns, with no object for each message.
       #
       # @param klass [Class] a generated class
-      # @param framed [String, Pathname, IO] bytes, a file, or an object with read
+      # @param messages [String, Pathname, IO] bytes, a file, or an object with read
       # @param paths [Array<Symbol>] as for pluck, each the name of a field with one value
       # @param protocol [:binary, :compact]
+      # @param framed [Boolean] whether the messages are in frames, as for {decode_many}
       # @return [Columns]
-      def columns(klass, framed, *paths, protocol: :binary)
+      # @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
+      def columns(klass, messages, *paths, protocol: :binary, framed: true)
         columns = ThriftColumns.of(ThriftCodec.of(klass), paths, protocol)
-        each_piece(framed) { |bytes, start| columns.send(:extend_with, bytes, start) }
+        is_framed = framed ? true : false
+        each_piece(messages) { |bytes, start, at_end| columns.send(:extend_with, bytes, start, is_framed, at_end) }
         columns
       end
 
@@ -129,37 +136,25 @@ module Bytewright
         protocol == :compact ? ::Thrift::CompactProtocolFactory.new : ::Thrift::BinaryProtocolFactory.new
       end
 
-      # Yields bytes that begin with a frame, and where they begin in the input; takes how many of them were
-      # whole frames.
-      def each_piece(framed, &block)
-        return each_piece_of_string(framed, &block) if framed.is_a?(String)
-        return each_piece_of_io(framed, &block) if framed.respond_to?(:read) && !framed.respond_to?(:to_path)
-        return each_piece_of_io(framed, &block) if framed.is_a?(IO)
+      # Yields bytes that begin with a message, where they begin in the input, and whether it ends behind them;
+      # takes how many of them were whole messages.
+      def each_piece(messages, &block)
+        return yield(messages, 0, true) if messages.is_a?(String)
+        return each_piece_of_io(messages, &block) if messages.respond_to?(:read) && !messages.respond_to?(:to_path)
+        return each_piece_of_io(messages, &block) if messages.is_a?(IO)
 
-        File.open(framed, "rb") { |file| each_piece_of_io(file, &block) }
-      end
-
-      def each_piece_of_string(bytes)
-        refuse_end(bytes.byteslice(yield(bytes, 0)..) || "", bytes.bytesize)
+        File.open(messages, "rb") { |file| each_piece_of_io(file, &block) }
       end
 
       def each_piece_of_io(io)
         left, start = "".b, 0
-        while (piece = io.read(FRAMED_PIECE_LEN))
+        while (piece = io.read(PIECE_LEN))
           left << piece
-          consumed = yield(left, start)
+          consumed = yield(left, start, false)
           start += consumed
           left = left.byteslice(consumed..)
         end
-        refuse_end(left, start + left.bytesize)
-      end
-
-      def refuse_end(left, end_offset)
-        return if left.empty?
-
-        needed = left.bytesize < 4 ? 4 : left.unpack1("N") + 4
-        message = "expected #{needed} bytes of a frame, found #{left.bytesize}"
-        raise TruncatedError.new(message, offset: end_offset - left.bytesize, needed: needed, available: left.bytesize)
+        yield(left, start, true)
       end
     end
   end

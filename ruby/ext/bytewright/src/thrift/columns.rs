@@ -54,12 +54,24 @@ impl ColumnBatch {
         Ok(ColumnBatch { columns: RefCell::new(columns), encoding, memory, utf8 })
     }
 
-    /// `columns.extend(bytes, start)`: appends rows for the whole frames of the bytes, which begin at
-    /// `start` of the input. Answers how many bytes those had.
-    fn extend(ruby: &Ruby, this: &Self, string: RString, start: u64) -> Result<usize, Error> {
+    /// `columns.extend_with(bytes, start, framed, at_end)`: appends rows for the messages of the bytes that are
+    /// whole. `start` is where the bytes begin in the input; one that is not whole is an error at the end of the
+    /// input. Answers how many bytes those had with their frames.
+    fn extend(
+        ruby: &Ruby,
+        this: &Self,
+        string: RString,
+        start: u64,
+        framed: bool,
+        at_end: bool,
+    ) -> Result<usize, Error> {
         let outcome = with_bytes(string, |bytes| {
             let mut columns = this.columns.borrow_mut();
-            let outcome = extend_with(&mut columns, this.encoding, bytes, start);
+            let messages = |bytes| match framed {
+                true => Frames::new(bytes, start),
+                false => Frames::unframed(bytes, start, this.encoding, Limits::default()),
+            };
+            let outcome = extend_with(&mut columns, this.encoding, bytes, messages, at_end);
             this.memory.set(columns.memory_bytes());
             outcome
         });
@@ -126,25 +138,26 @@ impl ColumnBatch {
     }
 }
 
-/// Appends rows for the frames that are whole. What is wrong with the first that is not is an error
-/// unless only bytes are missing.
-fn extend_with(
+/// Appends rows for the messages that are whole. What is wrong with the first that is not is an error, unless
+/// only bytes are missing that may still come. Answers how many bytes the messages had.
+fn extend_with<'a>(
     columns: &mut Columns,
     encoding: Encoding,
-    bytes: &[u8],
-    start: u64,
+    bytes: &'a [u8],
+    messages: impl Fn(&'a [u8]) -> Frames<'a>,
+    at_end: bool,
 ) -> ProtocolResult<usize> {
-    let mut ahead = Frames::new(bytes, start);
+    let mut ahead = messages(bytes);
     let end = loop {
         match ahead.next_frame() {
             Ok(Some(_)) => {}
             Ok(None) => break Ok(()),
-            Err(error) if error.kind() == ProtocolErrorKind::Truncated => break Ok(()),
+            Err(error) if error.kind() == ProtocolErrorKind::Truncated && !at_end => break Ok(()),
             Err(error) => break Err(error),
         }
     };
     let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
-    columns.extend(encoding, &mut Frames::new(whole, start), usize::MAX, Limits::default())?;
+    columns.extend(encoding, &mut messages(whole), usize::MAX, Limits::default())?;
     end.map(|()| whole.len())
 }
 
@@ -201,7 +214,7 @@ pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Erro
 pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::class::define::<ColumnBatch>(ruby, "ThriftColumns")?;
     class.define_singleton_method("of", function!(ColumnBatch::of, 3))?;
-    class.define_method("extend_with", method!(ColumnBatch::extend, 2))?;
+    class.define_method("extend_with", method!(ColumnBatch::extend, 4))?;
     class.define_method("size", method!(ColumnBatch::len, 0))?;
     class.define_method("names", method!(ColumnBatch::names, 0))?;
     class.define_method("[]", method!(ColumnBatch::packed, 1))?;

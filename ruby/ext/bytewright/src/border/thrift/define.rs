@@ -7,7 +7,7 @@ use magnus::{RClass, Symbol};
 use rb_sys::VALUE;
 
 use super::super::{AnyMethod, or_raise};
-use super::functions::{codec_of_class, decode_one, each_framed, encode_one, pluck_one};
+use super::functions::{codec_of_class, decode_one, each_message, encode_one, pluck_one};
 use super::methods::{deserialize, equal, hash, initialize, read, serialize, write};
 use super::{NIL, value};
 
@@ -15,7 +15,7 @@ type Zero = unsafe extern "C" fn(VALUE) -> VALUE;
 type One = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
 type Two = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
 type Three = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE) -> VALUE;
-type Four = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE, VALUE) -> VALUE;
+type Six = unsafe extern "C" fn(VALUE, VALUE, VALUE, VALUE, VALUE, VALUE, VALUE) -> VALUE;
 type Any = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
 
 /// Defines a method; `arity` arguments are what the function takes beside self, or any with -1.
@@ -61,8 +61,8 @@ unsafe extern "C" fn define_methods(_class: VALUE, module: VALUE, which: VALUE) 
                 let encode = std::mem::transmute::<Two, AnyMethod>(encode_one);
                 define(module, c"encode_message", encode, 2);
                 define(module, c"pluck", std::mem::transmute::<Any, AnyMethod>(pluck_one), -1);
-                let each = std::mem::transmute::<Four, AnyMethod>(each_framed);
-                define(module, c"each_framed", each, 4);
+                let each = std::mem::transmute::<Six, AnyMethod>(each_message);
+                define(module, c"each_message", each, 6);
             }
             _ => {}
         }

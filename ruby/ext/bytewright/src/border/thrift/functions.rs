@@ -11,6 +11,7 @@ use super::super::or_raise;
 use super::build::{Decoded, Source, decode, pluck};
 use super::encode::{Encoded, encode};
 use super::methods::{fail, plain_class_of};
+use super::transport::is_true;
 use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, resume, value};
 use crate::error::to_ruby;
 use crate::thrift::encoding_named;
@@ -227,23 +228,29 @@ pub(super) unsafe extern "C" fn encode_one(module: VALUE, object: VALUE, protoco
     }
 }
 
-/// `Bytewright::Thrift.each_framed(class, bytes, protocol, start) { |object| }`: yields the messages
-/// of whole frames, and answers how many bytes those had. `start` is where the bytes begin in the
-/// input, for errors.
-pub(super) unsafe extern "C" fn each_framed(
+/// `Bytewright::Thrift.each_message(class, bytes, protocol, start, framed, at_end) { |object| }`: yields the
+/// messages that are whole, and answers how many bytes those had with their frames. `start` is where the bytes
+/// begin in the input, for errors; one that is not whole is an error at the end of the input.
+pub(super) unsafe extern "C" fn each_message(
     module: VALUE,
     class: VALUE,
     string: VALUE,
     protocol: VALUE,
     start: VALUE,
+    framed: VALUE,
+    at_end: VALUE,
 ) -> VALUE {
     // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
         let encoding = encoding_given(protocol);
         let start = rb_sys::rb_num2ll(start) as u64;
+        let row = Row {
+            unframed: if is_true(framed) { None } else { Some(encoding) },
+            at_end: is_true(at_end),
+        };
         let mut offset = 0;
         loop {
-            let Some((begin, len_max)) = next_frame(string, offset, start) else {
+            let Some((begin, len_max)) = next_message(string, offset, start, row) else {
                 return rb_sys::rb_ull2inum(offset as _);
             };
             // Asked for each time, as the block may change anything.
@@ -272,17 +279,36 @@ pub(super) unsafe extern "C" fn each_framed(
     }
 }
 
-/// Where the message of the frame at `offset` begins, and its length; `None` where no frame is whole.
+/// How messages lie in the input.
+#[derive(Clone, Copy)]
+struct Row {
+    /// How messages are read that have no frames.
+    unframed: Option<Encoding>,
+    /// Whether the input ends behind the bytes that are there.
+    at_end: bool,
+}
+
+/// Where the message at `offset` begins, behind the length of its frame if it has one, and its length; `None`
+/// where none is whole.
 ///
 /// # Safety
 /// As for [`read`](super::methods::read).
-unsafe fn next_frame(string: VALUE, offset: usize, start: u64) -> Option<(usize, usize)> {
+unsafe fn next_message(
+    string: VALUE,
+    offset: usize,
+    start: u64,
+    row: Row,
+) -> Option<(usize, usize)> {
     // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
     let rest = unsafe { bytes(string) }.get(offset..).unwrap_or_default();
-    let mut frames = Frames::new(rest, start + offset as u64);
+    let begin = start + offset as u64;
+    let mut frames = match row.unframed {
+        None => Frames::new(rest, begin),
+        Some(encoding) => Frames::unframed(rest, begin, encoding, Limits::default()),
+    };
     match frames.next_frame() {
-        Ok(frame) => frame.map(|frame| (offset + 4, frame.bytes.len())),
-        Err(error) if error.kind() == ProtocolErrorKind::Truncated => None,
+        Ok(frame) => frame.map(|frame| ((frame.offset - start) as usize, frame.bytes.len())),
+        Err(error) if !row.at_end && error.kind() == ProtocolErrorKind::Truncated => None,
         Err(error) => refuse_as_ours(error),
     }
 }

@@ -104,7 +104,7 @@ impl Place {
     }
 }
 
-fn is_true(value: VALUE) -> bool {
+pub(super) fn is_true(value: VALUE) -> bool {
     value != NIL && value != rb_sys::Qfalse as VALUE
 }
 
