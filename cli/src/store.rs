@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use bytewright::marshal::{Form, NotIndexable, Parts, Roots, ValueId, Values};
-use bytewright::pstore::{Access, Begun, Content, Options, Store};
+use bytewright::marshal::{NotIndexable, Roots, ValueId, Values};
+use bytewright::pstore::{Access, Begun, Content, Options, SeparateRoots, Store, StoreFormat};
 use bytewright::{Error, Result};
 
 use crate::args::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &StoreCommand, session: &mut Session) -> io::Result<(
     }
 }
 
-/// Opens a store to read, waiting for who writes to it.
+/// Opens a store that is one stream to read, waiting for who writes to it.
 fn open(path: &Path) -> Result<Store> {
     let mut store = Store::new(Options::default());
     loop {
@@ -65,10 +65,17 @@ fn with_roots(
     work: impl FnOnce(&Roots<'_>, Option<NotIndexable>, &mut Session) -> Result<()>,
 ) -> io::Result<()> {
     let name = path.to_string_lossy();
-    let worked = open(path).and_then(|store| {
-        let (roots, why) = roots_of(&store)?;
-        work(&roots, why, session)?;
-        roots.damage().map_or(Ok(()), |damage| Err(damage.clone()))
+    let worked = StoreFormat::of(path).and_then(|format| match format {
+        StoreFormat::Separate => {
+            let roots = SeparateRoots::open(path)?;
+            work(&Roots::separate(&roots), None, session)
+        }
+        StoreFormat::Stream => {
+            let store = open(path)?;
+            let (roots, why) = roots_of(&store)?;
+            work(&roots, why, session)?;
+            roots.damage().map_or(Ok(()), |damage| Err(damage.clone()))
+        }
     });
     match worked {
         Ok(()) => Ok(()),
@@ -109,7 +116,7 @@ fn print_root(
     let class = class.map_or(Default::default(), |class| {
         String::from_utf8_lossy(show::class_name(&value.values, class)).into_owned()
     });
-    let len = roots.value_len(root);
+    let len = roots.value_len(root, &value);
     if as_json {
         line.extend_from_slice(b"{\"key\":");
         show::json(line, keys, key)?;
@@ -127,17 +134,18 @@ fn print_root(
 }
 
 fn get(args: &StoreGetArgs, session: &mut Session) -> io::Result<()> {
+    if args.keys.is_empty() {
+        return print_all(args, session);
+    }
     let mut reported = Ok(());
     with_roots(&args.file, session, |roots, _, session| {
-        for key in &args.keys {
-            match find(roots, key.as_bytes())? {
-                Some(root) => print_value(session.output.buffer(), roots, root, args.json)?,
-                None => {
-                    if args.json {
-                        print_missing(session.output.buffer(), key);
-                    }
-                    reported = session.fail(&no_root(&args.file, key));
+        for path in &args.keys {
+            let line = session.output.buffer();
+            if let Err(found) = print_found(line, roots, path.as_bytes(), args.json)? {
+                if args.json {
+                    print_missing(line, path);
                 }
+                reported = session.fail(&no_value(&args.file, path, found));
             }
             if reported.is_err() {
                 break;
@@ -148,20 +156,82 @@ fn get(args: &StoreGetArgs, session: &mut Session) -> io::Result<()> {
     reported
 }
 
-fn print_value(line: &mut Vec<u8>, roots: &Roots<'_>, root: usize, as_json: bool) -> Result<()> {
+/// Prints every root, its key before its value.
+fn print_all(args: &StoreGetArgs, session: &mut Session) -> io::Result<()> {
+    let mut written = Ok(());
+    with_roots(&args.file, session, |roots, _, session| {
+        for root in 0..roots.count() {
+            let (keys, value) = (roots.keys(root..root + 1)?, roots.value(root)?);
+            let line = session.output.buffer();
+            for (&key, &value_id) in keys.ids.iter().zip(&value.ids) {
+                if args.json {
+                    print_json(
+                        line,
+                        |line| show::json(line, &keys.values, key),
+                        &value.values,
+                        value_id,
+                    )?;
+                } else {
+                    show::people(line, &keys.values, key)?;
+                    line.push(b'\t');
+                    show::people(line, &value.values, value_id)?;
+                    line.push(b'\n');
+                }
+            }
+            written = session.output.settle();
+            if written.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    })?;
+    written
+}
+
+/// Prints the value at a path, or answers how many bytes of the path lead somewhere.
+fn print_found(
+    line: &mut Vec<u8>,
+    roots: &Roots<'_>,
+    path: &[u8],
+    as_json: bool,
+) -> Result<std::result::Result<(), usize>> {
+    let Some((root, rest)) = roots.find(path)? else { return Ok(Err(0)) };
     let value = roots.value(root)?;
-    let Some(id) = value.ids.first() else { return Ok(()) };
-    if as_json {
-        let key = roots.keys(root..root + 1)?;
-        line.extend_from_slice(b"{\"key\":");
-        key.ids.first().map_or(Ok(()), |&id| show::json(line, &key.values, id))?;
-        line.extend_from_slice(b",\"value\":");
-        show::json(line, &value.values, *id)?;
-        line.extend_from_slice(b"}\n");
-    } else {
-        show::people(line, &value.values, *id)?;
+    let Some(&id) = value.ids.first() else { return Ok(Err(0)) };
+    let id = match value.values.find(id, rest) {
+        Ok(id) => id,
+        Err(left) => return Ok(Err(path.len() - left.len())),
+    };
+    if !as_json {
+        show::people(line, &value.values, id)?;
         line.push(b'\n');
+    } else if rest.is_empty() {
+        let key = roots.keys(root..root + 1)?;
+        let show_key = |line: &mut Vec<u8>| {
+            key.ids.first().map_or(Ok(()), |&id| show::json(line, &key.values, id))
+        };
+        print_json(line, show_key, &value.values, id)?;
+    } else {
+        let show_path = |line: &mut Vec<u8>| {
+            notation::json_bytes(line, path);
+            Ok(())
+        };
+        print_json(line, show_path, &value.values, id)?;
     }
+    Ok(Ok(()))
+}
+
+fn print_json(
+    line: &mut Vec<u8>,
+    show_key: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    values: &Values,
+    value: ValueId,
+) -> Result<()> {
+    line.extend_from_slice(b"{\"key\":");
+    show_key(line)?;
+    line.extend_from_slice(b",\"value\":");
+    show::json(line, values, value)?;
+    line.extend_from_slice(b"}\n");
     Ok(())
 }
 
@@ -171,35 +241,16 @@ fn print_missing(line: &mut Vec<u8>, key: &OsStr) {
     line.extend_from_slice(b",\"value\":null}\n");
 }
 
-/// The root whose key has that text: a String before a Symbol before a whole number.
-fn find(roots: &Roots<'_>, text: &[u8]) -> Result<Option<usize>> {
-    let mut best: Option<(u8, usize)> = None;
-    for first in (0..roots.count()).step_by(KEYS_AT_ONCE) {
-        let keys = roots.keys(first..roots.count().min(first + KEYS_AT_ONCE))?;
-        for (root, &key) in (first..).zip(&keys.ids) {
-            let found = rank(&keys, key, text).map(|rank| (rank, root));
-            best = best.into_iter().chain(found).min();
+/// What to tell people who asked for a path of which so many bytes lead somewhere.
+fn no_value(file: &Path, path: &OsStr, found: usize) -> String {
+    let file = file.display();
+    match path.as_bytes().split_at_checked(found) {
+        None | Some((b"", _)) => format!("{file}: no root of the key {path:?}"),
+        Some((found, missing)) => {
+            let found = OsStr::from_bytes(found.strip_suffix(b".").unwrap_or(found));
+            format!("{file}: no value {:?} in {found:?}", OsStr::from_bytes(missing))
         }
     }
-    Ok(best.map(|(_, root)| root))
-}
-
-/// How well a key fits a text; less is better.
-fn rank(keys: &Parts<'_>, key: ValueId, text: &[u8]) -> Option<u8> {
-    match &keys.values.get(key)?.form {
-        Form::String { text: found, .. } => (keys.values.bytes(found) == text).then_some(0),
-        Form::Symbol(symbol) => {
-            let found = keys.values.symbol(*symbol);
-            (found == text || Some(found) == text.strip_prefix(b":")).then_some(1)
-        }
-        Form::Integer(number) => (number.to_string().as_bytes() == text).then_some(2),
-        _ => None,
-    }
-}
-
-/// What to tell people who asked for a key that is not there.
-fn no_root(path: &Path, key: &OsStr) -> String {
-    format!("{}: no root of the key {key:?}", path.display())
 }
 
 fn check(args: &StoreCheckArgs, session: &mut Session) -> io::Result<()> {

@@ -7,7 +7,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use bytewright::ErrorKind;
-use bytewright::marshal::{Form, Hooks, NESTING_MAX, RootStream, Roots, TextEncoding, Values};
+use bytewright::marshal::{
+    Form, Hooks, NESTING_MAX, RootStream, Roots, TextEncoding, ValueId, Values,
+};
 
 /// What `Marshal.dump` writes for a value of each kind.
 const DUMPS: &[&[u8]] = &[
@@ -161,7 +163,7 @@ fn roots_are_the_same_with_an_index_and_without() {
     assert_eq!(shown(&indexed), shown(&whole));
     let roots = ["a: 1 elements", "b: 1 elements", "c: 1.5", "Integer(1): 2.5", "Integer(2): 2.5"];
     assert_eq!(shown(&whole), roots);
-    assert_eq!(indexed.value_len(2), Some(5));
+    assert_eq!(indexed.value_len(2, &indexed.value(2).unwrap()), Some(5));
     assert!(whole.value(5).is_err() && indexed.value(5).is_err() && indexed.keys(4..6).is_err());
 }
 
@@ -187,4 +189,33 @@ fn what_is_no_hash_has_no_roots() {
     assert_eq!(error.to_string(), "byte 0: expected a Marshal stream of version 4.8, found 5.8");
     let trailing = Roots::whole(b"\x04\x08{\x00junk".to_vec()).unwrap();
     assert_eq!((trailing.count(), trailing.trailing_len()), (0, 4));
+}
+
+#[test]
+fn streams_that_are_read_together_link_to_nothing_of_each_other() {
+    let symbols = b"\x04\x08[\x07:\x06a;\x00".as_slice();
+    let linked = b"\x04\x08[\x07[\x00@\x06".as_slice();
+    let (values, ids) = Values::decode_each([symbols, linked, symbols]).unwrap();
+    let texts: Vec<String> = ids
+        .iter()
+        .map(|id| match &values.get(*id).unwrap().form {
+            Form::Array(elements) => elements.iter().map(|id| element(&values, *id)).collect(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(texts, ["aa", "[][]", "aa"]);
+    // The second one would have to look into the first, or the first into the second.
+    for streams in [[symbols, b"\x04\x08;\x00"], [linked, b"\x04\x08@\x06"]] {
+        assert!(Values::decode_each(streams).is_err());
+    }
+    let error = Values::decode_each([b"\x04\x08[\x06".as_slice(), symbols]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Truncated { .. } | ErrorKind::Format), "{error}");
+}
+
+fn element(values: &Values, id: ValueId) -> String {
+    match &values.get(id).unwrap().form {
+        Form::Symbol(symbol) => String::from_utf8_lossy(values.symbol(*symbol)).into_owned(),
+        Form::Array(_) => "[]".to_owned(),
+        other => panic!("{other:?}"),
+    }
 }

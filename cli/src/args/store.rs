@@ -8,12 +8,17 @@ use clap::{Args as ArgGroup, Subcommand};
 const EXAMPLES: &str = "\
 Examples:
   bytewright store roots app.pstore
-  bytewright store get app.pstore users --json
+  bytewright store get app.pstore users.1.name
+  bytewright store get app.pstore --json
   bytewright store check app.pstore
 
-FILE is what Ruby's PStore writes: a Hash, dumped by Marshal. No Ruby object is made and no code of its
-classes is run, so a file that nobody trusts can be looked into. A key is given as its text, whether it
-is a String, a Symbol or a whole number; a String comes first, and :KEY means the Symbol only.
+FILE is what Ruby's PStore writes: a Hash, dumped by Marshal, or what Bytewright::PStore writes with
+format: :roots. No Ruby object is made and no code of its classes is run, so a file that nobody trusts
+can be looked into.
+
+A key is given as its text, whether it is a String, a Symbol or a whole number; a String comes first, and
+:KEY means the Symbol only. Behind a dot comes a key in the value of that root, the number of an element
+(-1 is the last), or the name of a member or variable. A key that has dots in it is found, too.
 
 Exit codes: 0 done; 1 a key that is not there, or bad data, what was read before it is printed;
 2 usage.";
@@ -51,7 +56,7 @@ pub(crate) struct StoreRootsArgs {
     pub(crate) json: bool,
 }
 
-/// Print the values of roots, a line each.
+/// Print values, a line each: those at PATHs, or of all roots, with their keys before them.
 ///
 /// For people a value is written as Ruby inspects it.
 #[derive(Debug, ArgGroup)]
@@ -59,8 +64,8 @@ pub(crate) struct StoreGetArgs {
     /// The store.
     pub(crate) file: PathBuf,
 
-    /// Keys to look up.
-    #[arg(required = true, value_name = "KEY")]
+    /// Keys of roots, and behind dots of what is in them; all roots where none is given.
+    #[arg(value_name = "PATH")]
     pub(crate) keys: Vec<OsString>,
 
     /// Print JSON, an object with key and value a line. Symbols are strings; bytes that are not UTF-8 are

@@ -1,5 +1,7 @@
 //! `bytewright store`.
 
+use bytewright::table::file::{self, OpenOptions, TableKind};
+
 use crate::run::Folder;
 
 /// What Ruby dumps of `{"name" => "Zoë", :tags => [1, nil, 1.5, "\xff".b], 7 => {:a => Place["x", 2]}}`.
@@ -147,4 +149,89 @@ fn nothing_that_a_terminal_would_act_on_is_printed() {
         all.concat().bytes().all(|byte| byte == b'\n' || byte == b'\t' || byte >= b' '),
         "{all:?}"
     );
+}
+
+/// What Ruby dumps of a value, without the version.
+const NAME: &[u8] = b"I\"\x09Zo\xc3\xab\x06:\x06ET";
+
+#[test]
+fn a_path_leads_to_a_value_in_a_root() {
+    let folder = folder();
+    // {"users" => [nil, {"name" => "Zoë", :name => 1, 2 => 3}], "users.2" => {"x.y" => 4, "x" => {"z" => 5}}}
+    let users = b"\x04\x08{\x07\"\x0ausers[\x070{\x08I\"\x09name\x06:\x06ET";
+    let rest = b":\x09namei\x06i\x07i\x08\"\x0cusers.2{\x07\"\x08x.yi\x09\"\x06x{\x06\"\x06zi\x0a";
+    let name = [&NAME[..NAME.len() - 4], b";\x00T"].concat();
+    folder.write("s", &[&users[..], &name, rest].concat());
+    for (path, value) in [
+        ("users.1.name", "\"Zoë\""),
+        ("users.-1.name", "\"Zoë\""),
+        ("users.1.:name", "1"),
+        ("users.1.2", "3"),
+        ("users.0", "nil"),
+        ("users.2.x.y", "4"),
+        ("users.2.x.z", "5"),
+    ] {
+        assert_eq!(printed(&folder, &["get", "s", path]), format!("{value}\n"), "{path}");
+    }
+    assert_eq!(printed(&folder, &["get", "app.pstore", "7.a.town"]), "\"x\"\n");
+    assert_eq!(
+        printed(&folder, &["get", "s", "users.1.name", "--json"]),
+        "{\"key\":\"users.1.name\",\"value\":\"Zoë\"}\n"
+    );
+    for (path, told) in [
+        ("user.1", "no root of the key \"user.1\""),
+        ("users.1.age", "no value \"age\" in \"users.1\""),
+        ("users.1.name.x", "no value \"x\" in \"users.1.name\""),
+        ("users.7", "no value \"7\" in \"users\""),
+        ("users.-3", "no value \"-3\" in \"users\""),
+    ] {
+        let get = folder.run(&["store", "get", "s", path]);
+        assert_eq!((get.code, get.stdout.as_str()), (1, ""), "{path}");
+        assert_eq!(get.stderr, format!("bytewright: s: {told}\n"));
+    }
+}
+
+#[test]
+fn all_roots_are_printed_a_line_each() {
+    let folder = folder();
+    assert_eq!(
+        printed(&folder, &["get", "app.pstore"]),
+        "\"name\"\t\"Zoë\"\n:tags\t[1, nil, 1.5, \"\\xff\"]\n7\t{:a=>#<struct Place town=\"x\", miles=2>}\n"
+    );
+    assert_eq!(
+        printed(&folder, &["get", "app.pstore", "--json"]),
+        "{\"key\":\"name\",\"value\":\"Zoë\"}\n\
+         {\"key\":\"tags\",\"value\":[1,null,1.5,{\"base64\":\"/w==\"}]}\n\
+         {\"key\":7,\"value\":{\"a\":{\"class\":\"Place\",\"members\":{\"town\":\"x\",\"miles\":2}}}}\n"
+    );
+}
+
+#[test]
+fn a_store_that_keeps_each_root_by_itself_is_read_as_any_other() {
+    let folder = Folder::new();
+    for (name, kind) in [("s.bwh", TableKind::Hashed), ("s.bwt", TableKind::Ordered)] {
+        let options = OpenOptions { create: true, ..OpenOptions::default() };
+        let mut table = file::open(folder.path(name), Some(kind), options).unwrap();
+        // :a => [:b, :b], "c" => "Zoë"; each stream counts its symbols from 0.
+        table.as_table_mut().put(b"\x04\x08:\x06a", b"\x04\x08[\x07:\x06b;\x00").unwrap();
+        let value = [b"\x04\x08", NAME].concat();
+        table.as_table_mut().put(b"\x04\x08I\"\x06c\x06:\x06ET", &value).unwrap();
+        drop(table);
+        let expected = ":a\tArray\t7\n\"c\"\tString\t12\n";
+        let mut roots: Vec<String> =
+            printed(&folder, &["roots", name]).lines().map(|line| format!("{line}\n")).collect();
+        roots.sort_by_key(|line| line.starts_with('"'));
+        assert_eq!(roots.concat(), expected);
+        assert_eq!(printed(&folder, &["get", name, "a.1", "c"]), ":b\n\"Zoë\"\n");
+        assert_eq!(printed(&folder, &["get", name]).lines().count(), 2);
+        assert_eq!(printed(&folder, &["check", name]), format!("{name}: whole, 2 roots\n"));
+
+        let mut table = file::open(folder.path(name), None, OpenOptions::default()).unwrap();
+        table.as_table_mut().put(b"\x04\x08i\x06", b"\x04\x08[\x09").unwrap();
+        drop(table);
+        let check = folder.run(&["store", "check", name]);
+        assert_eq!(check.code, 1);
+        let told = format!("bytewright: {name}: expected a dumped root, found damage in");
+        assert!(check.stderr.starts_with(&told), "{}", check.stderr);
+    }
 }

@@ -1,5 +1,5 @@
-//! The roots of a Hash as values, for who prints them and has no host that could load them. Where the
-//! stream has an index, only what is asked for is taken apart.
+//! The roots of a store as values, for callers without Ruby: those of a Hash in one stream, or each in a stream
+//! of its own. Where the stream has an index, only what is asked for is taken apart.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,6 +12,9 @@ use super::value::{Form, ValueId, Values};
 /// Roots that share objects, up to which each is taken apart by itself.
 const SHARING_MAX: usize = 64;
 
+/// Bytes before the value of a stream.
+const VERSION_LEN: usize = 2;
+
 /// The roots of a stream, which are numbered in their order from 0.
 #[derive(Debug)]
 pub struct Roots<'a>(Inner<'a>);
@@ -21,6 +24,22 @@ enum Inner<'a> {
     None,
     Indexed(&'a RootStream),
     Whole { values: Values, entries: Vec<(ValueId, ValueId)>, damage: Option<Error> },
+    Separate(&'a dyn Separate),
+}
+
+/// Roots whose keys and values are streams of their own.
+pub trait Separate: std::fmt::Debug {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The key of a root, if there is one.
+    fn key(&self, root: usize) -> Option<&[u8]>;
+
+    /// The value of a root, if there is one.
+    ///
+    /// # Errors
+    /// What reading it fails with.
+    fn value(&self, root: usize) -> Result<Option<Vec<u8>>>;
 }
 
 /// Keys or values of roots: the values of a stream, and which of them they are.
@@ -51,6 +70,11 @@ impl<'a> Roots<'a> {
         }
     }
 
+    /// The roots of `source`, each by itself.
+    pub fn separate(source: &'a dyn Separate) -> Roots<'a> {
+        Roots(Inner::Separate(source))
+    }
+
     /// The roots of any stream of a Hash, all of it taken apart at once; of a damaged one those before
     /// the damage.
     ///
@@ -70,7 +94,7 @@ impl<'a> Roots<'a> {
     pub fn damage(&self) -> Option<&Error> {
         match &self.0 {
             Inner::Whole { damage, .. } => damage.as_ref(),
-            Inner::None | Inner::Indexed(_) => None,
+            Inner::None | Inner::Indexed(_) | Inner::Separate(_) => None,
         }
     }
 
@@ -80,6 +104,7 @@ impl<'a> Roots<'a> {
             Inner::None => 0,
             Inner::Indexed(stream) => stream.root_count(),
             Inner::Whole { entries, .. } => entries.len(),
+            Inner::Separate(source) => source.count(),
         }
     }
 
@@ -87,7 +112,7 @@ impl<'a> Roots<'a> {
     ///
     /// # Errors
     ///
-    /// `Argument` if one of the roots is not there.
+    /// `Argument` if one of the roots is not there; `Corrupt` where a stream of its own is damaged.
     pub fn keys(&self, roots: Range<usize>) -> Result<Parts<'_>> {
         match &self.0 {
             Inner::None => Err(no_such_root()),
@@ -97,6 +122,12 @@ impl<'a> Roots<'a> {
                 let ids = entries.iter().map(|entry| entry.0).collect();
                 Ok(Parts { values: Cow::Borrowed(values), ids })
             }
+            Inner::Separate(source) => {
+                let first = roots.start;
+                let streams: Option<Vec<&[u8]>> = roots.map(|root| source.key(root)).collect();
+                parts_of_streams(streams.ok_or_else(no_such_root)?)
+                    .map_err(|error| damaged_root(first, &error))
+            }
         }
     }
 
@@ -104,7 +135,7 @@ impl<'a> Roots<'a> {
     ///
     /// # Errors
     ///
-    /// `Argument` if there is no such root.
+    /// `Argument` if there is no such root; `Corrupt` where a stream of its own is damaged.
     pub fn value(&self, root: usize) -> Result<Parts<'_>> {
         match &self.0 {
             Inner::None => Err(no_such_root()),
@@ -120,13 +151,18 @@ impl<'a> Roots<'a> {
                 let entry = entries.get(root).ok_or_else(no_such_root)?;
                 Ok(Parts { values: Cow::Borrowed(values), ids: vec![entry.1] })
             }
+            Inner::Separate(source) => {
+                let stream = source.value(root)?.ok_or_else(no_such_root)?;
+                parts_of_streams([&*stream]).map_err(|error| damaged_root(root, &error))
+            }
         }
     }
 
-    /// Bytes that the value of a root takes, where the stream has an index.
-    pub fn value_len(&self, root: usize) -> Option<usize> {
+    /// Bytes that the value of a root takes, which is `value`, where that is known.
+    pub fn value_len(&self, root: usize, value: &Parts<'_>) -> Option<usize> {
         match &self.0 {
             Inner::Indexed(stream) => stream.spans(root).map(|(_, value)| value.len()),
+            Inner::Separate(_) => value.values.stream_len().checked_sub(VERSION_LEN),
             Inner::None | Inner::Whole { .. } => None,
         }
     }
@@ -134,7 +170,7 @@ impl<'a> Roots<'a> {
     /// Bytes behind the Hash, which the host does not read.
     pub fn trailing_len(&self) -> usize {
         match &self.0 {
-            Inner::None | Inner::Indexed(_) => 0,
+            Inner::None | Inner::Indexed(_) | Inner::Separate(_) => 0,
             Inner::Whole { damage: Some(_), .. } => 0,
             Inner::Whole { values, .. } => values.stream_len() - values.end(),
         }
@@ -149,6 +185,18 @@ fn elements<'a>(array: Vec<u8>) -> Result<Parts<'a>> {
         _ => Vec::new(),
     };
     Ok(Parts { values: Cow::Owned(values), ids })
+}
+
+/// The values of streams, one of each.
+fn parts_of_streams<'a>(streams: impl IntoIterator<Item = &'a [u8]>) -> Result<Parts<'static>> {
+    let (values, ids) = Values::decode_each(streams)?;
+    Ok(Parts { values: Cow::Owned(values), ids })
+}
+
+fn damaged_root(root: usize, error: &Error) -> Error {
+    let message =
+        format!("expected a dumped root, found damage in number {root} or behind: {error}");
+    Error::new(ErrorKind::Corrupt, message)
 }
 
 fn no_such_root() -> Error {

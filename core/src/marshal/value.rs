@@ -178,6 +178,26 @@ impl Values {
         Ok((decoder.done().into_values(stream, root), damage))
     }
 
+    /// Takes several streams apart, which link to nothing of each other. It answers the value of each.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Values::decode`], with the offset in all of them together.
+    pub fn decode_each<'s>(
+        streams: impl IntoIterator<Item = &'s [u8]>,
+    ) -> Result<(Values, Vec<ValueId>)> {
+        let (mut all, mut ends) = (Vec::new(), Vec::new());
+        for stream in streams {
+            all.extend_from_slice(stream);
+            ends.push(all.len());
+        }
+        let mut decoder = Decoder::new(&all);
+        let roots = ends.into_iter().map(|end| decoder.stream_up_to(end));
+        let roots = roots.collect::<Result<Vec<_>>>()?;
+        let root = roots.first().copied().unwrap_or(ValueId(0));
+        Ok((decoder.done().into_values(all, root), roots))
+    }
+
     /// The value that was dumped.
     pub fn root(&self) -> ValueId {
         self.root
@@ -237,6 +257,8 @@ struct Decoder<'a> {
     symbols: Vec<Span>,
     /// Values that links may name, in the order of their numbers.
     numbered: Vec<ValueId>,
+    /// The first symbol of the stream that is being read.
+    first_symbol: usize,
     depth: u32,
 }
 
@@ -248,6 +270,7 @@ impl<'a> Decoder<'a> {
             values: Vec::new(),
             symbols: Vec::new(),
             numbered: Vec::new(),
+            first_symbol: 0,
             depth: 0,
         }
     }
@@ -255,6 +278,23 @@ impl<'a> Decoder<'a> {
     fn done(self) -> Found {
         let end = self.at();
         Found { values: self.values, symbols: self.symbols, end }
+    }
+
+    /// The value of one of several streams, which ends there.
+    fn stream_up_to(&mut self, end: usize) -> Result<ValueId> {
+        self.numbered.clear();
+        self.first_symbol = self.symbols.len();
+        let begin = self.at();
+        self.version()?;
+        let value = self.value()?;
+        if self.at() > end {
+            let (needed, available) = (self.at() - begin, end.saturating_sub(begin));
+            return Err(
+                Error::truncated("a value", needed as u64, available as u64).at(begin as u64)
+            );
+        }
+        self.reader = Reader::new(self.stream.get(end..).unwrap_or_default());
+        Ok(value)
     }
 
     /// A Hash whose entries end where they are damaged.
@@ -511,10 +551,11 @@ impl<'a> Decoder<'a> {
     fn symbol_link(&mut self) -> Result<SymbolId> {
         let at = self.at();
         let number = self.long()?;
-        match u32::try_from(number) {
-            Ok(number) if (number as usize) < self.symbols.len() => Ok(SymbolId(number)),
+        let known = self.symbols.len() - self.first_symbol;
+        match usize::try_from(number) {
+            Ok(number) if number < known => Ok(SymbolId((self.first_symbol + number) as u32)),
             _ => {
-                let expected = format!("a link to one of {} symbols before it", self.symbols.len());
+                let expected = format!("a link to one of {known} symbols before it");
                 Err(Error::format(expected, number).at(at as u64))
             }
         }

@@ -32,6 +32,7 @@ mod kept;
 mod load;
 mod old;
 mod opened;
+mod separate;
 mod stamp;
 mod writing;
 
@@ -45,6 +46,8 @@ use difference::Difference;
 use kept::{EMPTY_TABLE, Kept};
 use old::{Changed, Source};
 use opened::Opened;
+
+pub use separate::{SeparateRoots, StoreFormat};
 
 /// How a store works.
 #[derive(Debug, Clone, Copy, Default)]

@@ -49,6 +49,13 @@ impl TableKind {
         })
     }
 
+    /// The kind of the table in the file at `path`; nothing where that is missing, empty or something else.
+    pub fn of_file(path: &Path) -> Result<Option<TableKind>> {
+        let beginning = read_beginning(path, true);
+        let beginning = beginning.map_err(|error| error.in_file(&path.to_string_lossy()))?;
+        Ok(TableKind::of_beginning(&beginning))
+    }
+
     fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
         let is = |magic: &[u8]| beginning.starts_with(magic);
         match (is(hash_table::MAGIC), is(tree_table::MAGIC)) {
