@@ -45,6 +45,17 @@ class LoadingTest < TestCase
     assert_includes(derived.compact.join(" "), "digest")
   end
 
+  def test_a_store_loads_what_gives_roots_with_the_first_that_has_some
+    with_new_file("store") do |path|
+      change = "require 'bytewright/pstore'; s = Bytewright::PStore.new(#{path.dump}); s.transaction { s['a'] = 1 }"
+      assert_empty(loaded_after(change).compact.grep(%r{pstore/(table|hash_like|hooks|roots)}))
+      assert_includes(loaded_after("#{change}; s.transaction(true) { s['a'] == 1 or abort }").compact.join(" "), "pstore/table")
+      derived = "Class.new(Bytewright::PStore) { def dump(table) = super }.new(#{path.dump}).transaction { |s| s['b'] = 2 }"
+      assert_includes(loaded_after("#{change}; #{derived}").compact.join(" "), "pstore/hooks")
+      assert_equal({ "a" => 1, "b" => 2 }, Marshal.load(File.binread(path)))
+    end
+  end
+
   def test_each_file_that_is_named_in_documents_loads_what_it_needs
     %w[bytewright bytewright/pstore bytewright/pstore/replace bytewright/adb].each do |file|
       loaded_after("require #{file.dump}")

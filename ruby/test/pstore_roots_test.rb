@@ -76,6 +76,41 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  def test_a_store_that_is_told_no_format_takes_that_of_the_file
+    with_both_kinds do |path|
+      store = open_store(path)
+      store.transaction { store["a"] = [1] }
+      store.close
+      found = OURS.new(path)
+      assert_equal([:roots, [1]], [OURS.format_of(path), found.transaction(true) { found["a"] }])
+      found.transaction { found["b"] = 2 }
+      found.close
+      Bytewright::Table.open(path, read_only: true) { |table| assert_equal(2, table.size) }
+    end
+    with_store_path("new") do |path|
+      store = OURS.new(path)
+      store.transaction(true) { assert_empty(store.keys) }
+      store.transaction { store["a"] = 1 }
+      assert_equal([:marshal, { "a" => 1 }], [OURS.format_of(path), Marshal.load(File.binread(path))])
+      assert_raises(Errno::ENOENT) { OURS.format_of("#{path}.missing") }
+    end
+    # What is neither is the original's matter.
+    with_store_path("other") do |path|
+      File.write(path, "text")
+      assert_raises(TypeError) { OURS.new(path).transaction { flunk } }
+    end
+  end
+
+  def test_the_command_reads_what_the_store_wrote
+    with_both_kinds do |path|
+      store = open_store(path)
+      store.transaction { store["users"] = [{ name: "Zoë", "tags" => %i[a b a] }] }
+      store.close
+      output = IO.popen(command("store", "get", path, "users.0.name", "users.0.tags.-1"), &:read)
+      assert_equal("\"Zoë\"\n:a\n", output.force_encoding("UTF-8"))
+    end
+  end
+
   def test_the_rules_of_transactions_are_those_of_the_original
     with_both_kinds do |path|
       store = open_store(path)

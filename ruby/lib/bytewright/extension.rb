@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "errors"
 require_relative "bytewright.so"
 
-# What all of Bytewright stands on: the errors, the extension, and where each class is to be found.
+# What all of Bytewright stands on: the extension, where each class is to be found, and the errors. It is one file,
+# because each one that is loaded takes as long as a dozen methods in it.
 module Bytewright
   # By their whole paths, because RubyGems looks for others in all gems, which takes as long as loading them.
   {
@@ -18,4 +18,75 @@ module Bytewright
     names.each { |name| autoload name, File.join(__dir__, file) }
   end
   singleton_class.send(:private, *singleton_methods(false))
+
+  # What all errors of Bytewright are: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as
+  # an error may be one of Ruby's kinds, too. What the operating system refuses is raised as the +Errno+ class
+  # that Ruby itself would raise, and a wrong argument as ArgumentError or TypeError.
+  module Error
+    # @return [Integer, nil] bytes from the start of the (decompressed) input, where that is known
+    attr_reader :offset
+    # @return [String, nil] the file, or what stands for it
+    attr_reader :file
+
+    # @private
+    def initialize(message = nil, offset: nil, file: nil)
+      super(message)
+      @offset = offset
+      @file = file
+    end
+  end
+
+  # The bytes are not what the format allows.
+  class FormatError < StandardError
+    include Error
+  end
+
+  # The input ends in the middle of something.
+  class TruncatedError < StandardError
+    include Error
+
+    # @return [Integer, nil] bytes that the thing being read consists of
+    attr_reader :needed
+    # @return [Integer, nil] bytes of it that are there
+    attr_reader :available
+
+    # @private
+    def initialize(message = nil, needed: nil, available: nil, **place)
+      super(message, **place)
+      @needed = needed
+      @available = available
+    end
+  end
+
+  # A length, count or depth in the input is above the bound that is kept for it.
+  class LimitError < StandardError
+    include Error
+  end
+
+  # Another process holds the file, or what is asked for is busy in this very thread, which would wait for
+  # itself.
+  class LockError < StandardError
+    include Error
+  end
+
+  # The object was closed, belongs to another process, or can be read only once. It is an IOError, as that of
+  # a closed IO is.
+  class ClosedError < IOError
+    include Error
+  end
+
+  # A checksum or an invariant of a file that Bytewright wrote does not hold.
+  class CorruptError < StandardError
+    include Error
+  end
+
+  # A library that is needed is not on this machine; the message says how to install it.
+  class MissingLibraryError < StandardError
+    include Error
+  end
+
+  # A defect in Bytewright itself; please report it.
+  class InternalError < StandardError
+    include Error
+  end
 end

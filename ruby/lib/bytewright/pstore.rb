@@ -37,12 +37,19 @@ module Bytewright
     # How a store keeps its roots: in one table that Marshal dumps, as the original does, or each by itself.
     FORMATS = %i[marshal roots].freeze
 
+    EMPTY_STRING = ""
+    EMPTY_MARSHAL_DATA = Marshal.dump({}).freeze
+    # Making checksums takes longer to load than a store that needs none.
+    autoload :CHECKSUM_ALGO, File.join(__dir__, "pstore/checksum")
+    autoload :EMPTY_MARSHAL_CHECKSUM, File.join(__dir__, "pstore/checksum")
+    private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
+
     # For options that few programs give.
     autoload :CheckedMarshal, File.join(__dir__, "pstore/checked_marshal")
     autoload :RootSession, File.join(__dir__, "pstore/roots")
     private_constant :CheckedMarshal, :RootSession
 
-    DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: :marshal }.freeze
+    DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: nil }.freeze
     private_constant :DEFAULT_OPTIONS
 
     # What goes wrong with a store that is not the system's. If the original was loaded before, it is the
@@ -64,6 +71,35 @@ module Bytewright
         @class_name = class_name
       end
     end
+
+    # The steps of a transaction that reads and writes the whole file. Classes derived from PStore override
+    # some of them, so they have the names, the arguments and the order of the original's. A store whose class
+    # overrides none does not call them, so their bodies, in pstore/hooks.rb, are loaded by the first call.
+    # @api private
+    module Hooks
+      # The number of arguments of each step.
+      STEPS = { open_and_lock_file: 2, load_data: 2, load_to_read: 1, expect_table: 1, save_data: 3,
+                save_data_with_atomic_file_rename_strategy: 2, save_data_with_fast_strategy: 2, dump: 1, load: 1,
+                empty_marshal_data: 0, empty_marshal_checksum: 0 }.freeze
+      # The body of a step of so many arguments that is not loaded yet.
+      UNLOADED = [
+        -> { Hooks.loaded(__method__).bind_call(self) },
+        ->(first) { Hooks.loaded(__method__).bind_call(self, first) },
+        ->(first, second) { Hooks.loaded(__method__).bind_call(self, first, second) },
+        ->(first, second, third) { Hooks.loaded(__method__).bind_call(self, first, second, third) }
+      ].freeze
+      private_constant :UNLOADED
+
+      STEPS.each { |name, count| define_method(name, &UNLOADED[count]) }
+      private(*STEPS.keys)
+
+      def self.loaded(name)
+        PStore.send(:load_part, "hooks") { const_defined?(:IS_LOADED, false) }
+        instance_method(name)
+      end
+    end
+    include Hooks
+    private_constant :Hooks
 
     # @return [Boolean] whether what a transaction wrote is on the disk when it is over, and so outlasts
     #   a loss of power; without it, it outlasts only the death of the process
@@ -94,8 +130,27 @@ module Bytewright
       # @param path [String, #to_path] of a store
       # @return [:marshal, :roots]
       def format_of(path)
-        magic = File.binread(path, 2)
-        magic.nil? || magic == Marshal.dump(nil)[0, 2] ? :marshal : :roots
+        # Reading what is missing or a folder raises as File does.
+        File.open(path, &:getbyte)
+        PStoreFile.format_of(File.path(path))
+      end
+
+      private
+
+      # A step that is overridden calls others.
+      def inherited(derived)
+        super
+        Hooks.loaded(:dump)
+      end
+
+      # Loads a file that not every store needs. The block tells whether that was done.
+      def load_part(name)
+        if !defined?(Ractor) || Ractor.current == Ractor.main
+          require_relative "pstore/#{name}"
+        elsif !yield
+          # Other Ractors than the main one cannot require before Ruby 4.0.
+          load File.join(__dir__, "pstore/#{name}.rb")
+        end
       end
     end
 
@@ -109,15 +164,16 @@ module Bytewright
     #   looked for before anything is loaded. It keeps a file from naming classes whose code runs when
     #   they are loaded. It does not make a class harmless that is permitted, and does not bound the
     #   memory that loading takes.
-    # @param format [:marshal, :roots] how the file keeps the roots. With +:roots+ it is a file of a
+    # @param format [:marshal, :roots, nil] how the file keeps the roots. With +:roots+ it is a file of a
     #   HashTable, or, if its name ends in .bwt, of a TreeTable, with each root by itself: for large stores
-    #   whose roots grow. The process that writes it keeps it open until {#close}.
+    #   whose roots grow. The process that writes it keeps it open until {#close}. Without it, a file that is
+    #   there tells, and a new one is a Marshal stream.
     # @raise [Error] if the folder is not there, or the file cannot be read
-    def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, format: :marshal, **others)
+    def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, format: nil, **others)
       # The original takes any keyword for a second argument that is true, and programs name it so.
       thread_safe = others.delete(:thread_safe) if others.key?(:thread_safe)
       raise ArgumentError, "unknown keyword: #{others.keys.map(&:inspect).join(", ")}" unless others.empty?
-      unless FORMATS.include?(format)
+      unless format.nil? || FORMATS.include?(format)
         raise ArgumentError, "format: expected #{FORMATS.map(&:inspect).join(" or ")}, found #{format.inspect}"
       end
 
@@ -214,7 +270,7 @@ module Bytewright
       begin
         @rdonly = read_only
         @abort = false
-        @bytewright = Session.of(self, @bytewright) unless Session === @bytewright
+        @bytewright = Session.of(self, @filename, @bytewright) unless Session === @bytewright
         begin
           @table = @bytewright.open(self, @filename, read_only)
           catch(:pstore_abort_transaction) { value = yield(self) }
@@ -272,7 +328,4 @@ module Bytewright
   end
 end
 
-require_relative "pstore/hooks"
-require_relative "pstore/hash_like"
-require_relative "pstore/table"
 require_relative "pstore/session"

@@ -7,11 +7,12 @@
 use std::cell::{Cell, RefCell, RefMut};
 
 use bytewright::marshal::{self, Edit, Lookup, NotIndexable, Reason, RootStream, Scalar};
-use bytewright::pstore::{Access, Begun, Content, Durability, Options, Store};
+use bytewright::pstore::{Access, Begun, Content, Durability, Options, Store, StoreFormat};
 use magnus::r_hash::ForEach;
 use magnus::rb_sys::AsRawValue;
 use magnus::{
-    Error, ExceptionClass, RArray, RHash, RString, Ruby, Value, function, method, prelude::*,
+    Error, ExceptionClass, RArray, RHash, RString, Ruby, Symbol, Value, function, method,
+    prelude::*,
 };
 
 use crate::border::{
@@ -64,6 +65,15 @@ impl PStoreFile {
     fn new(verify: bool) -> PStoreFile {
         let options = Options { verify, ..Options::default() };
         PStoreFile { store: RefCell::new(Store::new(options)), told: Cell::new(0) }
+    }
+
+    /// `PStoreFile.format_of(path)`: how the file keeps its roots, :marshal or :roots.
+    fn format_of(ruby: &Ruby, path: RString) -> Result<Symbol, Error> {
+        let name = match raised(ruby, StoreFormat::of(&path_of(path)))? {
+            StoreFormat::Stream => "marshal",
+            StoreFormat::Separate => "roots",
+        };
+        Ok(ruby.to_symbol(name))
     }
 
     /// `file.begin(path, to_write, as_whole)`: waits for the file's lock. The answer is how many roots the
@@ -524,6 +534,7 @@ fn unlocked<R>(
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<PStoreFile>(ruby, "PStoreFile")?;
     class.define_singleton_method("new", function!(PStoreFile::new, 1))?;
+    class.define_singleton_method("format_of", function!(PStoreFile::format_of, 1))?;
     class.define_singleton_method("class_names", function!(PStoreFile::class_names, 1))?;
     class.define_method("begin", method!(PStoreFile::begin, 3))?;
     class.define_method("end", method!(PStoreFile::end, 0))?;

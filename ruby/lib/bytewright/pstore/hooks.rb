@@ -2,23 +2,16 @@
 
 module Bytewright
   class PStore
-    # Loaded when they are first named, because loading what makes checksums takes longer than a store
-    # that needs none.
-    autoload :CHECKSUM_ALGO, File.join(__dir__, "checksum")
-    autoload :EMPTY_MARSHAL_CHECKSUM, File.join(__dir__, "checksum")
-    EMPTY_STRING = ""
-    EMPTY_MARSHAL_DATA = Marshal.dump({}).freeze
-    private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
-
-    # The steps of a transaction that reads and writes the whole file. Classes derived from PStore override
-    # some of them, which is why they have the names, the arguments and the order that the original's have;
-    # a store whose class overrides none goes another way.
+    # The bodies of the steps that pstore.rb declares, and the session that goes through them.
     #
     # What a store with +ultra_safe+ does better than the original: who waited for a file that another one
     # took the place of meanwhile takes the new one, so that no update is lost; the mode and a symbolic link
     # stay; and what was written is on the disk before it takes the place.
     # @api private
     module Hooks
+      # A method that has another name is redefined without a warning.
+      STEPS.each_key { |name| alias_method name, name }
+
       private
 
       # The file, with a lock on it; nil where there is none and it is only to be read.
@@ -106,7 +99,7 @@ module Bytewright
       # +content+ is a String where the table may be changed, and a File where it is only read.
       def load(content)
         # A class that has a \transaction of its own may come here first.
-        @bytewright = Session.of(self, @bytewright) unless Session === @bytewright
+        @bytewright = Session.of(self, @filename, @bytewright) unless Session === @bytewright
         @bytewright.marshal.load(content)
       end
 
@@ -119,7 +112,27 @@ module Bytewright
       end
     end
 
-    include Hooks
-    private_constant :Hooks
+    # Goes through the steps that the store's class overrides.
+    # @api private
+    class HookedSession < Session
+      def open(store, filename, read_only)
+        @file = store.send(:open_and_lock_file, filename, read_only)
+        return {} unless @file
+
+        table, @checksum, @size = store.send(:load_data, @file, read_only)
+        table
+      end
+
+      def save(store, _table, _ultra_safe)
+        store.send(:save_data, @checksum, @size, @file) if @file
+      end
+
+      def close
+        file, @file = @file, nil
+        file&.close
+      end
+    end
+    private_constant :HookedSession
+    Hooks::IS_LOADED = true
   end
 end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "hash_like"
+
 module Bytewright
   class PStore
     # Keeps each root by itself in a table's file, which the process has open from its first transaction

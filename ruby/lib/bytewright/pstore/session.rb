@@ -6,19 +6,31 @@ module Bytewright
     # {close} ends it, whatever happened.
     # @api private
     class Session
-      HOOK_NAMES = Hooks.private_instance_methods(false).freeze
-
-      # The session for a store, by whether its class overrides steps of a transaction.
-      def self.of(store, options)
+      # The session for a store, by whether its class overrides steps of a transaction, and by its format: that
+      # of the file where the store was told none.
+      def self.of(store, filename, options)
         # A derived class may have a method of that name, too.
         method = Kernel.instance_method(:method)
-        own = HOOK_NAMES.all? { |name| method.bind_call(store, name).owner.equal?(Hooks) }
-        options = { format: :marshal, **options || {} }
-        by_root = options.delete(:format) == :roots
+        own = Hooks::STEPS.each_key.all? { |name| method.bind_call(store, name).owner.equal?(Hooks) }
+        options = { format: nil, **options || {} }
+        format = options.delete(:format)
+        format ||= format_of(filename) if own && filename
+        by_root = format == :roots
         raise Error, "format: :roots goes without the steps that #{store.class} overrides" if by_root && !own
 
-        (by_root ? RootSession : own ? DirectSession : HookedSession).new(**options)
+        return DirectSession.new(**options) if own && !by_root
+
+        Hooks.loaded(:load) unless own
+        (by_root ? RootSession : HookedSession).new(**options)
       end
+
+      def self.format_of(filename)
+        PStoreFile.format_of(File.path(filename))
+      rescue SystemCallError
+        # The transaction opens the file, and says in the original's words what the system refuses.
+        :marshal
+      end
+      private_class_method :format_of
 
       # @return [#load] what loads streams
       attr_reader :marshal
@@ -54,7 +66,7 @@ module Bytewright
         root_count = begin_transaction(File.path(filename), read_only, is_eager)
         @is_empty = root_count.nil?
         return {} if @is_empty
-        return @table = Table.new(@file, @marshal, root_count) if root_count && !is_eager
+        return @table = table_class.new(@file, @marshal, root_count) if root_count && !is_eager
 
         @eager[@read_only] -= 1 if is_eager
         load_whole(read_only)
@@ -68,7 +80,7 @@ module Bytewright
       end
 
       def save(_store, table, ultra_safe)
-        return table.save(ultra_safe ? true : false) if Table === table
+        return @table.save(ultra_safe ? true : false) if @table
 
         data = Marshal.dump(table)
         @file.replace(data, ultra_safe ? true : false) unless @is_empty && data == EMPTY_MARSHAL_DATA
@@ -81,6 +93,17 @@ module Bytewright
       end
 
       private
+
+      # What gives roots one by one. Loading it takes a fifth of what loading a store does, so it waits for a
+      # store that has roots.
+      def table_class
+        @table_class ||= begin
+          PStore.send(:load_part, "hash_like") { PStore.const_defined?(:HashLike, false) }
+          # It may be there and still lack methods, while another Ractor loads it.
+          PStore.send(:load_part, "table") { PStore.const_defined?(:Table, false) && Table.const_defined?(:IS_LOADED) }
+          Table
+        end
+      end
 
       # How many roots there are; false if they cannot be taken one by one, nil if there is nothing.
       def begin_transaction(path, read_only, is_eager)
@@ -112,27 +135,6 @@ module Bytewright
       end
     end
 
-    # Goes through the steps that the store's class overrides.
-    # @api private
-    class HookedSession < Session
-      def open(store, filename, read_only)
-        @file = store.send(:open_and_lock_file, filename, read_only)
-        return {} unless @file
-
-        table, @checksum, @size = store.send(:load_data, @file, read_only)
-        table
-      end
-
-      def save(store, _table, _ultra_safe)
-        store.send(:save_data, @checksum, @size, @file) if @file
-      end
-
-      def close
-        file, @file = @file, nil
-        file&.close
-      end
-    end
-
-    private_constant :Session, :DirectSession, :HookedSession
+    private_constant :Session, :DirectSession
   end
 end

@@ -224,6 +224,8 @@ module Bytewright
         key = @file.key(root)
         @file.equal?(key) ? @marshal.load(@file.lift_keys(root, 1)).first : key
       end
+
+      IS_LOADED = true
     end
     private_constant :Table
   end
