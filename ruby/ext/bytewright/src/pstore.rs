@@ -69,7 +69,7 @@ impl PStoreFile {
 
     /// `PStoreFile.format_of(path)`: how the file keeps its roots, :marshal or :roots.
     fn format_of(ruby: &Ruby, path: RString) -> Result<Symbol, Error> {
-        let name = match raised(ruby, StoreFormat::of(&path_of(path)))? {
+        let name = match raised(ruby, StoreFormat::of(&path_of(path)?))? {
             StoreFormat::Stream => "marshal",
             StoreFormat::Separate => "roots",
         };
