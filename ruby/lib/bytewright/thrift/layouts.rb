@@ -20,7 +20,7 @@ module Bytewright
       STRUCTS_MAX = 10_000
 
       # What a codec does for a class that is none of Thrift's, or has what is not known.
-      NOTHING = %i[runs_ruby reads writes compares root_reads root_writes resets].to_h { |name| [name, false] }.freeze
+      NOTHING = %i[runs_ruby reads writes compares hashes root_reads root_writes resets].to_h { |name| [name, false] }.freeze
 
       # A class that no codec can be made for.
       class Unfit < StandardError
@@ -76,6 +76,7 @@ module Bytewright
           { runs_ruby: @runs_ruby, resets: Layouts.resets?,
             reads: inner.all?(&:reads?) && @shapes[0].reads_parts?, writes: inner.all?(&:writes?) && @shapes[0].writes_parts?,
             compares: inner.all?(&:compares?) && @shapes[0].plain_accessors?,
+            hashes: inner.all?(&:hashes?) && @shapes[0].plain_accessors? && @shapes[0].plain_name?,
             root_reads: @shapes[0].reads?, root_writes: @shapes[0].writes? }
         end
 
@@ -182,7 +183,17 @@ module Bytewright
         end
 
         def compares?
-          owner(:==) == base && owner(:hash) == base && plain_accessors?
+          owner(:==) == base && plain_accessors?
+        end
+
+        def hashes?
+          owner(:hash) == base && plain_accessors? && plain_name?
+        end
+
+        # Whether the class of a union, whose name is a part of its hash, has Ruby's method for it: a field
+        # that is called name gives it another.
+        def plain_name?
+          base != ::Thrift::Union || @klass.method(:name).owner == Module
         end
 
         # Whether the accessors are those that the gem made.

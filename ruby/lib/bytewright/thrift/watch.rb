@@ -37,7 +37,7 @@ module Bytewright
       end
 
       def singleton_method_added(name)
-        ThriftCodec.expire if %i[new allocate].include?(name)
+        ThriftCodec.expire if %i[new allocate name].include?(name)
         super
       end
 

@@ -35,6 +35,7 @@ pub(crate) struct Codec {
     pub(crate) reads: bool,
     pub(crate) writes: bool,
     pub(crate) compares: bool,
+    pub(crate) hashes: bool,
     /// The same of the class itself.
     pub(crate) root_reads: bool,
     pub(crate) root_writes: bool,
@@ -147,6 +148,7 @@ impl Codec {
             reads: flag("reads")?,
             writes: flag("writes")?,
             compares: flag("compares")?,
+            hashes: flag("hashes")?,
             root_reads: flag("root_reads")?,
             root_writes: flag("root_writes")?,
             resets: flag("resets")?,
@@ -166,6 +168,12 @@ impl Codec {
     #[inline]
     pub(crate) fn layout(&self, id: StructId) -> Option<&Layout> {
         self.layouts.get(id.0 as usize)
+    }
+
+    /// The layout of the objects of a class, if the codec has it.
+    #[inline]
+    pub(crate) fn layout_of(&self, class: u64) -> Option<&Layout> {
+        self.layouts.iter().find(|layout| layout.class == class)
     }
 
     /// The projection onto `paths`, Symbols or Strings, made once for each list of them.

@@ -1,4 +1,4 @@
-//! `==` and `hash` of objects, and of all that they hold, without a call of Ruby's for each.
+//! `==` of objects, and of all that they hold, without a call of Ruby's for each.
 //!
 //! Nothing here needs dropping, so that what raises may leave from anywhere. What is not known (other
 //! classes, numbers against each other) is asked of Ruby, and so is what is nested beyond a bound, which
@@ -13,9 +13,6 @@ use crate::thrift::{Codec, HASH, Known, Layout, known, variable};
 
 /// How deep objects are compared here.
 const DEPTH_MAX: u32 = 128;
-
-/// What an odd number mixes well.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Comparing by one codec.
 #[derive(Clone, Copy)]
@@ -32,14 +29,6 @@ impl<'a> Comparison<'a> {
 
     fn deeper(self) -> Option<Self> {
         Some(Comparison { depth: self.depth.checked_sub(1)?, ..self })
-    }
-
-    /// The layout of an object of one of the codec's classes.
-    #[inline]
-    unsafe fn layout(self, object: VALUE) -> Option<&'a Layout> {
-        // SAFETY: as for all.
-        let class = unsafe { class_of(object) };
-        self.codec.layouts.iter().find(|layout| layout.class as VALUE == class)
     }
 
     /// Whether two objects of the layout's class have equal fields.
@@ -89,7 +78,7 @@ impl<'a> Comparison<'a> {
                         return same_type(one, other) == Some(ruby_value_type::RUBY_T_HASH)
                             && deeper.hashes_are_equal(one, other);
                     }
-                    match self.layout(one) {
+                    match self.codec.layout_of(class_of(one) as u64) {
                         Some(layout) => one == other || deeper.fields_are_equal(one, other, layout),
                         None => rb_equal(one, other),
                     }
@@ -129,71 +118,6 @@ impl<'a> Comparison<'a> {
             against.is_equal
         }
     }
-
-    /// The hash of an object of the layout's class, which one has that equals it.
-    pub(super) unsafe fn hash_of_fields(self, object: VALUE, layout: &Layout) -> u64 {
-        let mut hash = mix(0, layout.fields.len() as u64);
-        // SAFETY: as for all.
-        unsafe {
-            if layout.making.is_union() {
-                hash = mix(hash, layout.set_field.of(object));
-                return mix(hash, self.hash(layout.value.of(object)));
-            }
-            for field in &layout.fields {
-                let value = field.variable.of(object);
-                hash = mix(hash, self.hash(value));
-            }
-        }
-        hash
-    }
-
-    #[inline]
-    unsafe fn hash(self, object: VALUE) -> u64 {
-        // SAFETY: as for all.
-        unsafe {
-            if rb_sys::SPECIAL_CONST_P(object) && !is_float(object) {
-                return mix(1, object);
-            }
-            self.hash_of_object(object)
-        }
-    }
-
-    unsafe fn hash_of_object(self, object: VALUE) -> u64 {
-        let Some(deeper) = self.deeper() else {
-            // SAFETY: as for all.
-            return unsafe { ruby_hash(object) };
-        };
-        // SAFETY: as for all; each has the type that was asked for.
-        unsafe {
-            if rb_sys::SPECIAL_CONST_P(object) {
-                return ruby_hash(object);
-            }
-            match rb_sys::RB_BUILTIN_TYPE(object) {
-                ruby_value_type::RUBY_T_STRING => rb_sys::rb_str_hash(object) as u64,
-                ruby_value_type::RUBY_T_ARRAY => (0..rb_sys::RARRAY_LEN(object))
-                    .fold(2, |hash, at| mix(hash, deeper.hash(rb_sys::rb_ary_entry(object, at)))),
-                ruby_value_type::RUBY_T_HASH => deeper.hash_of_hash(object),
-                ruby_value_type::RUBY_T_OBJECT if is_set(object) => {
-                    let hash = variable(Known::Set, HASH).of(object);
-                    deeper.hash(hash)
-                }
-                ruby_value_type::RUBY_T_OBJECT => match self.layout(object) {
-                    Some(layout) => deeper.hash_of_fields(object, layout),
-                    None => ruby_hash(object),
-                },
-                _ => ruby_hash(object),
-            }
-        }
-    }
-
-    /// Of a Hash, in whatever order its entries are.
-    unsafe fn hash_of_hash(self, hash: VALUE) -> u64 {
-        let mut sum = Sum { comparison: self, sum: 3 };
-        let pointer = std::ptr::from_mut(&mut sum) as VALUE;
-        // SAFETY: the callback takes its last argument for a pointer to `Sum`.
-        unsafe { rb_sys::rb_hash_foreach(hash, Some(add_entry), pointer) };
-        sum.sum
-    }
 }
 
 const TRUE: VALUE = rb_sys::Qtrue as VALUE;
@@ -218,29 +142,6 @@ unsafe extern "C" fn entry_is_equal(key: VALUE, value: VALUE, against: VALUE) ->
     }
 }
 
-/// The sum over a Hash.
-struct Sum<'a> {
-    comparison: Comparison<'a>,
-    sum: u64,
-}
-
-unsafe extern "C" fn add_entry(key: VALUE, value: VALUE, sum: VALUE) -> c_int {
-    // SAFETY: see `hash_of_hash`.
-    unsafe {
-        let sum = &mut *(sum as *mut Sum<'_>);
-        let key = sum.comparison.hash(key);
-        let entry = mix(key, sum.comparison.hash(value));
-        sum.sum = sum.sum.wrapping_add(entry);
-    }
-    CONTINUE
-}
-
-#[inline]
-fn mix(hash: u64, with: u64) -> u64 {
-    let mixed = (hash ^ with).wrapping_mul(FACTOR);
-    (mixed ^ mixed >> 32).rotate_left(5)
-}
-
 /// The type that both have, where neither is a special constant.
 #[inline]
 unsafe fn same_type(one: VALUE, other: VALUE) -> Option<ruby_value_type> {
@@ -252,8 +153,9 @@ unsafe fn same_type(one: VALUE, other: VALUE) -> Option<ruby_value_type> {
     (one == other).then_some(one)
 }
 
+/// Whether an object is a Set that has its elements as the keys of a Hash.
 #[inline]
-unsafe fn is_set(object: VALUE) -> bool {
+pub(super) unsafe fn is_set(object: VALUE) -> bool {
     // SAFETY: as the caller promises, an object.
     known(Known::Set) != 0 && unsafe { class_of(object) } == known(Known::Set) as VALUE
 }
@@ -267,10 +169,4 @@ unsafe fn is_float(object: VALUE) -> bool {
 unsafe fn rb_equal(one: VALUE, other: VALUE) -> bool {
     // SAFETY: as the caller promises, objects.
     unsafe { rb_sys::rb_equal(one, other) == TRUE }
-}
-
-/// What `hash` answers, as a number.
-unsafe fn ruby_hash(object: VALUE) -> u64 {
-    // SAFETY: as the caller promises, an object; the answer is a small Integer.
-    unsafe { rb_sys::rb_hash(object) }
 }

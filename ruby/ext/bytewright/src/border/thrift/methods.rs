@@ -13,6 +13,7 @@ use super::compare::Comparison;
 use super::defaults::set_defaults;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::functions::message_source;
+use super::hash::Hashing;
 use super::transport::{Place, known_protocol};
 use super::{NIL, bytes, class_of, codec_of, is_frozen, is_of, is_string, names, resume, value};
 use crate::error::{to_ruby, to_thrift};
@@ -235,13 +236,12 @@ pub(super) unsafe extern "C" fn hash(object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
         if let Some(held) = codec_of(plain_class_of(object))
-            && held.compares
+            && held.hashes
             && let Some(layout) = held.layouts.first()
+            && let Some(hash) = Hashing::new(&held).structure(object, layout)
         {
-            let hash = Comparison::new(&held).hash_of_fields(object, layout);
             held.keep();
-            // As many bits as a small Integer has.
-            return ((hash as i64 >> 2) as VALUE) << 1 | 1;
+            return (hash as VALUE) << 1 | 1;
         }
         original(object, names().original_hash, 0, std::ptr::null())
     }

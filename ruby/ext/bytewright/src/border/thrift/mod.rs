@@ -9,7 +9,9 @@ mod defaults;
 mod define;
 mod encode;
 mod functions;
+mod hash;
 mod methods;
+mod mixing;
 mod transport;
 mod values;
 mod variable;
@@ -44,6 +46,7 @@ struct Names {
     compact: ID,
     encode: ID,
     dup: ID,
+    hash: ID,
     read_frame: ID,
     original_read: ID,
     original_write: ID,
@@ -67,6 +70,7 @@ fn names() -> &'static Names {
         compact: intern(c"compact"),
         encode: intern(c"encode"),
         dup: intern(c"dup"),
+        hash: intern(c"hash"),
         read_frame: intern(c"read_frame"),
         original_read: intern(c"read_without_bytewright"),
         original_write: intern(c"write_without_bytewright"),
