@@ -62,6 +62,7 @@ class ThriftLoadTest < ThriftCase
       assert_predicate(status, :success?)
       into = Module.new
       # What the compiler writes begins at the top; here it is to begin in a module of this test.
+      @compiled_client = File.read(File.join(folder, "shop.rb"))
       %w[shared_types shop_types shop_constants base shop].each do |name|
         source = File.read(File.join(folder, "#{name}.rb")).gsub(/^require .*/, "").gsub("::Loaded", "Loaded")
         into.module_eval(source.gsub(/^module Loaded$/, "module Loaded"), name)
@@ -137,8 +138,11 @@ class ThriftLoadTest < ThriftCase
   end
 
   def test_clients_and_processors_talk_to_each_other_and_to_the_compilers
-    places = [loaded, compiled].compact
+    theirs = compiled
+    places = [loaded, theirs].compact
     places.product(places).each do |client_place, server_place|
+      next unless client_place != theirs || compiled_for_this_gem?
+
       one, other = UNIXSocket.pair
       server = Thread.new do
         protocol = protocol_over(other)
@@ -150,8 +154,44 @@ class ThriftLoadTest < ThriftCase
       server.join(10)
     ensure
       server&.kill
-      [one, other].each(&:close)
+      [one, other].compact.each(&:close)
     end
+  end
+
+  # A client that was compiled before 0.19 does not understand the gem since then, nor the other way round.
+  def compiled_for_this_gem?
+    reads_the_beginning = ::Thrift::Client.method_defined?(:receive_message_begin)
+    return true if @compiled_client.include?("receive_message_begin") == reads_the_beginning
+
+    @told ||= warn("gap: the compiler's clients are not tested: they are of another time than the gem") || true
+    false
+  end
+
+  def test_an_answer_to_something_else_is_refused_as_by_the_gem
+    place = loaded
+    answer = place::Shop.const_get(:Add_result).new({ "success" => 5 })
+    exception = ::Thrift::ApplicationException.new(::Thrift::ApplicationException::INTERNAL_ERROR, "broken")
+    assert_equal(5, answered(place, "add", ::Thrift::MessageTypes::REPLY, 0, answer))
+    error = assert_raises(::Thrift::ApplicationException) { answered(place, "add", ::Thrift::MessageTypes::EXCEPTION, 0, exception) }
+    assert_equal([::Thrift::ApplicationException::INTERNAL_ERROR, "broken"], [error.type, error.message])
+    return assert_equal(5, answered(place, "add", ::Thrift::MessageTypes::REPLY, 77, answer)) unless ::Thrift::Client.method_defined?(:receive_message_begin)
+
+    error = assert_raises(::Thrift::ApplicationException) { answered(place, "add", ::Thrift::MessageTypes::REPLY, 77, answer) }
+    assert_equal([::Thrift::ApplicationException::BAD_SEQUENCE_ID, "add failed: out of sequence response"], [error.type, error.message])
+    return unless ::Thrift::Client.method_defined?(:validate_message_begin)
+
+    error = assert_raises(::Thrift::ApplicationException) { answered(place, "find", ::Thrift::MessageTypes::REPLY, 0, answer) }
+    assert_equal(::Thrift::ApplicationException::WRONG_METHOD_NAME, error.type)
+  end
+
+  # What a client makes of these bytes as the answer to its first call, of add.
+  def answered(place, name, type, sequence_id, body)
+    bytes = ::Thrift::MemoryBufferTransport.new
+    protocol = ::Thrift::CompactProtocol.new(bytes)
+    protocol.write_message_begin(name, type, sequence_id)
+    body.write(protocol)
+    client = place::Shop::Client.new(::Thrift::CompactProtocol.new(bytes), ::Thrift::CompactProtocol.new(::Thrift::MemoryBufferTransport.new))
+    client.add(2, 3)
   end
 
   def talk(client, place)
@@ -205,18 +245,20 @@ class ThriftLoadTest < ThriftCase
     ::Thrift::CompactProtocol.new(transport)
   end
 
-  # What a module has, without where it is.
+  # What a module has, without where it is. A field's id is in a constant that compilers call A, and since 0.24
+  # A_FIELD_ID.
   def outline(place)
-    place.constants.sort.to_h do |name|
+    described = place.constants.to_h do |name|
       value = place.const_get(name)
-      [name, value.is_a?(Module) ? outline_of(value) : text(value)]
+      [name.to_s.delete_suffix("_FIELD_ID"), value.is_a?(Module) ? outline_of(value) : text(value)]
     end
+    described.sort.to_h
   end
 
   def outline_of(place)
     fields = place.const_defined?(:FIELDS, false) ? text(place::FIELDS) : nil
     methods = place.instance_methods(false).sort
-    constants = outline(place).reject { |name, _| name == :FIELDS }
+    constants = outline(place).reject { |name, _| name == "FIELDS" }
     [place.class, (short(place.superclass) if place.is_a?(Class)), fields, methods, constants]
   end
 

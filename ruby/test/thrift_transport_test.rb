@@ -149,10 +149,22 @@ class ThriftTransportTest < ThriftCase
 
         def echo(given)
           send_message("echo", Arguments, given: given)
+          begin_answer
           result = receive_message(Result)
           raise result.failure if result.failure
 
           result.success
+        end
+
+        # Up to 0.18, 0.22, and the newest, as their compilers write it.
+        def begin_answer
+          return unless respond_to?(:receive_message_begin)
+
+          name, type, sequence_id = receive_message_begin
+          return validate_message_begin(name, type, sequence_id, "echo") if respond_to?(:validate_message_begin)
+
+          handle_exception(type)
+          raise "another sequence id" unless reply_seqid(sequence_id)
         end
       end
 
@@ -189,7 +201,7 @@ class ThriftTransportTest < ThriftCase
   def test_clients_and_servers_understand_each_other
     theirs = { binary: [::Thrift::BinaryProtocol, ::Thrift::BinaryProtocolAccelerated], compact: [::Thrift::CompactProtocol] }
     theirs.each do |name, classes|
-      own = @ours[name].new.get_protocol(nil).class
+      own = @ours[name].new.get_protocol(::Thrift::MemoryBufferTransport.new).class
       sides = classes + [own] + classes.map { |protocol_class| without_native(protocol_class) }
       sides.product(sides, TRANSPORTS).each { |client, server, transport| converse(client, server, transport) }
     end

@@ -119,7 +119,9 @@ module Bytewright
         klass.class_eval("def validate\n#{lines.join("\n")}\nend", __FILE__, __LINE__)
       end
 
-      UNION_CHECK = "raise(StandardError, 'Union fields are not set.') if get_set_field.nil? || get_value.nil?"
+      # With the exception of the newest compilers, which is a StandardError as that of the others is.
+      UNION_CHECK = "raise ::Thrift::ProtocolException.new(::Thrift::ProtocolException::INVALID_DATA, 'Union fields are not set.') " \
+                    "if get_set_field.nil? || get_value.nil?"
 
       def checks(described)
         required = described.select { |field| field[3] == :required }.map do |_, name, type|

@@ -27,6 +27,25 @@ module Bytewright
         end
       end
 
+      # Reads and checks what stands before an answer. The gem's receive_message did so before 0.19; since then it
+      # is left to the client, by methods that differ from release to release.
+      #
+      # @raise [::Thrift::ApplicationException] for the answer to something else, and the one that the server sent
+      def self.check_answer(client, name)
+        return unless ::Thrift::Client.method_defined?(:receive_message_begin)
+
+        answered, type, sequence_id = client.receive_message_begin
+        if ::Thrift::Client.method_defined?(:validate_message_begin)
+          return client.validate_message_begin(answered, type, sequence_id, name)
+        end
+
+        client.handle_exception(type)
+        return if client.reply_seqid(sequence_id)
+
+        other = ::Thrift::ApplicationException::BAD_SEQUENCE_ID
+        raise ::Thrift::ApplicationException.new(other, "#{name} failed: out of sequence response")
+      end
+
       private
 
       def names(klass)
@@ -58,6 +77,7 @@ module Bytewright
       def define_receiver(client, name, returns, result)
         fields = exceptions(result).map { |_, field| field }
         client.define_method(:"recv_#{name}") do
+          Service.check_answer(self, name)
           answer = receive_message(result)
           return answer.success if returns && !answer.success.nil?
 
