@@ -100,21 +100,26 @@ fn all(to: &mut dyn Write) -> ProtocolResult<()> {
     to.list(WireType::I32, 2)?;
     to.i32(1);
     to.i32(-1);
+    to.container_end();
     to.field(WireType::LIST, 9);
     to.list(WireType::STRUCT, 1)?;
     inner(to, 9, "nine")?;
+    to.container_end();
     to.field(WireType::SET, 10);
     to.set(WireType::STRING, 2)?;
     to.string(b"x")?;
     to.string(b"y")?;
+    to.container_end();
     to.field(WireType::MAP, 11);
     to.map(WireType::STRING, WireType::I32, 1)?;
     to.string(b"k")?;
     to.i32(3);
+    to.container_end();
     to.field(WireType::MAP, 12);
     to.map(WireType::I32, WireType::STRUCT, 1)?;
     to.i32(12);
     inner(to, 12, "twelve")?;
+    to.container_end();
     to.field(WireType::STRUCT, 14);
     to.struct_begin()?;
     to.field(WireType::STRING, 2);
@@ -198,21 +203,26 @@ fn json_has_a_place_for_what_it_has_no_values_for() {
         to.map(WireType::STRING, WireType::I32, 1)?;
         to.string(b"\xff")?;
         to.i32(1);
+        to.container_end();
         to.field(WireType::MAP, 13);
         to.map(WireType::STRUCT, WireType::BOOL, 1)?;
         inner(to, 1, "")?;
         to.bool(false);
+        to.container_end();
         to.field(WireType::LIST, 15);
         to.list(WireType::DOUBLE, 2)?;
         to.double(f64::INFINITY);
         to.double(f64::NEG_INFINITY);
+        to.container_end();
         to.field(WireType::LIST, 16);
         to.list(WireType::BOOL, 1)?;
         to.bool(true);
+        to.container_end();
         to.field(WireType::LIST, 17);
         to.list(WireType::I32, 2)?;
         to.i32(1);
         to.i32(3);
+        to.container_end();
         to.field(WireType::UUID, 18);
         to.uuid(&[0x12, 0x34, 0x56, 0x78, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0xff]);
         to.field(WireType::MAP, 19);
@@ -221,14 +231,17 @@ fn json_has_a_place_for_what_it_has_no_values_for() {
         to.string(b"a")?;
         to.i32(9);
         to.string(b"b")?;
+        to.container_end();
         to.field(WireType::MAP, 20);
         to.map(WireType::STRING, WireType::I32, 1)?;
         to.string(b"k")?;
         to.i32(1);
+        to.container_end();
         // Elements of another type than the IDL has.
         to.field(WireType::LIST, 8);
         to.list(WireType::STRING, 1)?;
         to.string(b"no number")?;
+        to.container_end();
         // A field that comes twice.
         to.field(WireType::I32, 6);
         to.i32(1);
@@ -520,15 +533,18 @@ fn text_for_people_is_bounded_and_harmless() {
         to.field(WireType::LIST, 8);
         to.list(WireType::I32, 1000)?;
         (0..1000).for_each(|number| to.i32(number));
+        to.container_end();
         to.field(WireType::LIST, 9);
         to.list(WireType::STRUCT, 1000)?;
         (0..1000).try_for_each(|id| inner(to, id, &"long ".repeat(100)))?;
+        to.container_end();
         to.field(WireType::MAP, 12);
         to.map(WireType::I32, WireType::STRUCT, 1000)?;
         (0..1000).try_for_each(|id| {
             to.i32(id);
             inner(to, id, &"long ".repeat(100))
         })?;
+        to.container_end();
         to.struct_end();
         Ok(())
     };

@@ -133,7 +133,7 @@ impl<'a> Protocol<'a> for Binary<'a> {
     }
 
     #[inline(always)]
-    fn skip_varint(&mut self) -> ProtocolResult<()> {
+    fn skip_varint(&mut self, _kind: WireType) -> ProtocolResult<()> {
         Ok(())
     }
 }

@@ -8,18 +8,22 @@
 //! map     │count, varint│key type 4 bits, value type 4 bits│key, value, …     without entries, │0│
 //! ```
 //!
-//! A bool field has its value in its type. What a varint has beyond the width of its number is not
-//! looked at, as other readers do not look at it.
+//! A bool field has its value in its type. What a varint may have beyond the width of its number is a matter of
+//! [`NarrowVarint`]: readers differ.
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>)
 
 use super::error::ProtocolErrorKind;
 use super::error::{ProtocolError, ProtocolResult};
 use super::input::{FieldHeader, Input, ListHeader, MapHeader, Protocol, Width};
+use super::limits::NarrowVarint;
 use super::wire_type::WireType;
 use crate::Error;
 
 /// Bytes of the longest varint: enough for 64 bits.
 const VARINT_MAX: usize = 10;
+
+/// The same for 32 bits.
+const NARROW_VARINT_MAX: usize = 5;
 
 /// True, as a bool that is an element; every other byte is false.
 pub(super) const TRUE: u8 = 1;
@@ -96,6 +100,48 @@ impl<'a> Compact<'a> {
         }
     }
 
+    /// The next varint of a number of up to 32 bits. The frequent ones are those of one and two bytes, in which
+    /// nothing can be too long.
+    #[inline(always)]
+    pub(super) fn narrow_varint(&mut self) -> ProtocolResult<u64> {
+        match self.0.rest.rest() {
+            [first, ..] if *first < 0x80 => {
+                let _ = self.0.rest.u8();
+                Ok(u64::from(*first))
+            }
+            [first, second, ..] if *second < 0x80 => {
+                let _ = self.0.rest.array::<2>();
+                Ok(u64::from(first & 0x7f) | u64::from(*second) << 7)
+            }
+            _ => {
+                let (number, behind) = self.long_narrow_varint()?;
+                *self = behind;
+                Ok(number)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn long_narrow_varint(self) -> ProtocolResult<(u64, Self)> {
+        let (number, behind) = self.long_varint()?;
+        let len = behind.0.position() - self.0.position();
+        let narrow = self.0.limits().narrow_varint;
+        let is_long = narrow != NarrowVarint::Any && len > NARROW_VARINT_MAX;
+        let is_wide = narrow == NarrowVarint::Exact && number > u64::from(u32::MAX);
+        if is_long || is_wide {
+            return Err(self.wide_varint(len, number));
+        }
+        Ok((number, behind))
+    }
+
+    #[cold]
+    fn wide_varint(self, len: usize, number: u64) -> ProtocolError {
+        let expected = format_args!("a varint of at most {NARROW_VARINT_MAX} bytes and 32 bits");
+        let bits = u64::BITS - number.leading_zeros();
+        let error = Error::format(expected, format_args!("{len} bytes and {bits} bits"));
+        self.0.failed(ProtocolErrorKind::InvalidData, error)
+    }
+
     #[inline(never)]
     fn long_varint(mut self) -> ProtocolResult<(u64, Self)> {
         let mut number = 0_u64;
@@ -124,7 +170,7 @@ impl<'a> Compact<'a> {
     /// A number of up to 32 bits.
     #[inline(always)]
     fn narrow(&mut self) -> ProtocolResult<i32> {
-        let number = self.varint()? as u32;
+        let number = self.narrow_varint()? as u32;
         Ok((number >> 1) as i32 ^ -((number & 1) as i32))
     }
 }
@@ -167,7 +213,7 @@ impl<'a> Protocol<'a> for Compact<'a> {
         let [header] = self.0.array("the header of a list or a set")?;
         let element = wire_type(header);
         let count = match header >> 4 {
-            15 => self.varint()?,
+            15 => self.narrow_varint()?,
             count => u64::from(count),
         };
         let smallest = if count == 0 { 1 } else { self.0.element_width::<Self>(element)? };
@@ -177,7 +223,7 @@ impl<'a> Protocol<'a> for Compact<'a> {
 
     #[inline(always)]
     fn map(&mut self) -> ProtocolResult<MapHeader> {
-        let count = self.varint()?;
+        let count = self.narrow_varint()?;
         if count == 0 {
             return Ok(MapHeader { key: WireType::STOP, value: WireType::STOP, count: 0 });
         }
@@ -216,7 +262,7 @@ impl<'a> Protocol<'a> for Compact<'a> {
 
     #[inline(always)]
     fn string_len(&mut self) -> ProtocolResult<usize> {
-        let len = self.varint()?;
+        let len = self.narrow_varint()?;
         self.0.checked_string_len(len)
     }
 
@@ -257,7 +303,8 @@ impl<'a> Protocol<'a> for Compact<'a> {
     }
 
     #[inline(always)]
-    fn skip_varint(&mut self) -> ProtocolResult<()> {
-        self.varint().map(|_| ())
+    fn skip_varint(&mut self, kind: WireType) -> ProtocolResult<()> {
+        let number = if kind == WireType::I64 { self.varint() } else { self.narrow_varint() };
+        number.map(|_| ())
     }
 }

@@ -7,7 +7,7 @@ use super::input::{FieldHeader, Input, Message, Protocol};
 use super::limits::{Depth, Limits};
 use super::plan::{Operation, Plan};
 use super::schema::StructId;
-use super::skip::{skip_elements, skip_entries, skip_field};
+use super::skip::{skip_field, skip_list, skip_map};
 use super::tape::{Tag, Tape, word};
 use super::wire_type::WireType;
 
@@ -91,25 +91,23 @@ impl Decoder<'_> {
             count += 1;
             let expected = plan.at(next).filter(|field| field.id == header.id);
             let field = match expected {
-                Some(field) => field,
+                Some(field) => Some(field),
                 None => {
                     match plan.place(header.id).and_then(|place| Some((place, plan.at(place)?))) {
                         Some((place, field)) => {
                             next = place;
-                            field
+                            Some(field)
                         }
-                        None => {
-                            skip_field(&mut at, header, depth)?;
-                            continue;
-                        }
+                        None => None,
                     }
                 }
             };
-            next += 1;
-            if field.kind == header.kind {
-                self.field(&mut at, header, field.value, field.number, depth)?;
-            } else {
-                skip_field(&mut at, header, depth)?;
+            next += usize::from(field.is_some());
+            match field {
+                Some(field) if field.kind == header.kind => {
+                    self.field(&mut at, header, field.value, field.number, depth)?;
+                }
+                _ => skip_field(&mut at, header)?,
             }
         }
         self.words.push(word(Tag::End, 0, 0));
@@ -237,7 +235,7 @@ impl Decoder<'_> {
         if header.element != plan.key_kind {
             self.words.push(word(Tag::Null, number, 0));
             *outer = at;
-            return skip_elements(outer, header.element, count, depth);
+            return skip_list(outer, header);
         }
         let packed = |of: Tag| word(of, number, count as i64) | i64::from(tag == Tag::Set) << 8;
         match plan.key {
@@ -305,7 +303,7 @@ impl Decoder<'_> {
         if header.count > 0 && (header.key != plan.key_kind || header.value != plan.value_kind) {
             self.words.push(word(Tag::Null, number, 0));
             *outer = at;
-            return skip_entries(outer, header, depth);
+            return skip_map(outer, header);
         }
         self.words.push(word(Tag::Map, number, header.count as i64));
         for _ in 0..header.count {

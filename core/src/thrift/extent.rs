@@ -46,7 +46,7 @@ pub enum Progress {
 impl Extent {
     /// A struct of which nothing was seen.
     pub fn new(encoding: Encoding, limits: Limits) -> Self {
-        let outermost = (Open::Values(WireType::STRUCT, 1), Depth::of(limits));
+        let outermost = (Open::Values(WireType::STRUCT, 1), Depth::of_either(limits));
         Extent { encoding, limits, passed: 0, open: vec![outermost] }
     }
 
@@ -171,7 +171,7 @@ impl Extent {
                 return Ok([Some((Open::Bytes(count.saturating_mul(len)), depth)), None]);
             }
             (Some(Width::Varint), _) => {
-                at.skip_varint()?;
+                at.skip_varint(kind)?;
                 None
             }
             (_, WireType::STRING) => Some((Open::Bytes(at.string_len()?), depth)),

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::limits::{Depth, Limits};
+use super::limits::{DEPTH_MAX, Depth, Limits, too_deep};
 use super::wire_type::WireType;
 use crate::Error;
 use crate::wire::Reader;
@@ -146,8 +146,8 @@ pub(super) trait Protocol<'a>: Copy {
         numbers: &mut Vec<i64>,
     ) -> ProtocolResult<()>;
 
-    /// Passes a varint, where the protocol has any.
-    fn skip_varint(&mut self) -> ProtocolResult<()>;
+    /// Passes the varint of a number of that type, where the protocol has any.
+    fn skip_varint(&mut self, kind: WireType) -> ProtocolResult<()>;
 }
 
 impl Width {
@@ -232,13 +232,27 @@ impl<'a> Input<'a> {
     /// What is left of `depth` inside of a struct.
     #[inline(always)]
     pub(super) fn in_struct(self, depth: Depth) -> ProtocolResult<Depth> {
-        depth.in_struct().ok_or_else(|| self.too_deep())
+        depth.in_struct().ok_or_else(|| self.too_deep(self.message.limits.depth_max))
     }
 
     /// What is left of `depth` inside of a container.
     #[inline(always)]
     pub(super) fn in_container(self, depth: Depth) -> ProtocolResult<Depth> {
-        depth.in_container().ok_or_else(|| self.too_deep())
+        depth.in_container().ok_or_else(|| self.too_deep(self.message.limits.depth_max))
+    }
+
+    /// What is left of `depth` inside of a struct that is skipped.
+    #[inline]
+    pub(super) fn in_skipped_struct(self, depth: Depth) -> ProtocolResult<Depth> {
+        let limits = self.message.limits;
+        depth.in_struct().ok_or_else(|| self.too_deep(limits.skipped_depth_max))
+    }
+
+    /// What is left of `depth` inside of a container that is skipped.
+    #[inline]
+    pub(super) fn in_skipped_container(self, depth: Depth) -> ProtocolResult<Depth> {
+        let limits = self.message.limits;
+        depth.in_container().ok_or_else(|| self.too_deep(limits.skipped_depth_max))
     }
 
     /// A length or a count beyond its bound or the bytes left, which is refused unless more may come.
@@ -269,14 +283,8 @@ impl<'a> Input<'a> {
 
     #[cold]
     #[inline(never)]
-    fn too_deep(self) -> ProtocolError {
-        let depth = self.message.limits.depth_max.clamp(1, super::limits::DEPTH_MAX);
-        let expected =
-            format!("at most {depth} structs in each other, or four times as many with containers");
-        self.failed(
-            ProtocolErrorKind::DepthLimit,
-            Error::new(crate::ErrorKind::Limit, format!("expected {expected}, found more")),
-        )
+    fn too_deep(self, depth_max: u32) -> ProtocolError {
+        self.failed(ProtocolErrorKind::DepthLimit, too_deep(depth_max.clamp(1, DEPTH_MAX)))
     }
 
     /// The message ends inside of `what`, which takes `needed` bytes at least.

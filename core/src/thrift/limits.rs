@@ -1,4 +1,6 @@
-//! How much a message may ask of its reader.
+//! How much a message may ask of its reader, and how deep one may be that is written.
+
+use crate::{Error, ErrorKind};
 
 /// Structs that may be nested in each other, unless told otherwise: as in Thrift's libraries.
 pub const DEPTH_USUAL: u32 = 64;
@@ -9,22 +11,46 @@ pub const DEPTH_MAX: u32 = 256;
 /// Structs and containers together may be nested this many times deeper than structs alone.
 const LEVELS_PER_STRUCT: u32 = 4;
 
+/// What a varint of a number of up to 32 bits may be: in Compact those are i16 and i32, ids, lengths and counts.
+/// Readers of Thrift differ, the newest of them are the strictest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NarrowVarint {
+    /// Up to 10 bytes, of which the bits beyond 32 are not looked at.
+    #[default]
+    Any,
+    /// Up to 5 bytes, of which the bits beyond 32 are not looked at.
+    FiveBytes,
+    /// Up to 5 bytes, with 0 beyond 32 bits.
+    Exact,
+}
+
 /// Bounds beside the one that always holds: that bytes for what is claimed must be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How deep structs may be nested, the outermost counted: 1 to [`DEPTH_MAX`]. Structs and
     /// containers together may be nested four times as deep.
     pub depth_max: u32,
+    /// The same for a value that is skipped, counted from that value on: a field that the schema does not
+    /// have, or has with another type.
+    pub skipped_depth_max: u32,
     /// Bytes of a string.
     pub string_max: u32,
     /// Elements of a list or a set, entries of a map.
     pub container_max: u32,
+    /// Varints of numbers of up to 32 bits.
+    pub narrow_varint: NarrowVarint,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let size_max = i32::MAX as u32;
-        Limits { depth_max: DEPTH_USUAL, string_max: size_max, container_max: size_max }
+        Limits {
+            depth_max: DEPTH_USUAL,
+            skipped_depth_max: DEPTH_USUAL,
+            string_max: size_max,
+            container_max: size_max,
+            narrow_varint: NarrowVarint::Any,
+        }
     }
 }
 
@@ -38,7 +64,21 @@ pub(super) struct Depth {
 impl Depth {
     /// Nothing used.
     pub(super) fn of(limits: Limits) -> Self {
-        let structs = limits.depth_max.clamp(1, DEPTH_MAX);
+        Self::of_structs(limits.depth_max.clamp(1, DEPTH_MAX))
+    }
+
+    /// Nothing used, in a value that is skipped.
+    pub(super) fn of_skipped(limits: Limits) -> Self {
+        Self::of_structs(limits.skipped_depth_max.clamp(1, DEPTH_MAX))
+    }
+
+    /// Nothing used, where it is not known what is skipped.
+    pub(super) fn of_either(limits: Limits) -> Self {
+        let skipped = limits.skipped_depth_max.clamp(1, DEPTH_MAX);
+        Self::of_structs(limits.depth_max.clamp(1, DEPTH_MAX) + skipped)
+    }
+
+    fn of_structs(structs: u32) -> Self {
         Depth { structs, levels: structs * LEVELS_PER_STRUCT }
     }
 
@@ -53,5 +93,73 @@ impl Depth {
     #[inline]
     pub(super) fn in_container(self) -> Option<Self> {
         Some(Depth { levels: self.levels.checked_sub(1)?, ..self })
+    }
+}
+
+/// What is wrong with a message that is nested deeper.
+pub(super) fn too_deep(structs: u32) -> Error {
+    let message = format!(
+        "expected at most {structs} structs in each other, or four times as many with containers, found more"
+    );
+    Error::new(ErrorKind::Limit, message)
+}
+
+/// What is open while a message is written: the same bounds as for reading, so that what is written can be read.
+///
+/// One word holds the structs in its upper half, and structs and containers in its lower half, each counted up to
+/// the half's highest bit from so far below it as the bound is. A struct or a container is one addition and one
+/// look at both bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nesting {
+    open: u32,
+    depth_max: u32,
+}
+
+const ONE_LEVEL: u32 = 1;
+const ONE_STRUCT: u32 = (1 << 16) + ONE_LEVEL;
+const TOO_DEEP: u32 = 1 << 31 | 1 << 15;
+
+impl Default for Nesting {
+    fn default() -> Self {
+        Self::up_to(DEPTH_USUAL)
+    }
+}
+
+impl Nesting {
+    /// Nothing open.
+    pub(super) fn up_to(depth_max: u32) -> Self {
+        let depth_max = depth_max.clamp(1, DEPTH_MAX);
+        let below = |count: u32| (1 << 15) - 1 - count;
+        let open = below(depth_max) << 16 | below(depth_max * LEVELS_PER_STRUCT);
+        Nesting { open, depth_max }
+    }
+
+    /// The bound.
+    pub(super) fn depth_max(self) -> u32 {
+        self.depth_max
+    }
+
+    /// Whether a struct may begin, which is open then.
+    #[inline(always)]
+    pub(super) fn begin_struct(&mut self) -> bool {
+        self.open = self.open.wrapping_add(ONE_STRUCT);
+        self.open & TOO_DEEP == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn end_struct(&mut self) {
+        self.open = self.open.wrapping_sub(ONE_STRUCT);
+    }
+
+    /// Whether a container may begin, which is open then.
+    #[inline(always)]
+    pub(super) fn begin_container(&mut self) -> bool {
+        self.open = self.open.wrapping_add(ONE_LEVEL);
+        self.open & TOO_DEEP == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn end_container(&mut self) {
+        self.open = self.open.wrapping_sub(ONE_LEVEL);
     }
 }

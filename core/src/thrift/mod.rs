@@ -40,7 +40,7 @@ pub use decode::Encoding;
 pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 pub use extent::{Extent, Progress};
 pub use frames::{FRAME_USUAL, Frame, Frames};
-pub use limits::{DEPTH_MAX, DEPTH_USUAL, Limits};
+pub use limits::{DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
 pub use message::{MessageHeader, MessageKind, Strictness};
 pub use plan::Plan;
 pub use projection::{PATHS_MAX, Projection};

@@ -118,7 +118,7 @@ impl<S: Sink> Search<'_, S> {
                 .want(header.id)
                 .filter(|want| want.kind == header.kind && want.paths & self.open != 0);
             let Some(want) = wanted else {
-                skip_field(&mut at, header, depth)?;
+                skip_field(&mut at, header)?;
                 continue;
             };
             match want.target {

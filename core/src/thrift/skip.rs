@@ -1,8 +1,9 @@
 //! Passing a value that nobody asked for: an unknown field, one of another type than the schema's, or
-//! one beside those that a projection wants.
+//! one beside those that a projection wants. Its depth has a limit of its own, wherever it is: a program that
+//! knows less of a message refuses no more of it.
 
 use super::error::ProtocolResult;
-use super::input::{FieldHeader, MapHeader, Protocol, Width};
+use super::input::{FieldHeader, ListHeader, MapHeader, Protocol, Width};
 use super::limits::Depth;
 use super::wire_type::WireType;
 
@@ -11,32 +12,56 @@ use super::wire_type::WireType;
 pub(super) fn skip_field<'a, P: Protocol<'a>>(
     at: &mut P,
     header: FieldHeader,
-    depth: Depth,
 ) -> ProtocolResult<()> {
-    if P::BOOL_IN_HEADER && header.kind == WireType::BOOL {
+    if P::BOOL_IN_HEADER && header.kind == WireType::BOOL || skip_flat(at, header.kind)? {
         return Ok(());
     }
-    skip(at, header.kind, depth)
+    // A copy, so that the caller's stays in registers.
+    *at = skip_outermost(*at, header.kind)?;
+    Ok(())
+}
+
+#[inline(never)]
+fn skip_outermost<'a, P: Protocol<'a>>(mut at: P, kind: WireType) -> ProtocolResult<P> {
+    let depth = Depth::of_skipped(at.input().limits());
+    skip_nested(&mut at, kind, depth)?;
+    Ok(at)
+}
+
+/// Passes the elements of a list or a set whose header was read.
+#[inline(never)]
+pub(super) fn skip_list<'a, P: Protocol<'a>>(at: &mut P, header: ListHeader) -> ProtocolResult<()> {
+    let depth = at.input().in_skipped_container(Depth::of_skipped(at.input().limits()))?;
+    skip_elements(at, header.element, header.count, depth)
+}
+
+/// Passes the entries of a map whose header was read.
+#[inline(never)]
+pub(super) fn skip_map<'a, P: Protocol<'a>>(at: &mut P, header: MapHeader) -> ProtocolResult<()> {
+    let depth = at.input().in_skipped_container(Depth::of_skipped(at.input().limits()))?;
+    skip_entries(at, header, depth)
 }
 
 /// Passes an element, a key or a value.
 #[inline(always)]
-pub(super) fn skip<'a, P: Protocol<'a>>(
-    at: &mut P,
-    kind: WireType,
-    depth: Depth,
-) -> ProtocolResult<()> {
+fn skip<'a, P: Protocol<'a>>(at: &mut P, kind: WireType, depth: Depth) -> ProtocolResult<()> {
+    if !skip_flat(at, kind)? {
+        // A copy, so that the caller's stays in registers.
+        let mut inside = *at;
+        skip_nested(&mut inside, kind, depth)?;
+        *at = inside;
+    }
+    Ok(())
+}
+
+/// Passes a value that holds no others. Answers whether it is one.
+#[inline(always)]
+fn skip_flat<'a, P: Protocol<'a>>(at: &mut P, kind: WireType) -> ProtocolResult<bool> {
     match P::width(kind) {
-        Some(Width::Fixed(len)) => at.input().take("a value", len).map(|_| ()),
-        Some(Width::Varint) => at.skip_varint(),
-        Some(Width::Variable(_)) if kind == WireType::STRING => at.string().map(|_| ()),
-        Some(Width::Variable(_)) => {
-            // A copy, so that the caller's stays in registers.
-            let mut inside = *at;
-            skip_nested(&mut inside, kind, depth)?;
-            *at = inside;
-            Ok(())
-        }
+        Some(Width::Fixed(len)) => at.input().take("a value", len).map(|_| true),
+        Some(Width::Varint) => at.skip_varint(kind).map(|()| true),
+        Some(Width::Variable(_)) if kind == WireType::STRING => at.string().map(|_| true),
+        Some(Width::Variable(_)) => Ok(false),
         None => Err(at.input().invalid("the type of a field", kind)),
     }
 }
@@ -51,19 +76,19 @@ fn skip_nested<'a, P: Protocol<'a>>(
         WireType::STRUCT => skip_struct(at, depth),
         WireType::MAP => {
             let header = at.map()?;
-            let depth = at.input().in_container(depth)?;
+            let depth = at.input().in_skipped_container(depth)?;
             skip_entries(at, header, depth)
         }
         _ => {
             let header = at.list()?;
-            let depth = at.input().in_container(depth)?;
+            let depth = at.input().in_skipped_container(depth)?;
             skip_elements(at, header.element, header.count, depth)
         }
     }
 }
 
 fn skip_struct<'a, P: Protocol<'a>>(outer: &mut P, depth: Depth) -> ProtocolResult<()> {
-    let depth = outer.input().in_struct(depth)?;
+    let depth = outer.input().in_skipped_struct(depth)?;
     let (mut at, mut last) = (*outer, 0);
     loop {
         let header = at.field(&mut last)?;
@@ -71,12 +96,14 @@ fn skip_struct<'a, P: Protocol<'a>>(outer: &mut P, depth: Depth) -> ProtocolResu
             *outer = at;
             return Ok(());
         }
-        skip_field(&mut at, header, depth)?;
+        if !(P::BOOL_IN_HEADER && header.kind == WireType::BOOL) {
+            skip(&mut at, header.kind, depth)?;
+        }
     }
 }
 
 /// Passes the elements of a list or a set.
-pub(super) fn skip_elements<'a, P: Protocol<'a>>(
+fn skip_elements<'a, P: Protocol<'a>>(
     outer: &mut P,
     element: WireType,
     count: usize,
@@ -100,7 +127,7 @@ fn skip_fixed<'a, P: Protocol<'a>>(at: &mut P, count: usize, len: usize) -> Prot
 }
 
 /// Passes the entries of a map.
-pub(super) fn skip_entries<'a, P: Protocol<'a>>(
+fn skip_entries<'a, P: Protocol<'a>>(
     outer: &mut P,
     header: MapHeader,
     depth: Depth,

@@ -4,13 +4,13 @@
 
 use super::compact::{TRUE, number_of};
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::limits::DEPTH_MAX;
+use super::limits::{Nesting, too_deep};
 use super::message::{
     BINARY_VERSION, COMPACT_ID, COMPACT_KIND_SHIFT, COMPACT_VERSION, MessageKind, Strictness,
 };
 use super::wire_type::WireType;
+use crate::Error;
 use crate::wire::put_varint;
-use crate::{Error, ErrorKind};
 
 /// The longest string and the largest container: a length has 31 bits.
 const SIZE_MAX: usize = i32::MAX as usize;
@@ -31,11 +31,16 @@ pub trait Write {
     /// `SizeLimit` for a name above 2 GiB.
     fn message(&mut self, name: &[u8], kind: MessageKind, sequence_id: i32) -> ProtocolResult<()>;
 
+    /// Sets how deep structs may be nested, the outermost counted, as
+    /// [`Limits::depth_max`](super::Limits::depth_max) does for reading: 1 to [`DEPTH_MAX`](super::DEPTH_MAX),
+    /// at first [`DEPTH_USUAL`](super::DEPTH_USUAL). It is called before the first struct.
+    fn set_depth_max(&mut self, depth_max: u32);
+
     /// Begins a struct, union or exception.
     ///
     /// # Errors
     ///
-    /// `DepthLimit` where it is nested more than [`DEPTH_MAX`] deep, as in objects that hold themselves.
+    /// `DepthLimit` where it is nested deeper than may be, as in objects that hold themselves.
     fn struct_begin(&mut self) -> ProtocolResult<()>;
 
     /// Ends the struct that was begun last.
@@ -72,14 +77,15 @@ pub trait Write {
     /// The bytes of a uuid.
     fn uuid(&mut self, value: &[u8; 16]);
 
-    /// Begins a list, whose elements are written next.
+    /// Begins a list, whose elements are written next, and then [`container_end`](Write::container_end).
     ///
     /// # Errors
     ///
-    /// `SizeLimit` for 2^31 elements and more.
+    /// `SizeLimit` for 2^31 elements and more, `DepthLimit` where structs and containers are nested more than
+    /// four times as deep as structs may be.
     fn list(&mut self, element: WireType, count: usize) -> ProtocolResult<()>;
 
-    /// Begins a set, whose elements are written next.
+    /// Begins a set, whose elements are written next, and then [`container_end`](Write::container_end).
     ///
     /// # Errors
     ///
@@ -88,12 +94,16 @@ pub trait Write {
         self.list(element, count)
     }
 
-    /// Begins a map, whose keys, each with its value, are written next.
+    /// Begins a map, whose keys, each with its value, are written next, and then
+    /// [`container_end`](Write::container_end).
     ///
     /// # Errors
     ///
     /// As for a list.
     fn map(&mut self, key: WireType, value: WireType, count: usize) -> ProtocolResult<()>;
+
+    /// Ends the list, set or map that was begun last.
+    fn container_end(&mut self);
 
     /// What was written since the beginning, or since [`clear`](Write::clear).
     fn bytes(&self) -> &[u8];
@@ -107,7 +117,7 @@ pub trait Write {
 pub struct BinaryWriter {
     bytes: Vec<u8>,
     strictness: Strictness,
-    depth: u32,
+    nesting: Nesting,
 }
 
 /// Writes Compact.
@@ -120,6 +130,7 @@ pub struct CompactWriter {
     outer: Vec<i16>,
     /// A bool field whose header waits for the value that it is to hold.
     waiting: Option<i16>,
+    nesting: Nesting,
 }
 
 impl Default for BinaryWriter {
@@ -132,7 +143,7 @@ impl Default for BinaryWriter {
 impl BinaryWriter {
     /// A writer of envelopes with a version, or without.
     pub fn new(strictness: Strictness) -> Self {
-        BinaryWriter { bytes: Vec::new(), strictness, depth: 0 }
+        BinaryWriter { bytes: Vec::new(), strictness, nesting: Nesting::default() }
     }
 
     #[inline(always)]
@@ -159,18 +170,18 @@ impl Write for BinaryWriter {
         Ok(())
     }
 
+    fn set_depth_max(&mut self, depth_max: u32) {
+        self.nesting = Nesting::up_to(depth_max);
+    }
+
     #[inline]
     fn struct_begin(&mut self) -> ProtocolResult<()> {
-        if self.depth >= DEPTH_MAX {
-            return Err(too_deep());
-        }
-        self.depth += 1;
-        Ok(())
+        if self.nesting.begin_struct() { Ok(()) } else { Err(refuse_depth(self.nesting)) }
     }
 
     #[inline]
     fn struct_end(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
+        self.nesting.end_struct();
         self.bytes.push(WireType::STOP.0);
     }
 
@@ -222,16 +233,25 @@ impl Write for BinaryWriter {
         self.bytes.extend_from_slice(value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn list(&mut self, element: WireType, count: usize) -> ProtocolResult<()> {
-        self.bytes.push(element.0);
-        self.size("a list or a set", count)
+        begin_container(&mut self.nesting)?;
+        let [a, b, c, d] = checked("a list or a set", count)?.to_be_bytes();
+        self.bytes.extend_from_slice(&[element.0, a, b, c, d]);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn map(&mut self, key: WireType, value: WireType, count: usize) -> ProtocolResult<()> {
+        begin_container(&mut self.nesting)?;
+        let [a, b, c, d] = checked("a map", count)?.to_be_bytes();
+        self.bytes.extend_from_slice(&[key.0, value.0, a, b, c, d]);
+        Ok(())
     }
 
     #[inline]
-    fn map(&mut self, key: WireType, value: WireType, count: usize) -> ProtocolResult<()> {
-        self.bytes.extend_from_slice(&[key.0, value.0]);
-        self.size("a map", count)
+    fn container_end(&mut self) {
+        self.nesting.end_container();
     }
 
     fn bytes(&self) -> &[u8] {
@@ -241,7 +261,7 @@ impl Write for BinaryWriter {
     fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(RETAINED_MAX);
-        self.depth = 0;
+        self.nesting = Nesting::default();
     }
 }
 
@@ -280,10 +300,14 @@ impl Write for CompactWriter {
         self.string(name)
     }
 
+    fn set_depth_max(&mut self, depth_max: u32) {
+        self.nesting = Nesting::up_to(depth_max);
+    }
+
     #[inline]
     fn struct_begin(&mut self) -> ProtocolResult<()> {
-        if self.outer.len() >= DEPTH_MAX as usize {
-            return Err(too_deep());
+        if !self.nesting.begin_struct() {
+            return Err(refuse_depth(self.nesting));
         }
         self.outer.push(self.last);
         self.last = 0;
@@ -292,6 +316,7 @@ impl Write for CompactWriter {
 
     #[inline]
     fn struct_end(&mut self) {
+        self.nesting.end_struct();
         self.last = self.outer.pop().unwrap_or_default();
         self.bytes.push(0);
     }
@@ -354,6 +379,7 @@ impl Write for CompactWriter {
 
     #[inline]
     fn list(&mut self, element: WireType, count: usize) -> ProtocolResult<()> {
+        begin_container(&mut self.nesting)?;
         let number = number_of(element);
         if count < 15 {
             self.bytes.push((count as u8) << 4 | number);
@@ -365,11 +391,17 @@ impl Write for CompactWriter {
 
     #[inline]
     fn map(&mut self, key: WireType, value: WireType, count: usize) -> ProtocolResult<()> {
+        begin_container(&mut self.nesting)?;
         self.size("a map", count)?;
         if count > 0 {
             self.bytes.push(number_of(key) << 4 | number_of(value));
         }
         Ok(())
+    }
+
+    #[inline]
+    fn container_end(&mut self) {
+        self.nesting.end_container();
     }
 
     fn bytes(&self) -> &[u8] {
@@ -382,6 +414,7 @@ impl Write for CompactWriter {
         self.outer.clear();
         self.last = 0;
         self.waiting = None;
+        self.nesting = Nesting::default();
     }
 }
 
@@ -397,8 +430,12 @@ fn too_large(what: &str, size: usize) -> ProtocolError {
     ProtocolError::new(ProtocolErrorKind::SizeLimit, error)
 }
 
+#[inline(always)]
+fn begin_container(nesting: &mut Nesting) -> ProtocolResult<()> {
+    if nesting.begin_container() { Ok(()) } else { Err(refuse_depth(*nesting)) }
+}
+
 #[cold]
-fn too_deep() -> ProtocolError {
-    let message = format!("expected at most {DEPTH_MAX} structs in each other, found more");
-    ProtocolError::new(ProtocolErrorKind::DepthLimit, Error::new(ErrorKind::Limit, message))
+fn refuse_depth(nesting: Nesting) -> ProtocolError {
+    ProtocolError::new(ProtocolErrorKind::DepthLimit, too_deep(nesting.depth_max()))
 }

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    Encoding, Extent, FieldSchema, Limits, Plan, Progress, ProtocolErrorKind, Schema, StructId,
-    StructKind, Tape, Type,
+    BinaryWriter, CompactWriter, Encoding, Extent, FieldSchema, Limits, NarrowVarint, Plan,
+    Progress, ProtocolErrorKind, ProtocolResult, Schema, StructId, StructKind, Tape, Type,
+    WireType, Write,
 };
 
 use crate::ENCODINGS;
@@ -231,9 +232,11 @@ fn structs_may_be_nested_as_deep_as_was_asked_for_and_no_deeper() {
         bytes
     };
     for (depth_max, deepest) in [(64, 64), (1, 1), (0, 1), (7, 7), (256, 256), (100_000, 256)] {
-        let limits = Limits { depth_max, ..Limits::default() };
-        // Known and unknown ones alike.
-        for id in [1, 9] {
+        // Those that are skipped have a limit of their own, which begins with the field.
+        let of_skipped = Limits { depth_max: 1, skipped_depth_max: depth_max, ..Limits::default() };
+        let cases =
+            [(1, Limits { depth_max, ..Limits::default() }, deepest), (9, of_skipped, deepest + 1)];
+        for (id, limits, deepest) in cases {
             let mut read = |depth| {
                 plan.decode(Encoding::Binary, StructId(0), &nested(depth, id), limits, &mut tape)
             };
@@ -244,24 +247,101 @@ fn structs_may_be_nested_as_deep_as_was_asked_for_and_no_deeper() {
 }
 
 #[test]
-fn containers_count_for_the_depth_where_they_are_more_than_four_to_a_struct() {
+fn what_a_reader_skips_may_be_as_deep_wherever_it_is() {
     let (plan, mut tape) = (plan(), Tape::new());
-    // A struct that holds lists in each other, the innermost of which holds the next struct.
-    let nested = |lists: usize, structs: usize| {
-        let lists =
-            [&[15, 0, 9][..], &[15, 0, 0, 0, 1].repeat(lists - 1), &[12, 0, 0, 0, 1]].concat();
-        let mut bytes = lists.repeat(structs);
-        bytes.resize(bytes.len() + structs + 1, 0);
+    // `known` structs in each other, the innermost with a field that is unknown and `skipped` deep.
+    let nested = |known: usize, skipped: usize| {
+        let mut bytes = [[12, 0, 1].repeat(known - 1), [12, 0, 9].repeat(skipped)].concat();
+        bytes.resize(bytes.len() + known + skipped, 0);
         bytes
     };
-    let mut read = |bytes: &[u8]| {
-        let read = plan.decode(Encoding::Binary, StructId(0), bytes, Limits::default(), &mut tape);
-        read.map_err(|error| error.kind())
+    let mut read = |known, skipped| {
+        let bytes = nested(known, skipped);
+        let read = plan.decode(Encoding::Binary, StructId(0), &bytes, Limits::default(), &mut tape);
+        let mut extent = Extent::new(Encoding::Binary, Limits::default());
+        if read.is_ok() {
+            assert_eq!(extent.advance(&bytes).unwrap(), Progress::Complete(bytes.len()));
+        }
+        read.map(drop).map_err(|error| error.kind())
     };
-    assert!(read(&nested(3, 63)).is_ok());
-    assert_eq!(read(&nested(3, 64)), Err(ProtocolErrorKind::DepthLimit));
-    assert!(read(&nested(4, 51)).is_ok(), "256 of both");
-    assert_eq!(read(&nested(4, 52)), Err(ProtocolErrorKind::DepthLimit));
+    assert_eq!(read(64, 64), Ok(()));
+    assert_eq!(read(1, 64), Ok(()));
+    assert_eq!(read(1, 65), Err(ProtocolErrorKind::DepthLimit));
+    assert_eq!(read(64, 65), Err(ProtocolErrorKind::DepthLimit));
+    assert_eq!(read(65, 1), Err(ProtocolErrorKind::DepthLimit));
+}
+
+#[test]
+fn nothing_is_written_deeper_than_it_is_read() {
+    let writers = || -> [Box<dyn Write>; 2] {
+        [Box::new(BinaryWriter::default()), Box::new(CompactWriter::new())]
+    };
+    // Structs in each other, each next one in lists in each other.
+    let nested = |writer: &mut dyn Write, structs: usize, lists: usize| -> ProtocolResult<()> {
+        for at in 0..structs {
+            writer.struct_begin()?;
+            for level in 0..(if at + 1 < structs { lists } else { 0 }) {
+                let element = if level + 1 < lists { WireType::LIST } else { WireType::STRUCT };
+                writer.list(element, 1)?;
+            }
+        }
+        Ok(())
+    };
+    for mut writer in writers() {
+        let mut write = |structs, lists, depth_max: Option<u32>| {
+            writer.clear();
+            depth_max.into_iter().for_each(|depth_max| writer.set_depth_max(depth_max));
+            nested(&mut *writer, structs, lists).map_err(|error| error.kind())
+        };
+        let refused = Err(ProtocolErrorKind::DepthLimit);
+        assert_eq!([write(64, 0, None), write(65, 0, None)], [Ok(()), refused]);
+        assert_eq!([write(64, 3, None), write(65, 3, None)], [Ok(()), refused]);
+        assert_eq!([write(52, 4, None), write(53, 4, None)], [Ok(()), refused], "256 of both");
+        assert_eq!([write(65, 0, Some(65)), write(66, 0, Some(65))], [Ok(()), refused]);
+        assert_eq!([write(256, 0, Some(1000)), write(257, 0, Some(1000))], [Ok(()), refused]);
+        // Those that are over leave room for others.
+        writer.clear();
+        for _ in 0..1000 {
+            writer.struct_begin().unwrap();
+            writer.map(WireType::BYTE, WireType::BYTE, 0).unwrap();
+            writer.container_end();
+            writer.struct_end();
+        }
+    }
+}
+
+#[test]
+fn a_varint_of_a_narrow_number_may_be_as_long_as_the_reader_allows() {
+    let (plan, mut tape) = (plan(), Tape::new());
+    // 1 in 5 bytes, in 5 with a bit beyond 32, in 6, and in 11: an element of a list, and a field that is skipped.
+    let varints: [&[u8]; 4] = [
+        &[0x81, 0x80, 0x80, 0x80, 0x00],
+        &[0x81, 0x80, 0x80, 0x80, 0x10],
+        &[0x81, 0x80, 0x80, 0x80, 0x80, 0x00],
+        &[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00],
+    ];
+    let allowed = [
+        (NarrowVarint::Any, [true, true, true, false]),
+        (NarrowVarint::FiveBytes, [true, true, false, false]),
+        (NarrowVarint::Exact, [true, false, false, false]),
+    ];
+    for (narrow_varint, expected) in allowed {
+        let limits = Limits { narrow_varint, ..Limits::default() };
+        for (varint, is_read) in varints.iter().zip(expected) {
+            for head in [&[0x29, 0x15][..], &[0x95]] {
+                let bytes = [head, varint, &[0]].concat();
+                let read = plan.decode(Encoding::Compact, StructId(0), &bytes, limits, &mut tape);
+                let read = read.map_err(|error| error.kind());
+                let expected = is_read.then_some(bytes.len());
+                let expected = expected.ok_or(ProtocolErrorKind::InvalidData);
+                assert_eq!(read, expected, "{narrow_varint:?} {varint:x?}");
+            }
+            // An i64 may have all bits.
+            let bytes = [&[0x56][..], varint, &[0]].concat();
+            let read = plan.decode(Encoding::Compact, StructId(0), &bytes, limits, &mut tape);
+            assert_eq!(read.is_ok(), varint.len() <= 10);
+        }
+    }
 }
 
 #[test]

@@ -210,10 +210,12 @@ pub(crate) fn write(writer: &mut (impl Write + ?Sized), raw: &Raw) {
         Raw::List(kind, elements) => {
             writer.list(named(*kind), elements.len()).unwrap();
             elements.iter().for_each(|element| write(writer, element));
+            writer.container_end();
         }
         Raw::Set(kind, elements) => {
             writer.set(named(*kind), elements.len()).unwrap();
             elements.iter().for_each(|element| write(writer, element));
+            writer.container_end();
         }
         Raw::Map(key, value, entries) => {
             writer.map(named(*key), named(*value), entries.len()).unwrap();
@@ -221,6 +223,7 @@ pub(crate) fn write(writer: &mut (impl Write + ?Sized), raw: &Raw) {
                 write(writer, key);
                 write(writer, value);
             }
+            writer.container_end();
         }
     }
 }

@@ -20,7 +20,7 @@ module Bytewright
       STRUCTS_MAX = 10_000
 
       # What a codec does for a class that is none of Thrift's, or has what is not known.
-      NOTHING = %i[runs_ruby reads writes compares hashes root_reads root_writes resets].to_h { |name| [name, false] }.freeze
+      NOTHING = %i[runs_ruby reads writes compares hashes root_reads root_writes].to_h { |name| [name, false] }.freeze
 
       # A class that no codec can be made for.
       class Unfit < StandardError
@@ -35,7 +35,7 @@ module Bytewright
         codec = begin
           build(klass, generation)
         rescue Unfit
-          ThriftCodec.build([], NOTHING.merge(generation: generation))
+          ThriftCodec.build([], NOTHING.merge(generation: generation, ways: GemWays.to_h))
         end
         ThriftCodec.keep(klass, codec) unless klass.frozen?
         codec
@@ -73,7 +73,7 @@ module Bytewright
 
         def options
           inner = inside
-          { runs_ruby: @runs_ruby, resets: Layouts.resets?,
+          { runs_ruby: @runs_ruby, ways: GemWays.to_h,
             reads: inner.all?(&:reads?) && @shapes[0].reads_parts?, writes: inner.all?(&:writes?) && @shapes[0].writes_parts?,
             compares: inner.all?(&:compares?) && @shapes[0].plain_accessors?,
             hashes: inner.all?(&:hashes?) && @shapes[0].plain_accessors? && @shapes[0].plain_name?,
@@ -243,21 +243,6 @@ module Bytewright
       # Where the gem's files are.
       def gem_folder
         @gem_folder ||= File.dirname(::Thrift::Struct.method(:generate_accessors).source_location[0])
-      end
-
-      # Whether the gem makes fields of an object nil again that a message does not have: versions
-      # differ, so it is tried out.
-      def resets?
-        return @resets unless @resets.nil?
-
-        probe = Class.new { include ::Thrift::Struct, ::Thrift::Struct_Union }
-        probe.const_set(:FIELDS, { 1 => { type: 8, name: "a" } })
-        probe.define_method(:struct_fields) { self.class::FIELDS }
-        probe.define_method(:validate) {}
-        object = probe.allocate.tap { |made| made.instance_variable_set(:@a, 1) }
-        name = ::Thrift::Struct.method_defined?(:read_without_bytewright) ? :read_without_bytewright : :read
-        object.send(name, ::Thrift::BinaryProtocol.new(::Thrift::MemoryBufferTransport.new(+"\0")))
-        @resets = object.instance_variable_get(:@a).nil?
       end
     end
 

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    FieldSchema, PATHS_MAX, Plan, Projection, Schema, StructId, StructKind, Type, WireType,
+    FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, Schema, StructId, StructKind,
+    Type, WireType,
 };
 use magnus::rb_sys::AsRawValue;
 use magnus::value::{Opaque, ReprValue};
@@ -39,12 +40,48 @@ pub(crate) struct Codec {
     /// The same of the class itself.
     pub(crate) root_reads: bool,
     pub(crate) root_writes: bool,
-    /// Whether reading sets fields anew that an object has from before.
-    pub(crate) resets: bool,
+    /// What the loaded gem does where gems differ.
+    pub(crate) ways: Ways,
     /// When it was made.
     pub(crate) generation: usize,
     held: Vec<Opaque<Value>>,
     projections: RefCell<Vec<Kept>>,
+}
+
+/// What gems do in different ways, from release to release.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ways {
+    /// Whether an object that is read into loses the fields that it has from before.
+    pub(crate) resets_structs: bool,
+    pub(crate) resets_unions: bool,
+    /// Whether `read` and `write` take how deep structs may be nested.
+    pub(crate) takes_depth: bool,
+    /// What varints may be that are read.
+    narrow_varint: NarrowVarint,
+}
+
+impl Ways {
+    fn of(ruby: &Ruby, described: RHash) -> Result<Ways, Error> {
+        let flag = |name: &str| described.fetch::<_, bool>(ruby.to_symbol(name));
+        let bytes: Option<u8> = described.fetch(ruby.to_symbol("varint_len_max"))?;
+        let narrow_varint = match (bytes, flag("exact_varints")?) {
+            (None, _) => NarrowVarint::Any,
+            (Some(_), false) => NarrowVarint::FiveBytes,
+            (Some(_), true) => NarrowVarint::Exact,
+        };
+        Ok(Ways {
+            resets_structs: flag("resets_structs")?,
+            resets_unions: flag("resets_unions")?,
+            takes_depth: flag("takes_depth")?,
+            narrow_varint,
+        })
+    }
+
+    /// The bounds of a message.
+    #[inline]
+    pub(crate) fn limits(self) -> Limits {
+        Limits { narrow_varint: self.narrow_varint, ..Limits::default() }
+    }
 }
 
 /// A projection, and the paths that it was asked for by.
@@ -151,7 +188,7 @@ impl Codec {
             hashes: flag("hashes")?,
             root_reads: flag("root_reads")?,
             root_writes: flag("root_writes")?,
-            resets: flag("resets")?,
+            ways: Ways::of(ruby, options.fetch(ruby.to_symbol("ways"))?)?,
             generation: options.fetch(ruby.to_symbol("generation"))?,
             held,
             projections: RefCell::default(),

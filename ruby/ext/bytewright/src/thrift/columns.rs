@@ -22,6 +22,7 @@ use crate::memory_report::MemoryReport;
 pub(crate) struct ColumnBatch {
     columns: RefCell<Columns>,
     encoding: Encoding,
+    limits: Limits,
     memory: MemoryReport,
     utf8: i32,
 }
@@ -50,8 +51,9 @@ impl ColumnBatch {
         let columns = raised(ruby, Columns::new(projection))?;
         let encoding = encoding_named(ruby, protocol)?;
         let utf8 = encoding_index(None);
-        let memory = MemoryReport::default();
-        Ok(ColumnBatch { columns: RefCell::new(columns), encoding, memory, utf8 })
+        let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
+        let limits = codec.ways.limits();
+        Ok(ColumnBatch { columns, encoding, limits, memory, utf8 })
     }
 
     /// `columns.extend_with(bytes, start, framed, at_end)`: appends rows for the messages of the bytes that are
@@ -69,9 +71,10 @@ impl ColumnBatch {
             let mut columns = this.columns.borrow_mut();
             let messages = |bytes| match framed {
                 true => Frames::new(bytes, start),
-                false => Frames::unframed(bytes, start, this.encoding, Limits::default()),
+                false => Frames::unframed(bytes, start, this.encoding, this.limits),
             };
-            let outcome = extend_with(&mut columns, this.encoding, bytes, messages, at_end);
+            let outcome =
+                extend_with(&mut columns, (this.encoding, this.limits), bytes, messages, at_end);
             this.memory.set(columns.memory_bytes());
             outcome
         });
@@ -142,7 +145,7 @@ impl ColumnBatch {
 /// only bytes are missing that may still come. Answers how many bytes the messages had.
 fn extend_with<'a>(
     columns: &mut Columns,
-    encoding: Encoding,
+    (encoding, limits): (Encoding, Limits),
     bytes: &'a [u8],
     messages: impl Fn(&'a [u8]) -> Frames<'a>,
     at_end: bool,
@@ -157,7 +160,7 @@ fn extend_with<'a>(
         }
     };
     let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
-    columns.extend(encoding, &mut messages(whole), usize::MAX, Limits::default())?;
+    columns.extend(encoding, &mut messages(whole), usize::MAX, limits)?;
     end.map(|()| whole.len())
 }
 

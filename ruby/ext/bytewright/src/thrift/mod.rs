@@ -8,7 +8,7 @@ mod known;
 mod refill;
 mod scratch;
 
-pub(crate) use codec::{Codec, Layout, Making};
+pub(crate) use codec::{Codec, Layout, Making, Ways};
 pub(crate) use columns::encoding_named;
 pub(crate) use known::{
     HASH, INDEX, Known, PROTOCOL, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, generation,

@@ -9,9 +9,9 @@ use bytewright::thrift::{
 use rb_sys::VALUE;
 
 use super::super::tables::{bytes, new_string};
-use super::defaults::{reset, set_defaults, set_missing_defaults};
+use super::defaults::{reset, reset_union, set_defaults, set_missing_defaults};
 use super::values::{blocks, boolean, integer, interned, new_set_hash, set, set_of, utf8, uuid};
-use super::{NIL, names, protected};
+use super::{NIL, intern, module_of_ways, names, protected};
 use crate::thrift::{Codec, Layout, Making, Scratch, with_scratch};
 
 /// Fields that are mostly plucked, at most.
@@ -78,7 +78,11 @@ pub(super) unsafe fn decode(codec: &Codec, source: Source, parsed: impl FnOnce(u
         let decoded = codec.plan.decode(source.encoding, StructId(0), message, source.limits, tape);
         let len = match decoded {
             Ok(len) => len,
-            Err(error) => return Decoded::Refused(error),
+            // SAFETY: as the caller promises.
+            Err(error) => match unsafe { forget(codec, source.target) } {
+                0 => return Decoded::Refused(error),
+                state => return Decoded::Raised(state),
+            },
         };
         // SAFETY: as the caller promises.
         let building =
@@ -92,6 +96,46 @@ pub(super) unsafe fn decode(codec: &Codec, source: Source, parsed: impl FnOnce(u
             (state, _) => Decoded::Raised(state),
         }
     })
+}
+
+/// Takes from an object that was to be read into what it has from before, where the gem does that before it reads.
+/// Answers 0, or the state of what was raised, as for a frozen object.
+///
+/// # Safety
+/// As for [`decode`].
+#[cold]
+unsafe fn forget(codec: &Codec, target: VALUE) -> c_int {
+    if target == NIL {
+        return 0;
+    }
+    unsafe extern "C" fn run(job: VALUE) -> VALUE {
+        // SAFETY: it is called below, with a pointer to a job that nothing else uses meanwhile.
+        unsafe {
+            let (codec, target) = *(job as *const (&Codec, VALUE));
+            start_over(codec, target);
+        }
+        NIL
+    }
+    // SAFETY: nothing that needs dropping is made under it.
+    unsafe { protected(&mut (codec, target), run) }
+}
+
+/// Makes an object of the codec's own class what it is before it is read into: as new, where the gem does so.
+///
+/// # Safety
+/// Called under Ruby with nothing alive that needs dropping; it may raise.
+pub(super) unsafe fn start_over(codec: &Codec, target: VALUE) {
+    let Some(layout) = codec.layouts.first() else { return };
+    // SAFETY: as the caller promises; the object is of the layout's class.
+    unsafe {
+        if layout.making.is_union() {
+            if codec.ways.resets_unions {
+                reset_union(target, layout);
+            }
+        } else if codec.ways.resets_structs {
+            reset(target, layout);
+        }
+    }
 }
 
 /// Makes the objects of a tape, when it is called: answers a state and an object.
@@ -173,14 +217,10 @@ unsafe fn structure_of_target(building: &mut Building<'_>) -> VALUE {
             return builder.structure(value, layout);
         }
         let target = building.target;
+        start_over(building.codec, target);
         match value {
             Value::Union { field_count, .. } => builder.union_fields(target, layout, field_count),
-            _ => {
-                if building.codec.resets {
-                    reset(target, layout);
-                }
-                builder.fields(target, layout, false);
-            }
+            _ => builder.fields(target, layout, false),
         }
         target
     }
@@ -279,6 +319,10 @@ impl<'a> Builder<'a> {
                 set_field.set(object, NIL);
                 of.set(object, NIL);
             }
+            if field_count > 1 {
+                let name = intern(c"refuse_fields");
+                rb_sys::rb_funcallv(module_of_ways(), name, 0, std::ptr::null());
+            }
             while let Some((number, value)) = self.cursor.field() {
                 let Some(field) = layout.fields.get(number) else {
                     self.cursor.skip(value);
@@ -287,12 +331,6 @@ impl<'a> Builder<'a> {
                 let made = self.object(value, false);
                 of.set(object, made);
                 set_field.set(object, field.symbol as VALUE);
-            }
-            if field_count > 1 {
-                let words = c"Too many fields for union";
-                let len = words.count_bytes();
-                let error = rb_sys::rb_exc_new(rb_sys::rb_eRuntimeError, words.as_ptr(), len as _);
-                rb_sys::rb_exc_raise(error);
             }
             if layout.validates {
                 rb_sys::rb_funcallv(object, names().validate, 0, std::ptr::null());

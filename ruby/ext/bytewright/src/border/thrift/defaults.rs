@@ -5,19 +5,40 @@ use rb_sys::VALUE;
 use super::{NIL, names};
 use crate::thrift::Layout;
 
-/// Makes the fields of an object from before what they are in a new one.
+/// Makes the fields of an object from before what they are in a new one. One that has no variables at all stays
+/// so, as with the gem.
 ///
 /// # Safety
-/// Under protection; `object` must be of the layout's class.
+/// Called under Ruby with nothing alive that needs dropping; `object` must be of the layout's class.
 pub(super) unsafe fn reset(object: VALUE, layout: &Layout) {
+    let mut had_any = false;
     // SAFETY: as the caller promises.
     unsafe {
         for field in &layout.fields {
             if field.variable.of(object) != NIL {
                 field.variable.set(object, NIL);
+                had_any = true;
             }
         }
-        set_defaults(object, layout, 0);
+        if !layout.defaults.is_empty() && (had_any || rb_sys::rb_ivar_count(object) > 0) {
+            set_defaults(object, layout, 0);
+        }
+    }
+}
+
+/// The same for a union, which has no field then.
+///
+/// # Safety
+/// As for [`reset`].
+pub(super) unsafe fn reset_union(object: VALUE, layout: &Layout) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        rb_sys::rb_check_frozen(object);
+        for variable in [layout.set_field, layout.value] {
+            if variable.of(object) != NIL {
+                variable.set(object, NIL);
+            }
+        }
     }
 }
 

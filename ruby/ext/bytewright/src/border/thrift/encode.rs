@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 
-use bytewright::thrift::{Encoding, ProtocolError, Type, WireType, Write};
+use bytewright::thrift::{DEPTH_USUAL, Encoding, ProtocolError, Type, WireType, Write};
 use rb_sys::{VALUE, ruby_value_type};
 
 use super::super::tables::bytes;
@@ -65,7 +65,8 @@ struct Walk<'a, W> {
     writer: &'a mut W,
 }
 
-/// Writes an object of the codec's own class, and adds it to `target`, a binary String, or to a new one.
+/// Writes an object of the codec's own class, in which structs are nested so deep at most, and adds it to the
+/// other, a binary String, or to a new one where that is nil.
 ///
 /// # Safety
 /// Called under Ruby; all objects must be kept alive.
@@ -73,11 +74,15 @@ struct Walk<'a, W> {
 pub(super) unsafe fn encode(
     codec: &Codec,
     encoding: Encoding,
-    object: VALUE,
-    target: VALUE,
+    (object, target): (VALUE, VALUE),
+    depth_max: u32,
 ) -> Encoded {
     let Some(layout) = codec.layouts.first() else { return Encoded::Left };
     with_scratch(|scratch| {
+        if depth_max != DEPTH_USUAL {
+            scratch.binary.set_depth_max(depth_max);
+            scratch.compact.set_depth_max(depth_max);
+        }
         // SAFETY: as the caller promises.
         unsafe {
             match encoding {
@@ -118,6 +123,12 @@ unsafe extern "C" fn run<W: Write>(job: VALUE) -> VALUE {
     unsafe {
         let job = &mut *(job as *mut Job<'_, W>);
         job.outcome = job.walk.structure(job.object, job.layout);
+        if let Err(Refusal::Left) = job.outcome
+            && !job.walk.codec.ways.takes_depth
+        {
+            job.walk.writer.clear();
+            job.outcome = job.walk.depth_of(job.object).and(Err(Refusal::Left));
+        }
         if job.outcome.is_ok() {
             let written = job.walk.writer.bytes();
             let (start, len) = (written.as_ptr().cast(), written.len() as _);
@@ -133,7 +144,7 @@ unsafe extern "C" fn run<W: Write>(job: VALUE) -> VALUE {
 
 /// All of these are called under protection. Results that need dropping are made where nothing raises
 /// any more.
-impl<W: Write> Walk<'_, W> {
+impl<'a, W: Write> Walk<'a, W> {
     unsafe fn structure(&mut self, object: VALUE, layout: &Layout) -> Outcome {
         // SAFETY: the object is of the layout's class.
         unsafe {
@@ -156,6 +167,55 @@ impl<W: Write> Walk<'_, W> {
             self.writer.struct_end();
             Ok(())
         }
+    }
+
+    /// Refuses an object that is left to the gem where it is deeper than may be: some gems write any depth, which
+    /// nobody reads, and end the process where an object holds itself.
+    #[cold]
+    unsafe fn depth_of(&mut self, value: VALUE) -> Outcome {
+        // SAFETY: as for `structure`; each value has the type that was asked for.
+        unsafe {
+            if rb_sys::SPECIAL_CONST_P(value) {
+                return Ok(());
+            }
+            if rb_sys::RB_TYPE_P(value, ruby_value_type::RUBY_T_ARRAY) {
+                self.writer.list(WireType::STRUCT, 0)?;
+                let mut at = 0;
+                while at < rb_sys::RARRAY_LEN(value) {
+                    self.depth_of(rb_sys::rb_ary_entry(value, at))?;
+                    at += 1;
+                }
+                self.writer.container_end();
+            } else if rb_sys::RB_TYPE_P(value, ruby_value_type::RUBY_T_HASH) {
+                self.writer.list(WireType::STRUCT, 0)?;
+                let mut depths = Depths { walk: self, outcome: Ok(()) };
+                let pointer = std::ptr::from_mut(&mut depths) as VALUE;
+                rb_sys::rb_hash_foreach(value, Some(depth_of_entry::<W>), pointer);
+                depths.outcome?;
+                self.writer.container_end();
+            } else if known(Known::Set) != 0 && class_of(value) == known(Known::Set) as VALUE {
+                self.depth_of(variable(Known::Set, HASH).of(value))?;
+            } else if let Some(layout) = self.layout_of_kind(value) {
+                self.writer.struct_begin()?;
+                if layout.making.is_union() {
+                    self.depth_of(layout.value.of_any(value))?;
+                }
+                for field in layout.fields.iter().filter(|_| !layout.making.is_union()) {
+                    self.depth_of(field.variable.of_any(value))?;
+                }
+                self.writer.struct_end();
+            }
+        }
+        Ok(())
+    }
+
+    /// The layout of an object of one of the codec's classes or a class derived from one.
+    unsafe fn layout_of_kind(&self, object: VALUE) -> Option<&'a Layout> {
+        // SAFETY: as for `structure`.
+        let is_kind = |layout: &&Layout| unsafe {
+            rb_sys::rb_obj_is_kind_of(object, layout.class as VALUE) == rb_sys::Qtrue as VALUE
+        };
+        self.codec.layouts.iter().find(is_kind)
     }
 
     unsafe fn union_field(&mut self, object: VALUE, layout: &Layout) -> Outcome {
@@ -242,6 +302,7 @@ impl<W: Write> Walk<'_, W> {
         }
     }
 
+    /// The elements of a list or a set, and its end.
     unsafe fn elements(&mut self, list: VALUE, count: usize, element: &Type) -> Outcome {
         for at in 0..count {
             // SAFETY: as for `structure`; past the end of an Array that Ruby code made shorter is nil.
@@ -250,6 +311,7 @@ impl<W: Write> Walk<'_, W> {
                 self.value(value, element)?;
             }
         }
+        self.writer.container_end();
         Ok(())
     }
 
@@ -288,7 +350,7 @@ impl<W: Write> Walk<'_, W> {
         }
     }
 
-    /// The keys of a Hash, each with its value where one is wanted.
+    /// The keys of a Hash, each with its value where one is wanted, and its end.
     unsafe fn entries(
         &mut self,
         hash: VALUE,
@@ -305,7 +367,9 @@ impl<W: Write> Walk<'_, W> {
         if entries.outcome.is_ok() && entries.left != 0 {
             return Err(Refusal::Left);
         }
-        entries.outcome
+        entries.outcome?;
+        self.writer.container_end();
+        Ok(())
     }
 }
 
@@ -334,6 +398,27 @@ unsafe extern "C" fn entry<W: Write>(key: VALUE, value: VALUE, entries: VALUE) -
             entries.outcome = entries.walk.value(value, of);
         }
         if entries.outcome.is_ok() { CONTINUE } else { STOP }
+    }
+}
+
+/// The entries of a Hash whose depth is looked at.
+struct Depths<'a, 'w, W> {
+    walk: &'a mut Walk<'w, W>,
+    outcome: Outcome,
+}
+
+unsafe extern "C" fn depth_of_entry<W: Write>(key: VALUE, value: VALUE, depths: VALUE) -> c_int {
+    // SAFETY: see `Walk::depth_of`.
+    unsafe {
+        let depths = &mut *(depths as *mut Depths<'_, '_, W>);
+        depths.outcome = depths.walk.depth_of(key);
+        if depths.outcome.is_ok() {
+            depths.outcome = depths.walk.depth_of(value);
+        }
+        match depths.outcome {
+            Ok(()) => rb_sys::st_retval::ST_CONTINUE as c_int,
+            Err(_) => rb_sys::st_retval::ST_STOP as c_int,
+        }
     }
 }
 

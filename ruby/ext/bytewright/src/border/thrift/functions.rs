@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int};
 use std::hint::black_box;
 
-use bytewright::thrift::{Encoding, Frames, Limits, ProtocolError, ProtocolErrorKind};
+use bytewright::thrift::{DEPTH_USUAL, Encoding, Frames, ProtocolError, ProtocolErrorKind};
 use magnus::Error;
 use rb_sys::VALUE;
 
@@ -14,7 +14,7 @@ use super::methods::{fail, plain_class_of};
 use super::transport::is_true;
 use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, resume, value};
 use crate::error::to_ruby;
-use crate::thrift::encoding_named;
+use crate::thrift::{Codec, encoding_named};
 
 /// Calls a private method of the module, which has the gem do it.
 ///
@@ -108,11 +108,11 @@ unsafe fn codec_to_read<'a>(class: VALUE) -> Option<Held<'a>> {
 
 /// # Safety
 /// As for [`read`](super::methods::read).
-pub(super) unsafe fn message_source(encoding: Encoding, string: VALUE) -> Source {
+pub(super) unsafe fn message_source(codec: &Codec, encoding: Encoding, string: VALUE) -> Source {
     // SAFETY: as the caller promises.
     unsafe {
         let string = super::super::tables::string(string);
-        let limits = Limits::default();
+        let limits = codec.ways.limits();
         Source { encoding, string, offset: 0, len_max: usize::MAX, limits, target: NIL }
     }
 }
@@ -130,7 +130,7 @@ pub(super) unsafe extern "C" fn decode_one(
         let Some(held) = codec_to_read(class) else {
             return by_gem(module, c"decode_by_gem", &[class, string, protocol]);
         };
-        let source = message_source(encoding, string);
+        let source = message_source(&held, encoding, string);
         match decode(&held, source, |_| {}) {
             Decoded::Object(object) => {
                 held.keep();
@@ -159,7 +159,7 @@ pub(super) unsafe extern "C" fn pluck_one(
             });
         }
         let held = codec_to_pluck(*arguments);
-        let source = message_source(encoding, *arguments.add(1));
+        let source = message_source(&held, encoding, *arguments.add(1));
         let paths = std::slice::from_raw_parts(arguments.add(2), given - 2);
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
@@ -214,7 +214,7 @@ pub(super) unsafe extern "C" fn encode_one(module: VALUE, object: VALUE, protoco
             && held.writes
             && held.root_writes
         {
-            match encode(&held, encoding, object, NIL) {
+            match encode(&held, encoding, (object, NIL), DEPTH_USUAL) {
                 Encoded::Left => {}
                 Encoded::Written(string) => {
                     held.keep();
@@ -261,7 +261,7 @@ pub(super) unsafe extern "C" fn each_message(
                 offset = begin + len_max;
                 continue;
             };
-            let limits = Limits::default();
+            let limits = held.ways.limits();
             let source = Source { encoding, string, offset: begin, len_max, limits, target: NIL };
             match decode(&held, source, |_| {}) {
                 Decoded::Object(object) => rb_sys::rb_yield(object),

@@ -3,12 +3,14 @@
 
 use std::ffi::c_int;
 
-use bytewright::thrift::{DEPTH_MAX, Encoding, Limits, ProtocolError, ProtocolErrorKind};
+use bytewright::thrift::{
+    DEPTH_MAX, DEPTH_USUAL, Encoding, Limits, ProtocolError, ProtocolErrorKind,
+};
 use magnus::Error;
 use rb_sys::{ID, VALUE};
 
 use super::super::or_raise;
-use super::build::{Decoded, Source, decode};
+use super::build::{Decoded, Source, decode, start_over};
 use super::compare::Comparison;
 use super::defaults::set_defaults;
 use super::encode::{Encoded, OutOfRange, encode};
@@ -17,7 +19,7 @@ use super::hash::Hashing;
 use super::transport::{Place, known_protocol};
 use super::{NIL, bytes, class_of, codec_of, is_frozen, is_of, is_string, names, resume, value};
 use crate::error::{to_ruby, to_thrift};
-use crate::thrift::{Codec, Known, Making, PROTOCOL, TRANSPORT, complete, known, variable};
+use crate::thrift::{Codec, Known, Making, PROTOCOL, TRANSPORT, Ways, complete, known, variable};
 
 /// Bytes that were read of a MemoryBufferTransport before it lets go of them, as in the gem.
 const GARBAGE_LEN: usize = 4096;
@@ -49,10 +51,13 @@ fn refuse_range(found: OutOfRange) -> ! {
     })
 }
 
-/// The bounds of a message, where a caller of the gem's `read` says how deep it may still be.
-unsafe fn limits_of(count: c_int, arguments: *const VALUE) -> Option<Limits> {
+/// How deep structs may be nested, where a caller of the gem's `read` or `write` may say so and does.
+unsafe fn depth_of(count: c_int, arguments: *const VALUE, ways: Ways) -> Option<u32> {
     if count < 2 {
-        return Some(Limits::default());
+        return Some(DEPTH_USUAL);
+    }
+    if count > 2 || !ways.takes_depth {
+        return None;
     }
     // SAFETY: there are so many arguments.
     let depth = unsafe { *arguments.add(1) };
@@ -61,7 +66,7 @@ unsafe fn limits_of(count: c_int, arguments: *const VALUE) -> Option<Limits> {
     }
     // SAFETY: it is a small Integer.
     let depth = u32::try_from(unsafe { rb_sys::FIX2LONG(depth) }).ok()?;
-    (1..=DEPTH_MAX).contains(&depth).then(|| Limits { depth_max: depth, ..Limits::default() })
+    (1..=DEPTH_MAX).contains(&depth).then_some(depth)
 }
 
 /// `struct.read(protocol)`
@@ -73,11 +78,11 @@ pub(super) unsafe extern "C" fn read(
     // SAFETY: Ruby keeps the receiver and the arguments alive; so does the variable the codec.
     unsafe {
         let place = if count < 1 { None } else { Place::of(*arguments) };
-        let limits = limits_of(count, arguments);
-        if let (Some(place), Some(limits)) = (place, limits)
+        if let Some(place) = place
             && let Some(held) = codec_of(plain_class_of(object))
             && held.reads
-            && read_at(&held, place, limits, object)
+            && let Some(depth_max) = depth_of(count, arguments, held.ways)
+            && read_at(&held, place, Limits { depth_max, ..held.ways.limits() }, object)
         {
             held.keep();
             return NIL;
@@ -116,6 +121,7 @@ unsafe fn read_at(codec: &Codec, place: Place, limits: Limits, target: VALUE) ->
         loop {
             let Some((string, index)) = place.unread() else { return false };
             if place.kind == Known::Framed && index >= bytes(string).len() {
+                start_over(codec, target);
                 rb_sys::rb_funcallv(place.transport, names().read_frame, 0, std::ptr::null());
                 let Some((string, index)) = place.unread() else { return false };
                 if index >= bytes(string).len() {
@@ -174,13 +180,14 @@ pub(super) unsafe extern "C" fn write(
 ) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        let place = if count != 1 { None } else { Place::of(*arguments) };
+        let place = if count < 1 { None } else { Place::of(*arguments) };
         let target = place.and_then(|place| Some((place, place.unwritten()?)));
         if let Some((place, target)) = target
             && let Some(held) = codec_of(plain_class_of(object))
             && held.writes
+            && let Some(depth_max) = depth_of(count, arguments, held.ways)
         {
-            match encode(&held, place.encoding, object, target) {
+            match encode(&held, place.encoding, (object, target), depth_max) {
                 Encoded::Left => {}
                 Encoded::Written(_) => {
                     held.keep();
@@ -278,7 +285,7 @@ pub(super) unsafe extern "C" fn serialize(serializer: VALUE, object: VALUE) -> V
             && held.writes
             && held.root_writes
         {
-            match encode(&held, encoding, object, NIL) {
+            match encode(&held, encoding, (object, NIL), DEPTH_USUAL) {
                 Encoded::Left => {}
                 Encoded::Written(string) => {
                     held.keep();
@@ -305,7 +312,7 @@ pub(super) unsafe extern "C" fn deserialize(
             && held.reads
             && held.root_reads
         {
-            let source = Source { target: object, ..message_source(encoding, string) };
+            let source = Source { target: object, ..message_source(&held, encoding, string) };
             match decode(&held, source, |_| {}) {
                 Decoded::Object(object) => {
                     as_binary(string);

@@ -203,12 +203,30 @@ unsafe fn new_codec_object(class: VALUE) -> VALUE {
 /// `Bytewright::Thrift::Layouts`, which describes classes.
 ///
 /// # Safety
-/// Called under Ruby, after that module is there, with nothing alive that needs dropping.
+/// As for [`module_at`].
 unsafe fn layouts_module() -> VALUE {
-    let path = [c"Bytewright", c"Thrift", c"Layouts"];
+    // SAFETY: as the caller promises.
+    unsafe { module_at(c"Layouts") }
+}
+
+/// `Bytewright::Thrift::GemWays`, which knows the loaded gem.
+///
+/// # Safety
+/// As for [`module_at`].
+unsafe fn module_of_ways() -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe { module_at(c"GemWays") }
+}
+
+/// A module in `Bytewright::Thrift`.
+///
+/// # Safety
+/// Called under Ruby, after that module is there, with nothing alive that needs dropping.
+unsafe fn module_at(name: &CStr) -> VALUE {
     // SAFETY: constants of modules, each in the one before.
     unsafe {
-        path.iter()
+        [c"Bytewright", c"Thrift", name]
+            .iter()
             .fold(rb_sys::rb_cObject, |place, name| rb_sys::rb_const_get(place, intern(name)))
     }
 }

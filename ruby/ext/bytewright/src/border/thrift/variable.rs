@@ -82,6 +82,15 @@ impl Variable {
         }
     }
 
+    /// The same of an object of any class.
+    ///
+    /// # Safety
+    /// `object` must be an object.
+    pub(super) unsafe fn of_any(self, object: VALUE) -> VALUE {
+        // SAFETY: as the caller promises.
+        unsafe { rb_sys::rb_attr_get(object, self.name as ID) }
+    }
+
     /// Sets it. It may raise, as for a frozen object.
     ///
     /// # Safety
