@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int};
 use std::hint::black_box;
 
-use bytewright::thrift::{DEPTH_USUAL, Encoding, Frames, ProtocolError, ProtocolErrorKind};
+use bytewright::thrift::{DEPTH_USUAL, Encoding, Frames, Limits, ProtocolError, ProtocolErrorKind};
 use magnus::Error;
 use rb_sys::VALUE;
 
