@@ -46,4 +46,24 @@ class TableCase < TestCase
   def path(name)
     File.join(@folder, name)
   end
+
+  # Runs the block in a child, and fails where it raises.
+  def in_child
+    reader, writer = IO.pipe
+    child = fork do
+      reader.close
+      yield
+      writer.write("done")
+    rescue Exception => e
+      writer.write(e.full_message)
+    ensure
+      writer.close
+      # Not the tests of the parent.
+      exit!(true)
+    end
+    writer.close
+    said = reader.read
+    Process.wait(child)
+    assert_equal("done", said)
+  end
 end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "table_case"
+require "json"
+require "yaml"
 
 # Goal: a table answers as a Hash of Strings does, to every method that a Hash has for it.
 # Method: the same cases are run with a Hash and with tables of each kind. The entries go in in the order
@@ -196,6 +198,48 @@ class TableProtocolTest < TableCase
     assert_entries({ "a" => "11", "b" => "22", "c" => "33" }, t)
   end
 
+  protocol "transforming_keys" do |t|
+    sized(t.transform_keys!)
+    assert_same(t, t.transform_keys!(&:upcase))
+    assert_entries({ "A" => "1", "B" => "2", "C" => "3" }, t)
+    assert_same(t, t.transform_keys!({ "A" => "D" }))
+    assert_equal({ "B" => "2", "C" => "3", "D" => "1" }, t.to_h)
+    assert_same(t, t.transform_keys!({ "D" => "E" }, &:downcase))
+    assert_equal({ "b" => "2", "c" => "3", "E" => "1" }, t.to_h)
+    assert_same(t, t.transform_keys!(&:succ))
+    assert_equal({ "c" => "2", "d" => "3", "F" => "1" }, t.to_h)
+    assert_same(t, t.transform_keys! { "one" })
+    assert_equal(["one"], t.keys)
+    assert_raises(TypeError) { t.transform_keys!(1) }
+    assert_raises(ArgumentError) { t.transform_keys!({}, {}) }
+  end
+
+  protocol "flattening" do |t|
+    assert_equal([%w[a 1 b 2 c 3], ENTRIES.to_a, %w[a 1 b 2 c 3]], [t.flatten, t.flatten(0), t.flatten(2)])
+    assert_raises(TypeError) { t.flatten(nil) }
+  end
+
+  protocol "what_has_nothing_to_do" do |t|
+    assert_nil(t.compact!)
+    assert_same(t, t.rehash)
+    assert_entries(ENTRIES, t)
+  end
+
+  protocol "pattern_matching" do |t|
+    # Keys of a Hash in patterns are Symbols.
+    t = t.transform_keys(&:to_sym) if t.is_a?(Hash)
+    case t
+    in { a: "1", b: second } then assert_equal("2", second)
+    end
+    case t
+    in { z: _ } | {} then flunk
+    in { a: "1", **rest } then nil
+    end
+    assert_equal({ b: "2", c: "3" }, rest)
+    assert_equal({ a: "1" }, t.deconstruct_keys([:a]).slice(:a))
+    assert_raises(ArgumentError) { t.deconstruct_keys }
+  end
+
   protocol "deleting" do |t|
     assert_equal("1", t.delete("a"))
     assert_nil(t.delete("a"))
@@ -261,6 +305,19 @@ class TableProtocolTest < TableCase
     assert_raises(TypeError) { t <= nil }
   end
 
+  protocol "the_same_entries_are_the_same_key" do |t|
+    same = t.is_a?(Hash) ? { **t } : t.class[t.to_a.reverse.to_h]
+    assert_equal([true, true, true], [t.eql?(same), same.eql?(t), t.hash == same.hash])
+    assert_equal([1, [], [t]], [[t, same].uniq.size, [t] - [same], [t] & [same]])
+    assert_equal("found", { t => "found" }[same])
+    same["a"] = "2"
+    assert_equal([false, false, 2], [t.eql?(same), t.hash == same.hash, [t, same].uniq.size])
+    refute_equal(t.hash, t.invert.hash)
+    refute(t.eql?(1))
+    assert_kind_of(Integer, t.hash)
+    assert_equal(t.clear.hash, t.class.new.hash) unless t.is_a?(Bytewright::Table) && t.path
+  end
+
   protocol "comparing_with_tables" do |t|
     [HashTable, TreeTable].each do |kind|
       same, more = kind[ENTRIES], kind[ENTRIES.merge("d" => "4")]
@@ -272,9 +329,26 @@ class TableProtocolTest < TableCase
   end
 
   protocol "inspect" do |t|
-    assert_equal(ENTRIES.inspect, t.inspect)
-    assert_equal(ENTRIES.to_s, t.to_s)
-    assert_equal("{}", t.clear.inspect)
+    shown = ->(entries) { t.is_a?(Hash) || t.path.nil? ? entries.inspect : "#<#{t.class} #{t.path.inspect} #{entries.inspect}>" }
+    assert_equal(shown[ENTRIES], t.inspect)
+    assert_equal(shown[ENTRIES], t.to_s)
+    assert_equal(shown[{}], t.clear.inspect)
+  end
+
+  protocol "json_has_the_entries" do |t|
+    assert_equal('{"a":"1","b":"2","c":"3"}', t.to_json)
+    assert_equal('[{"in":{"a":"1","b":"2","c":"3"}}]', JSON.generate([{ in: t }]))
+    assert_equal(JSON.pretty_generate({ "in" => ENTRIES }), JSON.pretty_generate({ "in" => t }))
+    assert_equal(ENTRIES, JSON.parse(JSON.dump(t)))
+    t["bytes"] = "\xFF"
+    assert_raises(JSON::GeneratorError) { t.to_json }
+  end
+
+  protocol "yaml_has_the_entries" do |t|
+    assert_equal(ENTRIES.to_yaml, t.to_yaml)
+    assert_equal({ "in" => [ENTRIES, 1] }.to_yaml, { "in" => [t, 1] }.to_yaml)
+    assert_equal(ENTRIES, YAML.safe_load(YAML.dump(t)))
+    assert_equal("--- {}\n", t.clear.to_yaml)
   end
 
   protocol "a_frozen_one_refuses_every_change" do |t|
@@ -282,10 +356,11 @@ class TableProtocolTest < TableCase
     assert_predicate(t, :frozen?)
     [-> { t["a"] = "2" }, -> { t.store("a", "2") }, -> { t.delete("a") }, -> { t.clear }, -> { t.update({ "d" => "4" }) },
      -> { t.merge!({ "d" => "4" }) }, -> { t.replace({}) }, -> { t.shift }, -> { t.delete_if { true } }, -> { t.reject! { true } },
-     -> { t.keep_if { false } }, -> { t.select! { false } }, -> { t.transform_values!(&:upcase) }].each do |attempt|
+     -> { t.keep_if { false } }, -> { t.select! { false } }, -> { t.transform_values!(&:upcase) }, -> { t.transform_keys!(&:upcase) },
+     -> { t.compact! }, -> { t.rehash }].each do |attempt|
       error = assert_raises(FrozenError, &attempt)
       assert_same(t, error.receiver)
-      assert_match(/\Acan't modify frozen #{t.class}: \{"a"/, error.message)
+      assert_equal("can't modify frozen #{t.class}: #{t.inspect}".b, error.message.b)
     end
     assert_entries(ENTRIES, t)
     assert_entries({ "a" => "1" }, t.select { |key, _| key == "a" })

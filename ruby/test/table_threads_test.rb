@@ -69,15 +69,38 @@ class TableThreadsTest < TableCase
     assert_free(t)
   end
 
-  test_each("another_fiber_of_the_thread_is_refused") do |store|
+  test_each("another_fiber_of_the_thread_reads_within_a_transaction_and_changes_nothing") do |store|
     t = make(store, { "a" => "1" })
     t.transaction do
       t["a"] = "2"
-      error = assert_raises(Bytewright::LockError) { Fiber.new { t["a"] }.resume }
-      assert_match(/fiber/, error.message)
+      reading = [-> { t["a"] }, -> { t.fetch("a") }, -> { t.values_at("a").first }, -> { t.values.first }, -> { t.snapshot["a"] },
+                 -> { t.to_h["a"] }]
+      assert_equal(["2"] * reading.size, reading.map { |read| Fiber.new(&read).resume })
+      changing = [-> { t["a"] = "3" }, -> { t.delete("a") }, -> { t.clear }, -> { t.update({ "b" => "3" }) }, -> { t.increment("a") },
+                  -> { t.transaction { flunk } }, -> { t.delete_if { true } }, -> { t.sync }, -> { t.compact }]
+      changing.each do |change|
+        assert_match(/fiber/, assert_raises(Bytewright::LockError) { Fiber.new(&change).resume }.message)
+      end
+      assert_equal({ "a" => "2" }, t.to_h)
     end
     assert_equal("2", Fiber.new { t["a"] }.resume)
     assert_equal(%w[a 2], t.each.next)
+    assert_free(t)
+  end
+
+  test_each("an_external_enumerator_goes_on_within_a_transaction") do |store|
+    t = make(store, { "a" => "1", "b" => "2", "c" => "3" })
+    before = t.each
+    assert_equal(%w[a 1], before.next)
+    t.transaction do
+      inside = t.each_key
+      assert_equal(["a", "b", %w[b 2]], [inside.next, inside.next, before.next])
+      t.delete("a")
+      assert_equal([%w[b c], "b"], [t.keys, t.each_key.next])
+      pairs = Enumerator.new { |found| %w[b c].each { |key| found << t[key] } }
+      assert_equal(%w[2 3], [pairs.next, pairs.next])
+      assert_equal("c", inside.next)
+    end
     assert_free(t)
   end
 
@@ -144,23 +167,4 @@ class TableThreadsTest < TableCase
     assert_empty(t)
   end
 
-  # Runs the block in a child, and fails where it raises.
-  def in_child
-    reader, writer = IO.pipe
-    child = fork do
-      reader.close
-      yield
-      writer.write("done")
-    rescue Exception => e
-      writer.write(e.full_message)
-    ensure
-      writer.close
-      # Not the tests of the parent.
-      exit!(true)
-    end
-    writer.close
-    said = reader.read
-    Process.wait(child)
-    assert_equal("done", said)
-  end
 end

@@ -72,6 +72,11 @@ impl FileDirectory {
         std::fs::metadata(&self.path).map(drop)
     }
 
+    /// The path of the file `name` in it.
+    pub fn path_of(&self, name: &OsStr) -> PathBuf {
+        self.path.join(name)
+    }
+
     /// The directory that the file at `path` is in.
     pub fn of(path: &Path) -> FileDirectory {
         match path.parent() {

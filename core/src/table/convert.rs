@@ -1,14 +1,12 @@
 //! All entries of one file put into a new table: of Tokyo Cabinet's into ours, or of one kind of ours
 //! into the other.
 
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use super::file::{FileTable, TableKind};
+use super::new_file::{Existing, NewFile};
 use super::{KeyRange, Origin, Table};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileDirectory};
 
 /// What to do with a key that comes again, as in trees of Tokyo Cabinet it may: a table has one value
 /// for it.
@@ -47,12 +45,6 @@ pub struct Converted {
 /// entries between two calls of the progress.
 const BATCH_LEN: u64 = 16_384;
 
-/// What the name of the new table ends in until it is whole.
-const PART: &str = ".part";
-
-/// What names beside a table's go on with.
-const BESIDE: &[&str] = &[".idx", ".idx.new", ".new"];
-
 /// Puts all entries of `origin` into a new table in the file at `to`, whose kind its name tells, and
 /// calls `progress` with the number of entries so far now and then.
 ///
@@ -65,13 +57,9 @@ pub fn convert(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted> {
     let kind = TableKind::of_name(to)?;
-    let part = Part::new(to)?;
-    let creating = OpenOptions { create: true, sync: SyncMode::Never, ..OpenOptions::default() };
-    let mut table = file::open(&part.names.part_path, Some(kind), creating)?;
-    let converted = fill(&mut table, origin, options, progress)?;
-    table.as_table_mut().sync()?;
-    drop(table);
-    part.names.become_whole()?;
+    let mut new = NewFile::create(to, kind, Existing::Refuse)?;
+    let converted = fill(new.table_mut(), origin, options, progress)?;
+    new.finish()?;
     Ok(converted)
 }
 
@@ -164,107 +152,4 @@ impl Filling<'_> {
             )),
         }
     }
-}
-
-/// A file beside its place, which it takes when it is whole. Otherwise it is gone with this.
-struct Part {
-    names: Names,
-}
-
-impl Part {
-    fn new(to: &Path) -> Result<Part> {
-        let names = Names::new(to);
-        names.check_free()?;
-        names.take_over()?;
-        Ok(Part { names })
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        self.names.remove_part();
-    }
-}
-
-/// What the new file is called before and after.
-struct Names {
-    directory: FileDirectory,
-    part: OsString,
-    part_path: PathBuf,
-    whole: OsString,
-    /// How errors call the whole.
-    shown: String,
-}
-
-impl Names {
-    fn new(to: &Path) -> Names {
-        let whole = to.file_name().unwrap_or_default().to_owned();
-        let part = with_ending(&whole, PART);
-        let part_path = to.with_file_name(&part);
-        let shown = to.to_string_lossy().into_owned();
-        Names { directory: FileDirectory::of(to), part, part_path, whole, shown }
-    }
-
-    fn failed(&self, action: &str, error: &io::Error) -> Error {
-        Error::io(action, error).in_file(&self.shown)
-    }
-
-    /// Makes sure that nothing has the name of the whole yet.
-    fn check_free(&self) -> Result<()> {
-        let there = self.directory.id(&self.whole).map_err(|e| self.failed("look for", &e))?;
-        match there {
-            None => Ok(()),
-            Some(_) => Err(Error::new(
-                ErrorKind::Argument,
-                "expected the name of a file to be made, found a file that is there; it is not \
-                 overwritten",
-            )
-            .in_file(&self.shown)),
-        }
-    }
-
-    /// Removes what a conversion that was killed left, unless it is one that is still at it.
-    fn take_over(&self) -> Result<()> {
-        let there = self.directory.id(&self.part).map_err(|e| self.failed("look for", &e))?;
-        if there.is_some() {
-            match file::open(&self.part_path, None, OpenOptions::default()) {
-                Err(error) if error.kind() == ErrorKind::Lock => return Err(error),
-                _ => self.remove_part(),
-            }
-        }
-        Ok(())
-    }
-
-    fn remove_part(&self) {
-        // Where it cannot be done, the next conversion to the same name tries again.
-        for name in std::iter::once(self.part.clone()).chain(beside(&self.part)) {
-            let _ = self.directory.remove(&name);
-        }
-    }
-
-    /// Gives the file its name.
-    fn become_whole(&self) -> Result<()> {
-        self.check_free()?;
-        let renamed = || {
-            for (part, whole) in beside(&self.part).zip(beside(&self.whole)) {
-                if self.directory.id(&part)?.is_some() {
-                    self.directory.rename(&part, &whole)?;
-                }
-            }
-            self.directory.rename(&self.part, &self.whole)?;
-            self.directory.sync()
-        };
-        renamed().map_err(|error| self.failed("give its name to", &error))
-    }
-}
-
-/// The names of files that may lie beside a table's.
-fn beside(name: &OsStr) -> impl Iterator<Item = OsString> {
-    BESIDE.iter().map(move |ending| with_ending(name, ending))
-}
-
-fn with_ending(name: &OsStr, ending: &str) -> OsString {
-    let mut name = name.to_owned();
-    name.push(ending);
-    name
 }

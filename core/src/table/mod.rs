@@ -11,26 +11,31 @@
 //!
 //! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
+mod backup;
 mod convert;
 mod cursor;
 mod entry;
 pub mod file;
 pub mod memory;
+mod new_file;
 mod ordered;
 mod origin;
 mod packed;
 mod same;
+mod selection;
 mod stat;
 pub mod tokyo_cabinet;
 mod view;
 
+pub use backup::{Backup, BackupFile, BackupOptions};
 pub use convert::{ConvertOptions, Converted, Duplicates, convert};
 pub use cursor::Cursor;
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
 pub use origin::Origin;
 pub use packed::{PackedEntries, PackedScan};
-pub use same::have_same_entries;
+pub use same::{hash_of_entries, have_same_entries};
+pub use selection::Selection;
 pub use stat::Stat;
 pub use view::View;
 

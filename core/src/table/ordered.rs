@@ -48,6 +48,26 @@ impl KeyRange {
         }
     }
 
+    /// Those of the keys that are above `key`.
+    #[must_use]
+    pub fn starting_after(self, key: &[u8]) -> KeyRange {
+        match &self.from {
+            Bound::Included(from) if from.as_slice() > key => self,
+            Bound::Excluded(from) if from.as_slice() >= key => self,
+            _ => KeyRange { from: Bound::Excluded(key.to_vec()), ..self },
+        }
+    }
+
+    /// Those of the keys that are below `key`.
+    #[must_use]
+    pub fn ending_before(self, key: &[u8]) -> KeyRange {
+        match &self.to {
+            Bound::Included(to) if to.as_slice() < key => self,
+            Bound::Excluded(to) if to.as_slice() <= key => self,
+            _ => KeyRange { to: Bound::Excluded(key.to_vec()), ..self },
+        }
+    }
+
     /// The same keys, from the other end.
     #[must_use]
     pub fn reversed(self) -> KeyRange {
@@ -112,5 +132,30 @@ mod tests {
         assert_eq!(end_of_prefix(b"a\xff\xff"), Some(b"b".to_vec()));
         assert_eq!(end_of_prefix(b"\xff"), None);
         assert_eq!(end_of_prefix(b""), None);
+    }
+
+    #[test]
+    fn narrowing_a_range_never_widens_it() {
+        let keys = [&b"a"[..], b"b", b"c", b"d"];
+        type Narrow = fn(KeyRange, &[u8]) -> KeyRange;
+        type Holds = fn(&[u8], &[u8]) -> bool;
+        let steps: [(Narrow, Holds); 4] = [
+            (KeyRange::starting_at, |key, end| key >= end),
+            (KeyRange::starting_after, |key, end| key > end),
+            (KeyRange::ending_with, |key, end| key <= end),
+            (KeyRange::ending_before, |key, end| key < end),
+        ];
+        for (first, is_in_first) in steps {
+            for (second, is_in_second) in steps {
+                for (one, two) in keys.iter().flat_map(|one| keys.iter().map(move |two| (one, two)))
+                {
+                    let range = second(first(KeyRange::ALL, one), two);
+                    for key in keys {
+                        let expected = is_in_first(key, one) && is_in_second(key, two);
+                        assert_eq!(range.contains(key), expected, "{range:?} {key:?}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! Whether two tables hold the same.
+//! Whether two tables hold the same, and a hash of what one holds.
+
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::Snapshot;
 use crate::error::Result;
@@ -17,4 +19,18 @@ pub fn have_same_entries(a: &dyn Snapshot, b: &dyn Snapshot) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// A hash of the entries: the same for tables that [`have_same_entries`], whatever the order. An
+/// attacker who does not know the state of `hasher` cannot choose entries with a given hash.
+pub fn hash_of_entries(table: &dyn Snapshot, hasher: &impl BuildHasher) -> Result<u64> {
+    let mut sum = table.len()?;
+    let mut scan = table.scan()?;
+    while let Some((key, value)) = scan.advance()? {
+        let mut state = hasher.build_hasher();
+        key.hash(&mut state);
+        value.hash(&mut state);
+        sum = sum.wrapping_add(state.finish());
+    }
+    Ok(sum)
 }

@@ -412,6 +412,11 @@ module Bytewright
       failed(error, [])
     end
 
+    # @return [String] its class, and the name that is open
+    def inspect
+      "#<#{self.class} #{@table ? @name.path.inspect : "(closed)"}>"
+    end
+
     private
 
     def failed(error, answer)

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "ranged_enumerable"
+require_relative "shown"
+
 module Bytewright
   # What can be asked of entries of Strings, as one asks it of a Hash: the reading half of a {Table},
   # and all of a {Snapshot}.
@@ -9,8 +12,12 @@ module Bytewright
   #
   # Methods that walk the entries walk a snapshot: changing the table meanwhile is fine, and not seen.
   # A HashTable gives entries in the order of their last write, a TreeTable in that of their keys.
+  #
+  # Methods that walk the entries, all of Enumerable among them, take the keywords of {OrderedEntries}, which
+  # select entries of a table in order. A HashTable refuses them with an ArgumentError.
   module Entries
-    include Enumerable
+    include RangedEnumerable
+    include Shown
 
     # Entries that {#inspect} shows.
     INSPECTED_ENTRIES = 20
@@ -21,6 +28,7 @@ module Bytewright
     # Yields every entry.
     #
     # @param range [Hash] which entries, of a table in order: see {OrderedEntries}
+    # @raise [ArgumentError] for a range of a HashTable
     # @yieldparam key [String]
     # @yieldparam value [String]
     # @return [self, Enumerator] self, or an enumerator with a size
@@ -88,7 +96,7 @@ module Bytewright
 
     # @param key [String]
     # @return [Boolean] whether there is such a key
-    def include?(key)
+    def include?(key, **nil)
       key?(key)
     end
     alias member? include?
@@ -104,21 +112,25 @@ module Bytewright
       size.zero?
     end
 
+    # @param range (see #each)
     # @return [Integer] how many entries there are, or are equal to the argument, or make the block true
-    def count(*arguments, &block)
-      arguments.empty? && !block ? size : super
+    def count(*arguments, **range, &block)
+      return super unless arguments.empty? && block.nil?
+
+      range.empty? ? size : walk(range, &:count)
     end
 
+    # @param range (see #each)
     # @return [Boolean] whether there is an entry, or one that fits
-    def any?(*pattern, &block)
-      pattern.empty? && !block ? !empty? : super
+    def any?(*pattern, **range, &block)
+      pattern.empty? && range.empty? && block.nil? ? !empty? : super
     end
 
     # @param keys [Array<String>]
     # @yieldparam key [String] a key that there is not
     # @return [Array<String>] the values of the keys, or what the block gives
     # @raise [KeyError] where there is no such key, and no block
-    def fetch_values(*keys, &block)
+    def fetch_values(*keys, **nil, &block)
       found = values_at(*keys)
       return found unless found.include?(nil)
 
@@ -126,40 +138,43 @@ module Bytewright
     end
 
     # @param value [String]
+    # @param range (see #each)
     # @return [String, nil] the first key that has this value; all entries are looked at
-    def key(value)
-      entry_with(value)&.first
+    def key(value, **range)
+      entry_with(value, range)&.first
     end
 
     # @param value [Object]
+    # @param range (see #each)
     # @return [Boolean] whether a key has this value; all entries are looked at
-    def value?(value)
-      !entry_with(value).nil?
+    def value?(value, **range)
+      !entry_with(value, range).nil?
     end
     alias has_value? value?
 
     # @param key [String]
     # @return [Array(String, String), nil] the key and its value
-    def assoc(key)
+    def assoc(key, **nil)
       value = self[key]
       value && [string_like(String.try_convert(key)), value]
     end
 
     # @param value [String]
+    # @param range (see #each)
     # @return [Array(String, String), nil] the first entry with this value; all entries are looked at
-    def rassoc(value)
-      entry_with(value)
+    def rassoc(value, **range)
+      entry_with(value, range)
     end
 
     # @param key [String]
     # @param names [Array<Object>] what to ask of the value, which a String has nothing for
     # @return [String, nil]
-    def dig(key, *names)
+    def dig(key, *names, **nil)
       names.empty? ? self[key] : { key => self[key] }.dig(key, *names)
     end
 
     # @return [nil] what there is for a key that there is not
-    def default(_key = nil)
+    def default(_key = nil, **nil)
       nil
     end
 
@@ -168,40 +183,43 @@ module Bytewright
       method(:[]).to_proc
     end
 
+    # @param range (see #each)
     # @yieldparam key [String]
     # @yieldparam value [String]
     # @return [Table, Enumerator] a table in memory with the entries for which the block is true
-    def select
-      return to_enum(__method__) { size } unless block_given?
+    def select(**range)
+      return enumerator(:select, range) unless block_given?
 
-      table_of { |chosen| each { |key, value| chosen[key] = value if yield(key, value) } }
+      table_of { |chosen| each(**range) { |key, value| chosen[key] = value if yield(key, value) } }
     end
     alias filter select
 
+    # @param range (see #each)
     # @yieldparam key [String]
     # @yieldparam value [String]
     # @return [Table, Enumerator] a table in memory with the entries for which the block is false
-    def reject
-      return to_enum(__method__) { size } unless block_given?
+    def reject(**range)
+      return enumerator(:reject, range) unless block_given?
 
-      table_of { |chosen| each { |key, value| chosen[key] = value unless yield(key, value) } }
+      table_of { |chosen| each(**range) { |key, value| chosen[key] = value unless yield(key, value) } }
     end
 
     # @param keys [Array<String>]
     # @return [Table] a table in memory with the entries of these keys
-    def slice(*keys)
+    def slice(*keys, **nil)
       table_of { |chosen| keys.zip(values_at(*keys)) { |key, value| chosen[key] = value if value } }
     end
 
     # @param keys [Array<String>]
     # @return [Table] a table in memory with all entries but those of these keys
-    def except(*keys)
+    def except(*keys, **nil)
       table_of { |chosen| keys.each { |key| chosen.delete(key) } if chosen.update(self) }
     end
 
+    # @param range (see #each)
     # @return [Table] a table in memory with a key for each value, and for a value its last key
-    def invert
-      table_of { |inverted| each { |key, value| inverted[value] = key } }
+    def invert(**range)
+      table_of { |inverted| each(**range) { |key, value| inverted[value] = key } }
     end
 
     # @param others [Array<Hash, Entries>]
@@ -214,12 +232,13 @@ module Bytewright
       table_of { |merged| merged.update(self).update(*others, &block) }
     end
 
+    # @param range (see #each)
     # @yieldparam value [String]
     # @return [Hash, Enumerator] the keys, with what the block makes of their values
-    def transform_values
-      return to_enum(__method__) { size } unless block_given?
+    def transform_values(**range)
+      return enumerator(:transform_values, range) unless block_given?
 
-      to_h.transform_values! { |value| yield value }
+      to_h(**range).transform_values! { |value| yield value }
     end
 
     # @param names [Hash] other keys for some
@@ -228,7 +247,24 @@ module Bytewright
     def transform_keys(*names, &block)
       return to_enum(__method__) { size } if names.empty? && !block
 
-      to_h.transform_keys(*names, &block)
+      to_h.transform_keys(*names_of_keys(names), &block)
+    end
+
+    # @param depth [Integer] how many levels of Arrays to open: 0 leaves entries, 1 gives keys and values
+    # @param range (see #each)
+    # @return [Array] keys and values, one after another
+    def flatten(depth = 1, **range)
+      to_h(**range).flatten(depth)
+    end
+
+    # The entries whose keys have these names, so that a pattern can ask for them: +in {name:, city:}+.
+    #
+    # @param names [Array<Symbol>, nil] nil for all entries
+    # @return [Hash{Symbol => String}]
+    def deconstruct_keys(names)
+      return to_h.transform_keys(&:to_sym) unless names
+
+      names.zip(values_at(*names.map(&:to_s))).to_h.compact
     end
 
     # @param other [Object]
@@ -241,6 +277,20 @@ module Bytewright
       when Hash then size == other.size && holds?(other)
       else false
       end
+    end
+
+    # @param other [Object]
+    # @return [Boolean] whether it is a table or a snapshot with the same entries, in any order
+    def eql?(other)
+      other.is_a?(Entries) && self == other
+    end
+
+    # All entries are read for it. Where tables are keys of a Hash and change, the Hash is to be rehashed; one that
+    # compares by identity has no need of this number.
+    #
+    # @return [Integer] the same for all that are {#eql?}
+    def hash
+      entries_hash
     end
 
     # @param other [Hash, Entries]
@@ -271,41 +321,63 @@ module Bytewright
       size > entries_of(other).size && self >= other
     end
 
-    # @return [String] the entries as a Hash shows them; of many or long ones the beginning
-    def inspect
-      return "#<#{self.class} (closed)>" if closed?
+    # What the json library calls, and adds to Hash.
+    #
+    # @param arguments [Array<Object>] the library's
+    # @return [String] the entries as a JSON object
+    def to_json(*arguments)
+      to_h.to_json(*arguments)
+    end
 
-      text = walk({}) { |scan| scan.first(INSPECTED_ENTRIES) }.to_h { |entry| entry.map { |part| shortened(part) } }.inspect
-      hidden = size - INSPECTED_ENTRIES
-      hidden.positive? ? "#{text.chop}, ... #{hidden} more}" : text
+    # What the yaml library calls: the entries become a mapping, as those of a Hash do.
+    #
+    # @param coder [Psych::Coder]
+    # @return [void]
+    def encode_with(coder)
+      coder.tag, coder.implicit, coder.map = nil, true, to_h
+    end
+
+    # Shows the entries as a Hash does, of many or long ones the beginning; of a table in a file also its class and
+    # path. It reads the table only where no other thread has it for itself.
+    #
+    # @return [String]
+    def inspect
+      super
     end
     alias to_s inspect
 
     private
 
-    # Shows the block a scan, and ends it however the block ends.
+    # Shows the block a scan of the entries in a range, and ends it however the block ends.
     def walk(range)
-      scan = open_scan(**range)
+      entries = scan(range.empty? ? nil : range)
       begin
-        yield scan
+        yield entries
       ensure
-        scan.close
+        entries.close
       end
     end
 
-    # Opens a scan of all entries.
-    def open_scan
-      scan(nil, nil, nil, false)
-    end
-
     def enumerator(name, range)
+      check_selection(range) unless range.empty?
       to_enum(name, **range) { size if range.empty? }
     end
 
-    # The first entry with a value.
-    def entry_with(value)
+    # The first entry of a range with a value.
+    def entry_with(value, range)
       value = String.try_convert(value)
-      value && walk({}) { |scan| scan.find_value(value) }
+      walk(range) { |entries| value && entries.find_value(value) }
+    end
+
+    # The names that transform_keys is given, if any. Keywords that select entries are none.
+    def names_of_keys(given)
+      given.map do |names|
+        names = Hash.try_convert(names) || raise(TypeError, "no implicit conversion of #{class_name(names)} into Hash")
+        symbol = names.keys.find { |name| name.is_a?(Symbol) }
+        raise ArgumentError, "expected Strings as the names of keys, found #{symbol.inspect}" if symbol
+
+        names
+      end
     end
 
     # A new table in memory, of this kind, after the block has filled it.
@@ -349,8 +421,19 @@ module Bytewright
       string.dup.force_encoding(encoding)
     end
 
+    def content
+      text = walk({}) { |entries| entries.first(INSPECTED_ENTRIES) }
+             .to_h { |entry| entry.map { |part| shortened(part) } }.inspect
+      hidden = size - INSPECTED_ENTRIES
+      hidden.positive? ? "#{text.chop}, ... #{hidden} more}" : text
+    end
+
     def shortened(string)
-      string.bytesize > INSPECTED_LENGTH ? "#{string.byteslice(0, INSPECTED_LENGTH).scrub("")}..." : string
+      return string if string.bytesize <= INSPECTED_LENGTH
+
+      beginning = string.byteslice(0, INSPECTED_LENGTH)
+      beginning = beginning.encoding.ascii_compatible? ? beginning.scrub("") : beginning.b
+      "#{beginning}..."
     end
   end
 end

@@ -22,11 +22,13 @@ module Moneta
       # @option options [Symbol] :sync (:interval) :commit, :interval or :never, as for Table.open
       # @option options [Numeric] :timeout (10) seconds to wait for other processes that write
       # @option options [::Bytewright::Table] :backend a table that is open, instead of a file
+      # @option options [Numeric] :expires seconds after which an entry expires where nothing else is said: Moneta.new
+      #   keeps it in front of this adapter, and hands it on
       def initialize(options = {})
         super
       end
 
-      backend do |file: nil, type: nil, tree: false, sync: :interval, timeout: 10|
+      backend do |file: nil, type: nil, tree: false, sync: :interval, timeout: 10, expires: nil|
         type ||= tree || file.to_s.end_with?(".bwt") ? :tree : :hash
         table = { hash: ::Bytewright::HashTable, tree: ::Bytewright::TreeTable }[type.to_sym]
         raise ArgumentError, "expected type to be :hash or :tree, found #{type.inspect}" unless table

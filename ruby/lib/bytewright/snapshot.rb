@@ -23,7 +23,7 @@ module Bytewright
 
     # @param keys [Array<String>]
     # @return [Array<String, nil>] the value of each
-    def values_at(*keys)
+    def values_at(*keys, **nil)
       keys.map { |key| self[key] }
     end
 

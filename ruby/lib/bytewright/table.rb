@@ -24,7 +24,8 @@ module Bytewright
       #   @param keys_and_values [Array<String>]
       # @return [Table] a table in memory with these entries
       def [](*entries)
-        new(Hash[*entries])
+        # Like a Hash's, it does not call initialize of a derived class, which may want other arguments.
+        allocate.tap { |table| table.send(:put_all, Hash[*entries]) }
       end
 
       # Opens the table in a file: {HashTable}.open and {TreeTable}.open one of their kind, Table.open
@@ -138,50 +139,84 @@ module Bytewright
       end
     end
 
+    # @param range (see Entries#each)
     # @yieldparam key [String]
     # @yieldparam value [String]
     # @return [self, Enumerator] without the entries for which the block is true
-    def delete_if
-      return to_enum(__method__) { size } unless block_given?
+    def delete_if(**range)
+      return enumerator(:delete_if, range) unless block_given?
 
-      modify { batch { each { |key, value| delete(key) if yield(key, value) } } }
+      modify { batch { each(**range) { |key, value| delete(key) if yield(key, value) } } }
     end
 
+    # Of a range of entries, keeps some. Entries that are not in the range stay.
+    #
+    # @param range (see Entries#each)
     # @yieldparam key [String]
     # @yieldparam value [String]
     # @return [self, Enumerator] with only the entries for which the block is true
-    def keep_if
-      return to_enum(__method__) { size } unless block_given?
+    def keep_if(**range)
+      return enumerator(:keep_if, range) unless block_given?
 
-      modify { batch { each { |key, value| delete(key) unless yield(key, value) } } }
+      modify { batch { each(**range) { |key, value| delete(key) unless yield(key, value) } } }
     end
 
+    # @param range (see Entries#each)
     # @return [self, nil, Enumerator] as {#delete_if}, or nil where nothing was taken out
-    def reject!(&block)
-      return to_enum(__method__) { size } unless block
+    def reject!(**range, &block)
+      return enumerator(:reject!, range) unless block
 
       size_before = size
-      delete_if(&block)
+      delete_if(**range, &block)
       self unless size == size_before
     end
 
+    # @param range (see Entries#each)
     # @return [self, nil, Enumerator] as {#keep_if}, or nil where nothing was taken out
-    def select!(&block)
-      return to_enum(__method__) { size } unless block
+    def select!(**range, &block)
+      return enumerator(:select!, range) unless block
 
       size_before = size
-      keep_if(&block)
+      keep_if(**range, &block)
       self unless size == size_before
     end
     alias filter! select!
 
+    # @param range (see Entries#each)
     # @yieldparam value [String]
     # @yieldreturn [String] the value to have
     # @return [self, Enumerator]
-    def transform_values!
-      return to_enum(__method__) { size } unless block_given?
+    def transform_values!(**range)
+      return enumerator(:transform_values!, range) unless block_given?
 
-      modify { batch { each { |key, value| self[key] = yield(value) } } }
+      modify { batch { each(**range) { |key, value| self[key] = yield(value) } } }
+    end
+
+    # Gives entries other keys, all or none. Where two get the same key, the later one stays.
+    #
+    # @param names [Hash] other keys for some
+    # @yieldparam key [String]
+    # @yieldreturn [String] the key to have
+    # @return [self, Enumerator]
+    def transform_keys!(*names, &block)
+      return to_enum(__method__) { size } if names.empty? && !block
+
+      modify { transaction { replace(with_other_keys(*names_of_keys(names), &block)) } }
+    end
+
+    # Looks for nil, which a table has not.
+    #
+    # @return [nil] as nothing was taken out
+    def compact!
+      check_frozen
+      nil
+    end
+
+    # Does nothing, as keys are copies that nobody changes.
+    #
+    # @return [self]
+    def rehash
+      modify { self }
     end
 
     # Takes the first entry out.
@@ -197,7 +232,7 @@ module Bytewright
     # @param key [String]
     # @param value [String]
     # @return [Boolean] whether it did
-    def create(key, value)
+    def create(key, value, **nil)
       check_frozen
       put_absent(key, value)
     end
@@ -207,7 +242,7 @@ module Bytewright
     # @param key [String]
     # @param bytes [String]
     # @return [self]
-    def append(key, bytes)
+    def append(key, bytes, **nil)
       modify { put_behind(key, bytes) }
     end
 
@@ -217,7 +252,7 @@ module Bytewright
     # @param by [Integer]
     # @return [Integer] the sum
     # @raise [ArgumentError] where the value is no such number, or the sum is beyond 64 bits
-    def increment(key, by = 1)
+    def increment(key, by = 1, **nil)
       check_frozen
       add_to(key, by)
     end
@@ -228,7 +263,7 @@ module Bytewright
     # @param key [String]
     # @yieldparam view [View] closed when the block ends
     # @return [View, Object, nil] the view, or what the block returns; nil where there is no such key
-    def view(key, &block)
+    def view(key, **nil, &block)
       closing(view_of(key), &block)
     end
 
@@ -254,6 +289,21 @@ module Bytewright
     # @return [self]
     def compact
       give_back_space
+      self
+    end
+
+    # Writes the entries as they are now to a file of their own, a table of the same kind, while threads go on to use
+    # this one. The file is there when it is whole and will survive a power cut; where something fails, there is
+    # none, or the one that was there before. Of a table in memory it is a way to keep it.
+    #
+    # @param path [String, #to_path]
+    # @param replace [Boolean] whether to replace a table that the file holds
+    # @return [self]
+    # @raise [ArgumentError] where there is such a file that is not to be replaced, or in a transaction
+    # @raise [FormatError] where the file to be replaced holds something else
+    # @raise [LockError] where the file to be replaced is open for writing
+    def backup(path, replace: false)
+      write_backup(path.respond_to?(:to_path) ? path.to_path : path, replace ? true : false)
       self
     end
 
@@ -331,6 +381,18 @@ module Bytewright
 
     def kind
       HashTable
+    end
+
+    def with_other_keys(names = nil)
+      table_of do |table|
+        each do |key, value|
+          table[names&.fetch(key, nil) || (block_given? ? yield(key) : key)] = value
+        end
+      end
+    end
+
+    def shown_path
+      path
     end
   end
 

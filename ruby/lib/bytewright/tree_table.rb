@@ -3,53 +3,62 @@
 module Bytewright
   # What entries in the order of their keys can do beside. Keys compare as bytes.
   #
-  # Methods that walk the entries take a range: +from+ and +to+ are the lowest and the highest key, both
-  # included; +prefix+ is what keys begin with; with +reverse+ the highest comes first.
+  # Methods that walk the entries, all of Enumerable among them, take keywords that select entries:
   #
-  #   table.each(prefix: "user:") { |key, value| }
-  #   table.keys(from: "b", to: "d", reverse: true)
+  # - +from+ and +to+: the lowest and the highest key, both included
+  # - +range+: a Range of Strings, +"b".."d"+, +"b"..."d"+, +"b"..+ or +.."d"+
+  # - +prefix+: what keys begin with
+  # - +reverse+: the highest key comes first
+  # - +limit+: at most so many entries
+  #
+  # An entry is selected where all of them allow it. nil is the same as leaving a keyword out.
+  #
+  #   table.each(prefix: "user:", limit: 10) { |key, value| }
+  #   table.keys(range: "b"..."d", reverse: true)
+  #   table.delete_if(prefix: "tmp:") { true }
   module OrderedEntries
-    # Yields every entry, the highest key first.
+    # Yields every entry, the highest key first. A limit counts from there.
     #
-    # @param range from, to and prefix
+    # @param range (see Entries#each)
     # @return [self, Enumerator] self, or an enumerator with a size
     def reverse_each(**range, &block)
-      return to_enum(:reverse_each, **range) { size if range.empty? } unless block
+      return enumerator(:reverse_each, range) unless block
 
       each(**range, reverse: true, &block)
     end
 
     # @param count [Integer] how many
+    # @param range (see Entries#each)
     # @return [Array(String, String), Array, nil] the entry with the lowest key, or nil; or with a count
     #   the entries with the lowest
-    def first(*count)
-      count.empty? ? first_in(nil, nil, nil, false) : super
+    def first(*count, **range)
+      count.empty? && range.empty? ? first_in(nil, nil, false) : super
     end
 
     # @param count [Integer] how many
+    # @param range (see Entries#each)
     # @return [Array(String, String), Array, nil] the entry with the highest key, or nil; or with a count
     #   the entries with the highest, the highest last
-    def last(*count)
-      count.empty? ? first_in(nil, nil, nil, true) : reverse_each.first(*count).reverse
+    def last(*count, **range)
+      return first_in(nil, nil, true) if count.empty? && range.empty?
+
+      found = each(**range, reverse: !range[:reverse]).first(*count)
+      count.empty? ? found : found.reverse
     end
 
     # @param key [String]
     # @return [Array(String, String), nil] the entry with the highest key that is not above this one
-    def floor(key)
-      first_in(nil, string(key), nil, true)
+    def floor(key, **nil)
+      first_in(nil, string(key), true)
     end
 
     # @param key [String]
     # @return [Array(String, String), nil] the entry with the lowest key that is not below this one
-    def ceiling(key)
-      first_in(string(key), nil, nil, false)
+    def ceiling(key, **nil)
+      first_in(string(key), nil, false)
     end
 
     private
-
-    def open_scan(from: nil, to: nil, prefix: nil, reverse: false)
-      scan(from, to, prefix, reverse ? true : false)
-    end
 
     def kind
       TreeTable

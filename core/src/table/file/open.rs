@@ -82,6 +82,14 @@ pub enum FileTable {
 }
 
 impl FileTable {
+    /// Which kind it is.
+    pub fn kind(&self) -> TableKind {
+        match self {
+            FileTable::Hashed(_) => TableKind::Hashed,
+            FileTable::Ordered(_) => TableKind::Ordered,
+        }
+    }
+
     /// What every table can do.
     pub fn as_table(&self) -> &dyn Table {
         match self {
@@ -159,7 +167,10 @@ pub fn holds_something(path: &Path) -> Result<bool> {
 }
 
 /// What a file that holds something says that it is; nothing where it is to be made.
-pub(super) fn kind_of_file(path: &Path, may_be_missing: bool) -> Result<Option<TableKind>> {
+pub(in crate::table) fn kind_of_file(
+    path: &Path,
+    may_be_missing: bool,
+) -> Result<Option<TableKind>> {
     let in_file = |error: Error| error.in_file(&path.to_string_lossy());
     let beginning = read_beginning(path, may_be_missing).map_err(in_file)?;
     if beginning.is_empty() {

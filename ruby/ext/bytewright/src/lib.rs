@@ -25,6 +25,7 @@ mod pstore;
 mod reader;
 mod reading;
 mod record;
+mod selection;
 mod snapshot;
 mod table;
 mod table_methods;

@@ -2,15 +2,16 @@
 
 use std::cell::RefCell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::hash::RandomState;
+use std::sync::LazyLock;
 
-use bytewright::ErrorKind;
-use bytewright::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
-use magnus::{Error, RString, Ruby, Value, method, prelude::*};
+use bytewright::table::{KeyRange, OrderedSnapshot, Scan, Selection, Snapshot, hash_of_entries};
+use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
 use crate::border::{bytes_of, define_scan_loops, encoding_object, lock, string_of};
 use crate::class;
-use crate::error::{closed, raised, to_ruby};
+use crate::error::{closed, raised};
+use crate::selection::{check_selection, key_range, selection_of};
 
 /// A snapshot of a table of either kind.
 pub(crate) enum Content {
@@ -26,13 +27,10 @@ impl Content {
         }
     }
 
-    fn scan(&self, range: Option<&KeyRange>) -> bytewright::Result<Box<dyn Scan>> {
-        match (self, range) {
-            (Content::Ordered(snapshot), Some(range)) => snapshot.scan_range(range),
-            (Content::Hashed(_), Some(_)) => Err(bytewright::Error::new(
-                ErrorKind::Argument,
-                "expected an ordered table, found a hashed one",
-            )),
+    fn scan(&self, selection: Option<&Selection>) -> bytewright::Result<Box<dyn Scan>> {
+        match (self, selection) {
+            (Content::Ordered(snapshot), Some(selection)) => selection.scan(snapshot.as_ref()),
+            (Content::Hashed(_), Some(_)) => Err(Selection::needs_order()),
             (_, None) => self.snapshot().scan(),
         }
     }
@@ -75,39 +73,47 @@ impl SnapshotObject {
         this.read(ruby, |content| content.snapshot().len())
     }
 
-    /// `snapshot.scan(from, to, prefix, reverse)`: a scan of all entries, or of those in a range of
-    /// keys of an ordered table.
+    /// `snapshot.scan(keywords)`: a scan of the entries that the keywords select, or of all with nil.
     pub(crate) fn scan(
         ruby: &Ruby,
         this: &Self,
-        from: Option<RString>,
-        to: Option<RString>,
-        prefix: Option<RString>,
-        reverse: bool,
+        keywords: Option<RHash>,
     ) -> Result<ScanObject, Error> {
-        let is_all = from.is_none() && to.is_none() && prefix.is_none() && !reverse;
-        let range = (!is_all).then(|| key_range(from, to, prefix, reverse));
-        let scan = this.read(ruby, |content| content.scan(range.as_ref()))?;
+        let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
+        let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
         Ok(ScanObject { scan: RefCell::new(Some(scan)), encoding: this.encoding })
     }
 
-    /// `snapshot.first_in(from, to, prefix, reverse)`: the first entry of a range of keys.
+    /// `snapshot.check_selection(keywords)`: raises where a scan would refuse them.
+    fn check_selection(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<(), Error> {
+        let is_ordered = this.read(ruby, |content| Ok(matches!(content, Content::Ordered(_))))?;
+        check_selection(ruby, is_ordered, keywords)
+    }
+
+    /// `snapshot.first_in(from, to, reverse)`: the first entry of a range of keys.
     fn first_in(
         ruby: &Ruby,
         this: &Self,
         from: Option<RString>,
         to: Option<RString>,
-        prefix: Option<RString>,
         reverse: bool,
     ) -> Result<Option<(RString, RString)>, Error> {
-        let range = key_range(from, to, prefix, reverse);
+        let range = KeyRange { reverse, ..key_range(from, to, None) };
+        let selection = Selection { range, limit: None };
         this.read(ruby, |content| {
-            let mut scan = content.scan(Some(&range))?;
+            let mut scan = content.scan(Some(&selection))?;
             let entry = scan.advance()?;
             Ok(entry.map(|(key, value)| {
                 (string_of(key, this.encoding), string_of(value, this.encoding))
             }))
         })
+    }
+
+    /// A hash of the entries, whatever their order.
+    pub(crate) fn entries_hash(ruby: &Ruby, this: &Self) -> Result<i64, Error> {
+        let hash = this.read(ruby, |content| hash_of_entries(content.snapshot(), hasher()))?;
+        // Small enough to need no object.
+        Ok(hash.cast_signed() >> 2)
     }
 
     fn encoding(&self) -> Value {
@@ -123,21 +129,10 @@ impl SnapshotObject {
     }
 }
 
-/// The keys from `from` to `to`, both included, that begin with `prefix`.
-pub(crate) fn key_range(
-    from: Option<RString>,
-    to: Option<RString>,
-    prefix: Option<RString>,
-    reverse: bool,
-) -> KeyRange {
-    let mut range = prefix.map_or(KeyRange::ALL, |prefix| KeyRange::prefix(&bytes_of(prefix)));
-    if let Some(from) = from {
-        range = range.starting_at(&bytes_of(from));
-    }
-    if let Some(to) = to {
-        range = range.ending_with(&bytes_of(to));
-    }
-    KeyRange { reverse, ..range }
+/// What all hashes of entries in this process begin with.
+fn hasher() -> &'static RandomState {
+    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    &HASHER
 }
 
 /// Entries one after another.
@@ -148,58 +143,49 @@ pub(crate) struct ScanObject {
 }
 
 impl ScanObject {
-    /// The next entry that has `value`. It is looked for without Ruby's lock.
+    /// The next entry that has `value`.
     fn find_value(
         ruby: &Ruby,
         this: &Self,
         value: RString,
     ) -> Result<Option<(RString, RString)>, Error> {
-        let value = bytes_of(value);
-        let Some(scan) = this.scan.take() else { return Ok(None) };
-        let (scan, is_called_off) = (RefCell::new(scan), AtomicBool::new(false));
-        let mut tries = lock::Tries::default();
-        let entry = loop {
-            let find = || find_value(scan.borrow_mut().as_mut(), &value, &is_called_off);
-            let wake = || is_called_off.store(true, Ordering::Relaxed);
-            match tries.without_lock(ruby, &find, &wake)? {
-                Some(Ok(Found::Entry(key))) => break Some(key),
-                Some(Ok(Found::Nothing)) => break None,
-                Some(Err(error)) => return Err(to_ruby(ruby, &error)),
-                Some(Ok(Found::CalledOff)) | None => {
-                    ruby.thread_check_ints()?;
-                    is_called_off.store(false, Ordering::Relaxed);
-                }
+        let (value, mut found) = (bytes_of(value), None);
+        this.visit_rest(ruby, |key, candidate| {
+            if candidate == value {
+                found = Some(key.to_vec());
             }
+            found.is_none()
+        })?;
+        Ok(found.map(|key| (string_of(&key, this.encoding), string_of(&value, this.encoding))))
+    }
+
+    /// How many entries are left.
+    fn count(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
+        let mut count = 0;
+        this.visit_rest(ruby, |_, _| {
+            count += 1;
+            true
+        })?;
+        Ok(count)
+    }
+
+    /// Shows `visit` the entries that are left, until it answers false. This runs without Ruby's lock.
+    fn visit_rest(
+        &self,
+        ruby: &Ruby,
+        mut visit: impl FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Error> {
+        let Some(mut scan) = self.scan.take() else { return Ok(()) };
+        let step = || match scan.advance()? {
+            Some((key, value)) => Ok(visit(key, value)),
+            None => Ok(false),
         };
-        Ok(entry.map(|key| (string_of(&key, this.encoding), string_of(&value, this.encoding))))
+        raised(ruby, lock::step_by_step(ruby, step)?)
     }
 
     fn close(&self) {
         self.scan.borrow_mut().take();
     }
-}
-
-/// What came of looking for a value.
-enum Found {
-    /// The key that has it.
-    Entry(Vec<u8>),
-    Nothing,
-    CalledOff,
-}
-
-fn find_value(
-    scan: &mut dyn Scan,
-    value: &[u8],
-    is_called_off: &AtomicBool,
-) -> bytewright::Result<Found> {
-    while !is_called_off.load(Ordering::Relaxed) {
-        match scan.advance()? {
-            Some((key, found)) if found == value => return Ok(Found::Entry(key.to_vec())),
-            Some(_) => (),
-            None => return Ok(Found::Nothing),
-        }
-    }
-    Ok(Found::CalledOff)
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
@@ -210,12 +196,16 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     snapshot.define_method("encoding", method!(SnapshotObject::encoding, 0))?;
     snapshot.define_method("close", method!(SnapshotObject::close, 0))?;
     snapshot.define_method("closed?", method!(SnapshotObject::is_closed, 0))?;
-    snapshot.define_private_method("scan", method!(SnapshotObject::scan, 4))?;
-    snapshot.define_private_method("first_in", method!(SnapshotObject::first_in, 4))?;
+    snapshot.define_private_method("scan", method!(SnapshotObject::scan, 1))?;
+    snapshot
+        .define_private_method("check_selection", method!(SnapshotObject::check_selection, 1))?;
+    snapshot.define_private_method("first_in", method!(SnapshotObject::first_in, 3))?;
+    snapshot.define_private_method("entries_hash", method!(SnapshotObject::entries_hash, 0))?;
     crate::error::module(ruby).define_class("TreeSnapshot", snapshot)?;
 
     let scan = class::define::<ScanObject>(ruby, "Scan")?;
     define_scan_loops(scan);
     scan.define_method("find_value", method!(ScanObject::find_value, 1))?;
+    scan.define_method("count", method!(ScanObject::count, 0))?;
     scan.define_method("close", method!(ScanObject::close, 0))
 }

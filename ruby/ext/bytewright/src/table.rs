@@ -204,15 +204,25 @@ impl TableObject {
         Ok(())
     }
 
-    /// Returns when the table can be used at once: no other fiber has it for itself, and no thread of
-    /// its own works on its file.
+    /// Returns when the table can be read at once: no other fiber has it for itself, and no thread of
+    /// its own works on its file. A fiber of the thread whose transaction is open reads what that has
+    /// changed: so do external enumerators, which run in a fiber of their own.
     pub(crate) fn wait_until_idle(&self, ruby: &Ruby) -> Result<(), Error> {
+        if self.turn.is_taken() && self.turn.is_of_suspended_fiber(ruby)? {
+            return Ok(());
+        }
         self.wait(ruby)?;
         while self.is_in_file.get() && self.look(ruby, |content| Ok(content.table()?.is_busy()))? {
             // To look for anything waits for that thread.
             self.change_unlocked(ruby, |content| content.table()?.contains(&[]))?;
         }
         Ok(())
+    }
+
+    /// Whether the table cannot be read without waiting for another fiber.
+    pub(crate) fn is_in_use(&self, ruby: &Ruby) -> Result<bool, Error> {
+        let is_others = self.turn.is_taken() && !self.turn.is_mine(ruby);
+        Ok(is_others && !self.turn.is_of_suspended_fiber(ruby)?)
     }
 
     /// Asks the table something that takes no longer than a Ruby method may.

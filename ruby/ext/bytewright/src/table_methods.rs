@@ -6,20 +6,21 @@ use std::time::{Duration, Instant};
 
 use bytewright::ErrorKind;
 use bytewright::table::file::{FileTable, OpenOptions, SyncMode, TableKind};
-use bytewright::table::{Table, file, have_same_entries};
+use bytewright::table::{Backup, BackupOptions, KeyRange, Table, file, have_same_entries};
 use magnus::typed_data::Obj;
 use magnus::{
     Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
 };
 
 use crate::border::{
-    bytes_of, define_allocators, define_table_methods, encoding_index, encoding_object,
+    bytes_of, define_allocators, define_table_methods, encoding_index, encoding_object, lock,
     pack_strings, path_of, string_of, without_lock_to_the_end,
 };
 use crate::class;
 use crate::cursor::CursorObject;
 use crate::error::raised;
-use crate::snapshot::{self, ScanObject, SnapshotObject, key_range};
+use crate::selection::{check_selection, key_range};
+use crate::snapshot::{self, ScanObject, SnapshotObject};
 use crate::table::{Content, MANY_ENTRIES, TableObject};
 use crate::view::ViewObject;
 
@@ -76,6 +77,10 @@ impl TableObject {
         self.content.try_borrow().is_ok_and(|content| matches!(*content, Content::Closed))
     }
 
+    fn is_in_use_by_others(ruby: &Ruby, this: &Self) -> Result<bool, Error> {
+        this.is_in_use(ruby)
+    }
+
     fn is_in_file(&self) -> bool {
         self.is_in_file.get()
     }
@@ -130,16 +135,15 @@ impl TableObject {
         (string_of(&key, self.encoding.get()), string_of(&value, self.encoding.get()))
     }
 
-    /// `table.first_in(from, to, prefix, reverse)`: the first entry of a range of keys.
+    /// `table.first_in(from, to, reverse)`: the first entry of a range of keys.
     fn first_in(
         ruby: &Ruby,
         this: &Self,
         from: Option<RString>,
         to: Option<RString>,
-        prefix: Option<RString>,
         reverse: bool,
     ) -> Result<Option<Entry>, Error> {
-        let range = key_range(from, to, prefix, reverse);
+        let range = KeyRange { reverse, ..key_range(from, to, None) };
         let mut found = None;
         this.read(ruby, |content| {
             content.ordered()?.first_with(&range, &mut |key, value| {
@@ -156,18 +160,20 @@ impl TableObject {
         Ok(view.map(|view| ViewObject::new(view, this.encoding.get())))
     }
 
-    /// `table.scan(from, to, prefix, reverse)`: the entries as they are now, of an ordered table those
-    /// in a range of keys.
-    fn scan(
-        ruby: &Ruby,
-        this: &Self,
-        from: Option<RString>,
-        to: Option<RString>,
-        prefix: Option<RString>,
-        reverse: bool,
-    ) -> Result<ScanObject, Error> {
+    /// `table.scan(keywords)`: the entries as they are now that the keywords select, or all with nil.
+    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<ScanObject, Error> {
         let snapshot = Self::snapshot(ruby, this)?;
-        SnapshotObject::scan(ruby, &snapshot, from, to, prefix, reverse)
+        SnapshotObject::scan(ruby, &snapshot, keywords)
+    }
+
+    /// `table.check_selection(keywords)`: raises where a scan would refuse them.
+    fn check_selection(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<(), Error> {
+        check_selection(ruby, this.kind == TableKind::Ordered, keywords)
+    }
+
+    /// A hash of the entries, whatever their order.
+    fn entries_hash(ruby: &Ruby, this: &Self) -> Result<i64, Error> {
+        SnapshotObject::entries_hash(ruby, &Self::snapshot(ruby, this)?)
     }
 
     fn cursor(ruby: &Ruby, this: &Self) -> Result<CursorObject, Error> {
@@ -199,6 +205,24 @@ impl TableObject {
         let (ours, theirs) = (ours.content.borrow(), theirs.content.borrow());
         let (Some(ours), Some(theirs)) = (ours.as_ref(), theirs.as_ref()) else { return Ok(false) };
         raised(ruby, have_same_entries(ours.snapshot(), theirs.snapshot()))
+    }
+
+    /// `table.write_backup(path, replace)`: writes the entries as they are now to another file, while
+    /// others go on with the table.
+    fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
+        let backup = this.read(ruby, |content| Backup::of(content.table()?, this.kind))?;
+        let (path, options) = (path_of(path), BackupOptions { replace });
+        let mut backup = Some(backup);
+        let begun =
+            lock::to_the_end(ruby, || backup.take().map(|taken| taken.begin(&path, options)));
+        let Some(begun) = begun? else { return Ok(()) };
+        let mut file = raised(ruby, begun)?;
+        raised(ruby, lock::step_by_step(ruby, || file.step())?)?;
+        let mut file = Some(file);
+        match lock::to_the_end(ruby, || file.take().map(|file| file.finish()))? {
+            Some(finished) => raised(ruby, finished.map(drop)),
+            None => Ok(()),
+        }
     }
 
     fn begin_transaction(ruby: &Ruby, this: &Self) -> Result<(), Error> {
@@ -353,8 +377,9 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("use_encoding", method!(TableObject::use_encoding, 1))?;
     table.define_private_method("open_file", method!(TableObject::open_file, 2))?;
     table.define_private_method("in_file?", method!(TableObject::is_in_file, 0))?;
+    table.define_private_method("in_use?", method!(TableObject::is_in_use_by_others, 0))?;
     table.define_private_method("remove_all", method!(TableObject::clear, 0))?;
-    table.define_private_method("scan", method!(TableObject::scan, 4))?;
+    table.define_private_method("scan", method!(TableObject::scan, 1))?;
     table.define_private_method("take_snapshot", method!(TableObject::take_snapshot, 0))?;
     table.define_private_method("write_all", method!(TableObject::sync, 0))?;
     table.define_private_method("put_strings", method!(TableObject::put_strings, 2))?;
@@ -363,12 +388,15 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("put_behind", method!(TableObject::append, 2))?;
     table.define_private_method("add_to", method!(TableObject::increment, 2))?;
     table.define_private_method("take_first", method!(TableObject::take_first, 0))?;
-    table.define_private_method("first_in", method!(TableObject::first_in, 4))?;
+    table.define_private_method("check_selection", method!(TableObject::check_selection, 1))?;
+    table.define_private_method("entries_hash", method!(TableObject::entries_hash, 0))?;
+    table.define_private_method("first_in", method!(TableObject::first_in, 3))?;
     table.define_private_method("view_of", method!(TableObject::view_of, 1))?;
     table.define_private_method("same_as?", method!(TableObject::has_same, 1))?;
     table.define_private_method("begin_transaction", method!(TableObject::begin_transaction, 0))?;
     table.define_private_method("transaction_depth", method!(TableObject::transaction_depth, 0))?;
     table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;
+    table.define_private_method("write_backup", method!(TableObject::write_backup, 2))?;
     table.define_private_method("give_back_space", method!(TableObject::compact, 0))?;
 
     let hash = module.define_class("HashTable", table)?;

@@ -102,17 +102,22 @@ impl Turn {
         Ok(found)
     }
 
-    /// An error where a fiber of this thread has the turn: it cannot go on while this one waits, unless
-    /// a scheduler lets it.
-    fn refuse_fiber(&self, ruby: &Ruby) -> Result<(), Error> {
+    /// Whether another fiber of this thread has it, which cannot go on while this one waits.
+    pub(crate) fn is_of_suspended_fiber(&self, ruby: &Ruby) -> Result<bool, Error> {
         let thread = ruby.thread_current();
         let is_of_this_thread = self.holder.get().is_some_and(|holder| {
             holder.thread.get_inner_with(ruby).as_raw() == thread.as_value().as_raw()
         });
+        if !is_of_this_thread || self.is_mine(ruby) {
+            return Ok(false);
+        }
+        // A scheduler lets it go on.
         let fiber_class = ruby.class_object().const_get::<_, Value>("Fiber")?;
-        if !is_of_this_thread
-            || !fiber_class.funcall::<_, _, Value>("current_scheduler", ())?.is_nil()
-        {
+        Ok(fiber_class.funcall::<_, _, Value>("current_scheduler", ())?.is_nil())
+    }
+
+    fn refuse_fiber(&self, ruby: &Ruby) -> Result<(), Error> {
+        if !self.is_of_suspended_fiber(ruby)? {
             return Ok(());
         }
         let message = "expected an object that no other fiber of this thread is using, found one with a \

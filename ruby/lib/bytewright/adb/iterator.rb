@@ -27,7 +27,7 @@ module Bytewright
       def initialize(table, from)
         @table = table
         @snapshot = table.snapshot
-        @scan = @snapshot.send(:scan, nil, nil, nil, false)
+        @scan = @snapshot.send(:scan, nil)
         @pushed_back = from&.b
         skip_to(@pushed_back) if from
       end

@@ -80,6 +80,11 @@ module Moneta
           in_process { yield writer }
         end
 
+        # @return [String]
+        def inspect
+          "#<#{self.class} #{path.inspect}>"
+        end
+
         private
 
         # Runs the block with what this process has open: a child has nothing of its parent's.

@@ -83,8 +83,32 @@ pub(super) unsafe fn string(object: VALUE) -> VALUE {
     unsafe {
         match rb_sys::RB_TYPE_P(object, rb_sys::ruby_value_type::RUBY_T_STRING) {
             true => object,
-            false => rb_sys::rb_str_to_str(object),
+            false => {
+                refuse_keywords(object);
+                rb_sys::rb_str_to_str(object)
+            }
         }
+    }
+}
+
+/// Raises ArgumentError where `object` is the Hash of keywords that the running method has not got.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping.
+#[cold]
+unsafe fn refuse_keywords(object: VALUE) {
+    // SAFETY: as the caller promises.
+    let are_keywords = unsafe {
+        rb_sys::rb_keyword_given_p() != 0
+            && rb_sys::RB_TYPE_P(object, rb_sys::ruby_value_type::RUBY_T_HASH)
+    };
+    if are_keywords {
+        or_raise(|ruby| {
+            // SAFETY: Ruby keeps the arguments of a method alive.
+            let keywords = unsafe { Value::from_raw(object) };
+            let message = format!("expected no keywords, found {}", keywords.inspect());
+            Err::<(), _>(Error::new(ruby.exception_arg_error(), message))
+        });
     }
 }
 
@@ -278,7 +302,13 @@ unsafe fn change(
     otherwise: impl FnOnce(&TableObject, &Ruby) -> Result<(), Error>,
 ) {
     // SAFETY: as the caller promises.
-    let (this, found) = unsafe { content(object) };
+    let this: &TableObject = unsafe { inside(object) };
+    // What may be read meanwhile must not be changed.
+    if this.turn.is_taken() {
+        or_raise(|ruby| this.wait(ruby));
+    }
+    // SAFETY: as the caller promises.
+    let (_, found) = unsafe { content(object) };
     let is_slow = match found {
         Content::Hash(_) | Content::Tree(_) | Content::Closed => false,
         _ => found.table().is_ok_and(Table::waits_for_disk),
