@@ -16,8 +16,8 @@ use clap_complete::Shell;
 pub(crate) use rpc::{MethodSize, RpcArgs};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
-    CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs, ScanArgs,
-    StatArgs, TableCommand,
+    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs,
+    ScanArgs, StatArgs, TableCommand,
 };
 pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 

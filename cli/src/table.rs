@@ -24,6 +24,7 @@ pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<(
         TableCommand::Compact(args) => upkeep::compact(args, session),
         TableCommand::Check(args) => upkeep::check(args, session),
         TableCommand::Convert(args) => upkeep::convert(args, session),
+        TableCommand::Backup(args) => upkeep::backup(args, session),
     }
 }
 

@@ -188,9 +188,43 @@ class AdbTest < AdbCase
     assert(adb.copy(path("copy.bwh")))
     Bytewright::HashTable.open(path("copy.bwh")) { |table| assert_equal({ "a" => "b" }, table.to_h) }
     refute(adb.copy(path("casket.bwh")), "onto itself")
-    refute(adb.copy("@touch #{path("made")}"), "by a command")
-    refute_path_exists(path("made"))
     assert_equal("b", adb["a"])
+    adb.tranbegin
+    refute(adb.copy(path("other.bwh")), "in a transaction")
+    adb.tranabort
+    File.write(path("text.bwh"), "text" * 1000)
+    refute(adb.copy(path("text.bwh")), "over what is no table")
+    assert_equal("text" * 1000, File.read(path("text.bwh")))
+  end
+
+  def test_copy_of_a_table_in_memory_puts_its_entries_into_a_file
+    %w[* +].product(%w[copy.bwh copy.bwt]).each do |name, file|
+      adb = open_adb(name)
+      adb.put("a", name)
+      assert(adb.copy(path(file)), adb.error)
+      Bytewright::Table.open(path(file)) { |table| assert_equal({ "a" => name }, table.to_h) }
+      refute(adb.copy(path("copy.tch")))
+      assert_match(/table convert/, adb.error.message)
+    end
+  end
+
+  def test_copy_with_an_at_runs_a_command_while_the_file_has_all_changes_and_gets_no_others
+    script = path("copy.sh")
+    File.write(script, "#!/bin/sh\ncp \"$1\" \"$1.copy\" && sleep 0.1 && cmp -s \"$1\" \"$1.copy\" && echo $2 > \"$1.time\"\n")
+    File.chmod(0o755, script)
+    %w[casket.bwh casket.bwt].each do |name|
+      adb = open_adb(path(name))
+      1000.times { |number| adb.put(number, "x") }
+      other = Thread.new { 200.times { |number| adb.put("later #{number}", "x") && sleep(0.001) } }
+      sleep(0.01)
+      assert(adb.copy("@#{script}"), name)
+      other.join
+      assert_match(/\A\d{16}\n\z/, File.read(path("#{name}.time")))
+      Bytewright::Table.open(path("#{name}.copy")) { |table| assert_operator(table.size, :>=, 1000) }
+      assert_equal(1200, adb.rnum)
+      refute(adb.copy("@#{script} no shell is asked"))
+      refute(adb.copy("@false"))
+    end
   end
 
   def test_a_child_reads_and_does_not_write

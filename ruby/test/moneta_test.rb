@@ -56,6 +56,27 @@ class MonetaTest < TestCase
     assert_equal(["new", nil, false], [store.delete("a"), store.delete("a"), store.key?("a")])
   end
 
+  test_files("is_shown_while_its_turn_ends_in_the_background") do |kind, how|
+    store = open_store(kind, how)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.5
+    until Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      store["a"] = "1"
+      assert_includes(store.inspect, "store.bw")
+    end
+  end
+
+  def test_a_number_of_seconds_after_which_entries_expire_is_taken
+    [{ file: File.join(@folder, "store.bwh") }, { type: :tree }, { backend: Bytewright::HashTable.new }].each do |place|
+      [[3600, "1"], [0.001, nil]].each do |seconds, expected|
+        store = Moneta.new(:Bytewright, expires: seconds, **place)
+        @opened << store
+        store["a"] = "1"
+        sleep(0.01)
+        assert_equal([expected], [store["a"]])
+      end
+    end
+  end
+
   test_each("clears_and_gives_itself") do |kind, how|
     store = open_store(kind, how)
     store["a"] = "1"

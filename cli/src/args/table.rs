@@ -15,6 +15,7 @@ Examples:
   bytewright table scan users.bwt --prefix a --json
   bytewright table convert old.tch new.bwh
   bytewright table check new.bwh
+  bytewright table backup users.bwt users-monday.bwt
 
 FILE is a hashed table (.bwh), an ordered table (.bwt), or, to be read, a hash or tree file of Tokyo
 Cabinet (.tch, .tcb). The content tells which; the name counts only for a file that is to be made.
@@ -41,6 +42,7 @@ pub(crate) enum TableCommand {
     Compact(CompactArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),
+    Backup(BackupArgs),
 }
 
 /// Print the values of keys, a line each.
@@ -200,6 +202,23 @@ pub(crate) struct ConvertArgs {
     /// Print a JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Copy a table to a file of its own, while others write to it.
+///
+/// The copy holds what was committed when the command began, and is a table of the same kind. Its file is there
+/// when it is whole and on disk; where something fails, there is none, or the old one.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct BackupArgs {
+    /// The table.
+    pub(crate) file: PathBuf,
+
+    /// The file to make.
+    pub(crate) new: PathBuf,
+
+    /// Replace a table that has the name already, unless a program is writing to it.
+    #[arg(long)]
+    pub(crate) replace: bool,
 }
 
 /// Which of several values is kept.

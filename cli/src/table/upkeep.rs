@@ -1,4 +1,4 @@
-//! What is done to a whole table: `compact`, `check`, `convert`.
+//! What is done to a whole table: `compact`, `check`, `convert`, `backup`.
 
 use std::io;
 use std::time::Duration;
@@ -6,11 +6,12 @@ use std::time::Duration;
 use bytewright::Error;
 use bytewright::table::file::{self, FileTable, OpenOptions, Repaired};
 use bytewright::table::{
-    ConvertOptions, Duplicates, KeyRange, Origin, Stat, convert as convert_table,
+    Backup, BackupOptions, ConvertOptions, Duplicates, KeyRange, Origin, Stat,
+    convert as convert_table,
 };
 
 use super::open;
-use crate::args::{CheckArgs, CompactArgs, ConvertArgs, KeepDuplicates};
+use crate::args::{BackupArgs, CheckArgs, CompactArgs, ConvertArgs, KeepDuplicates};
 use crate::json::Object;
 use crate::session::Session;
 
@@ -136,4 +137,28 @@ pub(super) fn convert(args: &ConvertArgs, session: &mut Session) -> io::Result<(
         session.output.line(&format!("{name}: {} entries{left_out}", converted.records));
     }
     converted.damage.map_or(Ok(()), |damage| session.report(&damage))
+}
+
+pub(super) fn backup(args: &BackupArgs, session: &mut Session) -> io::Result<()> {
+    let written = write_backup(args, session);
+    session.progress.finish();
+    match written {
+        Ok(records) => {
+            session.output.line(&format!("{}: {records} entries", args.new.display()));
+            Ok(())
+        }
+        Err(error) => session.report(&error),
+    }
+}
+
+fn write_backup(args: &BackupArgs, session: &Session) -> bytewright::Result<u64> {
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let table = file::open(&args.file, None, options)?;
+    session.progress.expect_count(table.as_table().len()?);
+    let backup = Backup::of(table.as_table(), table.kind())?;
+    let mut file = backup.begin(&args.new, BackupOptions { replace: args.replace })?;
+    while file.step()? {
+        session.progress.reach(file.written());
+    }
+    file.finish()
 }

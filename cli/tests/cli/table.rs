@@ -334,3 +334,25 @@ fn damage_that_a_library_panics_over_is_told_in_one_line() {
     assert!(outcome.stderr.starts_with(expected), "{}", outcome.stderr);
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
 }
+
+#[test]
+fn a_backup_is_a_table_of_the_same_kind_and_replaces_one_only_if_asked_to() {
+    let folder = folder();
+    assert_eq!(printed(&folder, &["backup", "t.bwt", "copy.bwt"]), "copy.bwt: 3 entries\n");
+    assert_eq!(printed(&folder, &["scan", "copy.bwt"]), "a\t1\nb\t2\nc\t3\n");
+    assert_eq!(printed(&folder, &["delete", "t.bwt", "a"]), "");
+    let refused = folder.run(&["table", "backup", "t.bwt", "copy.bwt"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(
+        refused.stderr.contains("copy.bwt: expected the name of a file to be made"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        printed(&folder, &["backup", "t.bwt", "copy.bwt", "--replace"]),
+        "copy.bwt: 2 entries\n"
+    );
+    assert_eq!(printed(&folder, &["scan", "copy.bwt"]), "b\t2\nc\t3\n");
+    let missing = folder.run(&["table", "backup", "missing.bwt", "new.bwt"]);
+    assert_eq!(missing.code, 1);
+}

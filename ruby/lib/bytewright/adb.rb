@@ -284,18 +284,20 @@ module Bytewright
     end
     alias clear vanish
 
-    # Writes the entries of a table in a file to another file, in the place of what is there.
+    # Copies the entries, of a table in a file to a file of the same kind, in the place of a table that is there; of one
+    # in memory into what {#open} opens by that name. Other threads go on meanwhile; what they change is not copied.
     #
-    # @param path [String]
-    # @return [Boolean]
+    # "@command" runs a command instead, with the path of the file (in memory, nothing) and the time in microseconds as
+    # its arguments. The file has all changes, and gets no others, until the command ends.
+    #
+    # @param path [String] a file, or "@" and the name of a program, which no shell looks at
+    # @return [Boolean] whether the copy is whole, or the command ended with 0
     def copy(path)
       Conversion.expect(String, path)
-      return false if @table.nil? || in_memory?
-      return failed(ArgumentError.new("expected the path of a file, found a command"), false) if path.start_with?("@")
+      return false if @table.nil? || in_transaction?
+      return run_on_file(path.delete_prefix("@")) if path.start_with?("@")
 
-      @table.snapshot do |snapshot|
-        @table.class.open(path, sync: :never) { |copy| copy.replace(snapshot).compact }
-      end
+      in_memory? ? copy_into(path) : @table.backup(path, replace: true)
       true
     rescue *FAILURES => error
       failed(error, false)
@@ -462,6 +464,30 @@ module Bytewright
 
     def in_transaction?
       @table.send(:transaction_depth).positive?
+    end
+
+    def copy_into(path)
+      name = Name.new(path)
+      raise name.refusal if name.refusal
+      raise ArgumentError, "expected the name of a file, found #{path}" if name.in_memory?
+
+      name.table.open(name.path, sync: :never, encoding: Encoding::BINARY) { |copy| copy.update(@table) }
+    end
+
+    # Runs a command while nobody changes the file.
+    def run_on_file(command)
+      return run_with_path(command) if in_memory? || read_only?
+
+      @table.transaction do
+        @table.sync
+        run_with_path(command)
+      end
+    end
+
+    # Without a shell, in which a path could be read as more than that.
+    def run_with_path(command)
+      microseconds = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond).to_s
+      system([command, command], in_memory? ? "" : @name.path, microseconds) || false
     end
 
     def end_transaction(is_kept)

@@ -21,9 +21,7 @@ module Bytewright
 
     # Entries that {#inspect} shows.
     INSPECTED_ENTRIES = 20
-    # Characters of a key or value that {#inspect} shows.
-    INSPECTED_LENGTH = 200
-    private_constant :INSPECTED_ENTRIES, :INSPECTED_LENGTH
+    private_constant :INSPECTED_ENTRIES
 
     # Yields every entry.
     #
@@ -96,7 +94,7 @@ module Bytewright
 
     # @param key [String]
     # @return [Boolean] whether there is such a key
-    def include?(key, **nil)
+    def include?(key)
       key?(key)
     end
     alias member? include?
@@ -154,7 +152,7 @@ module Bytewright
 
     # @param key [String]
     # @return [Array(String, String), nil] the key and its value
-    def assoc(key, **nil)
+    def assoc(key)
       value = self[key]
       value && [string_like(String.try_convert(key)), value]
     end
@@ -426,14 +424,6 @@ module Bytewright
              .to_h { |entry| entry.map { |part| shortened(part) } }.inspect
       hidden = size - INSPECTED_ENTRIES
       hidden.positive? ? "#{text.chop}, ... #{hidden} more}" : text
-    end
-
-    def shortened(string)
-      return string if string.bytesize <= INSPECTED_LENGTH
-
-      beginning = string.byteslice(0, INSPECTED_LENGTH)
-      beginning = beginning.encoding.ascii_compatible? ? beginning.scrub("") : beginning.b
-      "#{beginning}..."
     end
   end
 end

@@ -4,6 +4,10 @@ module Bytewright
   # An object that can be closed, changed by others, or damaged, and can be inspected all the same: what would be an
   # error stands in the text.
   module Shown
+    # Bytes of a String that are shown.
+    SHOWN_LENGTH = 200
+    private_constant :SHOWN_LENGTH
+
     # @return [String]
     def inspect
       return described("closed") if closed?
@@ -25,6 +29,15 @@ module Bytewright
     # Whether to read it would wait for another thread.
     def in_use?
       false
+    end
+
+    # The beginning of a long String.
+    def shortened(string)
+      return string if string.bytesize <= SHOWN_LENGTH
+
+      beginning = string.byteslice(0, SHOWN_LENGTH)
+      beginning = beginning.encoding.ascii_compatible? ? beginning.scrub("") : beginning.b
+      "#{beginning}..."
     end
 
     # The file, where there is one.

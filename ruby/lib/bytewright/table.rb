@@ -232,7 +232,7 @@ module Bytewright
     # @param key [String]
     # @param value [String]
     # @return [Boolean] whether it did
-    def create(key, value, **nil)
+    def create(key, value)
       check_frozen
       put_absent(key, value)
     end
@@ -242,7 +242,7 @@ module Bytewright
     # @param key [String]
     # @param bytes [String]
     # @return [self]
-    def append(key, bytes, **nil)
+    def append(key, bytes)
       modify { put_behind(key, bytes) }
     end
 
@@ -263,7 +263,7 @@ module Bytewright
     # @param key [String]
     # @yieldparam view [View] closed when the block ends
     # @return [View, Object, nil] the view, or what the block returns; nil where there is no such key
-    def view(key, **nil, &block)
+    def view(key, &block)
       closing(view_of(key), &block)
     end
 

@@ -48,13 +48,13 @@ module Bytewright
 
     # @param key [String]
     # @return [Array(String, String), nil] the entry with the highest key that is not above this one
-    def floor(key, **nil)
+    def floor(key)
       first_in(nil, string(key), true)
     end
 
     # @param key [String]
     # @return [Array(String, String), nil] the entry with the lowest key that is not below this one
-    def ceiling(key, **nil)
+    def ceiling(key)
       first_in(string(key), nil, false)
     end
 

@@ -2,29 +2,59 @@
 //! reverse and limit.
 
 use bytewright::table::{KeyRange, Selection};
-use magnus::scan_args::get_kwargs;
-use magnus::{Error, RHash, RString, Range, Ruby, TryConvert, Value, prelude::*};
+use magnus::r_hash::ForEach;
+use magnus::{Error, RHash, RString, Range, Ruby, Symbol, TryConvert, Value, prelude::*};
 
 use crate::border::bytes_of;
 use crate::error::to_ruby;
 
-const NAMES: [&str; 6] = ["from", "to", "prefix", "range", "reverse", "limit"];
+/// What the keywords of a call are.
+#[derive(Default)]
+struct Keywords {
+    from: Option<RString>,
+    to: Option<RString>,
+    prefix: Option<RString>,
+    range: Option<Value>,
+    reverse: bool,
+    limit: Option<Value>,
+}
 
-type Text = Option<Option<RString>>;
+impl Keywords {
+    /// Takes one in; nil is the same as leaving it out.
+    fn set(&mut self, ruby: &Ruby, name: Value, value: Value) -> Result<(), Error> {
+        let symbol = Symbol::from_value(name);
+        match symbol.map(|symbol| symbol.name()).transpose()?.as_deref() {
+            Some("from") => self.from = TryConvert::try_convert(value)?,
+            Some("to") => self.to = TryConvert::try_convert(value)?,
+            Some("prefix") => self.prefix = TryConvert::try_convert(value)?,
+            Some("range") => self.range = TryConvert::try_convert(value)?,
+            Some("reverse") => self.reverse = value.to_bool(),
+            Some("limit") => self.limit = TryConvert::try_convert(value)?,
+            _ => {
+                let message = format!(
+                    "expected from, to, prefix, range, reverse or limit as a keyword, found {}",
+                    name.inspect()
+                );
+                return Err(Error::new(ruby.exception_arg_error(), message));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// What the keywords select; ArgumentError for one that is none of them.
 pub(crate) fn selection_of(ruby: &Ruby, keywords: RHash) -> Result<Selection, Error> {
-    type Given = (Text, Text, Text, Option<Value>, Option<Value>, Option<Value>);
-    // What is taken out of the Hash must stay in the caller's.
-    let keywords: RHash = keywords.funcall("dup", ())?;
-    let given = get_kwargs::<_, (), Given, ()>(keywords, &[], &NAMES)?;
-    let (from, to, prefix, within, reverse, limit) = given.optional;
-    let mut range = key_range(from.flatten(), to.flatten(), prefix.flatten());
-    if let Some(within) = given_value(within) {
+    let mut given = Keywords::default();
+    keywords.foreach(|name: Value, value: Value| {
+        given.set(ruby, name, value)?;
+        Ok(ForEach::Continue)
+    })?;
+    let mut range = key_range(given.from, given.to, given.prefix);
+    if let Some(within) = given.range {
         range = narrowed(ruby, range, within)?;
     }
-    range.reverse = reverse.is_some_and(Value::to_bool);
-    let limit = given_value(limit).map(|limit| limit_of(ruby, limit)).transpose()?;
+    range.reverse = given.reverse;
+    let limit = given.limit.map(|limit| limit_of(ruby, limit)).transpose()?;
     Ok(Selection { range, limit })
 }
 
@@ -79,9 +109,4 @@ fn limit_of(ruby: &Ruby, limit: Value) -> Result<u64, Error> {
         let message = format!("expected a limit of 0 entries or more, found {number}");
         Error::new(ruby.exception_arg_error(), message)
     })
-}
-
-/// A keyword's value; nil is the same as leaving the keyword out.
-fn given_value(value: Option<Value>) -> Option<Value> {
-    value.filter(|value| !value.is_nil())
 }
