@@ -194,6 +194,20 @@ class TableTest < TableCase
     assert_includes(t.inspect, { "long" => "#{"ä" * 100}..." }.inspect)
   end
 
+  def test_a_derived_class_is_made_of_entries_without_its_initialize
+    derived = Class.new(HashTable) { def initialize(_one, _two) = flunk }
+    made = derived["a", "1", "b", "2"]
+    assert_instance_of(derived, made)
+    assert_equal({ "a" => "1", "b" => "2" }, made.to_h)
+    assert_equal([{ "a" => "1" }, Encoding::UTF_8], [derived[[%w[a 1]]].to_h, made.encoding])
+    assert_raises(TypeError) { derived["a", 1] }
+    assert_raises(ArgumentError) { derived["a"] }
+  end
+
+  def test_a_frozen_table_is_not_initialized_again
+    assert_raises(FrozenError) { HashTable.new.freeze.send(:initialize, encoding: "BINARY") }
+  end
+
   test_each("copies_are_of_tables_in_memory") do |store|
     t = make(store, { "a" => "1" })
     if store.end_with?("file")

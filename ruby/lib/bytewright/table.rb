@@ -82,6 +82,7 @@ module Bytewright
       raise ArgumentError, "expected no block: a table has nothing for a key that there is not" if block_given?
 
       super()
+      check_frozen
       use_encoding(Encoding.find(encoding))
       update(entries) if entries
     end
