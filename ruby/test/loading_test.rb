@@ -36,6 +36,14 @@ class LoadingTest < TestCase
     loaded_after("require 'bytewright/pstore'; #{threads}; #{whole}")
   end
 
+  def test_tables_load_no_library_to_write_them_as_json_or_yaml
+    script = 'require "bytewright"; Bytewright::TreeTable["a", "1"].inspect; Bytewright::StringSet["a"].inspect'
+    found = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "--disable-gems", "-e",
+                      "#{script}; puts $LOADED_FEATURES.grep(/json|psych|yaml/)"], &:read)
+    assert_predicate($?, :success?)
+    assert_empty(found)
+  end
+
   def test_a_store_needs_no_checksums
     with_store = 'require "bytewright"; Bytewright::PStore.new("/nowhere/x") rescue 0'
     loaded = loaded_after(with_store).compact.join(" ")

@@ -135,6 +135,9 @@ fn hasher() -> &'static RandomState {
     &HASHER
 }
 
+/// Entries that are visited between two looks at whether Ruby wants to interrupt.
+const STEP_LEN: usize = 64;
+
 /// Entries one after another.
 #[magnus::wrap(class = "Bytewright::Scan", free_immediately, size)]
 pub(crate) struct ScanObject {
@@ -151,10 +154,11 @@ impl ScanObject {
     ) -> Result<Option<(RString, RString)>, Error> {
         let (value, mut found) = (bytes_of(value), None);
         this.visit_rest(ruby, |key, candidate| {
-            if candidate == value {
-                found = Some(key.to_vec());
+            if candidate != value {
+                return true;
             }
-            found.is_none()
+            found = Some(key.to_vec());
+            false
         })?;
         Ok(found.map(|key| (string_of(&key, this.encoding), string_of(&value, this.encoding))))
     }
@@ -176,9 +180,14 @@ impl ScanObject {
         mut visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Error> {
         let Some(mut scan) = self.scan.take() else { return Ok(()) };
-        let step = || match scan.advance()? {
-            Some((key, value)) => Ok(visit(key, value)),
-            None => Ok(false),
+        let step = || {
+            for _ in 0..STEP_LEN {
+                match scan.advance()? {
+                    Some((key, value)) if visit(key, value) => (),
+                    _ => return Ok(false),
+                }
+            }
+            Ok(true)
         };
         raised(ruby, lock::step_by_step(ruby, step)?)
     }

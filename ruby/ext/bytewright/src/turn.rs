@@ -3,6 +3,9 @@
 //!
 //! It is a `Thread::Mutex` of Ruby's, taken only for such work, so that those who wait do it as Ruby
 //! waits: they can be interrupted, a deadlock is found, and a fiber scheduler is asked.
+//!
+//! Another fiber of the holder's thread cannot wait, because the holder would not go on. An external
+//! enumerator runs in such a fiber, so a table may be read there; a change is refused.
 
 use std::cell::Cell;
 
