@@ -357,7 +357,8 @@ module Bytewright
     end
 
     def enumerator(name, range)
-      check_selection(range) unless range.empty?
+      # A range that is refused is refused now, not with the first entry.
+      walk(range) { nil } unless range.empty?
       to_enum(name, **range) { size if range.empty? }
     end
 

@@ -6,7 +6,6 @@ use magnus::r_hash::ForEach;
 use magnus::{Error, RHash, RString, Range, Ruby, Symbol, TryConvert, Value, prelude::*};
 
 use crate::border::bytes_of;
-use crate::error::to_ruby;
 
 /// What the keywords of a call are.
 #[derive(Default)]
@@ -56,15 +55,6 @@ pub(crate) fn selection_of(ruby: &Ruby, keywords: RHash) -> Result<Selection, Er
     range.reverse = given.reverse;
     let limit = given.limit.map(|limit| limit_of(ruby, limit)).transpose()?;
     Ok(Selection { range, limit })
-}
-
-/// Raises what selecting entries of a table with these keywords would raise.
-pub(crate) fn check_selection(ruby: &Ruby, is_ordered: bool, keywords: RHash) -> Result<(), Error> {
-    selection_of(ruby, keywords)?;
-    match is_ordered {
-        true => Ok(()),
-        false => Err(to_ruby(ruby, &Selection::needs_order())),
-    }
 }
 
 /// The keys from `from` to `to`, both included, that begin with `prefix`.

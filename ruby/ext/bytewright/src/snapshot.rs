@@ -11,7 +11,7 @@ use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 use crate::border::{bytes_of, define_scan_loops, encoding_object, lock, string_of};
 use crate::class;
 use crate::error::{closed, raised};
-use crate::selection::{check_selection, key_range, selection_of};
+use crate::selection::{key_range, selection_of};
 
 /// A snapshot of a table of either kind.
 pub(crate) enum Content {
@@ -82,12 +82,6 @@ impl SnapshotObject {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
         Ok(ScanObject { scan: RefCell::new(Some(scan)), encoding: this.encoding })
-    }
-
-    /// `snapshot.check_selection(keywords)`: raises where a scan would refuse them.
-    fn check_selection(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<(), Error> {
-        let is_ordered = this.read(ruby, |content| Ok(matches!(content, Content::Ordered(_))))?;
-        check_selection(ruby, is_ordered, keywords)
     }
 
     /// `snapshot.first_in(from, to, reverse)`: the first entry of a range of keys.
@@ -180,7 +174,7 @@ impl ScanObject {
         mut visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Error> {
         let Some(mut scan) = self.scan.take() else { return Ok(()) };
-        let step = || {
+        let mut step = || {
             for _ in 0..STEP_LEN {
                 match scan.advance()? {
                     Some((key, value)) if visit(key, value) => (),
@@ -189,7 +183,7 @@ impl ScanObject {
             }
             Ok(true)
         };
-        raised(ruby, lock::step_by_step(ruby, step)?)
+        raised(ruby, lock::step_by_step(ruby, &mut step)?)
     }
 
     fn close(&self) {
@@ -206,8 +200,6 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     snapshot.define_method("close", method!(SnapshotObject::close, 0))?;
     snapshot.define_method("closed?", method!(SnapshotObject::is_closed, 0))?;
     snapshot.define_private_method("scan", method!(SnapshotObject::scan, 1))?;
-    snapshot
-        .define_private_method("check_selection", method!(SnapshotObject::check_selection, 1))?;
     snapshot.define_private_method("first_in", method!(SnapshotObject::first_in, 3))?;
     snapshot.define_private_method("entries_hash", method!(SnapshotObject::entries_hash, 0))?;
     crate::error::module(ruby).define_class("TreeSnapshot", snapshot)?;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use bytewright::ErrorKind;
 use bytewright::table::file::{FileTable, OpenOptions, SyncMode, TableKind};
-use bytewright::table::{Backup, BackupOptions, KeyRange, Table, file, have_same_entries};
+use bytewright::table::{
+    Backup, BackupFile, BackupOptions, KeyRange, Table, file, have_same_entries,
+};
 use magnus::typed_data::Obj;
 use magnus::{
     Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
@@ -19,7 +21,7 @@ use crate::border::{
 use crate::class;
 use crate::cursor::CursorObject;
 use crate::error::raised;
-use crate::selection::{check_selection, key_range};
+use crate::selection::key_range;
 use crate::snapshot::{self, ScanObject, SnapshotObject};
 use crate::table::{Content, MANY_ENTRIES, TableObject};
 use crate::view::ViewObject;
@@ -166,11 +168,6 @@ impl TableObject {
         SnapshotObject::scan(ruby, &snapshot, keywords)
     }
 
-    /// `table.check_selection(keywords)`: raises where a scan would refuse them.
-    fn check_selection(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<(), Error> {
-        check_selection(ruby, this.kind == TableKind::Ordered, keywords)
-    }
-
     /// A hash of the entries, whatever their order.
     fn entries_hash(ruby: &Ruby, this: &Self) -> Result<i64, Error> {
         SnapshotObject::entries_hash(ruby, &Self::snapshot(ruby, this)?)
@@ -212,17 +209,18 @@ impl TableObject {
     fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
         let backup = this.read(ruby, |content| Backup::of(content.table()?, this.kind))?;
         let (path, options) = (path_of(path), BackupOptions { replace });
-        let mut backup = Some(backup);
-        let begun =
-            lock::to_the_end(ruby, || backup.take().map(|taken| taken.begin(&path, options)));
-        let Some(begun) = begun? else { return Ok(()) };
-        let mut file = raised(ruby, begun)?;
-        raised(ruby, lock::step_by_step(ruby, || file.step())?)?;
-        let mut file = Some(file);
-        match lock::to_the_end(ruby, || file.take().map(|file| file.finish()))? {
-            Some(finished) => raised(ruby, finished.map(drop)),
-            None => Ok(()),
-        }
+        let (mut taken, mut writing) = (Some(backup), None);
+        let written = lock::step_by_step(ruby, &mut || {
+            if let Some(backup) = taken.take() {
+                writing = Some(backup.begin(&path, options)?);
+                return Ok(true);
+            }
+            match writing.as_mut().map_or(Ok(false), BackupFile::step)? {
+                true => Ok(true),
+                false => writing.take().map_or(Ok(0), BackupFile::finish).map(|_| false),
+            }
+        })?;
+        raised(ruby, written)
     }
 
     fn begin_transaction(ruby: &Ruby, this: &Self) -> Result<(), Error> {
@@ -388,7 +386,6 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("put_behind", method!(TableObject::append, 2))?;
     table.define_private_method("add_to", method!(TableObject::increment, 2))?;
     table.define_private_method("take_first", method!(TableObject::take_first, 0))?;
-    table.define_private_method("check_selection", method!(TableObject::check_selection, 1))?;
     table.define_private_method("entries_hash", method!(TableObject::entries_hash, 0))?;
     table.define_private_method("first_in", method!(TableObject::first_in, 3))?;
     table.define_private_method("view_of", method!(TableObject::view_of, 1))?;

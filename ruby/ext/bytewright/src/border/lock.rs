@@ -114,7 +114,7 @@ pub(crate) fn until_done<T>(
 /// What an interrupt raises; InternalError where a step panics.
 pub(crate) fn step_by_step(
     ruby: &Ruby,
-    mut step: impl FnMut() -> bytewright::Result<bool>,
+    step: &mut dyn FnMut() -> bytewright::Result<bool>,
 ) -> Result<bytewright::Result<()>, Error> {
     let (cancel, mut end) = (Cancel::new(), None);
     until_done(ruby, &cancel, || {
