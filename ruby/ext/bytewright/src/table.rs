@@ -208,10 +208,12 @@ impl TableObject {
     /// its own works on its file. A fiber of the thread whose transaction is open reads what that has
     /// changed: so do external enumerators, which run in a fiber of their own.
     pub(crate) fn wait_until_idle(&self, ruby: &Ruby) -> Result<(), Error> {
-        if self.turn.is_taken() && self.turn.is_of_suspended_fiber(ruby)? {
-            return Ok(());
+        if self.turn.is_taken() && !self.turn.is_mine(ruby) {
+            if self.turn.is_of_suspended_fiber(ruby)? {
+                return Ok(());
+            }
+            self.wait(ruby)?;
         }
-        self.wait(ruby)?;
         while self.is_in_file.get() && self.look(ruby, |content| Ok(content.table()?.is_busy()))? {
             // To look for anything waits for that thread.
             self.change_unlocked(ruby, |content| content.table()?.contains(&[]))?;
