@@ -208,7 +208,7 @@ impl TableObject {
     /// others go on with the table.
     fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
         let backup = this.read(ruby, |content| Backup::of(content.table()?, this.kind))?;
-        let (path, options) = (path_of(path), BackupOptions { replace });
+        let (path, options) = (path_of(path)?, BackupOptions { replace });
         let (mut taken, mut writing) = (Some(backup), None);
         let written = lock::step_by_step(ruby, &mut || {
             if let Some(backup) = taken.take() {
