@@ -11,6 +11,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
+
 use super::shared_file::{FileOwner, create_for};
 use super::storage::{FileId, FileStorage, Storage, StorageMode};
 use crate::error::Result;
@@ -29,6 +33,13 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// survives a power cut is as for the other changes of names.
     fn create(&self, name: &OsStr, owner: Option<FileOwner>) -> io::Result<Box<dyn Storage>>;
 
+    /// Makes a file without a name, which nobody else can open and which is gone with its last handle.
+    /// Where the system knows no such file, it has the name `name` for a moment, which must be free.
+    fn create_nameless(&self, name: &OsStr) -> io::Result<Box<dyn Storage>> {
+        let _ = name;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Which file has the name `name`, if any. Another one than [`Storage::id`] of an open file was
     /// put in its place.
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>>;
@@ -36,6 +47,15 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// Gives the file `from` the name `to`, from which another file may be displaced. Whoever opens
     /// `to` finds the one or the other. Handles, their locks and what they read stay as they are.
     fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
+
+    /// Gives the file `from` the name `to`, which must be free: [`io::ErrorKind::AlreadyExists`]
+    /// otherwise.
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match self.id(to)? {
+            None => self.rename(from, to),
+            Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    }
 
     /// Takes the name from a file, which is gone when no handle has it open.
     fn remove(&self, name: &OsStr) -> io::Result<()>;
@@ -101,6 +121,21 @@ impl Directory for FileDirectory {
         Ok(Box::new(FileStorage::from(file)))
     }
 
+    fn create_nameless(&self, name: &OsStr) -> io::Result<Box<dyn Storage>> {
+        let mode = Mode::RUSR | Mode::WUSR;
+        #[cfg(target_os = "linux")]
+        if let Ok(file) =
+            rustix::fs::open(&self.path, OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, mode)
+        {
+            return Ok(Box::new(FileStorage::from(File::from(file))));
+        }
+        let path = self.path.join(name);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, flags, mode)?;
+        std::fs::remove_file(path)?;
+        Ok(Box::new(FileStorage::from(File::from(file))))
+    }
+
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {
         match std::fs::metadata(self.path.join(name)) {
             Ok(metadata) => Ok(Some(FileId::of(&metadata))),
@@ -111,6 +146,20 @@ impl Directory for FileDirectory {
 
     fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         std::fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        let (from_path, to_path) = (self.path.join(from), self.path.join(to));
+        match renameat_with(CWD, &from_path, CWD, &to_path, RenameFlags::NOREPLACE) {
+            // The file system cannot say so in one call.
+            Err(Errno::INVAL | Errno::NOSYS) => match self.id(to)? {
+                None => self.rename(from, to),
+                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            },
+            renamed => Ok(renamed?),
+        }
     }
 
     fn remove(&self, name: &OsStr) -> io::Result<()> {

@@ -42,14 +42,15 @@ impl Mapping {
     }
 
     /// The words that begin `file`. What is changed here is seen here only, and costs memory by the
-    /// page. The file must not change while it is mapped.
+    /// page. The file must not change or become shorter while it is mapped: it should have no name.
     pub fn private(file: &File, word_count: usize) -> io::Result<Mapping> {
         Self::of_file(file, word_count, MapFlags::PRIVATE)
     }
 
     /// The words that begin `file`, which grows to hold them and gets what is changed here. The
     /// system takes back memory for them as it likes. The file must not become shorter while it is
-    /// mapped; its room on the disk is taken beforehand, so that it cannot be missing later.
+    /// mapped, so it should have no name; its room on the disk is taken beforehand, so that it cannot
+    /// be missing later.
     pub fn shared(file: &File, word_count: usize) -> io::Result<Mapping> {
         fallocate(file, FallocateFlags::empty(), 0, byte_len(word_count)? as u64)?;
         Self::of_file(file, word_count, MapFlags::SHARED)

@@ -9,6 +9,7 @@
 //! Damage costs only what it damaged: every byte that was decompressed before it is delivered first,
 //! and only the call that needs more gets the error.
 
+mod access;
 mod compression;
 mod directory;
 mod feed;
@@ -29,6 +30,7 @@ mod stream;
 mod whole_file;
 mod zstd;
 
+pub use access::FileAccess;
 pub use compression::{Compression, CompressionChoice};
 pub use directory::{Directory, FileDirectory};
 pub use feed::{Feed, FeedSource};

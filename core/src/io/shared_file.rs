@@ -48,6 +48,13 @@ pub struct FileOwner {
     pub group: u32,
 }
 
+impl FileOwner {
+    /// The same owner, with what the mode allows to nobody else.
+    pub fn private(self) -> FileOwner {
+        FileOwner { mode: self.mode & 0o600, ..self }
+    }
+}
+
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileVersion {

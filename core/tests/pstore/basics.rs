@@ -101,6 +101,12 @@ fn links_modes_and_inodes_stay() {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let journal = fs::metadata(folder.path("below/x.journal")).unwrap();
         assert_eq!(journal.mode() & 0o777, 0o600);
+        for mode in [0o640, 0o600] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            set(&mut store, &link, &table(&[mode as u8; 10_000]), durability);
+            let journal = fs::metadata(folder.path("below/x.journal")).unwrap();
+            assert_eq!(journal.mode() & 0o777, mode, "it follows a change of the mode");
+        }
         drop(store);
         assert!(!folder.path("below/x.journal").exists(), "nobody needs the journal");
     }

@@ -146,6 +146,11 @@ impl SimulatedDisk {
         Some(state.seen.files[*state.seen.names.get(OsStr::new(name))?].clone())
     }
 
+    /// The number of the file that has the name `name`: how many were made before it.
+    pub(crate) fn file_number(&self, name: &str) -> Option<usize> {
+        self.state().seen.names.get(OsStr::new(name)).copied()
+    }
+
     /// How many calls have changed something, or tried to.
     pub(crate) fn calls(&self) -> u64 {
         self.state().journal.len() as u64

@@ -13,9 +13,12 @@ mod generate;
 mod simulated_disk;
 
 mod basics;
+mod compaction;
+mod cuts;
 mod damage;
 mod failures;
 mod model;
+mod places;
 mod power;
 mod processes;
 mod sharing;

@@ -138,6 +138,15 @@ fn in_child(child: impl FnOnce() -> bool) -> bool {
     }
 }
 
+/// The same, with the rights of another user.
+pub(crate) fn in_child_of_user(user: u32, child: impl FnOnce() -> bool) -> bool {
+    unsafe extern "C" {
+        fn setuid(user: u32) -> i32;
+    }
+    // SAFETY: it changes the rights of the child's only thread.
+    in_child(|| unsafe { setuid(user) == 0 } && child())
+}
+
 #[test]
 fn a_forked_child_reads_on_and_cannot_write() {
     let path = path("forked");

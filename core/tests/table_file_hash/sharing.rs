@@ -131,3 +131,55 @@ fn a_reader_of_a_file_that_is_gone_reads_on_and_finds_the_next_one() {
     table.put(b"b", b"2").unwrap();
     assert_eq!(get(&HashTable::open(&path, READ).unwrap(), b"b").as_deref(), Some(&b"2"[..]));
 }
+
+/// A table of ten entries, behind which a writer that was killed has left `len` bytes of a transaction.
+fn torn(len: usize) -> Vec<u8> {
+    let path = path("torn");
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    (0..10_u8).for_each(|number| table.put(&[number], &[1; 300]).unwrap());
+    table.sync().unwrap();
+    table.begin().unwrap();
+    for number in 0..len / 100_000 {
+        table.put(&number.to_le_bytes(), &vec![0xf5; 100_000]).unwrap();
+    }
+    let torn = std::fs::read(&path).unwrap();
+    assert!(torn.len() > len / 2);
+    // As if the process had died.
+    std::mem::forget(table);
+    std::fs::remove_file(path).unwrap();
+    torn
+}
+
+#[test]
+fn a_reader_finds_no_damage_while_a_writer_cuts_a_torn_end_and_writes_there() {
+    let heavy = std::env::var("BYTEWRIGHT_KILLS").is_ok();
+    let torn = torn(if heavy { 60 << 20 } else { 14 << 20 });
+    let path = path("cut_beside");
+    for round in 0..if heavy { 60 } else { 8_u64 } {
+        std::fs::write(&path, &torn).unwrap();
+        let follower = HashTable::open(&path, OpenOptions { verify: false, ..READ }).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(round % 7));
+                let mut table =
+                    HashTable::open(&path, OpenOptions { verify: false, ..WRITE }).unwrap();
+                for number in 0..200_u8 {
+                    table.put(&[number], &[2; 3_000]).unwrap();
+                    if number % 50 == 0 {
+                        table.sync().unwrap();
+                    }
+                }
+                std::mem::forget(table);
+            });
+            for _ in 0..12 {
+                let options = OpenOptions { verify: false, ..READ };
+                let reader = HashTable::open(&path, options);
+                assert!(reader.is_ok(), "round {round}: {:?}", reader.err());
+                assert!(follower.len().unwrap() >= 10);
+            }
+        });
+        assert_eq!(HashTable::open(&path, READ).unwrap().len().unwrap(), 200);
+        assert_eq!(follower.len().unwrap(), 200);
+        std::fs::remove_file(&path).unwrap();
+    }
+}

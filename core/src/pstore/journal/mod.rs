@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::Durability;
 use crate::error::{Error, Result};
-use crate::io::{FileSystem, LockKind, SharedFile, SharedMode, Storage};
+use crate::io::{FileOwner, FileSystem, LockKind, SharedFile, SharedMode, Storage};
 pub(super) use format::Journal;
 pub(super) use format::{Evidence, Header, cut_hash};
 use format::{STATE_AT, State, state};
@@ -38,6 +38,8 @@ pub(super) struct JournalFile {
 struct Opened {
     file: Box<dyn SharedFile>,
     is_writable: bool,
+    /// Whose the store was when this was made for the same people, where that was us.
+    made_for: Option<FileOwner>,
 }
 
 impl JournalFile {
@@ -104,7 +106,7 @@ impl JournalFile {
         match found {
             // What is somebody else's stays as it is.
             Ok(file) if state(&beginning(&*file)?).is_some() => {
-                self.opened = Some(Opened { file, is_writable });
+                self.opened = Some(Opened { file, is_writable, made_for: None });
             }
             Ok(_) => {}
             Err(error) if is_no_journal(&error) => {}
@@ -135,6 +137,7 @@ impl JournalFile {
         like: &dyn SharedFile,
         durability: Durability,
     ) -> Result<bool> {
+        self.remove_of_others(system, like).map_err(|error| self.failed("open", &error))?;
         let is_ready = self.is_ready().map_err(|error| self.failed("open", &error))?;
         if !is_ready && let Err(error) = self.make(system, store, like) {
             let there = self.path.as_deref().and_then(|path| system.version(path).ok().flatten());
@@ -150,6 +153,26 @@ impl JournalFile {
             self.is_named_for_good = true;
         }
         Ok(true)
+    }
+
+    /// Removes a void journal that other people may use than the store, whose mode was changed.
+    fn remove_of_others(
+        &mut self,
+        system: &dyn FileSystem,
+        like: &dyn SharedFile,
+    ) -> io::Result<()> {
+        let Some(opened) = &self.opened else { return Ok(()) };
+        let permissions = |owner: FileOwner| FileOwner { mode: owner.mode & 0o777, ..owner };
+        let wanted = permissions(like.owner()?);
+        let is_right = match opened.made_for {
+            Some(owner) => permissions(owner) == wanted,
+            None => permissions(opened.file.owner()?) == wanted,
+        };
+        if !is_right {
+            self.remove(system);
+            self.opened = None;
+        }
+        Ok(())
     }
 
     fn is_ready(&self) -> io::Result<bool> {
@@ -173,7 +196,7 @@ impl JournalFile {
         if state(&beginning(&*file)?).is_none() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        self.opened = Some(Opened { file, is_writable: true });
+        self.opened = Some(Opened { file, is_writable: true, made_for: Some(owner) });
         Ok(())
     }
 

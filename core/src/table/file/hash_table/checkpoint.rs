@@ -1,21 +1,26 @@
 //! An index that is kept in a file: how it was at some place of the log, so that who opens the table
 //! reads only what the log has beyond. The file is never changed: a new one takes its place. It is
-//! worth no more than its checks say, and where it is missing, damaged or of another generation, the
-//! log is read from its beginning.
+//! worth no more than its checks say. Where it is missing, damaged, or of another generation or
+//! another history of the table, the log is read from its beginning.
+//!
+//! Who opens the table maps a copy of it, which has no name: another program may cut the file at any
+//! time, and to touch a mapped page beyond the end of its file ends the process.
 //!
 //! ```text
-//! page of 4096 bytes: eleven words
+//! page of 4096 bytes: thirteen words
 //!    0  magic          1  format, and the number of lines as a power of two
 //!    2  seed           3  generation
 //!    4  end of the log's part   5  its next transaction
 //!    6  its last frame          7  where its entries begin
 //!    8  entries                 9  their bytes
-//!   10  checksum of the lines  11  XXH3 of the words before
+//!   10  XXH3 of the last frame, which closing the table has added
+//!   11  checksum of the lines  12  XXH3 of the words before
 //! lines of `log_index`
 //! ```
 //!
 //! Words are in the order of the machine that wrote them; to another the magic number is wrong.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -23,40 +28,48 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::extent::Extent;
-use super::home::{HEADER_WORDS, Home};
+use super::home::{Access, Home, MAPPED_WORDS_MIN};
 use super::log::{Log, LogReader};
-use super::log_index::{LINE_BITS_MAX, LogIndex};
-use crate::error::Result;
+use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
 use crate::io::{Mapping, Storage, StorageMode};
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// Words of the header that mean something.
-const FIELDS: usize = 12;
+const FIELDS: usize = 13;
+
+/// Words before the lines: a page.
+const HEADER_WORDS: usize = 512;
 
 /// Words that are read or written at once.
-const CHUNK_WORDS: usize = 512;
+const CHUNK_WORDS: usize = 32 << 10;
 
 const WORD_LEN: usize = size_of::<u64>();
 
-/// Puts `index`, which is that of `log` up to `extent`, in the place of what was kept before.
-pub(super) fn save(home: &Home, log: &Log, extent: &Extent, index: &LogIndex) -> Result<()> {
-    let header = header(log, extent, index);
-    let working = home.working_name();
-    if index.words().is_shared() {
-        for (word, field) in index.words().iter().zip(header) {
-            word.store(field, Relaxed);
-        }
-    } else {
-        let file = home.create(&working)?;
-        write(&*file, &header, index.lines()).map_err(|e| crate::Error::io("write", &e))?;
-    }
-    let renamed = home.directory.rename(&working, &home.checkpoint_name());
+/// The longest frame that closing a table adds.
+const CLOSING_FRAME_LEN_MAX: u64 = 256;
+
+/// Puts `index`, which is that of `log` up to `extent`, in the place of what was kept before. The log
+/// ends with the frame that closing it has added.
+pub(super) fn save(
+    home: &Home,
+    log: &Arc<Log>,
+    extent: &Extent,
+    index: &LogIndex,
+) -> crate::Result<()> {
+    let Some(frame_hash) = closing_frame_hash(log, extent) else {
+        return Err(crate::Error::internal("a closed log without its last frame"));
+    };
+    let header = header(log, extent, frame_hash, index);
+    let next = home.next_checkpoint_name();
+    let file = home.create(&next, &*log.storage, Access::Similar)?;
+    write(&*file, &header, index.words()).map_err(|error| crate::Error::io("write", &error))?;
+    let renamed = home.directory.rename(&next, &home.checkpoint_name());
     renamed.map_err(|error| crate::Error::io("rename", &error))
 }
 
-fn header(log: &Log, extent: &Extent, index: &LogIndex) -> [u64; FIELDS] {
+fn header(log: &Log, extent: &Extent, frame_hash: u64, index: &LogIndex) -> [u64; FIELDS] {
     let mut header = [
         MAGIC,
         FORMAT | u64::from(index.line_bits()) << 32,
@@ -68,7 +81,8 @@ fn header(log: &Log, extent: &Extent, index: &LogIndex) -> [u64; FIELDS] {
         extent.start,
         extent.records,
         extent.live_bytes,
-        hash(index.lines()),
+        frame_hash,
+        hash(index.words()),
         0,
     ];
     header[FIELDS - 1] = hash_of(&header[..FIELDS - 1]);
@@ -82,7 +96,7 @@ fn write(file: &dyn Storage, header: &[u64; FIELDS], lines: &[AtomicU64]) -> std
     }
     file.write_at(0, &page)?;
     let mut offset = page.len() as u64;
-    for chunk in lines.chunks(CHUNK_WORDS * 32) {
+    for chunk in lines.chunks(CHUNK_WORDS) {
         let bytes: Vec<u8> =
             chunk.iter().flat_map(|word| word.load(Relaxed).to_ne_bytes()).collect();
         file.write_at(offset, &bytes)?;
@@ -91,27 +105,30 @@ fn write(file: &dyn Storage, header: &[u64; FIELDS], lines: &[AtomicU64]) -> std
     Ok(())
 }
 
-/// The index that was kept for `log`, and up to where it goes; `None` where there is none that can be
-/// trusted.
+/// The index that was kept for `log`, in memory of `words`, and up to where it goes; `None` where there
+/// is none that can be trusted.
 pub(super) fn load(
     home: &Home,
-    log: &std::sync::Arc<Log>,
+    log: &Arc<Log>,
     log_len: u64,
+    words: &dyn Words,
 ) -> Option<(LogIndex, Extent)> {
     let name = home.checkpoint_name();
     home.directory.id(&name).ok()??;
     let file = home.directory.open(&name, StorageMode::Follow, Duration::ZERO).ok()?;
     let header = read_header(&*file)?;
     let [_, format, seed, generation, end, next_transaction, last_frame, start, ..] = header;
-    let [.., records, live_bytes, lines_hash, _] = header;
-    let extent = Extent { end, next_transaction, last_frame, start, records, live_bytes };
+    let [.., records, live_bytes, frame_hash, lines_hash, _] = header;
+    let is_closed = true;
+    let extent =
+        Extent { end, next_transaction, last_frame, is_closed, start, records, live_bytes };
     let line_bits = u32::try_from(format >> 32).ok().filter(|bits| *bits <= LINE_BITS_MAX)?;
     let is_of_log = (seed, generation) == (log.header.seed, log.header.generation);
-    if !is_of_log || end > log_len || !ends_with_its_frame(log, &extent) {
+    if !is_of_log || end > log_len || closing_frame_hash(log, &extent) != Some(frame_hash) {
         return None;
     }
-    let index = LogIndex::of_words(map(&*file, line_bits)?, HEADER_WORDS, line_bits, records);
-    (hash(index.lines()) == lines_hash).then_some((index, extent))
+    let index = LogIndex::of_words(copy(&*file, line_bits, words)?, line_bits, records);
+    (hash(index.words()) == lines_hash).then_some((index, extent))
 }
 
 fn read_header(file: &dyn Storage) -> Option<[u64; FIELDS]> {
@@ -123,34 +140,66 @@ fn read_header(file: &dyn Storage) -> Option<[u64; FIELDS]> {
     (is_ours && hash_of(&header[..FIELDS - 1]) == header[FIELDS - 1]).then_some(header)
 }
 
-/// Whether the log has the frame with which the index ends: it may have been put back from a copy.
-fn ends_with_its_frame(log: &std::sync::Arc<Log>, extent: &Extent) -> bool {
-    let frame = LogReader::new(log.clone(), extent.end).frame(extent.last_frame);
-    matches!(frame, Ok(Some(frame)) if frame.end(extent.last_frame) == extent.end
+/// The hash of the frame with which `log` ends at `extent`, where closing has added it. The frame holds
+/// a random number, so another history of the same table has another hash there.
+fn closing_frame_hash(log: &Arc<Log>, extent: &Extent) -> Option<u64> {
+    let mut reader = LogReader::new(log.clone(), extent.end);
+    let frame = reader.frame(extent.last_frame).ok()??;
+    let len = extent.end.checked_sub(extent.last_frame)?;
+    let is_last = frame.end(extent.last_frame) == extent.end
         && frame.flags.commits
-        && frame.transaction.checked_add(1) == Some(extent.next_transaction))
-}
-
-/// The whole file in memory, to be changed without changing the file.
-fn map(file: &dyn Storage, line_bits: u32) -> Option<Mapping> {
-    let word_count = HEADER_WORDS + LogIndex::word_count(line_bits);
-    if file.len().ok()? != (word_count * WORD_LEN) as u64 {
+        && frame.flags.closes
+        && frame.transaction.checked_add(1) == Some(extent.next_transaction)
+        && len <= CLOSING_FRAME_LEN_MAX;
+    if !is_last || !reader.is_whole(extent.last_frame, &frame, &|_| ()).ok()? {
         return None;
     }
-    if let Some(file) = file.file() {
-        let words = Mapping::private(file, word_count).ok()?;
-        words.populate();
-        return Some(words);
+    let bytes = reader.view(extent.last_frame, len as usize).ok()??;
+    Some(xxh3_64(bytes.get(..len as usize)?))
+}
+
+/// A copy of the lines.
+fn copy(file: &dyn Storage, line_bits: u32, words: &dyn Words) -> Option<Mapping> {
+    let word_count = LogIndex::word_count(line_bits);
+    if file.len().ok()? != ((HEADER_WORDS + word_count) * WORD_LEN) as u64 {
+        return None;
     }
-    let words = Mapping::anonymous(word_count).ok()?;
-    let mut bytes = [0; CHUNK_WORDS * WORD_LEN];
-    for (number, chunk) in words.chunks_exact(CHUNK_WORDS).enumerate() {
-        file.read_at((number * bytes.len()) as u64, &mut bytes).ok()?;
-        for (word, bytes) in chunk.iter().zip(bytes.as_chunks::<WORD_LEN>().0) {
+    let mapped = || {
+        let copy = words.file()?;
+        copy_bytes(file, word_count, |at, bytes| copy.write_at(at, bytes).ok())?;
+        let mapping = words.map(copy.file()?, word_count).ok()?;
+        mapping.populate();
+        Some(mapping)
+    };
+    if let Some(mapping) = (word_count >= MAPPED_WORDS_MIN).then(mapped).flatten() {
+        return Some(mapping);
+    }
+    let mapping = Mapping::anonymous(word_count).ok()?;
+    copy_bytes(file, word_count, |at, bytes| {
+        let words = mapping.get(at as usize / WORD_LEN..)?;
+        for (word, bytes) in words.iter().zip(bytes.as_chunks::<WORD_LEN>().0) {
             word.store(u64::from_ne_bytes(*bytes), Relaxed);
         }
+        Some(())
+    })?;
+    Some(mapping)
+}
+
+/// Shows `taken` the bytes of the lines piece by piece, each with its place among them.
+fn copy_bytes(
+    file: &dyn Storage,
+    word_count: usize,
+    mut taken: impl FnMut(u64, &[u8]) -> Option<()>,
+) -> Option<()> {
+    let (mut at, end) = (0, (word_count * WORD_LEN) as u64);
+    let mut buffer = vec![0; (CHUNK_WORDS * WORD_LEN).min(word_count * WORD_LEN)];
+    while at < end {
+        let len = buffer.len().min((end - at) as usize);
+        file.read_at((HEADER_WORDS * WORD_LEN) as u64 + at, &mut buffer[..len]).ok()?;
+        taken(at, &buffer[..len])?;
+        at += len as u64;
     }
-    Some(words)
+    Some(())
 }
 
 /// A checksum of the lines, in half the time of XXH3, which would have to be given copies of words that

@@ -1,142 +1,200 @@
 //! Gives back the space of what is gone: a new file with the entries that are alive, in the order of
 //! their last write, takes the place of the old one. Until it does, the old one is as it was; a crash
 //! leaves one of the two, whole. Snapshots keep the old one open.
+//!
+//! It is done beside the commits when half of the file is dead. Commits go on to the end of the old log,
+//! where the copying meets them last. When it has reached the end, the new file gets the name. So the
+//! file of a table that is overwritten is at most 2.3 times as long as its records, and a MiB and a
+//! commit more.
+//!
+//! The new file has all that was promised to last when it gets the name. What was committed since the
+//! copy was made to last may be lost with the power, as it may in the old file.
 
 use std::sync::Arc;
+use std::thread;
 
-use super::engine::Engine;
+use super::compactor::Compactor;
+use super::copying::{Copied, Copying};
+use super::engine::{Access, Engine};
 use super::extent::Extent;
-use super::frame::{
-    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, Header, LOG_END_MAX, put_record,
-};
-use super::log::Log;
-use super::log_index::{LogIndex, Words};
+use super::frame::{Header, LOG_START};
+use super::generation::NextGeneration;
+use super::home;
+use super::log_index::Words;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::heap::record::Record;
-use crate::io::Storage;
-use crate::table::Scan;
 
-/// The payload of the frames that are written: less than this and one record.
-const FRAME_LEN: usize = 256 << 10;
+/// Dead bytes that are left alone: to make a file for less costs more than it gives back.
+const FLOOR: u64 = 256 << 10;
 
-/// A generation that is being written.
-pub(super) struct NextGeneration {
-    storage: Box<dyn Storage>,
-    header: Header,
-    pub(super) extent: Extent,
-    frame: Vec<u8>,
-}
+/// How much the log may grow while it is copied, at least: for a new file to last takes a while.
+const GROWTH_MIN: u64 = 768 << 10;
 
-impl NextGeneration {
-    /// Begins to write `header`'s generation to `storage`, which is empty.
-    pub(super) fn begin(storage: Box<dyn Storage>, header: Header) -> Result<NextGeneration> {
-        storage.write_at(0, &header.to_bytes()).map_err(|error| failed(&error))?;
-        let extent = Extent::empty(&header);
-        Ok(NextGeneration { storage, header, extent, frame: vec![0; FRAME_HEADER_LEN] })
-    }
-
-    /// Adds a record, and says where it is.
-    pub(super) fn add(&mut self, record: &Record<'_>) -> Result<u64> {
-        let len = record.len() + CHECK_LEN;
-        if self.frame.len() > FRAME_HEADER_LEN && self.frame.len() + len > FRAME_LEN {
-            self.write_frame(false)?;
-        }
-        let end = self.extent.end + (self.frame.len() + len) as u64;
-        if end > LOG_END_MAX {
-            return Err(Error::limit("a table file", LOG_END_MAX, end));
-        }
-        Ok(put_record(&mut self.frame, self.extent.end, record, self.header.salt()))
-    }
-
-    /// Takes out all entries so far.
-    pub(super) fn clear(&mut self) -> Result<()> {
-        self.write_frame(false)?;
-        self.extent.clear(self.extent.end);
-        self.write_frame(true)
-    }
-
-    /// Writes the frame so far; nothing where it has nothing to say.
-    fn write_frame(&mut self, clears: bool) -> Result<()> {
-        if self.frame.len() == FRAME_HEADER_LEN && !clears {
-            return Ok(());
-        }
-        let offset = self.extent.end;
-        let header = FrameHeader {
-            flags: Flags { commits: true, clears, ..Flags::default() },
-            payload_len: (self.frame.len() - FRAME_HEADER_LEN) as u32,
-            transaction: self.extent.next_transaction,
-        };
-        self.frame[..FRAME_HEADER_LEN]
-            .copy_from_slice(&header.to_bytes(self.header.salt(), offset));
-        self.storage.write_at(offset, &self.frame).map_err(|error| failed(&error))?;
-        self.extent.commit(offset, header.end(offset));
-        self.frame.truncate(FRAME_HEADER_LEN);
-        Ok(())
-    }
-
-    /// Makes it last, and gives its log, which errors call `name`.
-    pub(super) fn finish(mut self, name: Arc<str>) -> Result<(Log, Extent)> {
-        self.write_frame(false)?;
-        self.storage.sync().map_err(|error| Error::io("sync the compacted table", &error))?;
-        Ok((Log::new(self.storage, self.header, name), self.extent))
-    }
-}
-
-fn failed(error: &std::io::Error) -> Error {
-    Error::io("write the compacted table", error)
-}
+/// A log that is closed by a thread.
+const LONG: u64 = 4 << 20;
 
 impl Engine {
-    /// Writes the next generation, and goes on with it.
+    /// Writes the next generation, all at once, and goes on with it.
     pub(super) fn compact(&mut self) -> Result<()> {
         self.check_writable()?;
         if self.transaction.depth() > 0 {
             let message = "expected no open transaction while compacting, found one";
             return Err(Error::new(ErrorKind::Argument, message).in_file(&self.name));
         }
-        let next = self.home.next_name();
-        let (log, extent, index) = self.write_next().map_err(|error| {
-            self.home.discard(&next);
+        self.abandon_compaction();
+        let copying = self.begin_copying();
+        let compacted = copying.and_then(|copying| self.finish_compaction(copying, true));
+        compacted.map_err(|error| {
+            self.forget_compaction();
             error.in_file(&self.name)
-        })?;
-        if let Err(error) = self.home.directory.rename(&next, &self.home.name) {
-            self.home.discard(&next);
-            return Err(self.view.log.failed("put the compacted table in place", &error));
-        }
-        let view = Arc::new(View::new(Arc::new(log), index, Arc::new(self.home.clone())));
-        self.retired.push(Arc::downgrade(&std::mem::replace(&mut self.view, view)));
-        self.retired.retain(|view| view.strong_count() > 0);
-        (self.extent, self.checkpoint_end) = (extent, super::frame::LOG_START);
-        self.home.discard(&self.home.checkpoint_name());
-        let synced = self.home.directory.sync();
-        // Which of the two has the name after a power cut is open until the directory is synced: what
-        // would be written to the one could be lost.
-        synced.map_err(|error| self.fail("sync the table's directory", &error))?;
-        self.durability.was_synced();
-        self.durability.unmarked = true;
-        self.mark_synced()
+        })
     }
 
-    /// The next generation and its index.
-    fn write_next(&self) -> Result<(Log, Extent, LogIndex)> {
-        let storage = self.home.create(&self.home.next_name())?;
-        let header = Header {
-            generation: self.view.log.header.generation + 1,
-            first_transaction: self.extent.next_transaction,
-            ..self.view.log.header
-        };
-        let home: &dyn Words = &self.home;
-        let mut index = LogIndex::with_room(self.extent.records, home)?;
-        let mut generation = NextGeneration::begin(storage, header)?;
-        let mut records = self.snapshot()?.records();
-        while let Some((key, value)) = records.advance()? {
-            let record = Record::Entry { key, value };
-            let place = generation.add(&record)?;
-            generation.extent.account(None, Some((record.len() + CHECK_LEN) as u64));
-            index.insert(self.view.hash(key), place, home)?;
+    /// What each commit does beside: begins to compact when half of the file is dead, and goes on with
+    /// it.
+    pub(super) fn compact_beside(&mut self) -> Result<()> {
+        if self.transaction.depth() > 0 {
+            return Ok(());
         }
-        let (log, extent) = generation.finish(self.name.clone())?;
-        Ok((log, extent, index))
+        match &mut self.compactor {
+            // All entries were taken out: what was copied is dead.
+            Some(compactor) if !compactor.copies(&self.view) => {
+                self.abandon_compaction();
+                Ok(())
+            }
+            None => {
+                if self.is_compaction_due() {
+                    self.begin_compaction();
+                }
+                Ok(())
+            }
+            Some(compactor) => match compactor.follow(&self.extent) {
+                None => Ok(()),
+                Some(copying) => self.end_with(copying),
+            },
+        }
+    }
+
+    /// Ends a compaction that is under way when the table is closed: where the file is long by now, it
+    /// is waited for.
+    pub(super) fn end_compaction(&mut self) -> Result<()> {
+        let is_long = self.extent.end > self.extent.live_bytes * 5 / 2 + FLOOR;
+        match self.compactor.take() {
+            Some(compactor) if is_long && compactor.copies(&self.view) => {
+                let copying = compactor.wait(self.extent.end);
+                self.end_with(copying)
+            }
+            compactor => {
+                self.compactor = compactor;
+                self.abandon_compaction();
+                Ok(())
+            }
+        }
+    }
+
+    /// Finishes with a copy, or goes on without compacting where there is none.
+    fn end_with(&mut self, copying: Result<Box<Copying>>) -> Result<()> {
+        self.compactor = None;
+        let finished = copying.and_then(|copying| {
+            let lasts = self.durability.lasting_end > copying.lasting_end();
+            self.finish_compaction(*copying, lasts)
+        });
+        match finished {
+            Err(error) if matches!(self.access, Access::Failed(_)) => Err(error),
+            Err(_) => {
+                self.put_off_compaction();
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn is_compaction_due(&self) -> bool {
+        let Extent { end, live_bytes, .. } = self.extent;
+        end > 2 * live_bytes + FLOOR && end >= self.compaction_put_off_until
+    }
+
+    /// Begins to copy; where that cannot be, it is put off.
+    fn begin_compaction(&mut self) {
+        let in_thread = self.view.log.storage.file().is_some();
+        let growth = (self.extent.live_bytes * 3 / 10).max(GROWTH_MIN);
+        match self.begin_copying() {
+            Ok(copying) => {
+                let view = self.view.clone();
+                let compactor = Compactor::start(view, copying, &self.extent, growth, in_thread);
+                self.compactor = Some(compactor);
+            }
+            Err(_) => self.put_off_compaction(),
+        }
+    }
+
+    fn begin_copying(&self) -> Result<Copying> {
+        self.check_named()?;
+        let log = &self.view.log;
+        let storage =
+            self.home.create(&self.home.next_name(), &*log.storage, home::Access::Same)?;
+        let header = Header {
+            generation: log.header.generation + 1,
+            first_transaction: self.extent.next_transaction,
+            ..log.header
+        };
+        let next = NextGeneration::begin(storage, header, self.name.clone())?;
+        let words: Arc<dyn Words> = Arc::new(self.home.clone());
+        Copying::begin(self.view.clone(), &self.extent, next, words)
+    }
+
+    /// Copies what is left, and puts the new file in the place of the old one. Where `lasts`, all of it
+    /// is made to last before.
+    fn finish_compaction(&mut self, copying: Copying, lasts: bool) -> Result<()> {
+        let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
+        self.check_named()?;
+        let renamed = self.home.directory.rename(&self.home.next_name(), &self.home.name);
+        renamed.map_err(|e| self.view.log.failed("put the compacted table in place", &e))?;
+        let view = Arc::new(View::new(Arc::new(log), index, words));
+        let old = std::mem::replace(&mut self.view, view);
+        self.retired.push(Arc::downgrade(&old));
+        self.retired.retain(|view| view.strong_count() > 0);
+        let_go(old, self.extent.end);
+        (self.extent, self.checkpoint_end) = (extent, LOG_START);
+        self.compaction_put_off_until = 0;
+        self.home.discard(&self.home.checkpoint_name());
+        self.durability.was_replaced(extent.end, lasts);
+        match lasts {
+            // What lasts now has to go on to be found.
+            true => self.sync_log(),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails where another file has the name of the table, or none: it is not ours to be replaced.
+    pub(super) fn check_named(&self) -> Result<()> {
+        self.home.check_named(&self.view.log)
+    }
+
+    /// Goes on without compacting, for lack of room or of rights, until the file is a quarter longer.
+    fn put_off_compaction(&mut self) {
+        self.compaction_put_off_until = self.extent.end + (self.extent.end / 4).max(FLOOR);
+        self.forget_compaction();
+    }
+
+    /// Gives up a compaction that is under way.
+    pub(super) fn abandon_compaction(&mut self) {
+        if self.compactor.take().is_some() {
+            self.forget_compaction();
+        }
+    }
+
+    /// Takes the new file away, unless it has become the table.
+    fn forget_compaction(&self) {
+        self.home.discard(&self.home.next_name());
+    }
+}
+
+/// Closes a log of `len` bytes, which has no name any more: for the system to take back a long file takes
+/// a while, for which nobody has to wait.
+fn let_go(view: Arc<View>, len: u64) {
+    if len >= LONG && view.log.storage.file().is_some() {
+        // Where there is no thread to be had, it is closed here.
+        let _ = thread::Builder::new().name("bytewright-table".to_owned()).spawn(|| drop(view));
     }
 }

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::super::options::{OpenOptions, SyncMode};
 use super::checkpoint;
+use super::compactor::Compactor;
 use super::extent::Extent;
 use super::frame::{
-    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, LOG_END_MAX, LOG_START, put_record, record_at,
-    record_len,
+    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, HEADER_LEN, Header, LOG_END_MAX, put_record,
+    record_at, record_len,
 };
 use super::home::Home;
 use super::snapshot::HashSnapshot;
@@ -63,6 +64,10 @@ pub(super) struct Engine {
     pub(super) durability: Durability,
     /// Where the checkpoint ends that is kept.
     pub(super) checkpoint_end: u64,
+    /// The compaction that is under way.
+    pub(super) compactor: Option<Compactor>,
+    /// Where the log has to end before a compaction is tried again that has failed.
+    pub(super) compaction_put_off_until: u64,
     /// What snapshots may still hold.
     pub(super) retired: Vec<Weak<View>>,
     /// The frame of a commit that is written at once.
@@ -71,7 +76,7 @@ pub(super) struct Engine {
     pub(super) scratch: Vec<u8>,
 }
 
-/// What of the log will survive a power cut.
+/// Durable part of the log.
 #[derive(Debug)]
 pub(super) struct Durability {
     last_sync: Instant,
@@ -79,23 +84,45 @@ pub(super) struct Durability {
     unsynced: bool,
     /// Whether this process has made all of the log last, and nothing was written since.
     follows_sync: bool,
-    /// Whether it was changed since it was opened, or since the last mark.
-    pub(super) unmarked: bool,
+    /// Whether the name of the log may be another one's after a power cut.
+    is_name_unsynced: bool,
+    /// The end of what was written.
+    written_end: u64,
+    /// The same when it was made to last. What was there when it was opened counts.
+    pub(super) lasting_end: u64,
 }
 
 impl Durability {
-    pub(super) fn new() -> Durability {
-        let last_sync = Instant::now();
-        Durability { last_sync, unsynced: false, follows_sync: false, unmarked: false }
+    pub(super) fn new(end: u64) -> Durability {
+        Durability {
+            last_sync: Instant::now(),
+            unsynced: false,
+            follows_sync: false,
+            is_name_unsynced: false,
+            written_end: end,
+            lasting_end: end,
+        }
     }
 
-    fn was_written(&mut self) {
-        (self.unsynced, self.follows_sync, self.unmarked) = (true, false, true);
+    fn was_written(&mut self, end: u64) {
+        (self.unsynced, self.follows_sync, self.written_end) = (true, false, end);
     }
 
     pub(super) fn was_synced(&mut self) {
-        (self.unsynced, self.follows_sync) = (false, true);
-        self.last_sync = Instant::now();
+        (self.unsynced, self.follows_sync, self.is_name_unsynced) = (false, true, false);
+        (self.lasting_end, self.last_sync) = (self.written_end, Instant::now());
+    }
+
+    /// A part of an open transaction was cut off, and all else made to last.
+    fn was_cut(&mut self) {
+        (self.unsynced, self.follows_sync, self.last_sync) = (false, true, Instant::now());
+    }
+
+    /// A log that ends at `end` has taken the place, and lasts if `lasts`.
+    pub(super) fn was_replaced(&mut self, end: u64, lasts: bool) {
+        (self.unsynced, self.follows_sync, self.is_name_unsynced) = (!lasts, lasts, true);
+        // The part of it that was promised to last does.
+        (self.written_end, self.lasting_end) = (end, if lasts { end } else { 0 });
     }
 }
 
@@ -196,13 +223,15 @@ impl Engine {
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let old = self.find_old(key)?;
         self.view.index().reserve()?;
-        self.change(&Record::Entry { key, value }, old)
+        self.change(&Record::Entry { key, value }, old)?;
+        self.compact_beside()
     }
 
     pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
         let old = self.find_old(key)?;
         if old.is_some() {
             self.change(&Record::Deletion { key }, old.clone())?;
+            self.compact_beside()?;
         }
         Ok(old.is_some())
     }
@@ -262,7 +291,7 @@ impl Engine {
                 commits: true,
                 clears,
                 follows_sync: self.durability.follows_sync,
-                continues: false,
+                ..Flags::default()
             },
             payload_len: (frame.len() - FRAME_HEADER_LEN) as u32,
             transaction: self.extent.next_transaction,
@@ -293,7 +322,7 @@ impl Engine {
         let log = self.view.log.clone();
         let written = log.storage.write_at(frame.offset, bytes);
         self.transaction = transaction;
-        self.durability.was_written();
+        self.durability.was_written(frame.end());
         written.map_err(|error| self.fail("write the table", &error))?;
         self.transaction.was_written(frame);
         Ok(())
@@ -310,19 +339,20 @@ impl Engine {
     fn append(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.check_room(offset + bytes.len() as u64)?;
         let written = self.view.log.storage.write_at(offset, bytes);
-        self.durability.was_written();
+        self.durability.was_written(offset + bytes.len() as u64);
         written.map_err(|error| self.fail("write the table", &error))
     }
 
     /// Whether a commit made soon will be made to last before it returns.
     pub(super) fn next_commit_is_synced(&self) -> bool {
         let is_writer = matches!(self.access, Access::Write) && self.transaction.depth() == 0;
-        is_writer
-            && match self.options.sync {
-                SyncMode::Commit => true,
-                SyncMode::Interval => self.durability.last_sync.elapsed() + SOON >= INTERVAL,
-                SyncMode::Never => false,
-            }
+        let is_time = match self.options.sync {
+            SyncMode::Commit => true,
+            SyncMode::Interval => self.durability.last_sync.elapsed() + SOON >= INTERVAL,
+            SyncMode::Never => false,
+        };
+        let waits_for_copy = || self.compactor.as_ref().is_some_and(Compactor::is_behind);
+        is_writer && (is_time || waits_for_copy())
     }
 
     /// Makes what was written last, where the options want it now.
@@ -337,11 +367,20 @@ impl Engine {
 
     /// Makes what was written last.
     pub(super) fn sync_log(&mut self) -> Result<()> {
-        if self.durability.unsynced {
-            let synced = self.view.log.storage.sync();
-            synced.map_err(|error| self.fail("sync the table", &error))?;
-            self.durability.was_synced();
+        if self.durability.unsynced || self.durability.is_name_unsynced {
+            self.force_sync()?;
         }
+        Ok(())
+    }
+
+    fn force_sync(&mut self) -> Result<()> {
+        let synced = self.view.log.storage.sync();
+        synced.map_err(|error| self.fail("sync the table", &error))?;
+        if self.durability.is_name_unsynced {
+            let synced = self.home.directory.sync();
+            synced.map_err(|error| self.fail("sync the table's directory", &error))?;
+        }
+        self.durability.was_synced();
         Ok(())
     }
 
@@ -355,6 +394,7 @@ impl Engine {
         }
         self.transaction.end();
         self.extent = committed;
+        self.abandon_compaction();
         let log = &self.view.log;
         if log.storage.set_len(committed.end).is_ok() {
             let _ = log.storage.sync();
@@ -372,6 +412,7 @@ impl Engine {
             let start = self.extent.end;
             self.write_commit(&mut [0; FRAME_HEADER_LEN], true)?;
             self.extent.clear(start);
+            self.abandon_compaction();
         } else {
             if self.transaction.has_records() {
                 self.write_part(false)?;
@@ -385,8 +426,19 @@ impl Engine {
 
     pub(super) fn begin(&mut self) -> Result<()> {
         self.check_writable()?;
+        if self.transaction.depth() == 0 {
+            self.view.index().is_in_transaction = true;
+        }
         self.transaction.begin(&self.extent);
         Ok(())
+    }
+
+    /// What the index has cannot be taken back any more.
+    fn leave_transaction(&mut self) {
+        self.view.index().is_in_transaction = false;
+        if let Some(compactor) = &self.compactor {
+            compactor.ring();
+        }
     }
 
     fn check_begun(&self) -> Result<()> {
@@ -415,7 +467,8 @@ impl Engine {
             self.extent.commit(last.offset, last.end());
         }
         self.transaction.end();
-        Ok(())
+        self.leave_transaction();
+        self.compact_beside()
     }
 
     pub(super) fn abort(&mut self) -> Result<()> {
@@ -438,10 +491,11 @@ impl Engine {
             let cut = read.and_then(|()| log.storage.set_len(frame.offset));
             let cut = cut.and_then(|()| log.storage.sync());
             cut.map_err(|error| self.fail("take back the transaction", &error))?;
-            self.durability.was_synced();
+            self.durability.was_cut();
         }
         if self.transaction.depth() == 0 {
             self.transaction.end();
+            self.leave_transaction();
         }
         Ok(())
     }
@@ -486,28 +540,48 @@ impl Engine {
         while self.transaction.depth() > 0 {
             self.abort()?;
         }
+        self.end_compaction()?;
         self.sync_log()?;
-        self.mark_synced()?;
-        if self.extent.end - self.checkpoint_end.min(self.extent.end) >= CHECKPOINT_AFTER {
+        self.mark_closed()?;
+        if self.extent.end - self.checkpoint_end.min(self.extent.end) >= CHECKPOINT_AFTER
+            && self.check_named().is_ok()
+        {
             let index = self.view.index();
             // Without it the next one to open the table reads more.
             let _ = checkpoint::save(&self.home, &self.view.log, &self.extent, &index.index);
         }
-        self.home.discard(&self.home.working_name());
         Ok(())
     }
 
-    /// Writes that all before was made to last: without it, damage to the last part of the log would
-    /// look as if a power cut had kept it from being written.
-    pub(super) fn mark_synced(&mut self) -> Result<()> {
-        if self.durability.unmarked && self.durability.follows_sync {
-            let (offset, number) = (self.extent.end, self.extent.next_transaction);
-            let flags = Flags { commits: true, follows_sync: true, ..Flags::default() };
-            let mark = FrameHeader { flags, payload_len: 0, transaction: number };
-            self.append(offset, &mark.to_bytes(self.view.log.salt, offset))?;
-            self.extent.commit(offset, mark.end(offset));
-            self.durability.unmarked = false;
+    /// Lets the header say how long the log is, so that a file that is cut does not pass for whole, and
+    /// adds a frame that no other history of the table has, by which an index knows the log.
+    fn mark_closed(&mut self) -> Result<()> {
+        if self.extent.is_closed || self.extent.last_frame == 0 {
+            return Ok(());
         }
+        if !self.durability.follows_sync {
+            // It may have been written by a process that died.
+            self.force_sync()?;
+        }
+        let (log, offset) = (self.view.log.clone(), self.extent.end);
+        let header = Header { closed_len: offset, ..log.header }.to_bytes();
+        // One after the other, so that one is whole at any time.
+        let second = log.storage.write_at(HEADER_LEN as u64, &header[HEADER_LEN..]);
+        let written = second.and_then(|()| log.storage.write_at(0, &header[..HEADER_LEN]));
+        written.map_err(|error| self.fail("write the table", &error))?;
+        let mut frame = vec![0; FRAME_HEADER_LEN];
+        let record = Record::Deletion { key: &random_key() };
+        put_record(&mut frame, offset, &record, log.salt);
+        let flags = Flags { commits: true, follows_sync: true, closes: true, ..Flags::default() };
+        let header = FrameHeader {
+            flags,
+            payload_len: (frame.len() - FRAME_HEADER_LEN) as u32,
+            transaction: self.extent.next_transaction,
+        };
+        frame[..FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes(log.salt, offset));
+        self.append(offset, &frame)?;
+        self.extent.commit(offset, header.end(offset));
+        self.extent.is_closed = true;
         Ok(())
     }
 
@@ -523,7 +597,7 @@ impl Engine {
         Ok(Stat {
             records: self.extent.records,
             live_bytes: self.extent.live_bytes,
-            dead_bytes: (self.extent.end - LOG_START).saturating_sub(self.extent.live_bytes),
+            dead_bytes: self.extent.dead_bytes(),
             pinned_bytes: pinned.map(|view| view.log.storage.len().unwrap_or_default()).sum(),
             index_bytes,
             memory_bytes: own_index
@@ -533,6 +607,15 @@ impl Engine {
             file_bytes,
         })
     }
+}
+
+/// A key that no table has.
+fn random_key() -> [u8; 16] {
+    let mut key = [0; 16];
+    for half in key.chunks_exact_mut(8) {
+        half.copy_from_slice(&super::opening::random_number().to_le_bytes());
+    }
+    key
 }
 
 /// Gives back what one long record took of memory.

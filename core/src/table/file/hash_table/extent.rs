@@ -11,6 +11,8 @@ pub(super) struct Extent {
     pub(super) next_transaction: u64,
     /// Where its last frame is; 0 without one.
     pub(super) last_frame: u64,
+    /// Whether that was added by closing the table.
+    pub(super) is_closed: bool,
     /// Where its entries begin: nothing before is alive.
     pub(super) start: u64,
     /// Entries.
@@ -26,10 +28,16 @@ impl Extent {
             end: LOG_START,
             next_transaction: header.first_transaction,
             last_frame: 0,
+            is_closed: false,
             start: LOG_START,
             records: 0,
             live_bytes: 0,
         }
+    }
+
+    /// Bytes that are not of live records.
+    pub(super) fn dead_bytes(&self) -> u64 {
+        (self.end - LOG_START).saturating_sub(self.live_bytes)
     }
 
     /// Takes in the difference that a record makes, which replaces one of `old_len` bytes, if any, by
@@ -54,6 +62,6 @@ impl Extent {
     /// Goes on to the end of a transaction, whose last frame is at `last_frame`.
     pub(super) fn commit(&mut self, last_frame: u64, end: u64) {
         self.next_transaction += 1;
-        (self.last_frame, self.end) = (last_frame, end);
+        (self.last_frame, self.end, self.is_closed) = (last_frame, end, false);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! file:    header, the same header again, frames
-//! header:  magic 8   format 4   0 4   seed 8   generation 8   first transaction 8   0 20   check 4
+//! header:  magic 8   format 4   0 4   seed 8   generation 8   first transaction 8   closed length 8
+//!          0 12   check 4
 //! frame:   magic 3   flags 1   payload length 4   transaction 8   check 4   payload
 //! payload: records of `heap::record`, a check of 4 bytes behind each
 //! ```
@@ -17,14 +18,17 @@ use crate::error::{Error, Result};
 use crate::heap::record::Record;
 use crate::wire::{Endian, Reader};
 
-/// The only format there is.
-pub(super) const FORMAT: u32 = 1;
+/// The format that is written.
+pub(super) const FORMAT: u32 = 2;
+
+/// The first format, which has no closed length.
+const FORMAT_WITHOUT_LENGTH: u32 = 1;
 
 /// How a file begins. The last bytes change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWH\r\n\x1a\n";
 
 /// Bytes of one header.
-const HEADER_LEN: usize = 64;
+pub(super) const HEADER_LEN: usize = 64;
 
 /// Where the frames begin: after the header and its copy.
 pub(super) const LOG_START: u64 = 2 * HEADER_LEN as u64;
@@ -54,6 +58,9 @@ pub(super) struct Header {
     pub(super) generation: u64,
     /// The number of the file's first transaction.
     pub(super) first_transaction: u64,
+    /// The length that the file had when it was closed last: it is never shorter. 0 where it was not
+    /// closed yet.
+    pub(super) closed_len: u64,
 }
 
 impl Header {
@@ -65,6 +72,7 @@ impl Header {
         header[16..24].copy_from_slice(&self.seed.to_le_bytes());
         header[24..32].copy_from_slice(&self.generation.to_le_bytes());
         header[32..40].copy_from_slice(&self.first_transaction.to_le_bytes());
+        header[40..48].copy_from_slice(&self.closed_len.to_le_bytes());
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
         header[60..].copy_from_slice(&check);
         let mut bytes = [0; LOG_START as usize];
@@ -73,34 +81,44 @@ impl Header {
         bytes
     }
 
-    /// The header that is whole, or else its copy, from the beginning of a file: as many bytes as
-    /// there are of [`LOG_START`]. `None` where neither is.
+    /// The header in the beginning of a file: as many bytes as there are of [`LOG_START`]. Of two
+    /// whole copies the later one: a crash may come between the writing of the one and the other.
+    /// `None` where neither is whole.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Option<Header>> {
-        for header in bytes.chunks_exact(HEADER_LEN) {
-            let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-            if !header.starts_with(MAGIC) || header[60..] != check {
-                continue;
-            }
-            let mut fields = Reader::new(&header[8..60]);
-            let format = fields.u32(Endian::Little).unwrap_or_default();
-            if format != FORMAT {
-                return Err(Error::format(
-                    format_args!("a hashed table in format {FORMAT}"),
-                    format_args!("format {format}, which a newer Bytewright wrote"),
-                )
-                .at(8));
-            }
-            let zero = fields.u32(Endian::Little);
-            let mut number = || fields.u64(Endian::Little).unwrap_or_default();
-            let (seed, generation, first_transaction) = (number(), number(), number());
-            if zero != Some(0) || fields.rest().iter().any(|byte| *byte != 0) {
-                return Err(
-                    Error::format("zeros where format 1 has nothing else", "other bytes").at(12)
-                );
-            }
-            return Ok(Some(Header { seed, generation, first_transaction }));
+        let mut latest: Option<Header> = None;
+        for copy in bytes.chunks_exact(HEADER_LEN) {
+            let header = Self::from_copy(copy)?;
+            let is_later =
+                |header: &Header| latest.is_none_or(|latest| header.closed_len > latest.closed_len);
+            latest = header.filter(is_later).or(latest);
         }
-        Ok(None)
+        Ok(latest)
+    }
+
+    fn from_copy(header: &[u8]) -> Result<Option<Header>> {
+        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
+        if !header.starts_with(MAGIC) || header[60..] != check {
+            return Ok(None);
+        }
+        let mut fields = Reader::new(&header[8..60]);
+        let format = fields.u32(Endian::Little).unwrap_or_default();
+        if !(FORMAT_WITHOUT_LENGTH..=FORMAT).contains(&format) {
+            return Err(Error::format(
+                format_args!("a hashed table in a format up to {FORMAT}"),
+                format_args!("format {format}, which a newer Bytewright wrote"),
+            )
+            .at(8));
+        }
+        let zero = fields.u32(Endian::Little);
+        let mut number = || fields.u64(Endian::Little).unwrap_or_default();
+        let (seed, generation, first_transaction) = (number(), number(), number());
+        let closed_len = if format == FORMAT_WITHOUT_LENGTH { 0 } else { number() };
+        if zero != Some(0) || fields.rest().iter().any(|byte| *byte != 0) {
+            return Err(
+                Error::format("zeros where the format has nothing else", "other bytes").at(12)
+            );
+        }
+        Ok(Some(Header { seed, generation, first_transaction, closed_len }))
     }
 
     /// What the checks of this file begin with.
@@ -135,6 +153,9 @@ pub(super) struct Flags {
     pub(super) clears: bool,
     /// It is of the transaction of the frame before it.
     pub(super) continues: bool,
+    /// It was added by closing the table. Its record deletes a random key, so that no other history
+    /// of the table has the same frame.
+    pub(super) closes: bool,
 }
 
 impl Flags {
@@ -143,14 +164,16 @@ impl Flags {
             | u8::from(self.follows_sync) << 1
             | u8::from(self.clears) << 2
             | u8::from(self.continues) << 3
+            | u8::from(self.closes) << 4
     }
 
     fn from_byte(byte: u8) -> Option<Flags> {
-        (byte < 16).then_some(Flags {
+        (byte < 32).then_some(Flags {
             commits: byte & 1 != 0,
             follows_sync: byte & 2 != 0,
             clears: byte & 4 != 0,
             continues: byte & 8 != 0,
+            closes: byte & 16 != 0,
         })
     }
 }
@@ -235,7 +258,7 @@ pub(super) fn record_len(bytes: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const HEADER: Header = Header { seed: 1, generation: 2, first_transaction: 3 };
+    const HEADER: Header = Header { seed: 1, generation: 2, first_transaction: 3, closed_len: 4 };
 
     #[test]
     fn one_of_the_two_headers_is_enough() {
@@ -250,6 +273,17 @@ mod tests {
         (bytes[20], bytes[100]) = (bytes[20] ^ 1, bytes[100] ^ 1);
         assert_eq!(Header::from_bytes(&bytes).unwrap(), None);
         assert_eq!(Header::from_bytes(&whole[..63]).unwrap(), None);
+    }
+
+    #[test]
+    fn of_two_whole_headers_the_later_one_counts() {
+        let earlier = Header { closed_len: 0, ..HEADER };
+        for later_first in [true, false] {
+            let (first, second) = if later_first { (HEADER, earlier) } else { (earlier, HEADER) };
+            let mut bytes = first.to_bytes();
+            bytes[HEADER_LEN..].copy_from_slice(&second.to_bytes()[HEADER_LEN..]);
+            assert_eq!(Header::from_bytes(&bytes).unwrap(), Some(HEADER));
+        }
     }
 
     #[test]

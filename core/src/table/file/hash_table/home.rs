@@ -1,25 +1,24 @@
-//! The names of a hashed table's files, and memory for its index in one of them.
+//! The names of a hashed table's files, and memory for its index.
 //!
 //! | file | what |
 //! |---|---|
 //! | `x.bwh` | the log: all that the table holds |
 //! | `x.bwh.idx` | an index as it was at some place of the log, never changed |
-//! | `x.bwh.idx.new` | the index of the process that writes, mapped |
+//! | `x.bwh.idx.new` | the next one, while it is written |
 //! | `x.bwh.new` | the next generation, while it is written |
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
+use super::log::Log;
 use super::log_index::{AnonymousWords, Words};
-use crate::error::Result;
-use crate::io::{Directory, Mapping, Storage, StorageMode};
-
-/// Words before the lines of an index in a file: a page, as a mapping begins with one.
-pub(super) const HEADER_WORDS: usize = 512;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Directory, FileAccess, Mapping, Storage};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
-const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
+pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
 
 /// Where a table is.
 #[derive(Debug, Clone)]
@@ -27,6 +26,15 @@ pub(super) struct Home {
     pub(super) directory: Arc<dyn Directory>,
     /// The name of the log.
     pub(super) name: OsString,
+}
+
+/// Whether a new file must be for the same people as the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is not made where that cannot be.
+    Same,
+    /// As far as this process may.
+    Similar,
 }
 
 impl Home {
@@ -41,8 +49,8 @@ impl Home {
         self.beside(".idx")
     }
 
-    /// The name of the index that changes.
-    pub(super) fn working_name(&self) -> OsString {
+    /// The name of the index that is being written.
+    pub(super) fn next_checkpoint_name(&self) -> OsString {
         self.beside(".idx.new")
     }
 
@@ -59,39 +67,83 @@ impl Home {
         }
     }
 
-    /// A new, empty file. One of the name may be mapped still, and is left as it is.
-    pub(super) fn create(&self, name: &OsStr) -> Result<Box<dyn Storage>> {
+    /// Fails where another file has the name of `log`, or none: it is not ours to be replaced.
+    pub(super) fn check_named(&self, log: &Log) -> Result<()> {
+        let failed = |error| log.failed("find the table", &error);
+        let own = log.storage.id().map_err(failed)?;
+        let found = match self.directory.id(&self.name).map_err(failed)? {
+            named if named.is_some() && (own.is_none() || own == named) => return Ok(()),
+            Some(_) => "another file in its place",
+            None => "no file of its name",
+        };
+        let message = format!("expected the table that was opened, found {found}; open it again");
+        Err(Error::new(ErrorKind::Lock, message).in_file(&log.name))
+    }
+
+    /// A new, empty file `name` in the place of what was left behind there, for those who may use `log`.
+    /// It is locked.
+    pub(super) fn create(
+        &self,
+        name: &OsStr,
+        log: &dyn Storage,
+        access: Access,
+    ) -> Result<Box<dyn Storage>> {
         self.discard(name);
-        let file = self.directory.open(name, StorageMode::Create, Duration::ZERO)?;
-        match file.len() {
-            Ok(0) => Ok(file),
-            Ok(_) => Err(crate::Error::new(
-                crate::ErrorKind::Io(None),
-                "cannot replace a file that was left behind",
-            )
-            .in_file(&name.to_string_lossy())),
-            Err(error) => Err(crate::Error::io("read", &error)),
+        let failed = |action: &str, error: &io::Error| {
+            Error::io(action, error).in_file(&name.to_string_lossy())
+        };
+        let like = log.file().map(FileAccess::of).transpose();
+        let like = like.map_err(|error| failed("read the mode of the table", &error))?;
+        // Nobody else may open it before it is as it should be.
+        let owner = like.as_ref().map(|like| like.owner().private());
+        let file = self.directory.create(name, owner).map_err(|error| failed("create", &error))?;
+        let Some((like, opened)) = like.zip(file.file()) else { return Ok(file) };
+        let given = like.give_to(opened).and_then(|()| Ok(opened.try_lock()?));
+        match given {
+            Err(error) if access == Access::Same => {
+                self.discard(name);
+                Err(failed("give the table's owner and mode to a new file", &error))
+            }
+            _ => Ok(file),
         }
     }
 
-    fn mapped_words(&self, word_count: usize) -> Option<Mapping> {
-        let file = self.create(&self.working_name()).ok()?;
-        Mapping::shared(file.file()?, word_count + HEADER_WORDS).ok()
+    fn nameless(&self) -> Option<Box<dyn Storage>> {
+        self.directory.create_nameless(&self.next_checkpoint_name()).ok()
     }
 }
 
 impl Words for Home {
     /// In a file where they are many; in memory of the process where they are few, or where there can
-    /// be no such file: in a directory that must not be written, on a full disk.
-    fn words(&self, word_count: usize) -> Result<(Mapping, usize)> {
-        let mapped = (word_count >= MAPPED_WORDS_MIN).then(|| self.mapped_words(word_count));
-        match mapped.flatten() {
-            Some(words) => Ok((words, HEADER_WORDS)),
+    /// be no such file: in a directory that must not be written, on a full disk. The file has no name,
+    /// so that nobody can cut it while it is mapped.
+    fn words(&self, word_count: usize) -> Result<Mapping> {
+        let mapped = || Mapping::shared(self.nameless()?.file()?, word_count).ok();
+        match (word_count >= MAPPED_WORDS_MIN).then(mapped).flatten() {
+            Some(words) => Ok(words),
             None => AnonymousWords.words(word_count),
         }
     }
 
-    fn is_in_file(&self) -> bool {
-        true
+    fn file(&self) -> Option<Box<dyn Storage>> {
+        self.nameless()
+    }
+
+    fn map(&self, file: &File, word_count: usize) -> io::Result<Mapping> {
+        Mapping::shared(file, word_count)
+    }
+}
+
+/// Memory for the index of a reader, whose forked children change it each for themselves.
+#[derive(Debug, Clone)]
+pub(super) struct ReaderWords(pub(super) Home);
+
+impl Words for ReaderWords {
+    fn words(&self, word_count: usize) -> Result<Mapping> {
+        AnonymousWords.words(word_count)
+    }
+
+    fn file(&self) -> Option<Box<dyn Storage>> {
+        self.0.nameless()
     }
 }

@@ -13,8 +13,8 @@ use crate::io::Storage;
 /// Bytes that are read at once where the log is read from end to end.
 const CHUNK_LEN: usize = 256 << 10;
 
-/// Bytes in which a record's lengths are sure to be.
-const LENS_LEN: u64 = 20;
+/// Bytes in which a record's lengths are sure to be, and the beginning of a frame.
+pub(super) const LENS_LEN: u64 = 20;
 
 /// The least and the most bytes that are read of a record before its length is known.
 const GUESS_LEN: std::ops::RangeInclusive<usize> = 64..=16 << 10;
@@ -108,6 +108,16 @@ impl LogReader {
         &self.log
     }
 
+    /// Where it ends.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Goes on to `end`: what was read stays as it is.
+    pub(super) fn extend(&mut self, end: u64) {
+        self.end = self.end.max(end);
+    }
+
     /// The bytes that are at hand from `offset` on, at least `len`; `None` where the log ends before.
     pub(super) fn view(&mut self, offset: u64, len: usize) -> Result<Option<&[u8]>> {
         let rest = self.end.saturating_sub(offset);
@@ -147,12 +157,18 @@ impl LogReader {
         Ok(frame.filter(|frame| frame.end(offset) <= end))
     }
 
+    /// The bytes that the record at `offset` and its check take, which end before `end`; `None` where
+    /// there is none. Its check is not looked at.
+    pub(super) fn record_len(&mut self, offset: u64, end: u64) -> Result<Option<u64>> {
+        let room = end.saturating_sub(offset);
+        let lens = self.view(offset, room.min(LENS_LEN) as usize)?;
+        Ok(lens.and_then(record_len).filter(|len| *len <= room))
+    }
+
     /// The record at `offset`, which ends before `end`, and the bytes that it takes with its check;
     /// `None` where there is none or it does not match its check.
     pub(super) fn record(&mut self, offset: u64, end: u64) -> Result<Option<(Record<'_>, u64)>> {
-        let room = end.saturating_sub(offset);
-        let Some(lens) = self.view(offset, room.min(LENS_LEN) as usize)? else { return Ok(None) };
-        let len = record_len(lens).filter(|len| *len <= room);
+        let len = self.record_len(offset, end)?;
         let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else { return Ok(None) };
         let salt = self.log.salt;
         let Some(bytes) = self.view(offset, len)? else { return Ok(None) };

@@ -1,5 +1,5 @@
 //! Finds the newest record of a key in a log: an open hash table of places, which is in memory, or in
-//! a file that is mapped.
+//! a nameless file that is mapped.
 //!
 //! ```text
 //! line, 64 bytes:  five words  place in the log (40 bits), hash bits 8 to 31 (24 bits)
@@ -12,11 +12,12 @@
 //! without reading a record, and a record that is read is almost always the one sought.
 //! A place of 0 means that nothing is there: a log does not begin with a record.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::error::Result;
 use crate::heap;
-use crate::io::Mapping;
+use crate::io::{Mapping, Storage};
 
 /// Entries in a line.
 const LINE_ENTRIES: usize = 5;
@@ -46,12 +47,17 @@ impl KeyHash {
 
 /// Makes memory for so many words.
 pub(super) trait Words: std::fmt::Debug + Send + Sync {
-    /// So many words, all 0; the lines begin `offset` words into it.
-    fn words(&self, word_count: usize) -> Result<(Mapping, usize)>;
+    /// So many words, all 0.
+    fn words(&self, word_count: usize) -> Result<Mapping>;
 
-    /// Whether it is not memory of the process, where there is much.
-    fn is_in_file(&self) -> bool {
-        false
+    /// A file without a name whose words can be mapped by [`Words::map`]; `None` where there can be none.
+    fn file(&self) -> Option<Box<dyn Storage>> {
+        None
+    }
+
+    /// The words that begin such a file.
+    fn map(&self, file: &File, word_count: usize) -> std::io::Result<Mapping> {
+        Mapping::private(file, word_count)
     }
 }
 
@@ -59,8 +65,6 @@ pub(super) trait Words: std::fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(super) struct LogIndex {
     words: Mapping,
-    /// Where in `words` the lines begin.
-    first_word: usize,
     line_bits: u32,
     len: u64,
 }
@@ -79,18 +83,12 @@ impl LogIndex {
         while len > capacity(line_bits) && line_bits < LINE_BITS_MAX {
             line_bits += 1;
         }
-        let (words, first_word) = home.words(LINE_WORDS << line_bits)?;
-        Ok(LogIndex { words, first_word, line_bits, len: 0 })
+        Ok(LogIndex { words: home.words(LINE_WORDS << line_bits)?, line_bits, len: 0 })
     }
 
-    /// The index of `len` entries whose lines are in `words` already, from `first_word` on.
-    pub(super) fn of_words(
-        words: Mapping,
-        first_word: usize,
-        line_bits: u32,
-        len: u64,
-    ) -> LogIndex {
-        LogIndex { words, first_word, line_bits, len }
+    /// The index of `len` entries whose lines are in `words` already.
+    pub(super) fn of_words(words: Mapping, line_bits: u32, len: u64) -> LogIndex {
+        LogIndex { words, line_bits, len }
     }
 
     /// Words of the lines of an index with so many of them, as a power of two.
@@ -108,14 +106,9 @@ impl LogIndex {
         self.line_bits
     }
 
-    /// All of the memory, whatever is before the lines.
+    /// The memory of the lines.
     pub(super) fn words(&self) -> &Mapping {
         &self.words
-    }
-
-    /// The memory of the lines.
-    pub(super) fn lines(&self) -> &[AtomicU64] {
-        &self.words[self.first_word..]
     }
 
     /// Lets the processor bring what a look-up of `hash` begins with.
@@ -194,22 +187,13 @@ impl LogIndex {
         }
     }
 
-    /// The same entries in other memory.
-    pub(super) fn copy_to(&self, home: &dyn Words) -> Result<LogIndex> {
-        let (words, first_word) = home.words(self.lines().len())?;
-        for (to, from) in words[first_word..].iter().zip(self.lines()) {
-            to.store(from.load(Relaxed), Relaxed);
-        }
-        Ok(LogIndex { words, first_word, ..*self })
-    }
-
     fn double(&mut self, home: &dyn Words) -> Result<()> {
         let line_bits = self.line_bits + 1;
         if line_bits > LINE_BITS_MAX {
             return Err(crate::Error::limit("entries", capacity(LINE_BITS_MAX), self.len + 1));
         }
-        let (words, first_word) = home.words(LINE_WORDS << line_bits)?;
-        let mut doubled = LogIndex { words, first_word, line_bits, len: self.len };
+        let words = home.words(LINE_WORDS << line_bits)?;
+        let mut doubled = LogIndex { words, line_bits, len: self.len };
         for line in 0..=self.line_mask() {
             for entry in 0..LINE_ENTRIES {
                 let slot = Slot { line, entry };
@@ -296,7 +280,7 @@ impl LogIndex {
 
     #[inline]
     fn line(&self, line: usize) -> &[AtomicU64] {
-        let first = self.first_word + line * LINE_WORDS;
+        let first = line * LINE_WORDS;
         &self.words[first..first + LINE_WORDS]
     }
 
@@ -335,9 +319,9 @@ fn capacity(line_bits: u32) -> u64 {
 pub(super) struct AnonymousWords;
 
 impl Words for AnonymousWords {
-    fn words(&self, word_count: usize) -> Result<(Mapping, usize)> {
+    fn words(&self, word_count: usize) -> Result<Mapping> {
         let words = Mapping::anonymous(word_count);
-        Ok((words.map_err(|error| crate::Error::io("get memory", &error))?, 0))
+        words.map_err(|error| crate::Error::io("get memory", &error))
     }
 }
 
@@ -400,6 +384,6 @@ mod tests {
         index.remove(hash, 5);
         assert!(!index.contains(hash, 5));
         assert!((1..=20).filter(|place| *place != 5).all(|place| index.contains(hash, place)));
-        assert_eq!(index.copy_to(&AnonymousWords).unwrap().len(), 19);
+        assert_eq!(index.len(), 19);
     }
 }

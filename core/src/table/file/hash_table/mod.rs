@@ -3,9 +3,12 @@
 
 mod checkpoint;
 mod compaction;
+mod compactor;
+mod copying;
 mod engine;
 mod extent;
 mod frame;
+mod generation;
 mod home;
 mod log;
 mod log_index;
@@ -21,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::options::OpenOptions;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Directory, FileDirectory};
 use crate::table::{Snapshot, Stat, Table, check_entry};
 use engine::{Access, Engine, shorten};
@@ -114,11 +117,16 @@ impl HashTable {
     }
 
     /// Looks at the table as it is now.
-    fn look<T>(&self, look: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
+    fn look<T>(&self, mut look: impl FnMut(&Engine) -> Result<T>) -> Result<T> {
         let mut engine = self.engine.borrow_mut();
         engine.check_readable()?;
         engine.follow()?;
-        look(&engine)
+        match look(&engine) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && engine.follows_anew() => {
+                look(&engine)
+            }
+            looked => looked,
+        }
     }
 }
 
@@ -204,8 +212,8 @@ impl Table for HashTable {
         engine.process.is_here() && engine.next_commit_is_synced()
     }
 
-    /// Writes the entries to a new file, which takes the place of the old one. It takes as long as
-    /// that does, and is never done by itself.
+    /// Writes the entries to a new file, which takes the place of the old one, and returns when it is
+    /// done. The same is done by itself, in steps, when half of the file is dead.
     fn compact(&mut self) -> Result<()> {
         self.changed()?.compact()
     }

@@ -1,20 +1,34 @@
 //! How a hashed table is opened, and how a reader follows the one who writes.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::super::options::OpenOptions;
 use super::checkpoint;
 use super::engine::{Access, Durability, Engine};
 use super::extent::Extent;
 use super::frame::{Header, LOG_START, MAGIC};
-use super::home::Home;
+use super::home::{Home, ReaderWords};
 use super::log::{Log, LogReader};
-use super::log_index::{AnonymousWords, LogIndex, Words};
+use super::log_index::{LogIndex, Words};
 use super::replay::{Rest, lasted_beyond, read_transaction, replay};
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FileStatus, ProcessMark, Storage, StorageMode};
+
+/// `ENOENT`.
+const NOT_FOUND: i32 = 2;
+
+/// How often a reader looks at a log that changes, before it believes that it is damaged.
+const READING_TRIES: u32 = 200;
+
+/// How long a reader waits before it looks again.
+const READING_PAUSE: Duration = Duration::from_millis(2);
+
+/// Bytes that are compared where damage is found twice.
+const BYTES_COMPARED: u64 = 256;
 
 /// What a log holds, as it was found.
 struct Content {
@@ -27,20 +41,20 @@ struct Content {
 impl Engine {
     /// Opens the table at `home`, which errors call `name`.
     pub(super) fn open(home: Home, name: &str, options: OpenOptions) -> Result<Engine> {
-        let mode = match (options.read_only, options.create) {
-            (true, _) => StorageMode::Follow,
-            (false, false) => StorageMode::Write,
-            (false, true) => StorageMode::Create,
-        };
         let name: Arc<str> = name.into();
-        let storage = home.directory.open(&home.name, mode, options.timeout)?;
-        let header = match mode {
-            StorageMode::Create => read_or_write_header(&*storage),
-            _ => read_header(&*storage),
+        let storage = match (options.read_only, options.create) {
+            (true, _) => home.directory.open(&home.name, StorageMode::Follow, options.timeout)?,
+            (false, false) => {
+                home.directory.open(&home.name, StorageMode::Write, options.timeout)?
+            }
+            (false, true) => open_or_make(&home, options.timeout)?,
         };
-        let header = header.map_err(|error| error.in_file(&name))?;
+        let header = read_header(&*storage).map_err(|error| error.in_file(&name))?;
         let log = Arc::new(Log::new(storage, header, name.clone()));
-        let content = read_content(&home, log, &options)?;
+        let content = match options.read_only {
+            true => read_beside_writer(&home, &log, &options)?,
+            false => read_content(&home, log, &options)?,
+        };
         let mut engine = Engine {
             home,
             access: if options.read_only { Access::Read } else { Access::Write },
@@ -51,14 +65,21 @@ impl Engine {
             transaction: Transaction::default(),
             seen: content.seen,
             process: Arc::new(ProcessMark::new()),
-            durability: Durability::new(),
+            durability: Durability::new(content.extent.end),
             checkpoint_end: content.checkpoint_end,
+            compactor: None,
+            compaction_put_off_until: 0,
             retired: Vec::new(),
             frame: Vec::new(),
             scratch: Vec::new(),
         };
         if !options.read_only && content.seen.len > engine.extent.end {
             engine.cut_tail()?;
+        }
+        if !options.read_only {
+            // A crash may have left them.
+            engine.home.discard(&engine.home.next_name());
+            engine.home.discard(&engine.home.next_checkpoint_name());
         }
         // Who compacts may have put another file in its place before we looked at the one that we opened, which
         // would then never show a change.
@@ -99,9 +120,25 @@ impl Engine {
         if status.len < self.extent.end || !self.still_ends_with_its_frame(&mut reader)? {
             return self.reopen();
         }
-        replay(&mut self.view, &mut self.extent, &mut reader, status.len)?;
-        self.seen = status;
-        Ok(())
+        match replay(&mut self.view, &mut self.extent, &mut reader, status.len) {
+            Ok(_) => {
+                self.seen = status;
+                Ok(())
+            }
+            // A part may have been taken in of what is gone.
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.reopen(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a reader has found damage where a writer has cut the log since the reader looked at it. It
+    /// has the table as it is now then.
+    pub(super) fn follows_anew(&mut self) -> bool {
+        let is_reader = matches!(self.access, Access::Read | Access::Forked);
+        let mut reader = LogReader::new(self.view.log.clone(), self.extent.end);
+        is_reader
+            && !self.still_ends_with_its_frame(&mut reader).unwrap_or(false)
+            && self.reopen().is_ok()
     }
 
     /// Whether another file has the name of this one.
@@ -141,6 +178,7 @@ impl Engine {
         if matches!(self.access, Access::Write | Access::Failed(_)) {
             self.reopen()?;
             self.transaction = Transaction::default();
+            self.compactor = None;
             self.access = Access::Forked;
         }
         self.process = Arc::new(ProcessMark::new());
@@ -148,14 +186,51 @@ impl Engine {
     }
 }
 
+/// Reads what the log holds, while another process may be writing it. That may cut off a torn end and
+/// write other frames there between two reads of ours, which together would look like damage. So damage
+/// is what is found twice in the same place, with the same bytes there.
+fn read_beside_writer(home: &Home, log: &Arc<Log>, options: &OpenOptions) -> Result<Content> {
+    let mut seen_before = None;
+    let mut tries = 1;
+    loop {
+        let error = match read_content(home, log.clone(), options) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && tries < READING_TRIES => error,
+            content => return content,
+        };
+        // No writer makes it shorter than that.
+        if log.storage.len().is_ok_and(|len| len < log.header.closed_len) {
+            return Err(error);
+        }
+        let seen = error.offset().and_then(|offset| bytes_at(log, offset).zip(Some(offset)));
+        if seen.is_some() && seen == seen_before {
+            return Err(error);
+        }
+        seen_before = seen;
+        tries += 1;
+        thread::sleep(READING_PAUSE);
+    }
+}
+
+/// The first bytes at `offset`; `None` where the log ends.
+fn bytes_at(log: &Log, offset: u64) -> Option<Vec<u8>> {
+    let room = log.storage.len().ok()?.saturating_sub(offset).min(BYTES_COMPARED);
+    let mut bytes = vec![0; room as usize];
+    log.storage.read_at(offset, &mut bytes).ok()?;
+    (room > 0).then_some(bytes)
+}
+
 /// Reads what the log holds: the checkpoint, and what comes after it.
 fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Content> {
     let words: Arc<dyn Words> = match options.read_only {
-        true => Arc::new(AnonymousWords),
+        true => Arc::new(ReaderWords(home.clone())),
         false => Arc::new(home.clone()),
     };
     let seen = log.storage.status().map_err(|error| log.failed("read the table", &error))?;
-    let (index, mut extent) = match checkpoint::load(home, &log, seen.len) {
+    if seen.len < log.header.closed_len {
+        return Err(is_cut(&log, seen.len));
+    }
+    let closed_len = log.header.closed_len;
+    let (index, mut extent) = match checkpoint::load(home, &log, seen.len, &*words) {
         Some(found) => found,
         None => (LogIndex::with_room(0, &*words)?, Extent::empty(&log.header)),
     };
@@ -167,7 +242,7 @@ fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Con
     }
     let rest = replay(&mut view, &mut extent, &mut reader, seen.len)?;
     if let Rest::NotWhole(offset) = rest
-        && lasted_beyond(&mut reader, offset, seen.len)?
+        && (offset < closed_len || lasted_beyond(&mut reader, offset, seen.len)?)
     {
         return Err(damaged(&reader, offset));
     }
@@ -193,6 +268,16 @@ fn damaged(reader: &LogReader, offset: u64) -> Error {
     let message = "expected a frame as it was written, found damage, and whole frames behind it, which \
                    `bytewright table check --repair FILE` keeps";
     Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&reader.log().name)
+}
+
+/// The file is shorter than it was.
+fn is_cut(log: &Log, len: u64) -> Error {
+    let message = format!(
+        "expected the {} bytes that the table had when it was closed, found a file that was cut; \
+         `bytewright table check --repair FILE` keeps what is there",
+        log.header.closed_len
+    );
+    Error::new(ErrorKind::Corrupt, message).at(len).in_file(&log.name)
 }
 
 /// As many of the first bytes as there are of a file's two headers.
@@ -231,25 +316,75 @@ pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
     Err(Error::format(expected, found).at(0))
 }
 
-/// The same, and makes a table of a file that is empty, or whose making was interrupted.
-fn read_or_write_header(storage: &dyn Storage) -> Result<Header> {
-    let len = storage.len().map_err(|error| Error::io("read the table", &error))?;
-    let bytes = beginning(storage)?;
-    let is_begun =
-        bytes.iter().all(|byte| *byte == 0) || MAGIC.starts_with(&bytes[..bytes.len().min(8)]);
-    if len > LOG_START || !is_begun || Header::from_bytes(&bytes)?.is_some() && len == LOG_START {
-        return read_header(storage);
+/// How often to look for the file, while others make it and take it away.
+const MAKING_TRIES: usize = 100;
+
+/// Opens the file to write, and makes it where it is missing or empty. No moment of the making leaves a
+/// part of a table under its name.
+fn open_or_make(home: &Home, timeout: Duration) -> Result<Box<dyn Storage>> {
+    let directory = &home.directory;
+    let failed = |error| Error::io("make the table", &error);
+    for _ in 0..MAKING_TRIES {
+        match directory.open(&home.name, StorageMode::Write, timeout) {
+            Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => {}
+            opened => {
+                let storage = opened?;
+                if storage.len().map_err(failed)? == 0 {
+                    write_header(&*storage).map_err(failed)?;
+                }
+                return Ok(storage);
+            }
+        }
+        if let Some(storage) = make(home, timeout)? {
+            return Ok(storage);
+        }
     }
-    let header = Header { seed: random_seed(), generation: 1, first_transaction: 1 };
-    let failed = |error| Error::io("write the table", &error);
-    storage.set_len(0).map_err(failed)?;
-    storage.write_at(0, &header.to_bytes()).map_err(failed)?;
-    storage.sync().map_err(failed)?;
-    Ok(header)
+    // What has the name cannot be opened, as a link that leads nowhere.
+    let storage = directory.open(&home.name, StorageMode::Create, timeout)?;
+    write_header(&*storage).map_err(failed)?;
+    Ok(storage)
+}
+
+/// Makes the file under another name and renames it; `None` where somebody else has made it meanwhile.
+/// Who makes it has the lock of the other name.
+fn make(home: &Home, timeout: Duration) -> Result<Option<Box<dyn Storage>>> {
+    let (directory, next) = (&home.directory, home.next_name());
+    let storage = directory.open(&next, StorageMode::Create, timeout)?;
+    let put_in_place = || -> std::io::Result<bool> {
+        if storage.len()? > 0 || directory.id(&home.name)?.is_some() {
+            return Ok(false);
+        }
+        write_header(&*storage)?;
+        directory.rename_new(&next, &home.name)?;
+        directory.sync()?;
+        Ok(true)
+    };
+    match put_in_place() {
+        Ok(true) => return Ok(Some(storage)),
+        Ok(false) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => {
+            home.discard(&next);
+            return Err(Error::io("make the table", &error).in_file(&home.name.to_string_lossy()));
+        }
+    }
+    let is_ours = || -> std::io::Result<bool> { Ok(directory.id(&next)? == storage.id()?) };
+    if is_ours().unwrap_or(false) {
+        home.discard(&next);
+    }
+    Ok(None)
+}
+
+/// Makes a table without entries of a file that is empty.
+fn write_header(storage: &dyn Storage) -> std::io::Result<()> {
+    let seed = random_number();
+    let header = Header { seed, generation: 1, first_transaction: 1, closed_len: 0 };
+    storage.write_at(0, &header.to_bytes())?;
+    storage.sync()
 }
 
 /// A number that who chooses the keys cannot guess.
-fn random_seed() -> u64 {
+pub(super) fn random_number() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(std::process::id())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::HashTable;
-use super::compaction::NextGeneration;
 use super::extent::Extent;
 use super::frame::Header;
-use super::home::Home;
+use super::generation::NextGeneration;
+use super::home::{Access, Home};
 use super::log::{Log, LogReader};
 use super::opening::read_header;
 use super::replay::{FrameAt, lasted_beyond, next_frame, read_transaction};
@@ -22,9 +22,11 @@ pub struct Check {
     pub transactions: u64,
     /// Where the first damage is, if there is any.
     pub damaged_at: Option<u64>,
-    /// Bytes that damage has cost: those that are damaged, and those of transactions that are not
-    /// whole without them.
+    /// Bytes that damage has cost: those that are damaged or missing, and those of transactions that
+    /// are not whole without them.
     pub lost_bytes: u64,
+    /// Bytes that the file had when it was closed last, and that are cut off.
+    pub missing_bytes: u64,
     /// Bytes at the end, of transactions that a crash kept from being written. They were never
     /// promised to be there, and opening the table to write cuts them off.
     pub unfinished_bytes: u64,
@@ -89,7 +91,8 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
         first_transaction: log.header.first_transaction,
         ..log.header
     };
-    let mut generation = NextGeneration::begin(home.create(&next)?, header)?;
+    let storage = home.create(&next, &*log.storage, Access::Same)?;
+    let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
             if frame.header.flags.clears {
@@ -103,7 +106,8 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
         }
         Ok(())
     })?;
-    generation.finish(log.name.clone())?;
+    generation.finish(true)?;
+    home.check_named(log).inspect_err(|_| home.discard(&next))?;
     let failed = |error| Error::io("put the repaired table in place", &error);
     home.directory.rename(&next, &home.name).map_err(failed)?;
     home.directory.sync().map_err(failed)?;
@@ -143,6 +147,7 @@ impl Salvage {
             if let Some(offset) = read_transaction(&mut self.reader, &extent, &mut chain, &|_| ())?
             {
                 let is_damaged = self.check.damaged_at.is_some()
+                    || offset < self.log.header.closed_len
                     || lasted_beyond(&mut self.reader, offset, self.end)?;
                 if !is_damaged {
                     self.check.unfinished_bytes = self.end - extent.end;
@@ -160,6 +165,12 @@ impl Salvage {
             if let Some(last) = chain.last() {
                 extent.commit(last.offset, last.end());
             }
+        }
+        let missing_bytes = self.log.header.closed_len.saturating_sub(self.end);
+        if missing_bytes > 0 {
+            self.check.damaged_at.get_or_insert(self.end);
+            self.check.missing_bytes = missing_bytes;
+            self.check.lost_bytes += missing_bytes;
         }
         Ok(self.check)
     }

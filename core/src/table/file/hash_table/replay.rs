@@ -71,6 +71,7 @@ pub(super) fn replay(
             take_in(view, extent, reader, frame, &mut scratch)?;
             if frame.header.flags.commits {
                 extent.commit(frame.offset, frame.end());
+                extent.is_closed = frame.header.flags.closes;
             }
         }
     }

@@ -162,6 +162,7 @@ impl Transaction {
                 follows_sync,
                 clears: self.clears,
                 continues: !self.written.is_empty(),
+                closes: false,
             },
             payload_len: (self.buffer.len() - FRAME_HEADER_LEN) as u32,
             transaction,

@@ -6,15 +6,15 @@
 //! displaced, as long as there is a snapshot that could ask.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
 
 use super::log::Log;
 use super::log_index::{KeyHash, LogIndex, Words};
 use crate::error::Result;
 
-/// Changes after which an index that is mapped from a checkpoint moves to a place of its own: each may
-/// cost a page of memory.
-const PRIVATE_CHANGES_MAX: u32 = 1024;
+/// How often to look whether the index is free before another thread may have the processor.
+const SPINS: u32 = 200;
 
 /// One generation, or what came after all entries were taken out of it.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl View {
         let tracked = TrackedIndex {
             index,
             home,
-            private_changes: 0,
+            is_in_transaction: false,
             snapshots: BTreeMap::new(),
             displaced: BTreeMap::new(),
             displaced_len_checked: 0,
@@ -47,6 +47,22 @@ impl View {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same for a thread that the table's own calls must not have to wake: it does not sleep while
+    /// they have the index.
+    pub(super) fn index_beside(&self) -> MutexGuard<'_, TrackedIndex> {
+        for number in 1_u32.. {
+            match self.tracked.try_lock() {
+                Ok(index) => return index,
+                Err(TryLockError::Poisoned(index)) => return index.into_inner(),
+                Err(TryLockError::WouldBlock) if number.is_multiple_of(SPINS) => {
+                    thread::yield_now()
+                }
+                Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+            }
+        }
+        self.index()
+    }
+
     pub(super) fn hash(&self, key: &[u8]) -> KeyHash {
         KeyHash::new(key, self.log.header.seed)
     }
@@ -57,8 +73,8 @@ impl View {
 pub(super) struct TrackedIndex {
     pub(super) index: LogIndex,
     home: Arc<dyn Words>,
-    /// Changes while the index is mapped from a checkpoint.
-    private_changes: u32,
+    /// Whether it has changes that may be taken back.
+    pub(super) is_in_transaction: bool,
     /// How many snapshots there are of each end of the log.
     snapshots: BTreeMap<u64, usize>,
     /// What was displaced while there were snapshots of it, and by what.
@@ -81,7 +97,6 @@ impl TrackedIndex {
         new: Option<u64>,
         because: u64,
     ) -> Result<()> {
-        self.settle();
         if let Some(old) = old {
             self.displace(hash, old, because);
         }
@@ -92,20 +107,6 @@ impl TrackedIndex {
             (None, None) => {}
         }
         Ok(())
-    }
-
-    /// Before many changes are made to an index that is mapped from a checkpoint, it moves. Without
-    /// room for it, it stays.
-    fn settle(&mut self) {
-        self.private_changes = self.private_changes.saturating_add(1);
-        let is_time = self.private_changes == PRIVATE_CHANGES_MAX;
-        if is_time
-            && self.home.is_in_file()
-            && !self.index.words().is_shared()
-            && let Ok(moved) = self.index.copy_to(&*self.home)
-        {
-            self.index = moved;
-        }
     }
 
     /// Remembers that the record at `old` was the newest until the one at `because`.

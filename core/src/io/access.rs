@@ -1,0 +1,80 @@
+//! Who may use a file: owner, group, mode and access control list, for a file that takes the place of
+//! another.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{Gid, Uid};
+use rustix::fs::{Mode, XattrFlags, fchmod, fchown, fgetxattr, fremovexattr, fsetxattr, fstat};
+use rustix::io::Errno;
+
+use super::shared_file::FileOwner;
+
+/// The attribute in which Linux keeps an access control list.
+const ACL_NAME: &str = "system.posix_acl_access";
+
+/// The longest attribute that Linux keeps.
+const ACL_LEN_MAX: usize = 64 << 10;
+
+/// Who may use a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileAccess {
+    owner: FileOwner,
+    /// The access control list as the system has it; empty without one.
+    acl: Vec<u8>,
+}
+
+impl FileAccess {
+    /// Who may use `file`.
+    pub fn of(file: &File) -> io::Result<FileAccess> {
+        let status = fstat(file)?;
+        let owner =
+            FileOwner { mode: status.st_mode & 0o7777, user: status.st_uid, group: status.st_gid };
+        Ok(FileAccess { owner, acl: acl_of(file)? })
+    }
+
+    /// Owner, group and mode.
+    pub fn owner(&self) -> FileOwner {
+        self.owner
+    }
+
+    /// Lets the same people use `file`, and nobody else. [`io::ErrorKind::PermissionDenied`] where this
+    /// process may not give a file to the owner or the group.
+    pub fn give_to(&self, file: &File) -> io::Result<()> {
+        let FileOwner { mode, user, group } = self.owner;
+        let status = fstat(file)?;
+        if (status.st_uid, status.st_gid) != (user, group) {
+            fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
+        }
+        // The directory may have given it a list of its own.
+        match self.acl.is_empty() {
+            true => remove_acl(file)?,
+            false => fsetxattr(file, ACL_NAME, &self.acl, XattrFlags::empty())?,
+        }
+        Ok(fchmod(file, Mode::from_raw_mode(mode))?)
+    }
+}
+
+fn acl_of(file: &File) -> io::Result<Vec<u8>> {
+    let mut acl = vec![0; ACL_LEN_MAX];
+    match fgetxattr(file, ACL_NAME, &mut acl[..]) {
+        Ok(len) => {
+            acl.truncate(len);
+            Ok(acl)
+        }
+        Err(errno) if is_without_acl(errno) => Ok(Vec::new()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn remove_acl(file: &File) -> io::Result<()> {
+    match fremovexattr(file, ACL_NAME) {
+        Err(errno) if !is_without_acl(errno) => Err(errno.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the file has no list, or its file system knows none.
+fn is_without_acl(errno: Errno) -> bool {
+    [Errno::NODATA, Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno)
+}

@@ -1,0 +1,265 @@
+//! A compaction that is under way: a thread that copies, and how far it has to be.
+//!
+//! The thread changes nothing but the new file. To put that in its place is for the one who writes the
+//! table, who waits for the thread only where it falls behind. Where the storage is no file of the
+//! system, or no thread is to be had, each commit copies a part.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::copying::{Copying, Step};
+use super::extent::Extent;
+use super::view::View;
+use crate::error::Result;
+
+/// Bytes of log that the copy may fall behind, so that nobody waits for a thread to begin.
+const SLACK: u64 = 256 << 10;
+
+/// Bytes of log that are left to copy at the end, when others wait: what they may commit while the copy
+/// is made to last, and a commit.
+const TAIL_LEN: u64 = 2 * SLACK;
+
+/// How often to make the copy last and look whether the tail is short.
+const ROUNDS_MAX: u32 = 8;
+
+/// How long to wait before looking again whether a transaction is over.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A compaction that is under way.
+#[derive(Debug)]
+pub(super) struct Compactor {
+    /// What is copied.
+    view: Arc<View>,
+    work: Work,
+    /// Where in the log the copy began, and where the log ended then.
+    start: u64,
+    first_end: u64,
+    /// How much may be committed until the copy is complete.
+    growth: u64,
+    /// How much was.
+    grown: u64,
+    /// How much there was at the last commit.
+    seen: Extent,
+}
+
+#[derive(Debug)]
+enum Work {
+    InThread(Arc<Shared>),
+    Here(Option<Box<Copying>>),
+}
+
+/// Between the thread and the one who writes.
+#[derive(Debug)]
+struct Shared {
+    /// Where the log ends.
+    end: AtomicU64,
+    /// Where in the log the copy is.
+    at: AtomicU64,
+    is_stopped: AtomicBool,
+    is_over: AtomicBool,
+    outcome: Mutex<Option<Result<Box<Copying>>>>,
+    /// Rung by the thread when it has got on, by the other when a transaction is over.
+    bell: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Option<Result<Box<Copying>>>> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        // Who is about to wait has the lock until it does.
+        drop(self.lock());
+        self.bell.notify_all();
+    }
+
+    fn pause(&self) {
+        let pause = self.bell.wait_timeout(self.lock(), PAUSE);
+        drop(pause.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn copy(&self, mut copying: Box<Copying>) {
+        let outcome = self.copy_all(&mut copying).map(|()| copying);
+        *self.lock() = Some(outcome);
+        self.is_over.store(true, Release);
+        self.bell.notify_all();
+    }
+
+    fn copy_all(&self, copying: &mut Copying) -> Result<()> {
+        let mut rounds = 0;
+        while !self.is_stopped.load(Relaxed) {
+            let end = self.end.load(Acquire);
+            match copying.advance(end)? {
+                Step::Waits => self.pause(),
+                Step::Copied => {
+                    self.at.store(copying.at(), Relaxed);
+                    self.ring();
+                }
+                Step::Lasts => {
+                    rounds += 1;
+                    let left = self.end.load(Relaxed) - end;
+                    if left <= TAIL_LEN || rounds == ROUNDS_MAX {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Compactor {
+    /// Begins with `copying`, of a log that goes as far as `extent` says. While it lasts, the log is to
+    /// grow by no more than `growth`.
+    pub(super) fn start(
+        view: Arc<View>,
+        copying: Copying,
+        extent: &Extent,
+        growth: u64,
+        in_thread: bool,
+    ) -> Self {
+        let (start, copying) = (copying.at(), Box::new(copying));
+        let work = match in_thread {
+            true => start_thread(copying, extent.end),
+            false => Work::Here(Some(copying)),
+        };
+        let first_end = extent.end;
+        Compactor { view, work, start, first_end, growth, grown: 0, seen: *extent }
+    }
+
+    /// Whether it is `view` that is copied.
+    pub(super) fn copies(&self, view: &Arc<View>) -> bool {
+        Arc::ptr_eq(&self.view, view)
+    }
+
+    /// Takes in that there is as much as `extent` says. The copy, when all that is left is to finish it.
+    pub(super) fn follow(&mut self, extent: &Extent) -> Option<Result<Box<Copying>>> {
+        let written = extent.end.saturating_sub(self.seen.end);
+        let died = extent.dead_bytes().saturating_sub(self.seen.dead_bytes());
+        self.seen = *extent;
+        self.grown = self.grown.saturating_add(written.max(died));
+        let wanted_at = self.wanted_at();
+        match &mut self.work {
+            Work::InThread(shared) => {
+                shared.end.store(extent.end, Release);
+                if !shared.is_over.load(Acquire) && shared.at.load(Relaxed) >= wanted_at {
+                    return None;
+                }
+                wait_for(shared, wanted_at)
+            }
+            Work::Here(copying) => copy_here(copying, extent.end, wanted_at),
+        }
+    }
+
+    /// Where in the log the copy should be at least; beyond the log where it should be complete.
+    fn wanted_at(&self) -> u64 {
+        if self.grown >= self.growth {
+            return u64::MAX;
+        }
+        let part = u128::from(self.first_end - self.start) * u128::from(self.grown);
+        let part = part / u128::from(self.growth);
+        self.start.saturating_add(u64::try_from(part).unwrap_or(u64::MAX)).saturating_sub(SLACK)
+    }
+
+    /// Whether the next commit has to wait for the copy.
+    pub(super) fn is_behind(&self) -> bool {
+        match &self.work {
+            Work::InThread(shared) => shared.at.load(Relaxed) < self.wanted_at(),
+            Work::Here(_) => true,
+        }
+    }
+
+    /// Tells the thread that a transaction is over.
+    pub(super) fn ring(&self) {
+        if let Work::InThread(shared) = &self.work {
+            shared.ring();
+        }
+    }
+
+    /// The copy as it is when all of the log up to `end` is in it.
+    pub(super) fn wait(mut self, end: u64) -> Result<Box<Copying>> {
+        let missing = || crate::Error::internal("a compaction that is gone");
+        match &mut self.work {
+            Work::InThread(shared) => {
+                shared.end.store(end, Release);
+                wait_for(shared, u64::MAX).unwrap_or_else(|| Err(missing()))
+            }
+            Work::Here(copying) => copying.take().ok_or_else(missing),
+        }
+    }
+}
+
+impl Drop for Compactor {
+    fn drop(&mut self) {
+        // The thread may be waiting for a disk, and nobody has to wait for it. In a forked child there is
+        // none.
+        if let Work::InThread(shared) = &self.work {
+            shared.is_stopped.store(true, Relaxed);
+            shared.bell.notify_all();
+        }
+    }
+}
+
+/// Starts a thread; where there can be none, the work is done here.
+fn start_thread(copying: Box<Copying>, end: u64) -> Work {
+    let shared = Arc::new(Shared {
+        end: AtomicU64::new(end),
+        at: AtomicU64::new(copying.at()),
+        is_stopped: AtomicBool::new(false),
+        is_over: AtomicBool::new(false),
+        outcome: Mutex::new(None),
+        bell: Condvar::new(),
+    });
+    // What a thread that cannot be started was to take is kept.
+    let kept = Arc::new(Mutex::new(Some(copying)));
+    let (thread_shared, thread_kept) = (shared.clone(), kept.clone());
+    let run = move || {
+        let copying = thread_kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(copying) = copying {
+            thread_shared.copy(copying);
+        }
+    };
+    match thread::Builder::new().name("bytewright-table".to_owned()).spawn(run) {
+        Ok(_) => Work::InThread(shared),
+        Err(_) => Work::Here(kept.lock().unwrap_or_else(PoisonError::into_inner).take()),
+    }
+}
+
+/// Waits until the copy has got to `wanted_at`, or is over.
+fn wait_for(shared: &Shared, wanted_at: u64) -> Option<Result<Box<Copying>>> {
+    let mut outcome = shared.lock();
+    while !shared.is_over.load(Acquire) {
+        if shared.at.load(Relaxed) >= wanted_at {
+            return None;
+        }
+        let waited = shared.bell.wait_timeout(outcome, PAUSE);
+        outcome = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(outcome, _)| outcome);
+    }
+    outcome.take()
+}
+
+/// Goes on with the copy up to `wanted_at`. When it has come to `end`, the next commit finishes it.
+fn copy_here(
+    copying: &mut Option<Box<Copying>>,
+    end: u64,
+    wanted_at: u64,
+) -> Option<Result<Box<Copying>>> {
+    let mut own = copying.take()?;
+    if own.lasting_end() > 0 {
+        return Some(Ok(own));
+    }
+    while own.at() < wanted_at.min(end) || own.at() >= end {
+        match own.advance(end) {
+            Ok(Step::Copied) => {}
+            Ok(Step::Waits | Step::Lasts) => break,
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    *copying = Some(own);
+    None
+}
