@@ -285,9 +285,11 @@ module Bytewright
     end
 
     # Gives back the space of entries that are gone: memory, or a part of the file. For a program that
-    # means what a Hash means by the word, the table has no nil to leave out.
+    # means what a Hash means by the word, the table has no nil to leave out. A {HashTable} in a file also
+    # does it by itself when half of its file is dead.
     #
     # @return [self]
+    # @raise [LockError] if another file has taken the place of the table's file, or it was removed
     def compact
       give_back_space
       self
