@@ -240,7 +240,7 @@ fn a_crash_at_any_call_of_a_compaction_that_is_done_by_itself_costs_no_commit() 
             let history = history(random, sync, steps);
             let first = history.disk.file_number("x.bwh").unwrap();
             assert!(first >= 2, "{sync:?}: it was compacted by itself, more than once");
-            let stride = if std::env::var("BYTEWRIGHT_OPERATIONS").is_ok() { 1 } else { 3 };
+            let stride = if std::env::var("BYTEWRIGHT_OPERATIONS").is_ok() { 1 } else { 7 };
             history.check_all(2, stride);
         });
     }

@@ -4,7 +4,7 @@
 //!
 //! It is done beside the commits when half of the file is dead. Commits go on to the end of the old log,
 //! where the copying meets them last. When it has reached the end, the new file gets the name. So the
-//! file of a table that is overwritten is at most 2.3 times as long as its records, and a MiB and a
+//! file of a table that is overwritten is at most 2.6 times as long as its records, and a MiB and a
 //! commit more.
 //!
 //! The new file has all that was promised to last when it gets the name. What was committed since the
@@ -117,7 +117,7 @@ impl Engine {
     /// Begins to copy; where that cannot be, it is put off.
     fn begin_compaction(&mut self) {
         let in_thread = self.view.log.storage.file().is_some();
-        let growth = (self.extent.live_bytes * 3 / 10).max(GROWTH_MIN);
+        let growth = (self.extent.live_bytes * 3 / 5).max(GROWTH_MIN);
         match self.begin_copying() {
             Ok(copying) => {
                 let view = self.view.clone();

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::copying::{Copying, Step};
 use super::extent::Extent;
 use super::view::View;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Bytes of log that the copy may fall behind, so that nobody waits for a thread to begin.
 const SLACK: u64 = 256 << 10;
@@ -62,6 +62,8 @@ struct Shared {
     at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,
+    /// Whether the one who writes waits for the copy. No transaction is open then. Changed with the lock.
+    is_awaited: AtomicBool,
     outcome: Mutex<Option<Result<Box<Copying>>>>,
     /// Rung by the thread when it has got on, by the other when a transaction is over.
     bell: Condvar,
@@ -78,16 +80,18 @@ impl Shared {
         self.bell.notify_all();
     }
 
+    /// Waits until a transaction may be over.
     fn pause(&self) {
-        let pause = self.bell.wait_timeout(self.lock(), PAUSE);
-        drop(pause.unwrap_or_else(PoisonError::into_inner));
+        let lock = self.lock();
+        if !self.is_awaited.load(Relaxed) {
+            drop(self.bell.wait_timeout(lock, PAUSE).unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     fn copy(&self, mut copying: Box<Copying>) {
+        let _end = End(self);
         let outcome = self.copy_all(&mut copying).map(|()| copying);
         *self.lock() = Some(outcome);
-        self.is_over.store(true, Release);
-        self.bell.notify_all();
     }
 
     fn copy_all(&self, copying: &mut Copying) -> Result<()> {
@@ -110,6 +114,16 @@ impl Shared {
             }
         }
         Ok(())
+    }
+}
+
+/// Says that the thread is over, in whatever way: nobody may wait for it then.
+struct End<'a>(&'a Shared);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Release);
+        self.0.ring();
     }
 }
 
@@ -183,13 +197,12 @@ impl Compactor {
 
     /// The copy as it is when all of the log up to `end` is in it.
     pub(super) fn wait(mut self, end: u64) -> Result<Box<Copying>> {
-        let missing = || crate::Error::internal("a compaction that is gone");
         match &mut self.work {
             Work::InThread(shared) => {
                 shared.end.store(end, Release);
-                wait_for(shared, u64::MAX).unwrap_or_else(|| Err(missing()))
+                wait_for(shared, u64::MAX).unwrap_or_else(|| Err(gone()))
             }
-            Work::Here(copying) => copying.take().ok_or_else(missing),
+            Work::Here(copying) => copying.take().ok_or_else(gone),
         }
     }
 }
@@ -212,6 +225,7 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
         at: AtomicU64::new(copying.at()),
         is_stopped: AtomicBool::new(false),
         is_over: AtomicBool::new(false),
+        is_awaited: AtomicBool::new(false),
         outcome: Mutex::new(None),
         bell: Condvar::new(),
     });
@@ -233,14 +247,20 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
 /// Waits until the copy has got to `wanted_at`, or is over.
 fn wait_for(shared: &Shared, wanted_at: u64) -> Option<Result<Box<Copying>>> {
     let mut outcome = shared.lock();
-    while !shared.is_over.load(Acquire) {
-        if shared.at.load(Relaxed) >= wanted_at {
-            return None;
-        }
+    shared.is_awaited.store(true, Relaxed);
+    shared.bell.notify_all();
+    let is_there = || shared.at.load(Relaxed) >= wanted_at;
+    while !shared.is_over.load(Acquire) && !is_there() {
         let waited = shared.bell.wait_timeout(outcome, PAUSE);
         outcome = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(outcome, _)| outcome);
     }
-    outcome.take()
+    shared.is_awaited.store(false, Relaxed);
+    let is_over = shared.is_over.load(Acquire);
+    is_over.then(|| outcome.take().unwrap_or_else(|| Err(gone())))
+}
+
+fn gone() -> Error {
+    Error::internal("a compaction that is gone")
 }
 
 /// Goes on with the copy up to `wanted_at`. When it has come to `end`, the next commit finishes it.
@@ -249,7 +269,7 @@ fn copy_here(
     end: u64,
     wanted_at: u64,
 ) -> Option<Result<Box<Copying>>> {
-    let mut own = copying.take()?;
+    let Some(mut own) = copying.take() else { return Some(Err(gone())) };
     if own.lasting_end() > 0 {
         return Some(Ok(own));
     }

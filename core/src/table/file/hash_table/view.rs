@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use super::log::Log;
 use super::log_index::{KeyHash, LogIndex, Words};
@@ -15,6 +16,12 @@ use crate::error::Result;
 
 /// How often to look whether the index is free before another thread may have the processor.
 const SPINS: u32 = 200;
+
+/// How often to look before this thread sleeps.
+const YIELDS: u32 = 230;
+
+/// How long it sleeps.
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// One generation, or what came after all entries were taken out of it.
 #[derive(Debug)]
@@ -50,17 +57,20 @@ impl View {
     /// The same for a thread that the table's own calls must not have to wake: it does not sleep while
     /// they have the index.
     pub(super) fn index_beside(&self) -> MutexGuard<'_, TrackedIndex> {
-        for number in 1_u32.. {
+        let mut tries = 0;
+        loop {
             match self.tracked.try_lock() {
                 Ok(index) => return index,
                 Err(TryLockError::Poisoned(index)) => return index.into_inner(),
-                Err(TryLockError::WouldBlock) if number.is_multiple_of(SPINS) => {
-                    thread::yield_now()
-                }
-                Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+                Err(TryLockError::WouldBlock) => tries += 1,
+            }
+            match tries {
+                0..SPINS => std::hint::spin_loop(),
+                SPINS..YIELDS => thread::yield_now(),
+                // It is held while a disk is read.
+                _ => thread::sleep(PAUSE),
             }
         }
-        self.index()
     }
 
     pub(super) fn hash(&self, key: &[u8]) -> KeyHash {
