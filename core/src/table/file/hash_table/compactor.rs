@@ -64,6 +64,8 @@ struct Shared {
     is_over: AtomicBool,
     /// Whether the one who writes waits for the copy. No transaction is open then. Changed with the lock.
     is_awaited: AtomicBool,
+    /// Whether the thread waits for a transaction. Changed with the lock.
+    is_paused: AtomicBool,
     outcome: Mutex<Option<Result<Box<Copying>>>>,
     /// Rung by the thread when it has got on, by the other when a transaction is over.
     bell: Condvar,
@@ -74,17 +76,23 @@ impl Shared {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes who waits. Who is about to has the lock until it does.
     fn ring(&self) {
-        // Who is about to wait has the lock until it does.
-        drop(self.lock());
-        self.bell.notify_all();
+        let lock = self.lock();
+        if self.is_awaited.load(Relaxed) || self.is_paused.load(Relaxed) {
+            drop(lock);
+            self.bell.notify_all();
+        }
     }
 
     /// Waits until a transaction may be over.
     fn pause(&self) {
         let lock = self.lock();
         if !self.is_awaited.load(Relaxed) {
-            drop(self.bell.wait_timeout(lock, PAUSE).unwrap_or_else(PoisonError::into_inner));
+            self.is_paused.store(true, Relaxed);
+            let lock = self.bell.wait_timeout(lock, PAUSE);
+            let _lock = lock.unwrap_or_else(PoisonError::into_inner);
+            self.is_paused.store(false, Relaxed);
         }
     }
 
@@ -226,6 +234,7 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
         is_stopped: AtomicBool::new(false),
         is_over: AtomicBool::new(false),
         is_awaited: AtomicBool::new(false),
+        is_paused: AtomicBool::new(false),
         outcome: Mutex::new(None),
         bell: Condvar::new(),
     });
