@@ -147,9 +147,7 @@ impl Engine {
     /// is made to last before.
     fn finish_compaction(&mut self, copying: Copying, lasts: bool) -> Result<()> {
         let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
-        self.check_named()?;
-        let renamed = self.home.directory.rename(&self.home.next_name(), &self.home.name);
-        renamed.map_err(|e| self.view.log.failed("put the compacted table in place", &e))?;
+        self.home.replace(&self.view.log, &log)?;
         let view = Arc::new(View::new(Arc::new(log), index, words));
         let old = std::mem::replace(&mut self.view, view);
         self.retired.push(Arc::downgrade(&old));
@@ -186,7 +184,7 @@ impl Engine {
 
     /// Takes the new file away, unless it has become the table.
     fn forget_compaction(&self) {
-        self.home.discard(&self.home.next_name());
+        self.home.discard_next(&self.view.log);
     }
 }
 

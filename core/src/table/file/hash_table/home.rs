@@ -37,6 +37,14 @@ pub(super) enum Access {
     Similar,
 }
 
+/// Which file has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Ours,
+    Another,
+    Nothing,
+}
+
 impl Home {
     fn beside(&self, ending: &str) -> OsString {
         let mut name = self.name.clone();
@@ -69,15 +77,43 @@ impl Home {
 
     /// Fails where another file has the name of `log`, or none: it is not ours to be replaced.
     pub(super) fn check_named(&self, log: &Log) -> Result<()> {
-        let failed = |error| log.failed("find the table", &error);
-        let own = log.storage.id().map_err(failed)?;
-        let found = match self.directory.id(&self.name).map_err(failed)? {
-            named if named.is_some() && (own.is_none() || own == named) => return Ok(()),
-            Some(_) => "another file in its place",
-            None => "no file of its name",
+        let found = match self.whose(&self.name, log)? {
+            Named::Ours => return Ok(()),
+            Named::Another => "another file in its place",
+            Named::Nothing => "no file of its name",
         };
         let message = format!("expected the table that was opened, found {found}; open it again");
         Err(Error::new(ErrorKind::Lock, message).in_file(&log.name))
+    }
+
+    /// Puts `next`, the file of the next generation, in the place of `log`.
+    pub(super) fn replace(&self, log: &Log, next: &Log) -> Result<()> {
+        self.check_named(log)?;
+        if self.whose(&self.next_name(), next)? != Named::Ours {
+            let message =
+                "expected the compacted table beside the table, found that it was removed";
+            return Err(Error::new(ErrorKind::Lock, message).in_file(&log.name));
+        }
+        let renamed = self.directory.rename(&self.next_name(), &self.name);
+        renamed.map_err(|error| log.failed("put the compacted table in place", &error))
+    }
+
+    /// Takes the file of the next generation away. Where another table has the name of `log`, the file
+    /// is that table's.
+    pub(super) fn discard_next(&self, log: &Log) {
+        if !matches!(self.whose(&self.name, log), Ok(Named::Another)) {
+            self.discard(&self.next_name());
+        }
+    }
+
+    fn whose(&self, name: &OsStr, log: &Log) -> Result<Named> {
+        let failed = |error| log.failed("find the table", &error);
+        let own = log.storage.id().map_err(failed)?;
+        Ok(match self.directory.id(name).map_err(failed)? {
+            None => Named::Nothing,
+            named if own.is_none() || own == named => Named::Ours,
+            Some(_) => Named::Another,
+        })
     }
 
     /// A new, empty file `name` in the place of what was left behind there, for those who may use `log`.

@@ -106,13 +106,11 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
         }
         Ok(())
     })?;
-    generation.finish(true)?;
-    home.check_named(log).inspect_err(|_| home.discard(&next))?;
-    let failed = |error| Error::io("put the repaired table in place", &error);
-    home.directory.rename(&next, &home.name).map_err(failed)?;
-    home.directory.sync().map_err(failed)?;
+    let (saved, _) = generation.finish(true)?;
+    home.replace(log, &saved).inspect_err(|_| home.discard_next(log))?;
     home.discard(&home.checkpoint_name());
-    Ok(())
+    let synced = home.directory.sync();
+    synced.map_err(|error| Error::io("put the repaired table in place", &error))
 }
 
 /// A walk over all that is whole.
