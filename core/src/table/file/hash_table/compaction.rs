@@ -25,10 +25,10 @@ use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
-const FLOOR: u64 = 256 << 10;
+const FLOOR: u64 = 448 << 10;
 
 /// How much the log may grow while it is copied, at least: for a new file to last takes a while.
-const GROWTH_MIN: u64 = 768 << 10;
+const GROWTH_MIN: u64 = 544 << 10;
 
 /// A log that is closed by a thread.
 const LONG: u64 = 4 << 20;
