@@ -161,7 +161,10 @@ impl Names {
                     self.directory.remove(&whole)?;
                 }
             }
-            self.directory.rename(&self.part, &self.whole)?;
+            match self.existing {
+                Existing::Refuse => self.directory.rename_new(&self.part, &self.whole)?,
+                Existing::Replace => self.directory.rename(&self.part, &self.whole)?,
+            }
             self.directory.sync()
         };
         renamed().map_err(|error| self.failed("give its name to", &error))
