@@ -53,6 +53,20 @@ impl FileOwner {
     pub fn private(self) -> FileOwner {
         FileOwner { mode: self.mode & 0o600, ..self }
     }
+
+    /// Who may use `file`.
+    pub fn of(file: &File) -> io::Result<FileOwner> {
+        let stat = rustix::fs::fstat(file)?;
+        Ok(FileOwner { mode: stat.st_mode & 0o7777, user: stat.st_uid, group: stat.st_gid })
+    }
+
+    /// Gives `storage` to this owner, as far as may be. What is no file has none.
+    pub fn give(self, storage: &dyn Storage) -> io::Result<()> {
+        let Some(file) = storage.file() else { return Ok(()) };
+        // Only the superuser may give files away; the others have them in their group at best.
+        let _ = fchown(file, Some(self.user), Some(self.group));
+        Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(self.mode & 0o777))?)
+    }
 }
 
 /// What tells one state of a file from another without reading it.

@@ -4,11 +4,14 @@
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::directory::{Directory, FileDirectory};
 use crate::error::{Error, ErrorKind, Result};
@@ -144,13 +147,39 @@ impl FileStorage {
 fn open_or_create(path: &Path, mode: StorageMode) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(matches!(mode, StorageMode::Write | StorageMode::Create));
+    // To open a FIFO would wait for another process. A regular file is opened the same either way.
+    options.custom_flags(OFlags::NONBLOCK.bits() as i32);
     match options.open(path) {
         Err(error) if mode == StorageMode::Create && error.kind() == io::ErrorKind::NotFound => {
             let file = options.create(true).open(path).map_err(|e| Error::io("create", &e))?;
             sync_directory(path).map_err(|e| Error::io("sync the directory of", &e))?;
             Ok(file)
         }
-        opened => opened.map_err(|error| Error::io("open", &error)),
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NXIO | Errno::ISDIR)) => {
+            let found = std::fs::metadata(path).map_or("something else", |there| kind_of(&there));
+            Err(Error::format("a regular file", found))
+        }
+        Err(error) => Err(Error::io("open", &error)),
+        Ok(file) => {
+            let metadata = file.metadata().map_err(|error| Error::io("open", &error))?;
+            match metadata.is_file() {
+                true => Ok(file),
+                false => Err(Error::format("a regular file", kind_of(&metadata))),
+            }
+        }
+    }
+}
+
+/// What a name leads to that is no regular file.
+fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        return "a directory";
+    }
+    match (kind.is_fifo(), kind.is_socket()) {
+        (true, _) => "a FIFO",
+        (_, true) => "a socket",
+        _ => "a device",
     }
 }
 

@@ -248,7 +248,7 @@ fn a_table_opened_to_read_leaves_the_file_as_it_is() {
 }
 
 #[test]
-fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_by_a_writer() {
+fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_beside_its_readers() {
     let (living, path) = (path("living"), path("unclosed"));
     let mut table = TreeTable::open(&living, CREATE).unwrap();
     table.put(b"a", b"1").unwrap();
@@ -259,10 +259,15 @@ fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_by_
     let second = TreeTable::open(&path, READ).unwrap();
     assert_eq!(all(&second), all(&table));
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert_eq!(TreeTable::open(&path, WRITE).unwrap_err().kind(), ErrorKind::Lock);
-    drop((reader, second));
-    assert_eq!(all(&TreeTable::open(&path, WRITE).unwrap()), all(&table));
-    assert_eq!(all(&TreeTable::open(&path, READ).unwrap()), all(&table));
+    let snapshot = reader.snapshot().unwrap();
+    let mut writer = TreeTable::open(&path, WRITE).unwrap();
+    assert_eq!(all(&writer), all(&table));
+    for number in 0..300_u32 {
+        writer.put(b"a", &number.to_be_bytes()).unwrap();
+    }
+    assert_eq!(all(&reader), all(&writer), "beside a writer that came later");
+    assert_eq!(all(&second), all(&writer));
+    assert_eq!(rest(snapshot.scan().unwrap()).unwrap(), [(b"a".to_vec(), b"1".to_vec())]);
 }
 
 #[test]
@@ -328,11 +333,37 @@ fn a_table_of_a_newer_format_and_another_programs_redb_file_are_refused() {
     }
 }
 
+/// A file as an earlier version of Bytewright made it, still open: one of redb, without checks of its
+/// pages.
+fn earlier_version(path: &std::path::Path) -> redb::Database {
+    let database = redb::Database::create(path).unwrap();
+    let writing = database.begin_write().unwrap();
+    let table = redb::TableDefinition::<&[u8], &[u8]>::new("bytewright.tree.1");
+    writing.open_table(table).unwrap().insert(&b"old"[..], &b"1"[..]).unwrap();
+    writing.commit().unwrap();
+    database
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_read_and_written_and_survives_the_death_of_the_process() {
+    let (path, copy) = (path("earlier"), path("earlier_copy"));
+    drop(earlier_version(&path));
+    assert_eq!(all(&TreeTable::open(&path, READ).unwrap()).len(), 1);
+    let mut table = TreeTable::open(&path, NEVER).unwrap();
+    table.put(b"new", b"2").unwrap();
+    for name in ["", ".log"] {
+        let name = |path: &std::path::Path| format!("{}{name}", path.display());
+        std::fs::copy(name(&path), name(&copy)).unwrap();
+    }
+    assert_eq!(all(&TreeTable::open(&copy, READ).unwrap()), all(&table));
+    assert_eq!(all(&TreeTable::open(&copy, WRITE).unwrap()), all(&table));
+    assert!(std::fs::read(&copy).unwrap().starts_with(b"redb"), "it stays what it is");
+}
+
 #[test]
 fn a_program_that_locks_the_whole_file_with_redb_keeps_tables_out_and_is_kept_out() {
     let path = path("whole");
-    drop(TreeTable::open(&path, CREATE).unwrap());
-    let other = redb::Database::open(&path).unwrap();
+    let other = earlier_version(&path);
     for options in [WRITE, READ] {
         assert_eq!(TreeTable::open(&path, options).unwrap_err().kind(), ErrorKind::Lock);
     }

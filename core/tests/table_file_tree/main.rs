@@ -45,7 +45,9 @@ type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 /// A path for one test, where nothing is.
 fn path(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tree_{name}.bwt"));
-    let _ = std::fs::remove_file(&path);
+    for ending in ["", ".log", ".new"] {
+        let _ = std::fs::remove_file(format!("{}{ending}", path.display()));
+    }
     path
 }
 

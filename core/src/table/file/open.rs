@@ -57,12 +57,10 @@ impl TableKind {
     }
 
     fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
-        let is = |magic: &[u8]| beginning.starts_with(magic);
-        match (is(hash_table::MAGIC), is(tree_table::MAGIC)) {
-            (true, _) => Some(TableKind::Hashed),
-            (_, true) => Some(TableKind::Ordered),
-            _ => None,
+        if beginning.starts_with(hash_table::MAGIC) {
+            return Some(TableKind::Hashed);
         }
+        tree_table::is_beginning(beginning).then_some(TableKind::Ordered)
     }
 
     const fn adjective(self) -> &'static str {

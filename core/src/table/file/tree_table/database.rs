@@ -8,17 +8,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redb::{
-    Builder, ConcurrencyMode, DatabaseError, OwnedAccessGuard, OwnedRange, ReadOnlyDatabase,
-    ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
-    TableDefinition, TableError, TableHandle, TableStats, WriteTransaction,
+    Builder, ConcurrencyMode, OwnedAccessGuard, OwnedRange, ReadOnlyDatabase, ReadOnlyTable,
+    ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
+    TableError, TableHandle, TableStats, WriteTransaction,
 };
 
 use super::changes::Changes;
+use super::checked_pages::{self, CheckedPages};
+use super::home::random;
 use super::of_process::OfProcess;
 use super::overlay::Overlay;
 use super::redb_backend::{Backend, guarded};
+use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::Storage;
+use crate::io::{MemoryStorage, Storage};
 use crate::table::KeyRange;
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
@@ -26,14 +29,19 @@ pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 pub(super) type Writing = OfProcess<WriteTransaction>;
 pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
 
-/// The one redb table of a file. A change of what it holds is a change of its number.
+/// The redb table of a file with its entries. A change of what it holds is a change of its number.
 pub(super) const TABLE: TableDefinition<'static, &'static [u8], &'static [u8]> =
     TableDefinition::new(NAME);
 const NAME: &str = "bytewright.tree.1";
 const NAME_OF_ANY_VERSION: &str = "bytewright.tree.";
 
-/// How a file of redb begins.
-pub(in crate::table::file) const MAGIC: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
+/// The redb table with the [`Position`] of the newest commit, under the empty key.
+const POSITION: TableDefinition<'static, &'static [u8], &'static [u8]> =
+    TableDefinition::new(POSITION_NAME);
+const POSITION_NAME: &str = "bytewright.position.1";
+
+/// How a file of redb begins that has no checks of its pages: one of an earlier version.
+pub(super) const REDB_MAGIC: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// Memory that redb may use for pages, read and not yet written.
 pub(super) const CACHE_LEN: usize = 8 << 20;
@@ -43,6 +51,12 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// How long a reader waits at least for a writer that is opening the file, or repairing it.
 const READER_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a file is verified that others change meanwhile.
+const VERIFY_COUNT_MAX: u32 = 5;
+
+/// Bytes of redb's header, which every commit changes.
+const HEADER_LEN: usize = 320;
 
 /// An open file.
 pub(super) struct Database {
@@ -55,9 +69,6 @@ enum Redb {
     Writer(redb::Database),
     /// A reader that follows the commits of a writer, where there is one.
     Follower(ReadOnlyDatabase),
-    /// A reader of a file that its last writer did not close, and that is repaired in memory only. It
-    /// keeps writers out.
-    Repaired(redb::Database),
 }
 
 /// Makes a storage for another try.
@@ -69,89 +80,95 @@ fn builder() -> Builder {
     builder
 }
 
+/// The file as redb is to see it, and the layer that checks its pages, which files of earlier versions
+/// do not have.
+fn below_redb(
+    storage: &Arc<dyn Storage>,
+    writes: bool,
+) -> Result<(Arc<dyn Storage>, Option<Arc<CheckedPages>>)> {
+    let pages = CheckedPages::open(storage, writes)?.map(Arc::new);
+    let below = pages.clone().map_or_else(|| storage.clone(), |pages| pages);
+    Ok((below, pages))
+}
+
+/// The bytes of a table without entries.
+pub(super) fn new_table() -> Result<Vec<u8>> {
+    let memory = MemoryStorage::default();
+    let storage: Arc<dyn Storage> = Arc::new(memory.clone());
+    let made = CheckedPages::create(&storage, random());
+    made.map_err(|error| Error::io("create the table", &error))?;
+    let (below, _) = below_redb(&storage, true)?;
+    let backend = Backend::new(below)?;
+    let redb = guarded("", || builder().create_with_backend(backend))?;
+    let database = Database { redb: Redb::Writer(redb), storage };
+    commit(database.begin_write("")?, Position::after(None), "")?;
+    drop(database);
+    Ok(memory.bytes())
+}
+
 impl Database {
     /// Opens the file to write, and waits up to `timeout` for another writer to go.
     pub(super) fn open_writer(
         reopen: &mut Reopen<'_>,
         name: &str,
-        create: bool,
         verify: bool,
         timeout: Duration,
     ) -> Result<Database> {
         retried(timeout, || {
             let storage = reopen()?;
-            if !create {
-                check_not_empty(&*storage)?;
-            }
-            let backend = Backend::new(storage.clone())?;
+            check_not_empty(&*storage)?;
+            let (below, pages) = below_redb(&storage, true)?;
+            let backend = Backend::new(below)?;
+            let trust = |trusts| {
+                if let Some(pages) = &pages {
+                    pages.trust(trusts);
+                }
+            };
+            // redb verifies all that it uses then, and goes back to an older commit if it has to.
+            trust(verify);
             let opened = guarded(name, || {
                 builder()
                     .set_concurrency_mode(ConcurrencyMode::SingleWriter)
                     .set_check_integrity_on_open(verify)
                     .create_with_backend(backend)
             });
+            trust(false);
             opened
                 .map(|database| Database { redb: Redb::Writer(database), storage })
                 .map_err(|error| explained(error, reopen))
         })
     }
 
-    /// Opens the file to read, beside a writer where that is possible.
+    /// Opens the file to read, beside a writer where there is one. It keeps no writer out.
     pub(super) fn open_reader(
         reopen: &mut Reopen<'_>,
         name: &str,
         verify: bool,
         timeout: Duration,
     ) -> Result<Database> {
-        if verify {
-            retried(timeout, || Self::repaired(reopen, name, true))?;
-        }
         retried(timeout.max(READER_PATIENCE), || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let backend = Backend::new(storage.clone())?;
-            let mut needs_repair = false;
+            let (below, _) = below_redb(&storage, false)?;
+            if verify {
+                verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
+            }
+            let backend = Backend::new(below)?.for_reader();
             let opened = guarded(name, || {
                 let mut builder = builder();
                 builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
-                let opened = builder.open_read_only_with_backend(backend);
-                needs_repair = matches!(opened, Err(DatabaseError::RepairAborted));
-                opened
+                builder.open_read_only_with_backend(backend)
             });
             match opened {
                 Ok(database) => Ok(Database { redb: Redb::Follower(database), storage }),
-                Err(_) if needs_repair => Self::repaired(reopen, name, false),
                 Err(error) => Err(explained(error, reopen)),
             }
         })
     }
 
-    /// Opens the file with what redb repairs, or writes for its own ends, kept in memory.
-    fn repaired(reopen: &mut Reopen<'_>, name: &str, verify: bool) -> Result<Database> {
-        let storage = reopen()?;
-        check_not_empty(&*storage)?;
-        let len = storage.len().map_err(|error| Error::io("read", &error))?;
-        let overlay = Overlay::new(storage.clone()).map_err(|e| Error::io("read", &e))?;
-        let backend = Backend::new(storage.clone())?.over(Arc::new(overlay));
-        let database = guarded(name, || {
-            builder().set_check_integrity_on_open(verify).create_with_backend(backend)
-        })
-        .map_err(|error| explained(error, reopen))?;
-        // The overlay looked at the length before the lock was there.
-        let len_now = storage.len().map_err(|error| Error::io("read", &error))?;
-        match len == len_now {
-            true => Ok(Database { redb: Redb::Repaired(database), storage }),
-            false => Err(Error::new(
-                ErrorKind::Lock,
-                "expected a table that nobody is writing, found one that grew while it was opened; \
-                 open it again",
-            )),
-        }
-    }
-
     fn begin_read(&self) -> Result<ReadTransaction, redb::Error> {
         Ok(match &self.redb {
-            Redb::Writer(database) | Redb::Repaired(database) => database.begin_read()?,
+            Redb::Writer(database) => database.begin_read()?,
             Redb::Follower(database) => database.begin_read()?,
         })
     }
@@ -172,6 +189,18 @@ impl Database {
         Ok(Arc::new(Reading { table: OfProcess::new(table), name: name.to_owned() }))
     }
 
+    /// The position of the newest commit; files of earlier versions have none.
+    pub(super) fn position(&self, name: &str) -> Result<Option<Position>> {
+        guarded(name, || {
+            let table = match self.begin_read()?.open_table(POSITION) {
+                Ok(table) => table,
+                Err(TableError::TableDoesNotExist(_)) => return Ok(None),
+                Err(error) => return Err(redb::Error::from(error)),
+            };
+            Ok(table.get(&[][..])?.and_then(|bytes| Position::from_bytes(bytes.value())))
+        })
+    }
+
     /// Makes sure that the file holds a table of ours, or nothing yet.
     pub(super) fn check_content(&self, name: &str) -> Result<()> {
         let tables: Vec<String> = guarded(name, || {
@@ -179,14 +208,15 @@ impl Database {
             let names = reading.list_tables()?.map(|table| table.name().to_owned()).collect();
             Ok::<_, redb::Error>(names)
         })?;
-        match tables.as_slice() {
+        let entries: Vec<&String> = tables.iter().filter(|table| *table != POSITION_NAME).collect();
+        match entries.as_slice() {
             [] => Ok(()),
-            [table] if table == NAME => self.read(name).map(|_| ()),
+            [table] if *table == NAME => self.read(name).map(|_| ()),
             [table] if table.starts_with(NAME_OF_ANY_VERSION) => Err(Error::format(
                 format_args!("the table format {NAME}"),
                 format_args!("{table}, which a newer Bytewright wrote"),
             )),
-            tables => Err(Error::format(
+            _ => Err(Error::format(
                 "a table file of Bytewright",
                 format_args!("another program's redb file with the tables {}", tables.join(", ")),
             )),
@@ -221,9 +251,38 @@ impl Database {
         }
     }
 
+    /// The file, without the layer that checks its pages.
+    pub(super) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
     pub(super) fn file_len(&self, name: &str) -> Result<u64> {
         self.storage.len().map_err(|error| Error::io("read", &error).in_file(name))
     }
+}
+
+/// Has redb verify a file with all that refers to each other in it. What it would repair is kept in
+/// memory, and nobody is locked out: where a commit came meanwhile, it is done again.
+fn verify_unlocked(below: &Arc<dyn Storage>, name: &str) -> Result<()> {
+    let failed = |error| Error::io("read", &error);
+    for _ in 0..VERIFY_COUNT_MAX {
+        let (mut before, mut after) = ([0; HEADER_LEN], [0; HEADER_LEN]);
+        below.read_at(0, &mut before).map_err(failed)?;
+        let overlay = Overlay::new(below.clone()).map_err(failed)?;
+        let backend = Backend::without_locks(Arc::new(overlay));
+        let verified = guarded(name, || {
+            builder().set_check_integrity_on_open(true).create_with_backend(backend).map(drop)
+        });
+        below.read_at(0, &mut after).map_err(failed)?;
+        if before == after {
+            return verified;
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Lock,
+        "expected a table that nobody is writing, found one that changed while it was verified; \
+         open it again",
+    ))
 }
 
 /// Tries again while another process has the file, up to `timeout`.
@@ -259,14 +318,19 @@ fn explained(error: Error, reopen: &mut Reopen<'_>) -> Error {
     }
 }
 
+/// Whether a file that begins so is an ordered table.
+pub(in crate::table::file) fn is_beginning(beginning: &[u8]) -> bool {
+    beginning.starts_with(checked_pages::MAGIC) || beginning.starts_with(REDB_MAGIC)
+}
+
 fn check_beginning(storage: &dyn Storage) -> Result<()> {
     let read = || -> io::Result<Vec<u8>> {
-        let mut beginning = vec![0; storage.len()?.min(MAGIC.len() as u64) as usize];
+        let mut beginning = vec![0; storage.len()?.min(REDB_MAGIC.len() as u64) as usize];
         storage.read_at(0, &mut beginning)?;
         Ok(beginning)
     };
     let beginning = read().map_err(|error| Error::io("read", &error))?;
-    if beginning == MAGIC {
+    if is_beginning(&beginning) {
         return Ok(());
     }
     let found = match beginning.iter().all(|byte| *byte == 0) {
@@ -323,10 +387,13 @@ pub(super) fn bounds(range: &KeyRange) -> (Bound<&[u8]>, Bound<&[u8]>) {
     (range.from.as_ref().map(Vec::as_slice), range.to.as_ref().map(Vec::as_slice))
 }
 
-/// Ends a transaction, and keeps its changes.
-pub(super) fn commit(mut writing: Writing, name: &str) -> Result<()> {
+/// Ends a transaction, and keeps its changes: the table is at `position` then.
+pub(super) fn commit(mut writing: Writing, position: Position, name: &str) -> Result<()> {
     let writing = writing.take()?;
-    guarded(name, || writing.commit())
+    guarded(name, || {
+        writing.open_table(POSITION)?.insert(&[][..], position.to_bytes().as_slice())?;
+        Ok::<_, redb::Error>(writing.commit()?)
+    })
 }
 
 /// Ends a transaction, and takes its changes back.

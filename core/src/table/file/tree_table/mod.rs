@@ -6,24 +6,28 @@
 //! no write of its own, and a savepoint costs nothing. A transaction that becomes too much for memory
 //! goes on in one of redb's ([`Spill`]).
 //!
-//! What each [`SyncMode`] can lose, whole commits always, the last ones:
+//! A commit is written to a log beside the table before it waits in memory ([`redo_log`]), so the death
+//! of the process loses none. What each [`SyncMode`] can lose to a power cut, whole commits always, the
+//! last ones:
 //!
-//! | | the process dies | the power goes |
-//! |---|---|---|
-//! | [`SyncMode::Commit`] | nothing | nothing |
-//! | [`SyncMode::Interval`] | those of the last second | those of the last second |
-//! | [`SyncMode::Never`] | those since there were 8 MiB of changes | the same |
+//! | | |
+//! |---|---|
+//! | [`SyncMode::Commit`] | nothing; each is a commit of redb |
+//! | [`SyncMode::Interval`] | those of the last second |
+//! | [`SyncMode::Never`] | those since there were 8 MiB of changes, or 16 MiB of log |
 //!
-//! Whatever is in the file is there for good: there is no commit of redb that is not synced. So the two
-//! columns are the same, other processes see a commit when it cannot be lost any more, and a power cut
-//! never costs more than the death of the process.
+//! There is no commit of redb that is not synced, so readers in other processes see a commit when it
+//! cannot be lost any more. Who opens the table to read it has those in the log by then, too.
 
 mod changes;
+mod checked_pages;
 mod database;
 mod flusher;
+mod home;
 mod of_process;
 mod overlay;
 mod redb_backend;
+mod redo_log;
 mod state;
 mod view;
 
@@ -32,15 +36,16 @@ use std::sync::{Arc, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 
 use database::Database;
-pub(super) use database::MAGIC;
+pub(super) use database::is_beginning;
 use flusher::Shared;
+use home::Home;
 use of_process::{OfProcess, check_process};
 use state::State;
 use view::View;
 
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileStorage, Storage, StorageMode};
+use crate::io::{Directory, FileDirectory, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
 };
@@ -72,53 +77,82 @@ impl TreeTable {
     /// writes it, [`ErrorKind::Format`] where it holds something else, and [`ErrorKind::Corrupt`]
     /// where it is damaged and redb has no older commit that is whole.
     ///
-    /// A file that its last writer did not close is repaired by the next one. Opened to be read before
-    /// that, it is repaired in memory, and kept from writers until it is closed.
+    /// A file that its last writer did not close is repaired by the next one. Readers neither wait for
+    /// that nor keep writers out.
+    ///
+    /// Beside it is, while it is written, a file whose name goes on with `.log`. It has the commits that
+    /// the table's own file does not have yet; after a crash the next one to open the table takes them
+    /// from there.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<TreeTable> {
         let path = path.as_ref();
-        let mode = match (options.read_only, options.create) {
-            (true, _) => StorageMode::Follow,
-            (false, false) => StorageMode::Write,
-            (false, true) => StorageMode::Create,
-        };
-        // redb locks parts of the file, so that readers get along with a writer.
-        let mut reopen = || -> Result<Arc<dyn Storage>> {
-            Ok(Arc::new(FileStorage::open_unlocked(path, mode)?))
-        };
-        let mut table = Self::open_with(&mut reopen, &path.to_string_lossy(), options)?;
+        let shown = path.to_string_lossy();
+        let (directory, name) =
+            FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
+        let directory = Arc::new(directory);
+        let mut table =
+            Self::open_at(Home { directory, name, path: Some(path.to_owned()) }, &shown, options)?;
         table.path = Some(path.to_owned());
         Ok(table)
     }
 
-    /// Opens the table in `storage`, which errors call `name`. Where it is no file of the operating
+    /// Opens the table in the file `name` of `directory`. Where these are no files of the operating
     /// system, nothing keeps two tables from using it at once.
+    pub fn open_in(
+        directory: Arc<dyn Directory>,
+        name: &str,
+        options: OpenOptions,
+    ) -> Result<TreeTable> {
+        Self::open_at(Home { directory, name: name.into(), path: None }, name, options)
+    }
+
+    fn open_at(home: Home, name: &str, options: OpenOptions) -> Result<TreeTable> {
+        let mode = match options.read_only {
+            true => StorageMode::Follow,
+            false => StorageMode::Write,
+        };
+        if options.create && !options.read_only {
+            let made = home.create(database::new_table, options.timeout);
+            made.map_err(|error| error.in_file(name))?;
+        }
+        Self::open_with(&mut || home.open(mode), name, options, Some(&home))
+    }
+
+    /// Opens the table in `storage`, which errors call `name`. Where it is no file of the operating
+    /// system, nothing keeps two tables from using it at once. It has no log, so that the death of the
+    /// process loses what a power cut loses.
     pub fn open_storage(
         storage: Box<dyn Storage>,
         name: &str,
         options: OpenOptions,
     ) -> Result<TreeTable> {
         let storage: Arc<dyn Storage> = Arc::from(storage);
-        Self::open_with(&mut || Ok(storage.clone()), name, options)
+        if options.create && !options.read_only && storage.len().is_ok_and(|len| len == 0) {
+            let made = home::write_in_place(&*storage, &database::new_table()?);
+            made.map_err(|error| Error::io("create the table", &error).in_file(name))?;
+        }
+        Self::open_with(&mut || Ok(storage.clone()), name, options, None)
     }
 
     fn open_with(
         reopen: &mut database::Reopen<'_>,
         name: &str,
         options: OpenOptions,
+        home: Option<&Home>,
     ) -> Result<TreeTable> {
-        let OpenOptions { create, read_only, verify, timeout, sync } = options;
+        let OpenOptions { read_only, verify, timeout, sync, .. } = options;
         let database = match read_only {
             true => Database::open_reader(reopen, name, verify, timeout),
-            false => Database::open_writer(reopen, name, create, verify, timeout),
+            false => Database::open_writer(reopen, name, verify, timeout),
         };
-        let shared = database
-            .and_then(|database| {
-                database.check_content(name)?;
-                Ok(Shared::new(State::new(database, name, sync)))
-            })
-            .map_err(|error| error.in_file(name))?;
+        let state = database.and_then(|database| {
+            database.check_content(name)?;
+            match read_only {
+                true => State::of_reader(database, name, home),
+                false => State::of_writer(database, name, sync, home.cloned()),
+            }
+        });
         let mut table = TreeTable {
-            shared: Arc::new(shared),
+            shared: Arc::new(Shared::new(state.map_err(|error| error.in_file(name))?)),
             name: name.to_owned(),
             path: None,
             options,
@@ -157,9 +191,7 @@ impl TreeTable {
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>> {
-        let mut state = self.here()?.shared.lock();
-        state.check()?;
-        Ok(state)
+        Ok(self.here()?.shared.lock())
     }
 
     /// The state, where this process may change the table.
@@ -176,14 +208,13 @@ impl TreeTable {
                            forked from it, where the table can only be read";
             Error::new(ErrorKind::Closed, message).in_file(&self.name)
         })?;
-        let mut state = self.shared.lock();
-        state.check()?;
-        Ok(state)
+        Ok(self.shared.lock())
     }
 
     /// Does `change`, and makes it known to who writes it to the file.
     fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         let mut state = self.state_to_write()?;
+        state.check()?;
         let waited = state.is_waiting();
         let outcome = change(&mut state);
         let waits = state.is_waiting();
@@ -245,7 +276,8 @@ impl Table for TreeTable {
     }
 
     fn abort(&mut self) -> Result<()> {
-        self.change(State::abort)
+        // What a failure has taken back need not be taken back again.
+        self.state_to_write()?.abort()
     }
 
     fn depth(&self) -> usize {
@@ -350,7 +382,7 @@ mod tests {
         let shared = parent.shared.clone();
         let mut child = inherited(parent);
         assert_eq!(child.get(b"in the file").unwrap().as_deref(), Some(&b"1"[..]));
-        assert_eq!(child.get(b"in memory").unwrap(), None);
+        assert_eq!(child.get(b"in memory").unwrap().as_deref(), Some(&b"2"[..]), "by the log");
         let error = child.put(b"a", b"").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Closed);
         assert!(error.to_string().contains("forked"), "{error}");

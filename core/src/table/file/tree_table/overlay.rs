@@ -89,8 +89,11 @@ impl Storage for Overlay {
         for (number, in_block, in_bytes) in pieces(offset, bytes.len()) {
             if !changes.blocks.contains_key(&number) {
                 let mut block = Box::new([0; BLOCK_LEN]);
-                let start = number * BLOCK_LEN as u64;
-                self.read_below(changes.visible_len, start, block.as_mut_slice())?;
+                // What is there may be no page yet, and is not needed where all of it changes.
+                if in_block.len() < BLOCK_LEN {
+                    let start = number * BLOCK_LEN as u64;
+                    self.read_below(changes.visible_len, start, block.as_mut_slice())?;
+                }
                 changes.blocks.insert(number, block);
             }
             if let Some(block) = changes.blocks.get_mut(&number) {

@@ -12,6 +12,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::Storage;
 use crate::panics::{self, Panic};
 
+/// The byte that a writer of redb locks from the moment its file is consistent, and as long as it has
+/// the file open. A reader that finds it free takes an unclean file for one to be repaired first.
+const CONSISTENT_BYTE: u64 = (1 << 62) + 4;
+
+/// Where redb's header has flags.
+const FLAGS: usize = 9;
+/// The flag of a commit that was synced before the header said that it is the newest.
+const TWO_PHASE: u8 = 4;
+/// The flag of a newest commit of which the header is not synced yet: readers take the one before.
+const UNFLUSHED: u8 = 8;
+
 /// A [`Storage`] as redb wants its files. In a process forked from the one that made it, it neither
 /// reads nor writes, and keeps the locks, which are the parent's.
 #[derive(Debug)]
@@ -19,8 +30,7 @@ pub(super) struct Backend {
     storage: Arc<dyn Storage>,
     /// Locks on parts of the operating system's file. Storage that is none has nobody to share with.
     locks: Option<FileBackend>,
-    /// Lock only to keep writers out, beside others who do.
-    only_against_writers: bool,
+    is_reader: bool,
     process: u32,
 }
 
@@ -34,13 +44,37 @@ impl Backend {
                 Some(guarded("", || FileBackend::new(file))?)
             }
         };
-        Ok(Backend { storage, locks, only_against_writers: false, process: std::process::id() })
+        Ok(Backend { locks, ..Backend::without_locks(storage) })
     }
 
-    /// The same locks for other bytes: `storage` shows what is in the file, with changes that stay in
-    /// memory.
-    pub(super) fn over(self, storage: Arc<dyn Storage>) -> Backend {
-        Backend { storage, only_against_writers: true, ..self }
+    /// One for storage that nobody shares.
+    pub(super) fn without_locks(storage: Arc<dyn Storage>) -> Backend {
+        Backend { storage, locks: None, is_reader: false, process: std::process::id() }
+    }
+
+    /// The same for who only reads: an unclean file is read as it is, and left to the next writer. That
+    /// is safe because every commit of ours is synced before redb's header says that it is the newest:
+    /// what a crash leaves needs a repair only before somebody allocates pages.
+    pub(super) fn for_reader(self) -> Backend {
+        Backend { is_reader: true, ..self }
+    }
+
+    /// Whether a process has the file open to write, and has repaired it.
+    fn has_writer(&self) -> Result<bool, BackendError> {
+        let byte = Bound::Included(CONSISTENT_BYTE);
+        self.locks.as_ref().map_or(Ok(false), |locks| locks.query_lock_range(byte, byte))
+    }
+
+    /// What a reader makes of the beginning of the file: of the two commits that the header has, a
+    /// writer that died may have left the newest without saying that it is synced. It is, then.
+    fn publish_newest(&self, header: &mut [u8]) -> io::Result<()> {
+        let Some(flags) = header.get_mut(FLAGS) else { return Ok(()) };
+        let is_unflushed = *flags & (UNFLUSHED | TWO_PHASE) == UNFLUSHED | TWO_PHASE;
+        if is_unflushed && !self.has_writer().map_err(io::Error::other)? {
+            self.storage.sync()?;
+            *flags &= !UNFLUSHED;
+        }
+        Ok(())
     }
 
     fn is_inherited(&self) -> bool {
@@ -59,7 +93,11 @@ impl StorageBackend for Backend {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.check_process()?;
-        self.storage.read_at(offset, out)
+        self.storage.read_at(offset, out)?;
+        match self.is_reader && offset == 0 {
+            true => self.publish_newest(out),
+            false => Ok(()),
+        }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -85,14 +123,7 @@ impl StorageBackend for Backend {
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        match &self.locks {
-            None => Ok(true),
-            // Between its ends redb's lock of the whole file has the bytes of its readers, which stay
-            // free for others.
-            Some(_) if self.only_against_writers && is_inner(start, end) => Ok(true),
-            Some(locks) if self.only_against_writers => locks.try_lock_shared_range(start, end),
-            Some(locks) => locks.try_lock_range(start, end),
-        }
+        self.locks.as_ref().map_or(Ok(true), |locks| locks.try_lock_range(start, end))
     }
 
     fn try_lock_shared_range(
@@ -104,11 +135,7 @@ impl StorageBackend for Backend {
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        match &self.locks {
-            None => Ok(()),
-            Some(locks) if self.only_against_writers => locks.lock_shared_range(start, end),
-            Some(locks) => locks.lock_range(start, end),
-        }
+        self.locks.as_ref().map_or(Ok(()), |locks| locks.lock_range(start, end))
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
@@ -117,19 +144,17 @@ impl StorageBackend for Backend {
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         match &self.locks {
-            Some(_) if self.only_against_writers && is_inner(start, end) => Ok(()),
             Some(locks) if !self.is_inherited() => locks.unlock_range(start, end),
             _ => Ok(()),
         }
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        if self.is_reader && start == Bound::Included(CONSISTENT_BYTE) {
+            return Ok(true);
+        }
         self.locks.as_ref().map_or(Ok(false), |locks| locks.query_lock_range(start, end))
     }
-}
-
-fn is_inner(start: Bound<u64>, end: Bound<u64>) -> bool {
-    start != Bound::Unbounded && end != Bound::Unbounded
 }
 
 /// Does `work` of redb on the file `name`. Over a damaged file that nobody verified redb can panic

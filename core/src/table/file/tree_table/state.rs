@@ -1,13 +1,17 @@
 //! What a table is made of at a moment, and how changes move through it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::changes::Changes;
 use super::database::{self, CACHE_LEN, Database, Reading};
+use super::home::Home;
 use super::of_process::OfProcess;
+use super::redo_log::{Position, RedoLog, Tail};
 use super::view::{Below, Found, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
+use crate::heap::record::Record;
+use crate::io::Storage;
 use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
 
@@ -21,13 +25,33 @@ const CHANGE_LEN: usize = 64 << 10;
 /// look whether its key is there.
 const COUNTED_CHANGES: u32 = 1000;
 
+/// What stays readable when a flush fails.
+#[derive(Clone, Copy)]
+enum Kept {
+    /// All that was to be written: who committed it was told so.
+    Committed,
+    /// Nothing: who commits it is told of the failure.
+    Nothing,
+}
+
 /// The parts of a table. Whoever has it has its lock, and is the process that opened the table.
 pub(super) struct State {
     /// Gone after closing.
     database: Option<OfProcess<Database>>,
+    /// The file of the table.
+    storage: Arc<dyn Storage>,
     name: String,
     process: u32,
     sync: SyncMode,
+    /// The newest commit.
+    position: Position,
+    /// The newest commit of redb; a file of an earlier version has none before its first.
+    written: Option<Position>,
+    /// Where commits are before redb has them. Without one, they wait in memory only.
+    log: Option<RedoLog>,
+    /// Commits that the file does not have, while it is only read: of a process that died, or of this
+    /// one when a write failed.
+    tail: Option<Tail>,
     /// The newest commit of the file, once it was read.
     reading: Option<Arc<Reading>>,
     /// Changes that are not in the file: first the committed ones, then those of open transactions.
@@ -51,12 +75,50 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    pub(super) fn new(database: Database, name: &str, sync: SyncMode) -> State {
+    /// The state of a table whose file is open to be read.
+    pub(super) fn of_reader(database: Database, name: &str, home: Option<&Home>) -> Result<State> {
+        let written = database.position(name)?;
+        let mut state = State::new(database, name, SyncMode::Never, written);
+        if let Some(home) = home {
+            state.tail = Tail::read(home, written)?.filter(|tail| !tail.is_empty());
+        }
+        Ok(state)
+    }
+
+    /// The state of a table whose file is open to be written. What a process that died has left in the
+    /// log goes to the file first.
+    pub(super) fn of_writer(
+        database: Database,
+        name: &str,
+        sync: SyncMode,
+        home: Option<Home>,
+    ) -> Result<State> {
+        let written = database.position(name)?;
+        let mut state = State::new(database, name, sync, written);
+        let Some(home) = home else { return Ok(state) };
+        if let Some(tail) = Tail::read(&home, written)? {
+            state.position.number = tail.end.number;
+            state.layers = vec![tail.changes];
+            state.flush()?;
+            RedoLog::discard(&home);
+        }
+        let base = state.written.unwrap_or(state.position);
+        let storage = state.storage.clone();
+        state.log = Some(RedoLog::new(home, storage, base, state.position));
+        Ok(state)
+    }
+
+    fn new(database: Database, name: &str, sync: SyncMode, written: Option<Position>) -> State {
         State {
+            storage: database.storage().clone(),
             database: Some(OfProcess::new(database)),
             name: name.to_owned(),
             process: std::process::id(),
             sync,
+            position: Position::after(written),
+            written,
+            log: None,
+            tail: None,
             reading: None,
             layers: vec![Arc::default()],
             spill: None,
@@ -75,8 +137,8 @@ impl State {
         self.is_closing = true;
     }
 
-    /// Fails after a failed write. The first time this is the error itself, which a thread in the
-    /// background may have met.
+    /// Fails after a failed write, for who wants to write more. The first time this is the error itself,
+    /// which a thread in the background may have met.
     pub(super) fn check(&mut self) -> Result<()> {
         match &mut self.failure {
             None => Ok(()),
@@ -88,7 +150,7 @@ impl State {
                 ErrorKind::Closed,
                 format!(
                     "expected a table whose writes work, found one closed by an earlier failure \
-                     ({}); what was in the file is whole: open it again",
+                     ({}); what was committed can be read: open it again to write",
                     error.message()
                 ),
             )
@@ -96,15 +158,44 @@ impl State {
         }
     }
 
-    /// Remembers that a write failed: what is in the file now is known only after opening it again.
+    /// Remembers that redb or the log failed. Nothing is written from now on. What is in the file now
+    /// is read anew, and `kept`, which was committed and may not be there, is laid over it.
+    fn fail(&mut self, error: &Error, kept: Arc<Changes>) {
+        self.failure = Some((error.clone(), true));
+        self.layers = vec![Arc::default()];
+        if let Some(Ok(writing)) = self.spill.take().map(|spill| spill.end()) {
+            let _ = database::abort(writing, &self.name);
+        }
+        if !kept.is_empty() {
+            let base = self.written.unwrap_or(self.position);
+            self.tail = Some(Tail::new(base, self.position, Arc::unwrap_or_clone(kept)));
+        }
+        // The log stays for the next one who opens the table.
+        (self.log, self.reading, self.len, self.waiting_since) = (None, None, None, None);
+        // redb does nothing more after a failure.
+        self.database = None;
+    }
+
+    /// The same where nothing waits in memory that was committed.
     fn failed<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if let Err(error) = &outcome {
-            self.failure = Some((error.clone(), true));
+            self.fail(error, Arc::default());
         }
         outcome
     }
 
-    /// The same for a write that nobody called for.
+    /// Opens the file to be read, after redb could not go on.
+    fn reopen(&mut self) -> Result<()> {
+        if self.database.is_none() && self.failure.is_some() && !self.is_closing {
+            let storage = self.storage.clone();
+            let mut same = || Ok(storage.clone());
+            let database = Database::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
+            self.database = Some(OfProcess::new(database));
+        }
+        Ok(())
+    }
+
+    /// A flush that nobody called for.
     pub(super) fn flush_in_background(&mut self) {
         if self.failure.is_none() && self.flush().is_err() {
             self.failure = self.failure.take().map(|(error, _)| (error, false));
@@ -135,10 +226,17 @@ impl State {
         if let Some(reading) = &self.reading {
             return Ok(reading.clone());
         }
+        self.reopen()?;
         let database = self.database()?;
-        let reading = database.read(&self.name)?;
+        let mut reading = database.read(&self.name)?;
         if database.keeps_readings() {
             self.reading = Some(reading.clone());
+        } else if let Some(tail) = &self.tail
+            && !tail.fits(database.position(&self.name)?)
+        {
+            // Another process has written these commits, and maybe more.
+            reading = database.read(&self.name)?;
+            self.tail = None;
         }
         Ok(reading)
     }
@@ -152,6 +250,9 @@ impl State {
 
     /// Where the value of `key` is.
     pub(super) fn find(&mut self, key: &[u8]) -> Result<Found> {
+        if self.tail.is_some() {
+            return self.view()?.find(key);
+        }
         let layers = std::mem::take(&mut self.layers);
         let found = find(&layers, || self.below(), key);
         self.layers = layers;
@@ -160,7 +261,10 @@ impl State {
 
     pub(super) fn view(&mut self) -> Result<View> {
         let below = self.below()?;
-        Ok(View::new(&self.layers, below, self.process))
+        Ok(match &self.tail {
+            Some(tail) => View::new(std::slice::from_ref(&tail.changes), below, self.process),
+            None => View::new(&self.layers, below, self.process),
+        })
     }
 
     pub(super) fn len(&mut self) -> Result<u64> {
@@ -178,10 +282,18 @@ impl State {
     /// Sets the value of `key`, or takes it out.
     pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.count(key, value.is_some())?;
+        if self.depth() == 0 {
+            return self.commit_one(key, value);
+        }
         if let Some(layer) = self.layers.last_mut() {
             Arc::make_mut(layer).set(key, value);
         }
-        self.moved()
+        match self.layers.as_slice() {
+            [_, outermost] if outermost.memory_len() > CHANGES_LEN_MAX && self.may_spill() => {
+                self.spill()
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Keeps the number of entries, where it is known.
@@ -197,22 +309,69 @@ impl State {
         Ok(())
     }
 
-    /// After changes of the newest layer: makes room, and writes what is due.
-    fn moved(&mut self) -> Result<()> {
-        match self.layers.as_slice() {
-            [committed] if committed.is_empty() => Ok(()),
-            [committed] => {
-                if self.sync == SyncMode::Commit || committed.memory_len() > CHANGES_LEN_MAX {
-                    return self.flush();
-                }
-                self.waiting_since.get_or_insert_with(Instant::now);
-                Ok(())
-            }
-            [_, outermost] if outermost.memory_len() > CHANGES_LEN_MAX && self.may_spill() => {
-                self.spill()
-            }
-            _ => Ok(()),
+    /// Commits one change.
+    fn commit_one(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let record = match value {
+            Some(value) => Record::Entry { key, value },
+            None => Record::Deletion { key },
+        };
+        let is_logged = self.log_commit(|log, number| log.append_one(number, &record))?;
+        self.take_in(is_logged, |committed| committed.set(key, value))
+    }
+
+    /// Commits the changes of a transaction.
+    fn commit_all(&mut self, changes: Changes) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
         }
+        let is_logged = self.log_commit(|log, number| log.append(number, &changes))?;
+        self.take_in(is_logged, |committed| committed.absorb(changes))
+    }
+
+    /// Writes a commit to the log, and says whether the log has it now.
+    fn log_commit(
+        &mut self,
+        append: impl FnOnce(&mut RedoLog, u64) -> Result<bool>,
+    ) -> Result<bool> {
+        if self.sync == SyncMode::Commit || self.log.is_none() {
+            return Ok(false);
+        }
+        if self.written.is_none() {
+            // A file of an earlier version: the log has to name a commit that it follows.
+            let outcome = self.write(|_, _| Ok(()));
+            self.failed(outcome)?;
+            self.written = Some(self.position);
+        }
+        let number = self.position.number + 1;
+        let Some(log) = &mut self.log else { return Ok(false) };
+        append(log, number).map_err(|error| {
+            let error = error.in_file(&self.name);
+            let kept = self.layers.first_mut().map(std::mem::take).unwrap_or_default();
+            self.fail(&error, kept);
+            error
+        })
+    }
+
+    /// Adds a commit to those that wait, and writes what is due.
+    fn take_in(&mut self, is_logged: bool, change: impl FnOnce(&mut Changes)) -> Result<()> {
+        let must_be_written = self.sync == SyncMode::Commit || self.log.is_some() && !is_logged;
+        if must_be_written {
+            self.flush()?;
+        }
+        self.position.number += 1;
+        if let Some(committed) = self.layers.first_mut() {
+            change(Arc::make_mut(committed));
+        }
+        if must_be_written {
+            return self.flush_keeping(Kept::Nothing);
+        }
+        let waiting = self.layers.first().map_or(0, |committed| committed.memory_len());
+        let is_full = waiting > CHANGES_LEN_MAX;
+        if is_full || self.log.as_ref().is_some_and(RedoLog::is_full) {
+            return self.flush();
+        }
+        self.waiting_since.get_or_insert_with(Instant::now);
+        Ok(())
     }
 
     /// Whether a change made now will be written to the file before it returns, unless it is longer
@@ -237,23 +396,37 @@ impl State {
     pub(super) fn commit(&mut self) -> Result<()> {
         let ended = self.end_layer()?;
         let ended = Arc::unwrap_or_clone(ended);
-        if self.depth() == 0
-            && let Some(spill) = self.spill.take()
-        {
-            let outcome = spill.end().and_then(|writing| {
-                database::apply(writing.checked()?, &ended, &self.name)?;
-                database::commit(writing, &self.name)
-            });
-            self.reading = None;
-            return self.failed(outcome);
+        if self.depth() > 0 {
+            if let Some(layer) = self.layers.last_mut() {
+                Arc::make_mut(layer).absorb(ended);
+            }
+            return Ok(());
         }
-        if let Some(layer) = self.layers.last_mut() {
-            Arc::make_mut(layer).absorb(ended);
+        match self.spill.take() {
+            Some(spill) => self.commit_spill(&spill, &ended),
+            None => self.commit_all(ended),
         }
-        self.moved()
+    }
+
+    /// Commits a transaction of redb, after the last of its changes.
+    fn commit_spill(&mut self, spill: &Spill, last: &Changes) -> Result<()> {
+        let position = Position { number: self.position.number + 1, ..self.position };
+        let outcome = spill.end().and_then(|writing| {
+            database::apply(writing.checked()?, last, &self.name)?;
+            database::commit(writing, position, &self.name)
+        });
+        self.reading = None;
+        self.failed(outcome)?;
+        self.position = position;
+        self.has_written();
+        Ok(())
     }
 
     pub(super) fn abort(&mut self) -> Result<()> {
+        if self.failure.is_some() && self.depth() == 0 {
+            // The failure has taken it back.
+            return Ok(());
+        }
         self.end_layer()?;
         self.len = None;
         if self.depth() == 0
@@ -279,6 +452,10 @@ impl State {
 
     /// Writes what was committed to the file, where a power cut will not reach it.
     pub(super) fn flush(&mut self) -> Result<()> {
+        self.flush_keeping(Kept::Committed)
+    }
+
+    fn flush_keeping(&mut self, kept: Kept) -> Result<()> {
         let Some(committed) = self.layers.first_mut() else { return Ok(()) };
         self.waiting_since = None;
         if committed.is_empty() {
@@ -286,8 +463,28 @@ impl State {
         }
         let changes = std::mem::take(committed);
         self.reading = None;
-        let outcome = self.write(|writing, name| database::apply(writing, &changes, name));
-        self.failed(outcome)
+        match self.write(|writing, name| database::apply(writing, &changes, name)) {
+            Ok(()) => {
+                self.has_written();
+                Ok(())
+            }
+            Err(error) => {
+                let kept = match kept {
+                    Kept::Committed => changes,
+                    Kept::Nothing => Arc::default(),
+                };
+                self.fail(&error, kept);
+                Err(error)
+            }
+        }
+    }
+
+    /// The file has all commits now.
+    fn has_written(&mut self) {
+        self.written = Some(self.position);
+        if let Some(log) = &mut self.log {
+            log.restart();
+        }
     }
 
     /// Does `change` as a commit of redb.
@@ -297,7 +494,7 @@ impl State {
     ) -> Result<()> {
         let writing = self.database()?.begin_write(&self.name)?;
         change(writing.checked()?, &self.name)?;
-        database::commit(writing, &self.name)
+        database::commit(writing, self.position, &self.name)
     }
 
     /// Whether no view shows the part of the transaction that would be changed.
@@ -381,7 +578,8 @@ impl State {
             used_bytes = stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
         }
         stat.dead_bytes = file_bytes.saturating_sub(used_bytes);
-        let changes: usize = self.layers.iter().map(|layer| layer.memory_len()).sum();
+        let tail = self.tail.as_ref().map(|tail| &tail.changes);
+        let changes: usize = self.layers.iter().chain(tail).map(|layer| layer.memory_len()).sum();
         stat.memory_bytes = changes as u64 + file_bytes.min(CACHE_LEN as u64);
         Ok(stat)
     }
@@ -392,10 +590,11 @@ impl State {
         if let Some(Ok(writing)) = self.spill.take().map(|spill| spill.end()) {
             let _ = database::abort(writing, &self.name);
         }
-        if self.failure.is_none() {
-            let _ = self.flush();
-        }
+        let is_written = self.failure.is_none() && self.flush().is_ok();
         self.reading = None;
         self.database = None;
+        if let Some(mut log) = self.log.take().filter(|_| is_written) {
+            log.remove();
+        }
     }
 }

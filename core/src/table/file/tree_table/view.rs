@@ -148,6 +148,10 @@ impl View {
         View { process, layers, below }
     }
 
+    pub(super) fn find(&self, key: &[u8]) -> Result<Found> {
+        find(&self.layers, || Ok(self.below.clone()), key)
+    }
+
     pub(super) fn scan(&self, range: &KeyRange) -> Result<TreeScan> {
         check_process(self.process)?;
         let is_over = range.is_empty();
@@ -201,7 +205,7 @@ impl Snapshot for View {
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
         check_process(self.process)?;
-        Ok(find(&self.layers, || Ok(self.below.clone()), key)?.show(key, found))
+        Ok(self.find(key)?.show(key, found))
     }
 
     fn scan(&self) -> Result<Box<dyn Scan>> {

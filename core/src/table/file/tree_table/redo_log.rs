@@ -1,0 +1,357 @@
+//! The log beside the table: commits that are not in the table's file yet, so that the death of the
+//! process loses none of them. `docs/tree-table-file.md` draws it.
+//!
+//! ```text
+//! header:  magic 8   format 4   0 4   session 16   base session 16   base number 8   0 4   check 4
+//! frame:   payload length 4   number 8   check 4   payload: records of `heap::record`
+//! ```
+//!
+//! A frame is a commit, written by one call and not synced. Commits are numbered, and a commit of redb
+//! says which [`Position`] it has: all up to this number is in it. So frames are done again only where
+//! they follow what the table holds. When redb has synced all frames, the next ones overwrite them
+//! from the beginning; the numbers tell the new from the old.
+//!
+//! A position has the session of its writer, which is a random number. A log of another table, or one
+//! that belongs to an earlier copy of this one, has a session and a base that do not match.
+
+use std::io;
+use std::sync::Arc;
+
+use crc32c::crc32c_append;
+
+use super::changes::Changes;
+use super::home::{Home, is_refused, random};
+use crate::error::{Error, ErrorKind, Result};
+use crate::heap::record::Record;
+use crate::io::{FileOwner, Storage, StorageMode};
+use crate::wire::{Endian, Reader};
+
+const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
+const FORMAT: u32 = 1;
+
+/// Where the frames begin.
+const HEADER_LEN: usize = 64;
+
+/// Bytes of a frame before its payload.
+const FRAME_HEADER_LEN: usize = 16;
+
+/// The longest payload. A longer commit goes to the table's file at once.
+const PAYLOAD_LEN_MAX: usize = 8 << 20;
+
+/// Beyond this, what the log has goes to the table's file.
+const END_MAX: u64 = 16 << 20;
+
+/// What a log can have at most.
+const LOG_LEN_MAX: u64 = END_MAX + (FRAME_HEADER_LEN + PAYLOAD_LEN_MAX) as u64;
+
+/// A commit among all that were ever made to tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Position {
+    /// A random number of the handle that committed it.
+    pub(super) session: u128,
+    /// Commits of the table up to it, in all sessions.
+    pub(super) number: u64,
+}
+
+impl Position {
+    pub(super) const LEN: usize = 24;
+
+    /// Where a writer begins that finds `base`.
+    pub(super) fn after(base: Option<Position>) -> Position {
+        let session = u128::from(random()) << 64 | u128::from(random());
+        Position { session, number: base.map_or(0, |base| base.number) }
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..16].copy_from_slice(&self.session.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.number.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Position> {
+        let (session, number) = bytes.split_first_chunk::<16>()?;
+        let number = u64::from_le_bytes(number.try_into().ok()?);
+        Some(Position { session: u128::from_le_bytes(*session), number })
+    }
+}
+
+/// The log of a process that writes.
+#[derive(Debug)]
+pub(super) struct RedoLog {
+    home: Home,
+    /// The file of the table.
+    table: Arc<dyn Storage>,
+    /// What the table held when the session began.
+    base: Position,
+    session: u128,
+    file: LogFile,
+    end: u64,
+    frame: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum LogFile {
+    /// There is none before there is something to write.
+    None,
+    Open(Box<dyn Storage>),
+    /// The directory must not be written.
+    Refused,
+}
+
+impl RedoLog {
+    /// The log of the session at `position`, which found or made the table at `base`.
+    pub(super) fn new(
+        home: Home,
+        table: Arc<dyn Storage>,
+        base: Position,
+        position: Position,
+    ) -> RedoLog {
+        let (file, end) = (LogFile::None, HEADER_LEN as u64);
+        RedoLog { home, table, base, session: position.session, file, end, frame: Vec::new() }
+    }
+
+    /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
+    /// without the right to make files, is none for a log.
+    pub(super) fn append_one(&mut self, number: u64, record: &Record<'_>) -> Result<bool> {
+        if record.len() > PAYLOAD_LEN_MAX || !self.is_open()? {
+            return Ok(false);
+        }
+        self.begin_frame();
+        record.put(&mut self.frame);
+        self.end_frame(number)
+    }
+
+    /// The same for a transaction.
+    pub(super) fn append(&mut self, number: u64, changes: &Changes) -> Result<bool> {
+        if !self.is_open()? {
+            return Ok(false);
+        }
+        self.begin_frame();
+        for (key, value) in changes.iter() {
+            let record = match value {
+                Some(value) => Record::Entry { key, value },
+                None => Record::Deletion { key },
+            };
+            if self.frame.len() + record.len() > PAYLOAD_LEN_MAX {
+                return Ok(false);
+            }
+            record.put(&mut self.frame);
+        }
+        self.end_frame(number)
+    }
+
+    fn begin_frame(&mut self) {
+        self.frame.clear();
+        self.frame.resize(FRAME_HEADER_LEN, 0);
+    }
+
+    fn end_frame(&mut self, number: u64) -> Result<bool> {
+        let LogFile::Open(file) = &self.file else { return Ok(false) };
+        let payload_len = (self.frame.len() - FRAME_HEADER_LEN) as u32;
+        self.frame[..4].copy_from_slice(&payload_len.to_le_bytes());
+        self.frame[4..12].copy_from_slice(&number.to_le_bytes());
+        let (head, payload) = self.frame.split_at(FRAME_HEADER_LEN);
+        let check = check(self.session, self.end, &head[..12], payload);
+        self.frame[12..16].copy_from_slice(&check.to_le_bytes());
+        file.write_at(self.end, &self.frame).map_err(|e| Error::io("write the log of", &e))?;
+        self.end += self.frame.len() as u64;
+        if self.frame.capacity() > 1 << 20 {
+            self.frame = Vec::new();
+        }
+        Ok(true)
+    }
+
+    /// Whether what it has should go to the table's file.
+    pub(super) fn is_full(&self) -> bool {
+        self.end > END_MAX
+    }
+
+    /// Begins anew, because the table's file has all of it.
+    pub(super) fn restart(&mut self) {
+        self.end = HEADER_LEN as u64;
+    }
+
+    /// Takes away the file of an earlier session, because the table's file has all of it.
+    pub(super) fn discard(home: &Home) {
+        // One that stays is never done again.
+        let _ = home.directory.remove(&home.log_name());
+    }
+
+    /// Takes the file away, because the table's file has all of it.
+    pub(super) fn remove(&mut self) {
+        if let LogFile::Open(file) = std::mem::replace(&mut self.file, LogFile::None)
+            && let (Ok(own), name) = (file.id(), self.home.log_name())
+            && matches!(self.home.directory.id(&name), Ok(named) if named == own)
+        {
+            Self::discard(&self.home);
+        }
+    }
+
+    /// Whether there is a file to write to, which this makes.
+    fn is_open(&mut self) -> Result<bool> {
+        if matches!(self.file, LogFile::None) {
+            self.file = match self.create() {
+                Ok(file) => LogFile::Open(file),
+                Err(error) if is_refused(error.kind()) => LogFile::Refused,
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(matches!(self.file, LogFile::Open(_)))
+    }
+
+    /// A new file, of the owner of the table. One that is there belongs to another table, or to a
+    /// state of this one that is no more; a process may have it open.
+    fn create(&self) -> Result<Box<dyn Storage>> {
+        let (name, directory) = (self.home.log_name(), &self.home.directory);
+        let create = || -> io::Result<Box<dyn Storage>> {
+            if directory.id(&name)?.is_some() {
+                directory.remove(&name)?;
+            }
+            let owner = self.table.file().map(FileOwner::of).transpose()?;
+            let file = directory.create(&name, owner)?;
+            let written = file.write_at(0, &self.header());
+            written.inspect_err(|_| drop(directory.remove(&name)))?;
+            Ok(file)
+        };
+        create().map_err(|error| Error::io("make the log of", &error))
+    }
+
+    fn header(&self) -> [u8; HEADER_LEN] {
+        let mut header = [0; HEADER_LEN];
+        header[..8].copy_from_slice(MAGIC);
+        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        header[16..32].copy_from_slice(&self.session.to_le_bytes());
+        header[32..56].copy_from_slice(&self.base.to_bytes());
+        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
+        header[60..].copy_from_slice(&check);
+        header
+    }
+}
+
+/// The check of a frame, which depends on its session and place.
+fn check(session: u128, offset: u64, head: &[u8], payload: &[u8]) -> u32 {
+    let salt = crc32c::crc32c(&session.to_le_bytes());
+    let place = crc32c_append(salt ^ offset as u32 ^ (offset >> 32) as u32, head);
+    crc32c_append(place, payload)
+}
+
+/// Commits of a log that the table's file does not have.
+#[derive(Debug)]
+pub(super) struct Tail {
+    /// What the table's file has.
+    base: Position,
+    /// The last commit.
+    pub(super) end: Position,
+    pub(super) changes: Arc<Changes>,
+}
+
+impl Tail {
+    /// Commits from `base` to `end` that have these `changes`.
+    pub(super) fn new(base: Position, end: Position, changes: Changes) -> Tail {
+        Tail { base, end, changes: Arc::new(changes) }
+    }
+
+    /// Whether a table at `position`, with these changes, is the table at the end: it has none of the
+    /// commits yet, or the first ones.
+    pub(super) fn fits(&self, position: Option<Position>) -> bool {
+        position.is_some_and(|position| {
+            let is_within = position.session == self.end.session;
+            position == self.base || is_within && position.number <= self.end.number
+        })
+    }
+
+    /// Whether the table's file has all of the commits already.
+    pub(super) fn is_empty(&self) -> bool {
+        self.end.number == self.base.number
+    }
+
+    /// Reads the log of the table at `home`, whose file is at `base`. `None` where there is none that
+    /// belongs to it.
+    pub(super) fn read(home: &Home, base: Option<Position>) -> Result<Option<Tail>> {
+        let (Some(base), name) = (base, home.log_name()) else { return Ok(None) };
+        let failed = |error| Error::io("read the log of", &error);
+        if home.directory.id(&name).map_err(failed)?.is_none() {
+            return Ok(None);
+        }
+        let opened = home.directory.open(&name, StorageMode::Follow, std::time::Duration::ZERO);
+        let file = match opened {
+            // A writer has closed the table meanwhile.
+            Err(error) if error.kind() == ErrorKind::Io(Some(2)) => return Ok(None),
+            file => file?,
+        };
+        let mut bytes = vec![0; file.len().map_err(failed)?.min(LOG_LEN_MAX) as usize];
+        file.read_at(0, &mut bytes).map_err(failed)?;
+        Ok(Self::parse(&bytes, base))
+    }
+
+    fn parse(bytes: &[u8], base: Position) -> Option<Tail> {
+        let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
+        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
+        if !header.starts_with(MAGIC)
+            || header[8..12] != FORMAT.to_le_bytes()
+            || header[60..] != check
+        {
+            return None;
+        }
+        let (session, log_base) = header[16..56].split_first_chunk::<16>()?;
+        let session = u128::from_le_bytes(*session);
+        if session != base.session && Position::from_bytes(log_base) != Some(base) {
+            return None;
+        }
+        let mut changes = Changes::default();
+        let (mut number, mut last): (u64, Option<u64>) = (base.number, None);
+        let mut frames = Frames { bytes, offset: HEADER_LEN, session };
+        while let Some((found, payload)) = frames.next() {
+            let next = last.unwrap_or(base.number).checked_add(1);
+            if next != Some(found) && (last.is_some() || found > base.number) {
+                break;
+            }
+            last = Some(found);
+            if found > base.number {
+                redo(&mut changes, payload)?;
+                number = found;
+            }
+        }
+        Some(Tail::new(base, Position { session, number }, changes))
+    }
+}
+
+/// Does the changes of one commit.
+fn redo(changes: &mut Changes, payload: &[u8]) -> Option<()> {
+    let mut reader = Reader::new(payload);
+    while !reader.rest().is_empty() {
+        match Record::take(&mut reader)? {
+            Record::Entry { key, value } => changes.set(key, Some(value)),
+            Record::Deletion { key } => changes.set(key, None),
+        }
+    }
+    Some(())
+}
+
+/// The frames of a log up to the first that is not whole.
+struct Frames<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    session: u128,
+}
+
+impl<'a> Frames<'a> {
+    /// The number and the payload of the next one.
+    fn next(&mut self) -> Option<(u64, &'a [u8])> {
+        let rest = self.bytes.get(self.offset..)?;
+        let (head, rest) = rest.split_first_chunk::<FRAME_HEADER_LEN>()?;
+        let mut fields = Reader::new(head);
+        let payload_len = fields.u32(Endian::Little)? as usize;
+        let number = fields.u64(Endian::Little)?;
+        let payload = rest.get(..payload_len)?;
+        let found = fields.u32(Endian::Little)?;
+        if payload_len > PAYLOAD_LEN_MAX
+            || check(self.session, self.offset as u64, &head[..12], payload) != found
+        {
+            return None;
+        }
+        self.offset += FRAME_HEADER_LEN + payload_len;
+        Some((number, payload))
+    }
+}
