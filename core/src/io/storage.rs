@@ -225,7 +225,9 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 
 impl Storage for FileStorage {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        // Everything else is done at places of its own. The length by itself takes a third of the time
+        // that all of the file's status does.
+        Ok(rustix::fs::seek(&self.file, rustix::fs::SeekFrom::End(0))?)
     }
 
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! Goal: a damaged file gives an error or whole commits, and never ends the program.
 //! Method: bytes flipped, zeroed, moved and cut off in a closed file and in one that was not closed.
-//! Values are only compared where the file was verified: without that, redb believes a file that was
-//! closed.
+//! The twin of reading pages that check themselves is verifying the whole file first.
 
 use bytewright::ErrorKind;
 use bytewright::io::MemoryStorage;
@@ -87,6 +86,66 @@ fn a_damaged_file_gives_an_error_or_whole_commits() {
         }
     });
     assert!(refused > 100 || std::env::var_os("BYTEWRIGHT_SEED").is_some(), "{refused}");
+}
+
+#[test]
+fn a_damaged_file_that_nobody_verified_gives_an_error_or_what_was_written() {
+    let (files, states) = files();
+    let written = states.last().unwrap();
+    let (mut refused, mut answered) = (0, 0);
+    let mut ask = |bytes: Vec<u8>, options: OpenOptions| -> bytewright::Result<()> {
+        let table = open(bytes, options)?;
+        for key in (0..300_u32).step_by(7).map(u32::to_be_bytes) {
+            // A page that cannot be read leaves the others.
+            if let Ok(value) = table.get(&key) {
+                answered += 1;
+                assert!(value.as_ref() == written.get(&key[..]), "another value");
+            }
+        }
+        assert!(try_all(&table)? == *written, "other entries");
+        assert_eq!(table.len()?, written.len() as u64);
+        Ok(())
+    };
+    let ask = std::cell::RefCell::new(&mut ask);
+    let refused = std::cell::RefCell::new(&mut refused);
+    seeds(400 * harder() as u64, |random| {
+        for whole in &files {
+            let mut bytes = whole.clone();
+            damage(&mut bytes, random);
+            let outcome = ask.borrow_mut()(bytes, random.pick(&[READ, WRITE]));
+            if let Err(error) = outcome {
+                **refused.borrow_mut() += 1;
+                let is_told = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Format);
+                assert!(is_told, "{error}");
+            }
+        }
+    });
+    let refused = **refused.borrow();
+    drop(ask);
+    assert!(refused > 100 && answered > 1000 || std::env::var_os("BYTEWRIGHT_SEED").is_some());
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_file_is_read_and_repairing_it_keeps_a_whole_commit() {
+    let storage = MemoryStorage::default();
+    let mut table = TreeTable::open_storage(Box::new(storage.clone()), "memory", CREATE).unwrap();
+    table.begin().unwrap();
+    for number in 0..2000_u32 {
+        table.put(&number.to_be_bytes(), &[7; 60]).unwrap();
+    }
+    table.commit().unwrap();
+    drop(table);
+    let mut bytes = storage.bytes();
+    let needle = [&1000_u32.to_be_bytes()[..], &1001_u32.to_be_bytes()].concat();
+    let place = bytes.windows(8).position(|window| window == needle).unwrap();
+    bytes[place + 3] ^= 1;
+    let table = open(bytes.clone(), READ).unwrap();
+    let error = table.get(&1000_u32.to_be_bytes()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.offset().is_some_and(|offset| place as u64 - offset < 4104), "{error}");
+    assert_eq!(table.get(&0_u32.to_be_bytes()).unwrap(), Some(vec![7; 60]), "another page");
+    let verified = open(bytes, OpenOptions { verify: true, ..READ });
+    assert_eq!(verified.unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod simulated_disk;
 mod behaviour;
 mod damage;
 mod disks;
+mod log;
 mod model;
 mod processes;
 
@@ -49,6 +50,11 @@ fn path(name: &str) -> PathBuf {
         let _ = std::fs::remove_file(format!("{}{ending}", path.display()));
     }
     path
+}
+
+/// The path of the log of such a table.
+fn beside_log(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tree_{name}.bwt.log"))
 }
 
 fn rest(mut scan: Box<dyn Scan>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {

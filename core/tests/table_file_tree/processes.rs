@@ -26,6 +26,7 @@ fn the_writer_of_other_tests() {
     let Some(path) = std::env::var_os(PATH) else { return };
     let sync = match std::env::var(SYNC).unwrap().as_str() {
         "commit" => SyncMode::Commit,
+        "never" => SyncMode::Never,
         _ => SyncMode::Interval,
     };
     let patient = Duration::from_secs(60);
@@ -44,11 +45,9 @@ fn the_writer_of_other_tests() {
             table.put(&key.to_be_bytes(), &value).unwrap();
         }
         table.commit().unwrap();
-        if sync != SyncMode::Commit && number % 7 == 0 {
+        println!("lasts {number}");
+        if number % 700 == 0 {
             table.sync().unwrap();
-        }
-        if sync == SyncMode::Commit || number % 7 == 0 {
-            println!("lasts {number}");
         }
     }
 }
@@ -160,9 +159,13 @@ fn kill_again_and_again(name: &str, sync: &str, rounds: usize) {
                 assert!(numbers(&reader).len() <= 1);
             }
             promised = writer.kill().max(promised);
-            let numbers = numbers(&reader);
-            assert!(numbers.len() <= 1, "round {round}: {numbers:?} in one commit");
-            assert!(numbers.last().copied().unwrap_or_default() >= promised, "round {round}");
+            let later = TreeTable::open(&path, READ).unwrap();
+            for reader in [&reader, &later] {
+                let numbers = numbers(reader);
+                assert!(numbers.len() <= 1, "round {round}: {numbers:?} in one commit");
+            }
+            let last = numbers(&later).last().copied().unwrap_or_default();
+            assert!(last >= promised, "round {round}: {last} of {promised}");
         }
         let table = TreeTable::open(&path, OpenOptions { verify: true, ..WRITE }).unwrap();
         assert!(numbers(&table).last().copied().unwrap_or_default() >= promised);
@@ -170,7 +173,54 @@ fn kill_again_and_again(name: &str, sync: &str, rounds: usize) {
 }
 
 #[test]
-fn a_killed_writer_loses_no_commit_that_it_was_told_lasts() {
-    kill_again_and_again("killed", "commit", 10 * harder());
-    kill_again_and_again("killed_interval", "interval", 10 * harder());
+fn a_killed_writer_loses_no_commit_in_any_mode() {
+    for sync in ["commit", "interval", "never"] {
+        kill_again_and_again(&format!("killed_{sync}"), sync, 7 * harder());
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_makes_a_table_leaves_one_or_none() {
+    seeds(1, |random: &mut Random| {
+        for round in 0..30 * harder() {
+            let path = path("killed_at_birth");
+            let writer = Writer::start(&path, "interval");
+            let begun = std::time::Instant::now();
+            // From before the file is there to some commits later.
+            let delay = Duration::from_micros(random.below(8_000) as u64);
+            while begun.elapsed() < delay {
+                match TreeTable::open(&path, READ) {
+                    Ok(table) => assert!(numbers(&table).len() <= 1),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::Io(Some(2)), "{error}"),
+                }
+            }
+            let promised = writer.kill();
+            let mut table = TreeTable::open(&path, CREATE).unwrap();
+            let last = numbers(&table).last().copied().unwrap_or_default();
+            assert!(last >= promised, "round {round}: {last} of {promised}");
+            table.put(b"more", b"1").unwrap();
+        }
+    });
+}
+
+#[test]
+fn processes_that_make_the_same_table_at_once_share_it() {
+    for _ in 0..10 * harder() {
+        let path = path("born_twice");
+        let writers: Vec<Writer> = (0..3).map(|_| Writer::start(&path, "commit")).collect();
+        let mut promised = 0;
+        // Each waits for the one before it.
+        for mut writer in writers {
+            assert!(TreeTable::open(&path, READ).map_or_else(
+                |error| error.kind() == ErrorKind::Io(Some(2)),
+                |table| numbers(&table).len() <= 1
+            ));
+            writer.process.kill().unwrap();
+            promised = promised.max(writer.kill());
+        }
+        let table = TreeTable::open(&path, CREATE).unwrap();
+        assert!(numbers(&table).last().copied().unwrap_or_default() >= promised);
+        drop(table);
+        assert!(!path.with_extension("bwt.new").exists() || path.exists());
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -62,6 +62,7 @@ const HEADER_LEN: usize = 320;
 pub(super) struct Database {
     redb: Redb,
     storage: Arc<dyn Storage>,
+    failure: Arc<OnceLock<Error>>,
 }
 
 enum Redb {
@@ -99,8 +100,9 @@ pub(super) fn new_table() -> Result<Vec<u8>> {
     made.map_err(|error| Error::io("create the table", &error))?;
     let (below, _) = below_redb(&storage, true)?;
     let backend = Backend::new(below)?;
+    let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
-    let database = Database { redb: Redb::Writer(redb), storage };
+    let database = Database { redb: Redb::Writer(redb), storage, failure };
     commit(database.begin_write("")?, Position::after(None), "")?;
     drop(database);
     Ok(memory.bytes())
@@ -119,6 +121,7 @@ impl Database {
             check_not_empty(&*storage)?;
             let (below, pages) = below_redb(&storage, true)?;
             let backend = Backend::new(below)?;
+            let failure = backend.failure();
             let trust = |trusts| {
                 if let Some(pages) = &pages {
                     pages.trust(trusts);
@@ -134,7 +137,7 @@ impl Database {
             });
             trust(false);
             opened
-                .map(|database| Database { redb: Redb::Writer(database), storage })
+                .map(|database| Database { redb: Redb::Writer(database), storage, failure })
                 .map_err(|error| explained(error, reopen))
         })
     }
@@ -154,13 +157,14 @@ impl Database {
                 verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
             }
             let backend = Backend::new(below)?.for_reader();
+            let failure = backend.failure();
             let opened = guarded(name, || {
                 let mut builder = builder();
                 builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
                 builder.open_read_only_with_backend(backend)
             });
             match opened {
-                Ok(database) => Ok(Database { redb: Redb::Follower(database), storage }),
+                Ok(database) => Ok(Database { redb: Redb::Follower(database), storage, failure }),
                 Err(error) => Err(explained(error, reopen)),
             }
         })
@@ -249,6 +253,11 @@ impl Database {
             Redb::Writer(database) => guarded(name, || database.compact()).map(|_| ()),
             _ => self.writer().map(|_| ()),
         }
+    }
+
+    /// Why redb does nothing more, if it does not.
+    pub(super) fn failure(&self) -> Option<&Error> {
+        self.failure.get()
     }
 
     /// The file, without the layer that checks its pages.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -31,6 +31,8 @@ pub(super) struct Backend {
     /// Locks on parts of the operating system's file. Storage that is none has nobody to share with.
     locks: Option<FileBackend>,
     is_reader: bool,
+    /// The first error, after which redb does nothing more.
+    failure: Arc<OnceLock<Error>>,
     process: u32,
 }
 
@@ -49,7 +51,17 @@ impl Backend {
 
     /// One for storage that nobody shares.
     pub(super) fn without_locks(storage: Arc<dyn Storage>) -> Backend {
-        Backend { storage, locks: None, is_reader: false, process: std::process::id() }
+        let (failure, process) = (Arc::default(), std::process::id());
+        Backend { storage, locks: None, is_reader: false, failure, process }
+    }
+
+    /// Where its first error will be.
+    pub(super) fn failure(&self) -> Arc<OnceLock<Error>> {
+        self.failure.clone()
+    }
+
+    fn watched<T>(&self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.inspect_err(|error| drop(self.failure.set(failed_io(error))))
     }
 
     /// The same for who only reads: an unclean file is read as it is, and left to the next writer. That
@@ -71,7 +83,8 @@ impl Backend {
         let Some(flags) = header.get_mut(FLAGS) else { return Ok(()) };
         let is_unflushed = *flags & (UNFLUSHED | TWO_PHASE) == UNFLUSHED | TWO_PHASE;
         if is_unflushed && !self.has_writer().map_err(io::Error::other)? {
-            self.storage.sync()?;
+            // Where that fails, it can be read all the same.
+            let _ = self.storage.sync();
             *flags &= !UNFLUSHED;
         }
         Ok(())
@@ -88,31 +101,31 @@ impl Backend {
 
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.storage.len()
+        self.watched(self.storage.len())
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.check_process()?;
-        self.storage.read_at(offset, out)?;
+        self.watched(self.storage.read_at(offset, out))?;
         match self.is_reader && offset == 0 {
-            true => self.publish_newest(out),
+            true => self.watched(self.publish_newest(out)),
             false => Ok(()),
         }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.check_process()?;
-        self.storage.set_len(len)
+        self.watched(self.storage.set_len(len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
         self.check_process()?;
-        self.storage.sync()
+        self.watched(self.storage.sync())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.check_process()?;
-        self.storage.write_at(offset, data)
+        self.watched(self.storage.write_at(offset, data))
     }
 
     fn close(&self) -> io::Result<()> {

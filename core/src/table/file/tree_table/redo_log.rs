@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! header:  magic 8   format 4   0 4   session 16   base session 16   base number 8   0 4   check 4
-//! frame:   payload length 4   number 8   check 4   payload: records of `heap::record`
+//! frame:   payload length 4   number 8   check 4   payload: records of `heap::record`   0 0..7
 //! ```
 //!
-//! A frame is a commit, written by one call and not synced. Commits are numbered, and a commit of redb
+//! A frame is a commit. It is in the file when the call that makes it returns, because the file is
+//! mapped, or because it is written there; nothing is synced. Commits are numbered, and a commit of redb
 //! says which [`Position`] it has: all up to this number is in it. So frames are done again only where
 //! they follow what the table holds. When redb has synced all frames, the next ones overwrite them
 //! from the beginning; the numbers tell the new from the old.
@@ -16,6 +17,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crc32c::crc32c_append;
 
@@ -23,11 +25,17 @@ use super::changes::Changes;
 use super::home::{Home, is_refused, random};
 use crate::error::{Error, ErrorKind, Result};
 use crate::heap::record::Record;
-use crate::io::{FileOwner, Storage, StorageMode};
+use crate::io::{FileOwner, Mapping, Storage, StorageMode};
 use crate::wire::{Endian, Reader};
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
 const FORMAT: u32 = 1;
+
+/// A frame begins at a multiple of this, and a mapping is written by as much.
+const WORD_LEN: usize = size_of::<u64>();
+
+/// What is mapped of a log at least: 64 KiB.
+const MAPPED_WORDS_MIN: usize = (64 << 10) / WORD_LEN;
 
 /// Where the frames begin.
 const HEADER_LEN: usize = 64;
@@ -42,7 +50,7 @@ const PAYLOAD_LEN_MAX: usize = 8 << 20;
 const END_MAX: u64 = 16 << 20;
 
 /// What a log can have at most.
-const LOG_LEN_MAX: u64 = END_MAX + (FRAME_HEADER_LEN + PAYLOAD_LEN_MAX) as u64;
+const LOG_LEN_MAX: u64 = END_MAX + (FRAME_HEADER_LEN + PAYLOAD_LEN_MAX + WORD_LEN) as u64;
 
 /// A commit among all that were ever made to tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,9 +102,49 @@ pub(super) struct RedoLog {
 enum LogFile {
     /// There is none before there is something to write.
     None,
-    Open(Box<dyn Storage>),
+    Open(MappedFile),
     /// The directory must not be written.
     Refused,
+}
+
+/// A file that is written through a mapping where it can be, which takes no call of the system.
+#[derive(Debug)]
+struct MappedFile {
+    file: Box<dyn Storage>,
+    mapping: Option<Mapping>,
+}
+
+impl MappedFile {
+    /// Writes `bytes`, of whole words, at a place of whole words.
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match self.words(offset as usize, bytes.len())? {
+            None => self.file.write_at(offset, bytes),
+            Some(words) => {
+                for (word, bytes) in words.iter().zip(bytes.as_chunks::<WORD_LEN>().0) {
+                    word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The mapped words of this part of the file.
+    fn words(&mut self, offset: usize, len: usize) -> io::Result<Option<&[AtomicU64]>> {
+        let range = offset / WORD_LEN..(offset + len) / WORD_LEN;
+        let mapped = self.mapping.as_ref().map_or(0, |mapping| mapping.len());
+        if mapped < range.end {
+            let count = range.end.next_power_of_two().max(MAPPED_WORDS_MIN);
+            // Where the room cannot be had beforehand, a write finds out whether there is enough.
+            let file = self.file.file();
+            self.mapping = file.and_then(|file| Mapping::shared(file, count).ok());
+        }
+        let Some(mapping) = &self.mapping else { return Ok(None) };
+        // A page that somebody cut off the file cannot be touched.
+        if self.file.len()? < (mapping.len() * WORD_LEN) as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(mapping.get(range))
+    }
 }
 
 impl RedoLog {
@@ -147,14 +195,19 @@ impl RedoLog {
     }
 
     fn end_frame(&mut self, number: u64) -> Result<bool> {
-        let LogFile::Open(file) = &self.file else { return Ok(false) };
+        let LogFile::Open(file) = &mut self.file else { return Ok(false) };
         let payload_len = (self.frame.len() - FRAME_HEADER_LEN) as u32;
         self.frame[..4].copy_from_slice(&payload_len.to_le_bytes());
         self.frame[4..12].copy_from_slice(&number.to_le_bytes());
         let (head, payload) = self.frame.split_at(FRAME_HEADER_LEN);
         let check = check(self.session, self.end, &head[..12], payload);
         self.frame[12..16].copy_from_slice(&check.to_le_bytes());
-        file.write_at(self.end, &self.frame).map_err(|e| Error::io("write the log of", &e))?;
+        self.frame.resize(self.frame.len().next_multiple_of(WORD_LEN), 0);
+        match file.write(self.end, &self.frame) {
+            // Somebody has cut the file off.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            written => written.map_err(|error| Error::io("write the log of", &error))?,
+        }
         self.end += self.frame.len() as u64;
         if self.frame.capacity() > 1 << 20 {
             self.frame = Vec::new();
@@ -167,9 +220,15 @@ impl RedoLog {
         self.end > END_MAX
     }
 
-    /// Begins anew, because the table's file has all of it.
+    /// Begins anew, because the table's file has all of it. A log that somebody changed is replaced.
     pub(super) fn restart(&mut self) {
         self.end = HEADER_LEN as u64;
+        if let LogFile::Open(MappedFile { file, mapping }) = &self.file {
+            let mapped = mapping.as_ref().map_or(0, |mapping| mapping.len() * WORD_LEN) as u64;
+            if file.status().is_ok_and(|status| status.len < mapped || status.name_count == 0) {
+                self.file = LogFile::None;
+            }
+        }
     }
 
     /// Takes away the file of an earlier session, because the table's file has all of it.
@@ -181,7 +240,7 @@ impl RedoLog {
     /// Takes the file away, because the table's file has all of it.
     pub(super) fn remove(&mut self) {
         if let LogFile::Open(file) = std::mem::replace(&mut self.file, LogFile::None)
-            && let (Ok(own), name) = (file.id(), self.home.log_name())
+            && let (Ok(own), name) = (file.file.id(), self.home.log_name())
             && matches!(self.home.directory.id(&name), Ok(named) if named == own)
         {
             Self::discard(&self.home);
@@ -192,7 +251,7 @@ impl RedoLog {
     fn is_open(&mut self) -> Result<bool> {
         if matches!(self.file, LogFile::None) {
             self.file = match self.create() {
-                Ok(file) => LogFile::Open(file),
+                Ok(file) => LogFile::Open(MappedFile { file, mapping: None }),
                 Err(error) if is_refused(error.kind()) => LogFile::Refused,
                 Err(error) => return Err(error),
             };
@@ -282,23 +341,30 @@ impl Tail {
         };
         let mut bytes = vec![0; file.len().map_err(failed)?.min(LOG_LEN_MAX) as usize];
         file.read_at(0, &mut bytes).map_err(failed)?;
-        Ok(Self::parse(&bytes, base))
+        Self::parse(&bytes, base)
     }
 
-    fn parse(bytes: &[u8], base: Position) -> Option<Tail> {
-        let (header, _) = bytes.split_first_chunk::<HEADER_LEN>()?;
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        if !header.starts_with(MAGIC)
-            || header[8..12] != FORMAT.to_le_bytes()
-            || header[60..] != check
-        {
-            return None;
+    fn parse(bytes: &[u8], base: Position) -> Result<Option<Tail>> {
+        let Some(header) = bytes.first_chunk::<HEADER_LEN>().filter(|header| is_whole(header))
+        else {
+            // A process died when it made it.
+            return Ok(Some(Tail::new(base, base, Changes::default())));
+        };
+        if header[8..12] != FORMAT.to_le_bytes() {
+            let expected = format_args!("a log in format {FORMAT}");
+            return Err(Error::format(expected, "one that a newer Bytewright wrote"));
         }
-        let (session, log_base) = header[16..56].split_first_chunk::<16>()?;
-        let session = u128::from_le_bytes(*session);
-        if session != base.session && Position::from_bytes(log_base) != Some(base) {
-            return None;
-        }
+        let (Some(own), Some(log_base)) =
+            (Position::from_bytes(&header[16..40]), Position::from_bytes(&header[32..56]))
+        else {
+            return Ok(None);
+        };
+        let is_its_own = own.session == base.session || log_base == base;
+        Ok(is_its_own.then(|| Self::follow(bytes, own.session, base)))
+    }
+
+    /// The commits behind `base`.
+    fn follow(bytes: &[u8], session: u128, base: Position) -> Tail {
         let mut changes = Changes::default();
         let (mut number, mut last): (u64, Option<u64>) = (base.number, None);
         let mut frames = Frames { bytes, offset: HEADER_LEN, session };
@@ -309,24 +375,29 @@ impl Tail {
             }
             last = Some(found);
             if found > base.number {
-                redo(&mut changes, payload)?;
+                redo(&mut changes, payload);
                 number = found;
             }
         }
-        Some(Tail::new(base, Position { session, number }, changes))
+        Tail::new(base, Position { session, number }, changes)
     }
 }
 
-/// Does the changes of one commit.
-fn redo(changes: &mut Changes, payload: &[u8]) -> Option<()> {
+/// Whether a header is one, and matches its check.
+fn is_whole(header: &[u8; HEADER_LEN]) -> bool {
+    let check = crc32c::crc32c(&header[..60]).to_le_bytes();
+    header.starts_with(MAGIC) && header[60..] == check
+}
+
+/// Does the changes of one commit, which matches its check.
+fn redo(changes: &mut Changes, payload: &[u8]) {
     let mut reader = Reader::new(payload);
-    while !reader.rest().is_empty() {
-        match Record::take(&mut reader)? {
+    while let Some(record) = Record::take(&mut reader) {
+        match record {
             Record::Entry { key, value } => changes.set(key, Some(value)),
             Record::Deletion { key } => changes.set(key, None),
         }
     }
-    Some(())
 }
 
 /// The frames of a log up to the first that is not whole.
@@ -351,7 +422,7 @@ impl<'a> Frames<'a> {
         {
             return None;
         }
-        self.offset += FRAME_HEADER_LEN + payload_len;
+        self.offset += (FRAME_HEADER_LEN + payload_len).next_multiple_of(WORD_LEN);
         Some((number, payload))
     }
 }

@@ -38,6 +38,8 @@ enum Kept {
 pub(super) struct State {
     /// Gone after closing.
     database: Option<OfProcess<Database>>,
+    /// Whether the database is open to be read only.
+    is_reader: bool,
     /// The file of the table.
     storage: Arc<dyn Storage>,
     name: String,
@@ -111,6 +113,7 @@ impl State {
     fn new(database: Database, name: &str, sync: SyncMode, written: Option<Position>) -> State {
         State {
             storage: database.storage().clone(),
+            is_reader: !database.keeps_readings(),
             database: Some(OfProcess::new(database)),
             name: name.to_owned(),
             process: std::process::id(),
@@ -184,13 +187,23 @@ impl State {
         outcome
     }
 
-    /// Opens the file to be read, after redb could not go on.
+    /// Opens the file to be read where redb could not go on, after it could not be read or written.
     fn reopen(&mut self) -> Result<()> {
-        if self.database.is_none() && self.failure.is_some() && !self.is_closing {
+        let failure = self.database().ok().and_then(Database::failure).cloned();
+        match failure {
+            Some(_) if self.is_reader => self.database = None,
+            Some(error) if self.failure.is_none() => {
+                let kept = self.layers.first_mut().map(std::mem::take).unwrap_or_default();
+                self.fail(&error.in_file(&self.name), kept);
+            }
+            _ => {}
+        }
+        if self.database.is_none() && !self.is_closing {
             let storage = self.storage.clone();
             let mut same = || Ok(storage.clone());
             let database = Database::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
             self.database = Some(OfProcess::new(database));
+            self.is_reader = true;
         }
         Ok(())
     }
@@ -223,10 +236,10 @@ impl State {
     }
 
     fn reading(&mut self) -> Result<Arc<Reading>> {
+        self.reopen()?;
         if let Some(reading) = &self.reading {
             return Ok(reading.clone());
         }
-        self.reopen()?;
         let database = self.database()?;
         let mut reading = database.read(&self.name)?;
         if database.keeps_readings() {
