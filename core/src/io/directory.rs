@@ -80,7 +80,7 @@ impl FileDirectory {
     /// replaces it would replace a link otherwise.
     pub fn find(path: &Path) -> io::Result<(FileDirectory, OsString)> {
         let path = match std::fs::canonicalize(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => follow_links(path),
             found => found?,
         };
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
@@ -104,6 +104,19 @@ impl FileDirectory {
             _ => Self::new("."),
         }
     }
+}
+
+/// Links in each other that lead to a file that is not there.
+const LINKS_MAX: usize = 40;
+
+/// The path of a file that is not there, behind the links that lead to it.
+fn follow_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 impl Directory for FileDirectory {

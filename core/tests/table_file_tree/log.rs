@@ -375,6 +375,17 @@ fn a_log_has_the_mode_of_its_table_and_is_gone_after_closing() {
 }
 
 #[test]
+fn a_table_behind_a_link_is_made_where_the_link_leads_and_has_its_log_there() {
+    let (link, target) = (path("link"), path("target"));
+    std::os::unix::fs::symlink(target.file_name().unwrap(), &link).unwrap();
+    let mut table = TreeTable::open(&link, NEVER).unwrap();
+    table.put(b"a", b"1").unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(beside(&target, ".log").exists() && !beside(&link, ".log").exists());
+    assert_eq!(all(&TreeTable::open(&target, READ).unwrap()), all(&table));
+}
+
+#[test]
 fn a_log_stays_short_and_one_that_somebody_cuts_costs_nothing() {
     let path = path("long");
     let mut table = TreeTable::open(&path, NEVER).unwrap();

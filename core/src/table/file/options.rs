@@ -23,11 +23,11 @@ pub struct OpenOptions {
     /// Never write to the file, and read beside others who do.
     pub read_only: bool,
     /// Check all of the file before it is used, which takes as long as reading it. Without it, damage
-    /// that happened to the closed file may be found later, or in a tree give wrong values.
+    /// is found when the damaged part is read.
     ///
     /// Not by default: what a crash can do to a file is found and undone without it, and a large
-    /// table would take seconds to open. It is for files that come from elsewhere, or from a disk that
-    /// is not trusted.
+    /// table would take seconds to open. It is for files that come from elsewhere, from a disk that is
+    /// not trusted, or from a version that kept no checks of a tree's pages.
     pub verify: bool,
     /// When commits are made to last.
     pub sync: SyncMode,

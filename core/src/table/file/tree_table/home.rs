@@ -8,12 +8,14 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::database::new_table;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileOwner, FileStorage, Storage, StorageMode};
+use crate::io::{Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode};
+use crate::table::file::options::OpenOptions;
 
 /// How long to wait at least for another process that makes the same table.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -32,6 +34,13 @@ pub(super) struct Home {
 }
 
 impl Home {
+    /// Where the table at `path` is, or will be.
+    pub(super) fn find(path: &Path) -> Result<Home> {
+        let found = FileDirectory::find(path).map_err(|error| Error::io("open", &error))?;
+        let path = Some(path.to_owned());
+        Ok(Home { directory: Arc::new(found.0), name: found.1, path })
+    }
+
     fn beside(&self, ending: &str) -> OsString {
         let mut name = self.name.clone();
         name.push(ending);
@@ -51,18 +60,17 @@ impl Home {
         }
     }
 
-    /// Makes a table with these `bytes` where there is none, or an empty file. Others find all of it
-    /// or nothing: it is written under another name. The lock on that file orders those who make the
-    /// same table at once.
-    pub(super) fn create(
-        &self,
-        bytes: impl FnOnce() -> Result<Vec<u8>>,
-        timeout: Duration,
-    ) -> Result<()> {
-        if !self.is_missing()? {
-            return Ok(());
+    /// Makes a table, where the options want one and there is none, or an empty file.
+    pub(super) fn create_if(&self, options: OpenOptions) -> Result<()> {
+        match options.create && !options.read_only && self.is_missing()? {
+            true => self.create(&new_table()?, options.timeout),
+            false => Ok(()),
         }
-        let bytes = &bytes()?;
+    }
+
+    /// Makes a table of these `bytes`. Others find all of it or nothing: it is written under another
+    /// name. The lock on that file orders those who make the same table at once.
+    fn create(&self, bytes: &[u8], timeout: Duration) -> Result<()> {
         let name = self.beside(".new");
         let made = self.directory.open(&name, StorageMode::Create, timeout.max(PATIENCE));
         let made = match made {

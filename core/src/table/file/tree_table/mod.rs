@@ -45,7 +45,7 @@ use view::View;
 
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileDirectory, Storage, StorageMode};
+use crate::io::{Directory, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
 };
@@ -86,13 +86,16 @@ impl TreeTable {
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<TreeTable> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
-        let (directory, name) =
-            FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
-        let directory = Arc::new(directory);
-        let mut table =
-            Self::open_at(Home { directory, name, path: Some(path.to_owned()) }, &shown, options)?;
-        table.path = Some(path.to_owned());
-        Ok(table)
+        Home::find(path)
+            .and_then(|home| home.create_if(options))
+            // The path of a file that is there does not depend on the current directory.
+            .and_then(|()| Home::find(path))
+            .and_then(|home| {
+                let mut table = Self::open_at(home, &shown, options)?;
+                table.path = Some(path.to_owned());
+                Ok(table)
+            })
+            .map_err(|error| error.in_file(&shown))
     }
 
     /// Opens the table in the file `name` of `directory`. Where these are no files of the operating
@@ -102,7 +105,9 @@ impl TreeTable {
         name: &str,
         options: OpenOptions,
     ) -> Result<TreeTable> {
-        Self::open_at(Home { directory, name: name.into(), path: None }, name, options)
+        let home = Home { directory, name: name.into(), path: None };
+        home.create_if(options).map_err(|error| error.in_file(name))?;
+        Self::open_at(home, name, options)
     }
 
     fn open_at(home: Home, name: &str, options: OpenOptions) -> Result<TreeTable> {
@@ -110,10 +115,6 @@ impl TreeTable {
             true => StorageMode::Follow,
             false => StorageMode::Write,
         };
-        if options.create && !options.read_only {
-            let made = home.create(database::new_table, options.timeout);
-            made.map_err(|error| error.in_file(name))?;
-        }
         Self::open_with(&mut || home.open(mode), name, options, Some(&home))
     }
 
