@@ -142,7 +142,8 @@ impl CheckedPages {
             }
         }
         newest.ok_or_else(|| {
-            damaged("two copies of a header that match their checks", "none", COPIES[0])
+            let message = "expected a copy of redb's header that matches its check, found none";
+            damaged(message, COPIES[0])
         })
     }
 
@@ -217,7 +218,10 @@ impl CheckedPages {
         let (page, check) = stored.split_at(PAGE_LEN);
         match self.check(number, page) == *check || self.trusts.load(Ordering::Relaxed) {
             true => Ok(page),
-            false => Err(damaged("a page that matches its check", "damage", place_of(number))),
+            false => {
+                let message = "expected a page that matches its check, found damage";
+                Err(damaged(message, place_of(number)))
+            }
         }
     }
 
@@ -339,7 +343,6 @@ fn seed_of(copies: &[&[u8]]) -> Result<u64> {
 }
 
 /// The error of damage at `offset`, as redb carries it to who asked for the page.
-fn damaged(expected: &str, found: &str, offset: u64) -> io::Error {
-    let message = format!("expected {expected}, found {found}");
+fn damaged(message: &str, offset: u64) -> io::Error {
     io::Error::other(Error::new(ErrorKind::Corrupt, message).at(offset))
 }

@@ -39,7 +39,7 @@ use database::Database;
 pub(super) use database::is_beginning;
 use flusher::Shared;
 use home::Home;
-use of_process::{OfProcess, check_process};
+use of_process::{OfProcess, Opener};
 use state::State;
 use view::View;
 
@@ -65,7 +65,7 @@ pub struct TreeTable {
     /// Where a child of this process finds the file.
     path: Option<PathBuf>,
     options: OpenOptions,
-    process: u32,
+    opener: Opener,
     /// Writes what has waited long enough, where somebody has to.
     flusher: Option<OfProcess<JoinHandle<()>>>,
     /// The table as a child of this process opened it.
@@ -157,7 +157,7 @@ impl TreeTable {
             name: name.to_owned(),
             path: None,
             options,
-            process: std::process::id(),
+            opener: Opener::here(),
             flusher: None,
             in_child: OnceLock::new(),
         };
@@ -181,7 +181,7 @@ impl TreeTable {
 
     /// The table as this process has it: after a fork, the child opens it anew.
     fn here(&self) -> Result<&TreeTable> {
-        let Err(inherited) = check_process(self.process) else { return Ok(self) };
+        let Err(inherited) = self.opener.check() else { return Ok(self) };
         if let Some(table) = self.in_child.get() {
             return table.here();
         }
@@ -204,7 +204,7 @@ impl TreeTable {
             )
             .in_file(&self.name));
         }
-        check_process(self.process).map_err(|_| {
+        self.opener.check().map_err(|_| {
             let message = "expected to write in the process that opened the table, found one \
                            forked from it, where the table can only be read";
             Error::new(ErrorKind::Closed, message).in_file(&self.name)
@@ -293,7 +293,7 @@ impl Table for TreeTable {
 
     fn close(&mut self) -> Result<()> {
         // Who only reads, as a child of the process that opened the table does, has nothing to write.
-        match self.options.read_only || check_process(self.process).is_err() {
+        match self.options.read_only || !self.opener.is_here() {
             true => Ok(()),
             false => self.sync(),
         }
@@ -301,12 +301,12 @@ impl Table for TreeTable {
 
     fn waits_for_disk(&self) -> bool {
         // Elsewhere a change is refused at once, and in a child the lock may be held for ever.
-        let writes = !self.options.read_only && check_process(self.process).is_ok();
+        let writes = !self.options.read_only && self.opener.is_here();
         writes && self.shared.asked(State::next_change_is_written)
     }
 
     fn is_busy(&self) -> bool {
-        check_process(self.process).is_ok() && self.shared.asked(|_| false)
+        self.opener.is_here() && self.shared.asked(|_| false)
     }
 
     /// Moves entries to the beginning of the file and cuts its end off. [`ErrorKind::Lock`] while a
@@ -341,7 +341,7 @@ impl Drop for TreeTable {
     /// Writes what was committed; [`Table::sync`] tells whether that works.
     fn drop(&mut self) {
         // In a child there is nothing to write, and the lock may be held by a thread that is not here.
-        if check_process(self.process).is_err() {
+        if !self.opener.is_here() {
             return;
         }
         self.shared.lock().begin_closing();
@@ -368,7 +368,7 @@ mod tests {
 
     /// A table as a process sees it that was forked from the one that opened it.
     fn inherited(mut table: TreeTable) -> TreeTable {
-        table.process = table.process.wrapping_add(1);
+        table.opener = Opener::elsewhere();
         table
     }
 

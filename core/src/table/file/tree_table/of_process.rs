@@ -2,7 +2,36 @@
 //! locks and the file offsets of its parent: dropped there, it would write to the parent's file.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::ProcessMark;
 use crate::panics;
+
+/// The process that opened a table, told from its forked children in the time of a memory access: to
+/// ask the operating system takes longer than finding many a key.
+#[derive(Debug)]
+pub(super) struct Opener {
+    /// `None` stands for another process.
+    mark: Option<ProcessMark>,
+}
+
+impl Opener {
+    pub(super) fn here() -> Opener {
+        Opener { mark: Some(ProcessMark::new()) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn elsewhere() -> Opener {
+        Opener { mark: None }
+    }
+
+    pub(super) fn is_here(&self) -> bool {
+        self.mark.as_ref().is_some_and(ProcessMark::is_here)
+    }
+
+    /// [`ErrorKind::Closed`] in another process.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_here() { Ok(()) } else { Err(inherited()) }
+    }
+}
 
 /// A value that only the process that made it may use or drop. A copy in another is left alone.
 #[derive(Debug)]
@@ -17,8 +46,7 @@ impl<T> OfProcess<T> {
         OfProcess { value: Some(value), process: std::process::id() }
     }
 
-    /// The value, for a caller who knows that this is the process: to ask the operating system takes
-    /// longer than finding many a key.
+    /// The value, for a caller who knows that this is the process.
     pub(super) fn checked(&self) -> Result<&T> {
         self.value.as_ref().ok_or_else(closed)
     }
@@ -51,12 +79,16 @@ impl<T> Drop for OfProcess<T> {
 pub(super) fn check_process(process: u32) -> Result<()> {
     match std::process::id() == process {
         true => Ok(()),
-        false => Err(Error::new(
-            ErrorKind::Closed,
-            "expected the process that opened the table, found one forked from it: open the table \
-             again here",
-        )),
+        false => Err(inherited()),
     }
+}
+
+fn inherited() -> Error {
+    Error::new(
+        ErrorKind::Closed,
+        "expected the process that opened the table, found one forked from it: open the table again \
+         here",
+    )
 }
 
 fn closed() -> Error {

@@ -93,6 +93,7 @@ pub(super) struct RedoLog {
     /// What the table held when the session began.
     base: Position,
     session: u128,
+    salt: u32,
     file: LogFile,
     end: u64,
     frame: Vec<u8>,
@@ -156,7 +157,8 @@ impl RedoLog {
         position: Position,
     ) -> RedoLog {
         let (file, end) = (LogFile::None, HEADER_LEN as u64);
-        RedoLog { home, table, base, session: position.session, file, end, frame: Vec::new() }
+        let (session, salt, frame) = (position.session, salt_of(position.session), Vec::new());
+        RedoLog { home, table, base, session, salt, file, end, frame }
     }
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
@@ -200,13 +202,13 @@ impl RedoLog {
         self.frame[..4].copy_from_slice(&payload_len.to_le_bytes());
         self.frame[4..12].copy_from_slice(&number.to_le_bytes());
         let (head, payload) = self.frame.split_at(FRAME_HEADER_LEN);
-        let check = check(self.session, self.end, &head[..12], payload);
+        let check = check(self.salt, self.end, &head[..12], payload);
         self.frame[12..16].copy_from_slice(&check.to_le_bytes());
         self.frame.resize(self.frame.len().next_multiple_of(WORD_LEN), 0);
         match file.write(self.end, &self.frame) {
             // Somebody has cut the file off.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-            written => written.map_err(|error| Error::io("write the log of", &error))?,
+            written => written.map_err(|error| Error::io("write the table's log", &error))?,
         }
         self.end += self.frame.len() as u64;
         if self.frame.capacity() > 1 << 20 {
@@ -273,7 +275,7 @@ impl RedoLog {
             written.inspect_err(|_| drop(directory.remove(&name)))?;
             Ok(file)
         };
-        create().map_err(|error| Error::io("make the log of", &error))
+        create().map_err(|error| Error::io("create the table's log", &error))
     }
 
     fn header(&self) -> [u8; HEADER_LEN] {
@@ -288,9 +290,13 @@ impl RedoLog {
     }
 }
 
+/// What the checks of a session's frames begin with.
+fn salt_of(session: u128) -> u32 {
+    crc32c::crc32c(&session.to_le_bytes())
+}
+
 /// The check of a frame, which depends on its session and place.
-fn check(session: u128, offset: u64, head: &[u8], payload: &[u8]) -> u32 {
-    let salt = crc32c::crc32c(&session.to_le_bytes());
+fn check(salt: u32, offset: u64, head: &[u8], payload: &[u8]) -> u32 {
     let place = crc32c_append(salt ^ offset as u32 ^ (offset >> 32) as u32, head);
     crc32c_append(place, payload)
 }
@@ -329,7 +335,7 @@ impl Tail {
     /// belongs to it.
     pub(super) fn read(home: &Home, base: Option<Position>) -> Result<Option<Tail>> {
         let (Some(base), name) = (base, home.log_name()) else { return Ok(None) };
-        let failed = |error| Error::io("read the log of", &error);
+        let failed = |error| Error::io("read the table's log", &error);
         if home.directory.id(&name).map_err(failed)?.is_none() {
             return Ok(None);
         }
@@ -367,7 +373,7 @@ impl Tail {
     fn follow(bytes: &[u8], session: u128, base: Position) -> Tail {
         let mut changes = Changes::default();
         let (mut number, mut last): (u64, Option<u64>) = (base.number, None);
-        let mut frames = Frames { bytes, offset: HEADER_LEN, session };
+        let mut frames = Frames { bytes, offset: HEADER_LEN, salt: salt_of(session) };
         while let Some((found, payload)) = frames.next() {
             let next = last.unwrap_or(base.number).checked_add(1);
             if next != Some(found) && (last.is_some() || found > base.number) {
@@ -404,7 +410,7 @@ fn redo(changes: &mut Changes, payload: &[u8]) {
 struct Frames<'a> {
     bytes: &'a [u8],
     offset: usize,
-    session: u128,
+    salt: u32,
 }
 
 impl<'a> Frames<'a> {
@@ -418,7 +424,7 @@ impl<'a> Frames<'a> {
         let payload = rest.get(..payload_len)?;
         let found = fields.u32(Endian::Little)?;
         if payload_len > PAYLOAD_LEN_MAX
-            || check(self.session, self.offset as u64, &head[..12], payload) != found
+            || check(self.salt, self.offset as u64, &head[..12], payload) != found
         {
             return None;
         }
