@@ -104,4 +104,53 @@ class TreeTableTest < TableCase
     assert_raises(ArgumentError) { t.keys(prefix: "a") }
     refute_respond_to(t, :floor)
   end
+
+  # Opens the table in a forked process, which says how many entries it was told are there, and is killed.
+  def killed_writer(path, sync)
+    from_writer, to_parent = IO.pipe
+    writer = fork do
+      table = Bytewright::TreeTable.open(path, sync: sync)
+      1.step do |number|
+        table[format("%06d", number)] = "value"
+        to_parent.syswrite([number].pack("N"))
+      end
+    end
+    to_parent.close
+    from_writer.binmode
+    told = from_writer.read(rand(1..300) * 4)
+    Process.kill(:KILL, writer)
+    (told + from_writer.read).unpack("N*").last
+  ensure
+    Process.wait(writer)
+  end
+
+  def test_a_process_that_is_killed_loses_nothing_that_was_put_in_any_mode
+    Dir.mktmpdir do |folder|
+      %i[commit interval never].product([1, 2]) do |sync, round|
+        path = File.join(folder, "#{sync}#{round}.bwt")
+        count = killed_writer(path, sync)
+        Bytewright::TreeTable.open(path, read_only: true) do |reader|
+          assert_operator(reader.size, :>=, count)
+          Bytewright::TreeTable.open(path) { |table| assert_equal(table.to_h, reader.to_h, "a writer beside a reader") }
+        end
+        assert_equal([path], Dir[File.join(folder, "#{sync}#{round}*")], "its log is gone")
+      end
+    end
+  end
+
+  def test_another_value_never_comes_out_of_a_damaged_file
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "prices.bwt")
+      prices = (1..2000).to_h { |number| ["key%04d" % number, "#{number} pounds"] }
+      Bytewright::TreeTable.open(path) { |table| table.update(prices) }
+      bytes = File.binread(path)
+      bytes.setbyte(bytes.index("1000 pounds"), "9".ord)
+      File.binwrite(path, bytes)
+      Bytewright::TreeTable.open(path, read_only: true) do |table|
+        assert_raises(Bytewright::CorruptError) { table["key1000"] }
+        assert_equal("1 pounds", table["key0001"])
+        assert_raises(Bytewright::CorruptError) { table.to_h }
+      end
+    end
+  end
 end

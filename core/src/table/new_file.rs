@@ -13,7 +13,7 @@ use crate::io::{Directory, FileDirectory, FileStorage, StorageMode};
 const PART: &str = ".part";
 
 /// What the names of files beside a table's end in.
-const BESIDE: &[&str] = &[".idx", ".idx.new", ".new"];
+const BESIDE: &[&str] = &[".idx", ".idx.new", ".new", ".log"];
 
 /// What to do with a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

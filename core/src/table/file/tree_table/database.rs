@@ -81,15 +81,28 @@ fn builder() -> Builder {
     builder
 }
 
-/// The file as redb is to see it, and the layer that checks its pages, which files of earlier versions
-/// do not have.
-fn below_redb(
-    storage: &Arc<dyn Storage>,
-    writes: bool,
-) -> Result<(Arc<dyn Storage>, Option<Arc<CheckedPages>>)> {
-    let pages = CheckedPages::open(storage, writes)?.map(Arc::new);
-    let below = pages.clone().map_or_else(|| storage.clone(), |pages| pages);
-    Ok((below, pages))
+/// A file as redb is to see it.
+struct BelowRedb {
+    storage: Arc<dyn Storage>,
+    /// The layer that checks its pages, which files of earlier versions do not have.
+    pages: Option<Arc<CheckedPages>>,
+}
+
+impl BelowRedb {
+    fn new(storage: &Arc<dyn Storage>, writes: bool) -> Result<BelowRedb> {
+        let Some(pages) = CheckedPages::open(storage, writes)? else {
+            return Ok(BelowRedb { storage: storage.clone(), pages: None });
+        };
+        let pages = Arc::new(pages);
+        Ok(BelowRedb { storage: pages.clone(), pages: Some(pages) })
+    }
+
+    /// Lets redb read damaged pages, because it verifies them itself, or ends that.
+    fn trust(&self, trusts: bool) {
+        if let Some(pages) = &self.pages {
+            pages.trust(trusts);
+        }
+    }
 }
 
 /// The bytes of a table without entries.
@@ -98,8 +111,7 @@ pub(super) fn new_table() -> Result<Vec<u8>> {
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
     let made = CheckedPages::create(&storage, random());
     made.map_err(|error| Error::io("create the table", &error))?;
-    let (below, _) = below_redb(&storage, true)?;
-    let backend = Backend::new(below)?;
+    let backend = Backend::new(BelowRedb::new(&storage, true)?.storage)?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
     let database = Database { redb: Redb::Writer(redb), storage, failure };
@@ -119,23 +131,18 @@ impl Database {
         retried(timeout, || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let (below, pages) = below_redb(&storage, true)?;
-            let backend = Backend::new(below)?;
+            let below = BelowRedb::new(&storage, true)?;
+            let backend = Backend::new(below.storage.clone())?;
             let failure = backend.failure();
-            let trust = |trusts| {
-                if let Some(pages) = &pages {
-                    pages.trust(trusts);
-                }
-            };
             // redb verifies all that it uses then, and goes back to an older commit if it has to.
-            trust(verify);
+            below.trust(verify);
             let opened = guarded(name, || {
                 builder()
                     .set_concurrency_mode(ConcurrencyMode::SingleWriter)
                     .set_check_integrity_on_open(verify)
                     .create_with_backend(backend)
             });
-            trust(false);
+            below.trust(false);
             opened
                 .map(|database| Database { redb: Redb::Writer(database), storage, failure })
                 .map_err(|error| explained(error, reopen))
@@ -152,7 +159,7 @@ impl Database {
         retried(timeout.max(READER_PATIENCE), || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let (below, _) = below_redb(&storage, false)?;
+            let below = BelowRedb::new(&storage, false)?.storage;
             if verify {
                 verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
             }

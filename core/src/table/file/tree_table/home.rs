@@ -74,8 +74,11 @@ impl Home {
         let name = self.beside(".new");
         let made = self.directory.open(&name, StorageMode::Create, timeout.max(PATIENCE));
         let made = match made {
-            Err(error) if is_refused(error.kind()) => return self.create_in_place(bytes),
-            made => made?,
+            Err(error) if is_refused(error.kind()) && self.is_there()? => {
+                return self.create_in_place(bytes);
+            }
+            // It is the table that cannot be made, whatever its name is until then.
+            made => made.map_err(|error| Error::new(error.kind(), error.message()))?,
         };
         // The one who had the lock before may have made it.
         if !self.is_missing()? {
@@ -101,17 +104,22 @@ impl Home {
         write_in_place(&*file, bytes).map_err(|error| Error::io("create the table", &error))
     }
 
+    /// Whether a file has the name of the table.
+    fn is_there(&self) -> Result<bool> {
+        let id = self.directory.id(&self.name);
+        Ok(id.map_err(|error| Error::io("open", &error))?.is_some())
+    }
+
+    /// Whether there is no table: no file, or an empty one.
     fn is_missing(&self) -> Result<bool> {
-        let failed = |error| Error::io("open", &error);
-        if self.directory.id(&self.name).map_err(failed)?.is_none() {
-            return Ok(true);
-        }
-        Ok(self.open(StorageMode::Follow)?.len().map_err(failed)? == 0)
+        let is_empty = |file: Arc<dyn Storage>| Ok(file.len()? == 0);
+        Ok(!self.is_there()?
+            || is_empty(self.open(StorageMode::Follow)?).map_err(|e| Error::io("open", &e))?)
     }
 
     /// Who may use the empty file that the table is to replace, if there is one.
     fn owner(&self) -> Result<Option<FileOwner>> {
-        if !matches!(self.directory.id(&self.name), Ok(Some(_))) {
+        if !self.is_there()? {
             return Ok(None);
         }
         let owner = self.open(StorageMode::Follow)?.file().map(FileOwner::of).transpose();

@@ -217,6 +217,11 @@ impl RedoLog {
         Ok(true)
     }
 
+    /// Whether each commit goes to the table's file at once, because there can be no log.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.file, LogFile::Refused)
+    }
+
     /// Whether what it has should go to the table's file.
     pub(super) fn is_full(&self) -> bool {
         self.end > END_MAX
@@ -366,18 +371,20 @@ impl Tail {
             return Ok(None);
         };
         let is_its_own = own.session == base.session || log_base == base;
-        Ok(is_its_own.then(|| Self::follow(bytes, own.session, base)))
+        Ok(if is_its_own { Self::follow(bytes, own.session, base) } else { None })
     }
 
-    /// The commits behind `base`.
-    fn follow(bytes: &[u8], session: u128, base: Position) -> Tail {
+    /// The commits behind `base`; `None` where the first of them is missing.
+    fn follow(bytes: &[u8], session: u128, base: Position) -> Option<Tail> {
         let mut changes = Changes::default();
         let (mut number, mut last): (u64, Option<u64>) = (base.number, None);
         let mut frames = Frames { bytes, offset: HEADER_LEN, salt: salt_of(session) };
         while let Some((found, payload)) = frames.next() {
-            let next = last.unwrap_or(base.number).checked_add(1);
-            if next != Some(found) && (last.is_some() || found > base.number) {
-                break;
+            let next = last.unwrap_or(base.number).checked_add(1)?;
+            match last {
+                None if found > next => return None,
+                Some(_) if found != next => break,
+                _ => {}
             }
             last = Some(found);
             if found > base.number {
@@ -385,7 +392,7 @@ impl Tail {
                 number = found;
             }
         }
-        Tail::new(base, Position { session, number }, changes)
+        Some(Tail::new(base, Position { session, number }, changes))
     }
 }
 

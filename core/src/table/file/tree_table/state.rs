@@ -393,6 +393,7 @@ impl State {
         match self.layers.as_slice() {
             [committed] => {
                 self.sync == SyncMode::Commit
+                    || self.log.as_ref().is_some_and(RedoLog::is_refused)
                     || committed.memory_len() + CHANGE_LEN > CHANGES_LEN_MAX
             }
             [_, outermost] => {
