@@ -18,7 +18,7 @@ use super::checked_pages::{self, CheckedPages};
 use super::home::random;
 use super::of_process::OfProcess;
 use super::overlay::Overlay;
-use super::redb_backend::{Backend, guarded};
+use super::redb_backend::{Backend, failed_io, guarded};
 use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{MemoryStorage, Storage};
@@ -280,7 +280,7 @@ impl Database {
 /// Has redb verify a file with all that refers to each other in it. What it would repair is kept in
 /// memory, and nobody is locked out: where a commit came meanwhile, it is done again.
 fn verify_unlocked(below: &Arc<dyn Storage>, name: &str) -> Result<()> {
-    let failed = |error| Error::io("read", &error);
+    let failed = |error: io::Error| failed_io(&error);
     for _ in 0..VERIFY_COUNT_MAX {
         let (mut before, mut after) = ([0; HEADER_LEN], [0; HEADER_LEN]);
         below.read_at(0, &mut before).map_err(failed)?;

@@ -238,7 +238,8 @@ fn failed(name: &str, error: redb::Error) -> Error {
     }
 }
 
-fn failed_io(error: &io::Error) -> Error {
+/// What an error of a read or write means.
+pub(super) fn failed_io(error: &io::Error) -> Error {
     if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return ours.clone();
     }
