@@ -70,6 +70,8 @@ pub(super) struct CheckedPages {
     writer: Option<Mutex<Option<HeaderWriter>>>,
     /// Whether pages are given as they are, to be verified by redb itself.
     trusts: AtomicBool,
+    /// Whether redb is to make a table of it.
+    is_new: bool,
 }
 
 /// What a writer knows of redb's header.
@@ -86,7 +88,7 @@ struct HeaderWriter {
 
 impl CheckedPages {
     /// Writes what a new file begins with: the header, and room for redb's.
-    pub(super) fn create(below: &Arc<dyn Storage>, seed: u64) -> io::Result<()> {
+    pub(super) fn create(below: &Arc<dyn Storage>, seed: u64) -> io::Result<CheckedPages> {
         let mut header = [0; HEADER_LEN];
         header[..8].copy_from_slice(MAGIC);
         header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
@@ -96,9 +98,11 @@ impl CheckedPages {
         below.set_len(PAGES)?;
         below.write_at(0, &header)?;
         below.write_at(HEADER_LEN as u64, &header)?;
+        let (below, writer, trusts) = (below.clone(), Some(Mutex::default()), false.into());
+        let pages = CheckedPages { below, seed, writer, trusts, is_new: true };
         // redb takes the file for an empty one, and does not look at its header.
-        CheckedPages { below: below.clone(), seed, writer: None, trusts: AtomicBool::new(false) }
-            .write_copy(0, 0, &[0; REDB_HEADER_LEN])
+        pages.write_copy(0, 0, &[0; REDB_HEADER_LEN])?;
+        Ok(pages)
     }
 
     /// The pages of the file `below`; `None` where it does not begin like one of these.
@@ -114,7 +118,7 @@ impl CheckedPages {
         }
         let (below, writer) = (below.clone(), writes.then(Mutex::default));
         let (seed, trusts) = (seed_of(&copies)?, AtomicBool::new(false));
-        Ok(Some(CheckedPages { below, seed, writer, trusts }))
+        Ok(Some(CheckedPages { below, seed, writer, trusts, is_new: false }))
     }
 
     /// Lets redb read damaged pages, because it verifies them itself, or ends that.
@@ -260,10 +264,12 @@ impl CheckedPages {
 impl Storage for CheckedPages {
     fn len(&self) -> io::Result<u64> {
         let len = self.below.len()?;
-        Ok(match len.checked_sub(PAGES) {
-            None | Some(0) => 0,
-            Some(pages) => (pages / STRIDE as u64 + 1) * PAGE_LEN as u64,
-        })
+        match len.saturating_sub(PAGES) / STRIDE as u64 {
+            0 if self.is_new => Ok(0),
+            // redb would take it for an empty file.
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok((count + 1) * PAGE_LEN as u64),
+        }
     }
 
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {

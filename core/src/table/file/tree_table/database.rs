@@ -109,9 +109,9 @@ impl BelowRedb {
 pub(super) fn new_table() -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    let made = CheckedPages::create(&storage, random());
-    made.map_err(|error| Error::io("create the table", &error))?;
-    let backend = Backend::new(BelowRedb::new(&storage, true)?.storage)?;
+    let pages = CheckedPages::create(&storage, random());
+    let pages = pages.map_err(|error| Error::io("create the table", &error))?;
+    let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
     let database = Database { redb: Redb::Writer(redb), storage, failure };
