@@ -220,7 +220,5 @@ fn processes_that_make_the_same_table_at_once_share_it() {
         }
         let table = TreeTable::open(&path, CREATE).unwrap();
         assert!(numbers(&table).last().copied().unwrap_or_default() >= promised);
-        drop(table);
-        assert!(!path.with_extension("bwt.new").exists() || path.exists());
     }
 }
