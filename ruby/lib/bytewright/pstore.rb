@@ -266,8 +266,7 @@ module Bytewright
     # @raise [Error] if a transaction of this object is open, or the file is no store
     def transaction(read_only = false)
       value = nil
-      enter
-      begin
+      alone do
         @rdonly = read_only
         @abort = false
         @bytewright = Session.of(self, @filename, @bytewright) unless Session === @bytewright
@@ -278,8 +277,6 @@ module Bytewright
         ensure
           @bytewright.close
         end
-      ensure
-        @lock.unlock
       end
       value
     end
@@ -290,12 +287,8 @@ module Bytewright
     # @return [nil]
     # @raise [Error] in a transaction
     def close
-      enter
-      begin
-        @bytewright.close_file if Session === @bytewright
-      ensure
-        @lock.unlock
-      end
+      alone { @bytewright.close_file if Session === @bytewright }
+      nil
     end
 
     # @return [String]
@@ -314,16 +307,24 @@ module Bytewright
       raise Error, "in read-only transaction" if @rdonly
     end
 
-    def enter
-      if @thread_safe
-        begin
-          @lock.lock
-        rescue ThreadError
-          raise Error, "nested transaction"
+    # Runs the block while no other transaction of this object is open.
+    #
+    # An interrupt may come between any two steps, so that the lock is taken has to be noted in the step that takes it.
+    def alone
+      begin
+        if @thread_safe
+          is_taken = @lock.lock
+        else
+          is_taken = @lock.try_lock
         end
-      elsif !@lock.try_lock
-        raise Error, "nested transaction"
+      rescue ThreadError
+        is_taken = false
       end
+      raise Error, "nested transaction" unless is_taken
+
+      yield
+    ensure
+      @lock.unlock if is_taken
     end
   end
 end
