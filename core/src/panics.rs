@@ -124,9 +124,24 @@ fn is_caught(panic: &PanicHookInfo<'_>) -> bool {
 }
 
 fn remember(panic: &PanicHookInfo<'_>) {
-    let place = panic.location().map(ToString::to_string);
+    let place = panic.location().map(|place| {
+        format!("{}:{}:{}", within_sources(place.file()), place.line(), place.column())
+    });
     // At the end of a thread there is no place to keep it.
     let _ = PLACE.try_with(|kept| *kept.borrow_mut() = place);
+}
+
+/// The name of a source without the folders of the machine that built it, which are nobody's business.
+fn within_sources(file: &str) -> &str {
+    if !file.starts_with('/') {
+        return file;
+    }
+    let crates =
+        file.split_once("/registry/src/").and_then(|(_, of_registry)| of_registry.split_once('/'));
+    match crates {
+        Some((_, path)) => path,
+        None => file.rsplit('/').next().unwrap_or(file),
+    }
 }
 
 #[cold]

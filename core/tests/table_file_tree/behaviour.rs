@@ -7,7 +7,7 @@ use bytewright::io::{MemoryStorage, Storage};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open};
 use bytewright::table::{KeyRange, OrderedTable, Table};
 
-use super::{CREATE, READ, WRITE, all, path, range_of, rest};
+use super::{CREATE, Entries, READ, WRITE, all, path, range_of, rest};
 
 const INTERVAL: OpenOptions = OpenOptions { sync: SyncMode::Interval, ..CREATE };
 const NEVER: OpenOptions = OpenOptions { sync: SyncMode::Never, ..CREATE };
@@ -404,4 +404,21 @@ fn a_value_of_many_pages_and_the_empty_key_are_kept() {
     assert!(storage.len().unwrap() > 5_000_000);
     let table = open(READ).unwrap();
     assert_eq!(table.get(b"").unwrap().unwrap().len(), 5_000_003);
+}
+
+#[test]
+fn a_file_of_the_first_format_is_read_and_written() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/tree_table_1.bwt.gz");
+    let options = bytewright::io::StreamOptions::default();
+    let mut stream = bytewright::io::ByteStream::open(sample.as_ref(), &options).unwrap();
+    let storage = MemoryStorage::new(stream.fill(2 << 20).unwrap().to_vec());
+    let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
+    let mut expected: Entries =
+        (0..400_u32).map(|number| (number.to_be_bytes().to_vec(), vec![7; 60])).collect();
+    assert_eq!(all(&open(READ).unwrap()), expected);
+    let mut table = open(WRITE).unwrap();
+    table.put(b"new", b"1").unwrap();
+    table.close().unwrap();
+    expected.insert(b"new".to_vec(), b"1".to_vec());
+    assert_eq!(all(&open(READ).unwrap()), expected);
 }
