@@ -142,6 +142,17 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  def test_a_conversion_that_fails_leaves_no_file
+    %i[roots marshal].each do |format|
+      with_folder do |folder|
+        old, new = File.join(folder, "old.pstore"), File.join(folder, "new.bwh")
+        File.binwrite(old, Marshal.dump({ "a" => 1, "b" => Pair.new(1, 2) }).sub("StoreCase::Pair", "StoreCase::Gone"))
+        2.times { assert_raises(ArgumentError) { OURS.convert(old, new, format: format) } }
+        assert_equal(["old.pstore"], Dir.children(folder))
+      end
+    end
+  end
+
   def test_stores_are_converted_both_ways
     with_folder do |folder|
       old, by_root, again = %w[a b.bwt c].map { |name| File.join(folder, name) }

@@ -46,8 +46,9 @@ module Bytewright
 
     # For options that few programs give.
     autoload :CheckedMarshal, File.join(__dir__, "pstore/checked_marshal")
+    autoload :Conversion, File.join(__dir__, "pstore/conversion")
     autoload :RootSession, File.join(__dir__, "pstore/roots")
-    private_constant :CheckedMarshal, :RootSession
+    private_constant :CheckedMarshal, :Conversion, :RootSession
 
     DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: nil }.freeze
     private_constant :DEFAULT_OPTIONS
@@ -107,7 +108,7 @@ module Bytewright
 
     class << self
       # Makes a store of another format out of a store, whose file stays as it is. Roots of one Marshal
-      # stream may share objects; by themselves each has its own.
+      # stream may share objects; by themselves each has its own. Where a root cannot be loaded, no file is made.
       #
       # @param old [String, #to_path] the store
       # @param new [String, #to_path] where the new one is to be; nothing may be there
@@ -115,16 +116,10 @@ module Bytewright
       # @return [Integer] how many roots there are
       # @raise [Errno::EEXIST] if there is a file of the new name
       def convert(old, new, format:)
-        raise Errno::EEXIST, File.path(new) if File.exist?(new)
-
         source = self.new(old, format: format_of(old))
-        target = self.new(new, format: format)
-        target.ultra_safe = true
-        source.transaction(true) do
-          target.transaction { source.keys.each { |key| target[key] = source[key] }.size }
-        end
+        Conversion.new(source, File.path(new)).run(format)
       ensure
-        [source, target].each { |store| store&.close }
+        source&.close
       end
 
       # @param path [String, #to_path] of a store
