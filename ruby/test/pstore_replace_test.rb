@@ -56,7 +56,7 @@ class PStoreReplaceTest < StoreCase
     require "yaml/store"
     raise "not ours" unless YAML::Store.superclass.name == ENV.fetch("SUPER")
     store = YAML::Store.new(ARGV[0], true, indentation: 4)
-    store.transaction { store["a"] = { "b" => [1, nil, "é"] }; store[:c] = "d" }
+    store.transaction { store["a"] = { "b" => [1, nil, "\\u00e9"] }; store[:c] = "d" }
     store.transaction { store["a"]["b"] << 2.5; store.delete(:c); store["e"] = [{ "x" => "y" }] }
     store.transaction(true) { p store["a"], store.roots, store.root?("x") }
     store.ultra_safe = true

@@ -11,7 +11,7 @@ begin
   require "bytewright/thrift"
   require_relative "thrift_classes"
 rescue LoadError => error
-  raise unless error.path == "thrift"
+  raise unless error.cause&.path == "thrift"
 
   warn "gap: Thrift is not tested: the gem thrift is not installed (apt-get install ruby-thrift)"
 ensure

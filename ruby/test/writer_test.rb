@@ -405,6 +405,7 @@ class WriterTest < TestCase
   # Signals come while a file is written, in as many moments as it takes until one is in the middle of a write.
   SIGNALS = <<~'RUBY'
     writer = Bytewright::Writer.open(ARGV[0])
+    long = "a" * 4_000_000
     outcomes, marks, written = Hash.new(0), 0, 0
     uses = [
       -> { writer.u8(46) && marks += 1 }, -> { writer.flush }, -> { writer.pos },
@@ -423,6 +424,8 @@ class WriterTest < TestCase
     until outcomes["busy"] >= 20 && outcomes[:worked] >= 20
       3.times { writer << "a" * 1_000 and written += 1_000 }
       writer.flush
+      # Long enough for signals to come in the middle of it, however fast the machine is.
+      writer << long and written += long.bytesize
       break if outcomes.keys.size > 2
     end
     trap("USR1", "IGNORE")

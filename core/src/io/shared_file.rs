@@ -78,6 +78,8 @@ pub struct FileVersion {
     pub len: u64,
     /// When it was modified, in nanoseconds since 1970.
     pub modified: i64,
+    /// When it, its times or its mode were changed, which no program can set, in nanoseconds since 1970.
+    pub changed: i64,
 }
 
 /// A file that is locked for a turn.
@@ -213,11 +215,13 @@ pub(super) fn create_for(path: &Path, options: &OpenOptions, owner: FileOwner) -
 }
 
 fn version(stat: &Stat) -> FileVersion {
-    let seconds = stat.st_mtime.saturating_mul(1_000_000_000);
+    let nanoseconds =
+        |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
     FileVersion {
         id: FileId { device: stat.st_dev, number: stat.st_ino },
         len: stat.st_size as u64,
-        modified: seconds.saturating_add(stat.st_mtime_nsec as i64),
+        modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec as i64),
+        changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec as i64),
     }
 }
 

@@ -5,7 +5,6 @@ use super::old::{Changed, Old, Source};
 use super::writing::Writing;
 use super::{Durability, Seen, Store, stamp};
 use crate::error::{Error, Result};
-use crate::io::FileVersion;
 
 impl Store {
     /// Makes the file, `old_len` bytes long, hold what is kept. Whether it held anything else; `source`
@@ -62,11 +61,9 @@ impl Store {
         writing.write(system, journal, blocks)?;
         self.memory = old.into_memory();
         let modified = stamp::stamp(system.now(), before.modified);
-        let version = match opened.file.set_modified(modified) {
-            Ok(()) => FileVersion { len: new.len() as u64, modified, ..before },
-            // Only its owner may say when a file was modified.
-            Err(_) => opened.file.version().map_err(|error| failed("look at", error))?,
-        };
+        // Only its owner may say when a file was modified.
+        let _ = opened.file.set_modified(modified);
+        let version = opened.file.version().map_err(|error| failed("look at", error))?;
         let is_settled = stamp::is_settled(&version, system.now());
         opened.journal.make_void(system)?;
         self.seen = Some(Seen { version, is_settled, is_overlaid: false });

@@ -4,6 +4,9 @@
 //! Nobody's time is trusted, therefore, before it is older than a tick: a later write shows then. And
 //! what we have written gets such a time at once, from before the last tick: nobody has to wait, and
 //! no write of others can have it.
+//!
+//! A program that writes may set the time of modification back. The time of change, which it cannot set, shows that
+//! then, unless it is within the tick of our own last look.
 
 use crate::io::FileVersion;
 

@@ -28,6 +28,7 @@ struct State {
     now: i64,
     boot: u128,
     modified: HashMap<u64, i64>,
+    changed: HashMap<u64, i64>,
     /// Whether times of files may be set.
     is_owner: bool,
 }
@@ -36,7 +37,8 @@ impl SimulatedSystem {
     /// One that runs for the `boot`th time on `disk`.
     pub(crate) fn new(disk: SimulatedDisk, boot: u128) -> Self {
         let now = 1_700_000_000_123_456_789 + (boot % 1_000) as i64 * 60_000_000_000;
-        let state = State { now, boot, modified: HashMap::new(), is_owner: true };
+        let state =
+            State { now, boot, modified: HashMap::new(), changed: HashMap::new(), is_owner: true };
         SimulatedSystem { disk, state: Arc::new(Mutex::new(state)) }
     }
 
@@ -68,7 +70,8 @@ impl SimulatedSystem {
         let id = file.id()?.unwrap();
         let state = self.state.lock().unwrap();
         let modified = state.modified.get(&id.number).copied().unwrap_or(0);
-        Ok(FileVersion { id, len: file.len()?, modified })
+        let changed = state.changed.get(&id.number).copied().unwrap_or(0);
+        Ok(FileVersion { id, len: file.len()?, modified, changed })
     }
 
     fn file(&self, name: &OsStr) -> io::Result<Box<dyn SharedFile>> {
@@ -132,6 +135,7 @@ impl File {
         let mut state = self.system.state.lock().unwrap();
         let tick = state.now / TICK * TICK + 123_456;
         state.modified.insert(number, tick);
+        state.changed.insert(number, tick);
     }
 }
 
@@ -187,6 +191,8 @@ impl SharedFile for File {
             return Err(io::Error::from_raw_os_error(1));
         }
         state.modified.insert(number, modified);
+        let tick = state.now / TICK * TICK + 123_456;
+        state.changed.insert(number, tick);
         Ok(())
     }
 

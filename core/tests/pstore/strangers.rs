@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use bytewright::io::{FileSystem, SharedMode};
 use bytewright::pstore::{Access, Begun, Durability, Options, Store};
 
 use crate::generate::{Random, seeds};
@@ -43,6 +44,22 @@ fn a_counter_that_a_stranger_sets_after_our_crash_stays() {
             }
         }
     }
+}
+
+#[test]
+fn a_stranger_who_restores_length_and_time_of_modification_is_seen() {
+    let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
+    let mut ours = store(&system);
+    set(&mut ours, &counter(1), Durability::Process);
+    assert_eq!(read(&mut ours, Path::new(NAME)), counter(1).dump());
+    system.pass(100 * TICK);
+    let before = system.version(Path::new(NAME)).unwrap().unwrap();
+    system.rewrite(NAME, &counter(7).dump());
+    let file = system.open(Path::new(NAME), SharedMode::Write).unwrap();
+    file.set_modified(before.modified).unwrap();
+    let after = system.version(Path::new(NAME)).unwrap().unwrap();
+    assert_eq!((before.len, before.modified), (after.len, after.modified));
+    assert_eq!(read(&mut ours, Path::new(NAME)), counter(7).dump());
 }
 
 /// What a stranger writes who found the one state or the other, or brings his own.

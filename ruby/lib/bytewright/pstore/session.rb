@@ -26,7 +26,7 @@ module Bytewright
 
       def self.format_of(filename)
         PStoreFile.format_of(File.path(filename))
-      rescue SystemCallError
+      rescue SystemCallError, FormatError
         # The transaction opens the file, and says in the original's words what the system refuses.
         :marshal
       end
