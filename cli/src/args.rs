@@ -8,7 +8,7 @@ mod thrift;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bytewright::io::InflateChoice;
+use bytewright::stream::InflateChoice;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;

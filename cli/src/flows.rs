@@ -6,9 +6,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use bytewright::flow::{Flow, FlowField, FlowFieldType, FlowOptions, FlowStore, FlowTable, Merged};
+use bytewright::flow::{Flow, FlowField, FlowFieldType, FlowOptions, FlowTable};
 use bytewright::packet::FieldType;
 use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, merge_flows};
+use bytewright::sums::{FlowStore, Merged};
 
 use crate::args::{FlowsArgs, Reader};
 use crate::merge::{MergedCapture, Target, counted};

@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use bytewright::rpc::{
-    Call, CallField, CallStore, MethodField, MethodSummary, Methods, RpcOptions, Summary,
-};
+use bytewright::rpc::{Call, CallField, MethodField, MethodSummary, Methods, RpcOptions, Summary};
 use bytewright::scan::{
     CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_idl, merge_calls,
 };
+use bytewright::sums::CallStore;
 use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{Tape, Type, Value};
 

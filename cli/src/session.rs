@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use bytewright::io::{ByteStream, FileSource, InflateChoice, StreamOptions};
+use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use bytewright::io::InflateBackend;
 use bytewright::scan::libpcap_version;
+use bytewright::stream::InflateBackend;
 use clap::ValueEnum;
 
 use crate::args::Inflate;

@@ -1,24 +1,26 @@
 //! Reads, decodes and keeps bulk binary data at native speed, for any host language.
 //!
-//! Data travels one road: bytes come in through [`io`], decoders without I/O turn them into rows
-//! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`table`] keeps them, and [`scan`]
-//! drives whole files. [`tcp`] puts the segments of connections in order. [`marshal`] handles streams in which Ruby keeps objects, as bytes, [`pstore`] the
-//! files that hold one, and [`thrift`] messages by their schema; [`rpc`]
-//! finds these in connections. [`panics`] keeps a panic that becomes an error quiet. The layers are drawn in
-//! `ARCHITECTURE.md` and checked by `tests/layers.rs`.
+//! Data travels one road: bytes come in through [`stream`], decoders without I/O turn them into rows
+//! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`sums`] keeps the sums of many captures
+//! in a [`table`], and [`scan`] drives whole files. [`tcp`] puts the segments of connections in order,
+//! [`thrift`] reads messages by their schema, and [`rpc`] finds these in connections. [`marshal`] handles
+//! streams in which Ruby keeps objects, as bytes, and [`pstore`] the files that hold one. [`files`] is the
+//! door to files that are kept. [`panics`] keeps a panic that becomes an error quiet. The layers are drawn
+//! in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
 pub mod capture;
-mod counted;
 pub mod error;
+pub mod files;
 pub mod flow;
 pub mod heap;
-pub mod io;
 pub mod marshal;
 pub mod packet;
 pub mod panics;
 pub mod pstore;
 pub mod rpc;
 pub mod scan;
+pub mod stream;
+pub mod sums;
 pub mod table;
 pub mod tcp;
 pub mod terminal;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use bytewright::flow::FlowKey;
+use bytewright::packet::FlowKey;
 
 /// Protocol, addresses, ports, and the ID with seed 0 and with seed 1.
 type Vector = (u8, &'static str, &'static str, Option<(u16, u16)>, &'static str, &'static str);

@@ -10,7 +10,8 @@ mod generate;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use bytewright::flow::{FieldValue, Flow, FlowField, FlowKey, FlowOptions, FlowTable};
+use bytewright::flow::{FieldValue, Flow, FlowField, FlowOptions, FlowTable};
+use bytewright::packet::FlowKey;
 use flow_frames::{Spec, TCP, UDP, random_spec, tcp};
 use generate::{Random, seeds};
 

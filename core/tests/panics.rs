@@ -7,9 +7,10 @@ use std::panic::{catch_unwind, set_hook};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytewright::io::{ByteStream, Cancel, MemoryStorage, StreamOptions};
+use bytewright::files::MemoryStorage;
 use bytewright::panics::{catch, catch_all};
 use bytewright::scan::{Background, Event};
+use bytewright::stream::{ByteStream, Cancel, StreamOptions};
 use bytewright::table::file::{OpenOptions, TreeTable};
 use bytewright::table::{OrderedTable, Scan};
 use bytewright::{ErrorKind, Result};

@@ -3,10 +3,12 @@
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use bytewright::flow::{FlowOptions, FlowStore, Merged};
-use bytewright::io::{ByteStream, MemoryStorage, Source, StreamOptions};
+use bytewright::files::MemoryStorage;
+use bytewright::flow::FlowOptions;
 use bytewright::packet::DecodeOptions;
 use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, merge_flows};
+use bytewright::stream::{ByteStream, Source, StreamOptions};
+use bytewright::sums::{FlowStore, Merged};
 use bytewright::table::file::{OpenOptions, TreeTable};
 use bytewright::{Error, ErrorKind, Result};
 

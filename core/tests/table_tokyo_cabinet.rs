@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io};
 
-use bytewright::io::{MemoryStorage, Storage};
+use bytewright::files::{MemoryStorage, Storage};
 use bytewright::table::tokyo_cabinet::{Database, Kind};
 use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind};

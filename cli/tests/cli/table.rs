@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bytewright::io::{ByteStream, StreamOptions};
+use bytewright::stream::{ByteStream, StreamOptions};
 
 use crate::run::Folder;
 

@@ -3,35 +3,35 @@
 use std::net::IpAddr;
 
 use super::field::FlowField;
-use super::key::{FlowKey, proto};
+use crate::packet::{FlowKey, proto};
 use crate::value::FieldValue;
 
 /// What was seen in one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Way {
-    pub(super) packets: u64,
-    pub(super) bytes: u64,
-    pub(super) tcp_flags: u16,
+pub(crate) struct Way {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) tcp_flags: u16,
 }
 
 /// The times of the earliest and the latest packet, nanoseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) first: i64,
-    pub(super) last: i64,
+pub(crate) struct Span {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
 }
 
 /// One conversation, summed up: `src` is the side that sent the first packet seen, what it sent is
 /// counted in `packets` and `bytes`, and what came back in `rev_packets` and `rev_bytes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
-    pub(super) key: FlowKey,
+    pub(crate) key: FlowKey,
     /// What each endpoint of the key sent.
-    pub(super) ways: [Way; 2],
+    pub(crate) ways: [Way; 2],
     /// The endpoint of the key that sent the first packet, 0 or 1.
-    pub(super) initiator: u8,
+    pub(crate) initiator: u8,
     /// Times, where any of its packets had one.
-    pub(super) span: Option<Span>,
+    pub(crate) span: Option<Span>,
 }
 
 impl Flow {

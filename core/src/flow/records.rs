@@ -2,8 +2,9 @@
 
 use super::chunks::{Chunks, numbers_of};
 use super::index::{Index, NUMBERS};
-use super::key::{Address, Key, Seed};
+use super::key_hash::{Mix, Seed, hash_of};
 use super::record::{Flow, Span, Way};
+use crate::packet::Key;
 
 /// In the place of a time: there is none.
 pub(super) const NO_TIME: i64 = i64::MIN;
@@ -55,7 +56,7 @@ const FREE: u8 = 2;
 const _: () = assert!(size_of::<Record<[u8; 4]>>() == 64);
 const _: () = assert!(size_of::<Record<[u8; 16]>>() == 88);
 
-impl<A: Address> Record<A> {
+impl<A: Mix> Record<A> {
     #[inline]
     fn new(key: Key<A>, reversed: bool, sighting: Sighting) -> Self {
         let mut record = Record {
@@ -137,7 +138,7 @@ pub(super) struct Records<A> {
     seed: Seed,
 }
 
-impl<A: Address> Records<A> {
+impl<A: Mix> Records<A> {
     pub(super) fn new() -> Self {
         Records {
             index: Index::new(),
@@ -157,7 +158,7 @@ impl<A: Address> Records<A> {
 
     #[inline]
     pub(super) fn hash(&self, key: &Key<A>) -> u64 {
-        key.hash(&self.seed)
+        hash_of(key, &self.seed)
     }
 
     /// Counts a packet for the flow of `key`, whose hash is `hash`, if it is there. A flow that ended
@@ -212,7 +213,7 @@ impl<A: Address> Records<A> {
         for number in self.records.numbers() {
             let record = self.records.get(number);
             if record.initiator != FREE {
-                self.index.insert(record.key.hash(&self.seed), number);
+                self.index.insert(hash_of(&record.key, &self.seed), number);
             }
         }
     }
@@ -266,7 +267,7 @@ impl<A: Address> Records<A> {
     fn remove(&mut self, number: usize) -> Flow {
         let record = self.records.get_mut(number);
         let flow = record.flow();
-        let hash = record.key.hash(&self.seed);
+        let hash = hash_of(&record.key, &self.seed);
         record.initiator = FREE;
         record.next_free = self.free;
         self.free = number as Link + 1;
@@ -300,7 +301,7 @@ pub(super) struct Ordered<A> {
     order: std::vec::IntoIter<u32>,
 }
 
-impl<A: Address> Ordered<A> {
+impl<A: Mix> Ordered<A> {
     /// The time of the first packet of the flow that is next, or [`NO_TIME`].
     pub(super) fn peek(&self) -> Option<i64> {
         self.order.as_slice().first().map(|number| self.records.get(*number as usize).first)

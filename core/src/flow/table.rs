@@ -1,9 +1,9 @@
 //! The flow table: packets in, finished flows out, in bounded memory.
 
-use super::key::{Address, Key};
+use super::key_hash::Mix;
 use super::record::Flow;
 use super::records::{NO_TIME, Ordered, RECORDS_MAX, Records, Sighting, Timeouts};
-use crate::packet::{Field, Packet};
+use crate::packet::{Field, Key, Packet};
 
 /// When flows end, and how many may be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +162,7 @@ struct Rules {
 
 impl Rules {
     #[inline]
-    fn count<A: Address, B: Address>(
+    fn count<A: Mix, B: Mix>(
         &self,
         records: &mut Records<A>,
         others: &mut Records<B>,
@@ -180,7 +180,7 @@ impl Rules {
     /// Begins a flow, and makes room for it.
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
-    fn begin<A: Address, B: Address>(
+    fn begin<A: Mix, B: Mix>(
         &self,
         records: &mut Records<A>,
         others: &mut Records<B>,

@@ -5,8 +5,10 @@
 //! in [`Status`].
 
 mod columns;
+mod community_id;
 mod fast_path;
 mod field;
+mod flow_key;
 mod link;
 mod net;
 mod status;
@@ -15,6 +17,8 @@ mod tunnel;
 
 pub use columns::{Column, Columns};
 pub use field::{Field, FieldSet, FieldType, Value};
+pub use flow_key::FlowKey;
+pub(crate) use flow_key::{Address, Key, proto};
 pub use link::LinkType;
 pub use status::Status;
 

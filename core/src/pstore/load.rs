@@ -7,7 +7,7 @@ use super::kept::Kept;
 use super::writing::write_new;
 use super::{Access, Seen, Store, Turn, stamp};
 use crate::error::{Error, Result};
-use crate::io::{FileSystem, FileVersion, SharedFile, SharedMode, Storage};
+use crate::files::{FileSystem, FileVersion, SharedFile, SharedMode, Storage};
 
 /// Bytes that are compared at once.
 const WINDOW: usize = 128 << 10;

@@ -39,7 +39,7 @@ mod writing;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileSystem, FileVersion, LocalFileSystem, LockKind};
+use crate::files::{FileSystem, FileVersion, LocalFileSystem, LockKind};
 use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream, Scalar, Spliced};
 use blocks::Blocks;
 use difference::Difference;

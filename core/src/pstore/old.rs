@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 
 use super::difference::Difference;
-use crate::io::Storage;
+use crate::files::Storage;
 
 /// Old bytes that are held in memory. More are put into the journal.
 const HELD_MAX: usize = 4 << 20;

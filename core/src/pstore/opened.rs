@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Access;
 use super::journal::JournalFile;
-use crate::io::{FileId, FileSystem, LockKind, ProcessMark, SharedFile, SharedMode};
+use crate::files::{FileId, FileSystem, LockKind, ProcessMark, SharedFile, SharedMode};
 
 #[derive(Debug)]
 pub(super) struct Opened {

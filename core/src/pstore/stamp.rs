@@ -8,7 +8,7 @@
 //! A program that writes may set the time of modification back. The time of change, which it cannot set, shows that
 //! then, unless it is within the tick of our own last look.
 
-use crate::io::FileVersion;
+use crate::files::FileVersion;
 
 const MICROSECOND: i64 = 1_000;
 const MILLISECOND: i64 = 1_000 * MICROSECOND;

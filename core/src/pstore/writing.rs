@@ -10,7 +10,7 @@ use super::difference::Difference;
 use super::journal::{Evidence, Header, JournalFile, Writer, cut_hash};
 use super::old::Old;
 use crate::error::{Error, Result};
-use crate::io::{FileSystem, Storage};
+use crate::files::{FileSystem, Storage};
 
 /// Ranges with less than this between them are written at once, with what is between them.
 const GAP: usize = 4 << 10;

@@ -18,11 +18,9 @@ mod ledger;
 mod message;
 mod messages;
 mod methods;
-mod store;
 mod summary;
 mod waiting;
 
-pub use crate::counted::CountedCapture;
 pub use crate::value::FieldValue;
 pub use call::{Call, Outcome, Protocol};
 pub use conversation::{Rpc, RpcOptions};
@@ -30,5 +28,4 @@ pub use field::{CallField, MethodField};
 pub use histogram::Histogram;
 pub use ledger::ByteCounts;
 pub use methods::Methods;
-pub use store::{CallCount, CallStore};
 pub use summary::{MethodSummary, Summary};

@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::io::{Cancel, Source};
 use crate::panics;
+use crate::stream::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
 
 /// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on

@@ -3,7 +3,8 @@
 use super::content::ContentHasher;
 use super::flows::is_damage;
 use super::{CaptureReader, ContentId};
-use crate::rpc::{Call, CallStore, CountedCapture, Methods, Rpc, RpcOptions, Summary};
+use crate::rpc::{Call, Methods, Rpc, RpcOptions, Summary};
+use crate::sums::{CallStore, CountedCapture};
 use crate::{Error, Result};
 
 /// Calls that are handed on together.

@@ -2,7 +2,8 @@
 
 use super::content::ContentHasher;
 use super::{CaptureReader, ContentId};
-use crate::flow::{FlowOptions, FlowStore, FlowTable, Merged};
+use crate::flow::{FlowOptions, FlowTable};
+use crate::sums::{FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
 /// Finished flows that are handed on together.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::io::WholeFile;
+use crate::stream::WholeFile;
 use crate::thrift::idl::{self, Document, IdlOptions, SourceText, TEXT_LEN_MAX};
 use crate::{Error, ErrorKind, Result};
 

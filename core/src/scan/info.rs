@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::CaptureReader;
 use crate::capture::{Format, Interface};
-use crate::io::Compression;
 use crate::packet::{Field, LinkType, Value};
+use crate::stream::Compression;
 use crate::wire::Endian;
 use crate::{Error, Result};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Filter, FrameBatch};
 use crate::capture::{Decoder, Record, Step};
-use crate::io::{ByteStream, StreamOptions};
 use crate::packet::{Columns, DecodeOptions, FrameMeta, LinkType, Packet, Status};
+use crate::stream::{ByteStream, StreamOptions};
 use crate::{Error, Result};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.

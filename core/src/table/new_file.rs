@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileDirectory, FileStorage, StorageMode};
+use crate::files::{Directory, FileDirectory, FileStorage, StorageMode};
 
 /// What the name of the file ends in until it is whole.
 const PART: &str = ".part";

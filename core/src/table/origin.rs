@@ -6,7 +6,7 @@ use super::file::{self, FileTable, OpenOptions};
 use super::tokyo_cabinet::{self, Database};
 use super::{KeyRange, Scan};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileStorage, Storage, StorageMode};
+use crate::files::{FileStorage, Storage, StorageMode};
 
 /// A file of entries that is open for reading. Its content tells what it is.
 pub enum Origin {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::connection::{Connection, Side};
 use super::line::{Line, Place};
 use super::stream::{Output, PIECES_MAX, Segment, Stream};
-use crate::flow::FlowKey;
+use crate::packet::FlowKey;
 use crate::packet::{Field, Packet};
 
 /// The protocol number of TCP.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use bytewright::Error;
 use bytewright::capture::{Decoder, Record, Step};
-use bytewright::io::{ByteStream, StreamOptions};
 use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
+use bytewright::stream::{ByteStream, StreamOptions};
 
 /// The folder of captures that other projects collected: `BYTEWRIGHT_CAPTURES`, or `shared/captures`
 /// beside the repository. Where it is absent this prints why the test is skipped.

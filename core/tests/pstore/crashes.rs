@@ -160,7 +160,7 @@ fn a_durable_transaction_takes_what_went_before_along() {
 
 #[test]
 fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
-    use bytewright::io::{FileSystem, LocalFileSystem};
+    use bytewright::files::{FileSystem, LocalFileSystem};
     let folder = Folder::new("readers");
     let path = folder.path("x");
     seeds(rounds(10), |random| {

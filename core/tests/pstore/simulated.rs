@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bytewright::io::{
+use bytewright::files::{
     Directory, FileId, FileOwner, FileSystem, FileVersion, LockKind, SharedFile, SharedMode,
     Storage,
 };

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use bytewright::io::{FileSystem, SharedMode};
+use bytewright::files::{FileSystem, SharedMode};
 use bytewright::pstore::{Access, Begun, Durability, Options, Store};
 
 use crate::generate::{Random, seeds};
@@ -130,7 +130,7 @@ fn a_file_that_was_deleted_or_emptied_after_our_crash_stays_so() {
         set(&mut ours, &large, Durability::Process);
         for call in first..system.disk.calls() {
             let left = SimulatedSystem::new(system.disk.killed(call, random.next()), 1);
-            bytewright::io::FileSystem::remove(&left, Path::new(NAME)).unwrap();
+            bytewright::files::FileSystem::remove(&left, Path::new(NAME)).unwrap();
             let mut next = store(&left);
             assert_eq!(next.try_begin(Path::new(NAME), Access::Read).unwrap(), Begun::Missing);
             next.end();

@@ -1,9 +1,9 @@
 //! Calls of a capture come in batches that are bounded by what is in them.
 
 use bytewright::Result;
-use bytewright::io::{ByteStream, Source, StreamOptions};
 use bytewright::rpc::{Call, RpcOptions};
 use bytewright::scan::{CallBatches, CaptureOptions, CaptureReader};
+use bytewright::stream::{ByteStream, Source, StreamOptions};
 
 use crate::generate::capture::{Pcap, PcapHeader};
 use crate::talk::{PROTOCOLS, Talk, asked};

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytewright::io::{Directory, FileId, FileOwner, Storage, StorageMode};
+use bytewright::files::{Directory, FileId, FileOwner, Storage, StorageMode};
 use bytewright::{Error, Result};
 
 use crate::generate::Random;

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use bytewright::ErrorKind;
-use bytewright::io::{MemoryStorage, Storage};
+use bytewright::files::{MemoryStorage, Storage};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open};
 use bytewright::table::{KeyRange, OrderedTable, Table};
 
@@ -409,8 +409,8 @@ fn a_value_of_many_pages_and_the_empty_key_are_kept() {
 #[test]
 fn a_file_of_the_first_format_is_read_and_written() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/tree_table_1.bwt.gz");
-    let options = bytewright::io::StreamOptions::default();
-    let mut stream = bytewright::io::ByteStream::open(sample.as_ref(), &options).unwrap();
+    let options = bytewright::stream::StreamOptions::default();
+    let mut stream = bytewright::stream::ByteStream::open(sample.as_ref(), &options).unwrap();
     let storage = MemoryStorage::new(stream.fill(2 << 20).unwrap().to_vec());
     let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
     let mut expected: Entries =

@@ -3,7 +3,7 @@
 //! The twin of reading pages that check themselves is verifying the whole file first.
 
 use bytewright::ErrorKind;
-use bytewright::io::MemoryStorage;
+use bytewright::files::MemoryStorage;
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, TreeTable};
 

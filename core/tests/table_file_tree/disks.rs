@@ -3,7 +3,7 @@
 //! Method: a random history on the simulated disk; a power cut at each of its calls; the same history
 //! again and again with one call after another failing.
 
-use bytewright::io::Directory;
+use bytewright::files::Directory;
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{ErrorKind, Result};

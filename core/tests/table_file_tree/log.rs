@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytewright::io::{Directory, Storage};
+use bytewright::files::{Directory, Storage};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open};
 use bytewright::table::{OrderedTable, Table};
 use bytewright::{ErrorKind, Result};
@@ -422,7 +422,7 @@ fn a_change_in_a_directory_without_the_right_to_make_files_goes_to_the_table_at_
         fn open(
             &self,
             name: &std::ffi::OsStr,
-            mode: bytewright::io::StorageMode,
+            mode: bytewright::files::StorageMode,
             timeout: std::time::Duration,
         ) -> Result<Box<dyn Storage>> {
             Directory::open(&self.0, name, mode, timeout)
@@ -430,11 +430,11 @@ fn a_change_in_a_directory_without_the_right_to_make_files_goes_to_the_table_at_
         fn create(
             &self,
             _: &std::ffi::OsStr,
-            _: Option<bytewright::io::FileOwner>,
+            _: Option<bytewright::files::FileOwner>,
         ) -> std::io::Result<Box<dyn Storage>> {
             Err(std::io::Error::from_raw_os_error(13))
         }
-        fn id(&self, name: &std::ffi::OsStr) -> std::io::Result<Option<bytewright::io::FileId>> {
+        fn id(&self, name: &std::ffi::OsStr) -> std::io::Result<Option<bytewright::files::FileId>> {
             Directory::id(&self.0, name)
         }
         fn rename(&self, from: &std::ffi::OsStr, to: &std::ffi::OsStr) -> std::io::Result<()> {

@@ -5,7 +5,7 @@
 
 use std::ops::Bound;
 
-use bytewright::io::MemoryStorage;
+use bytewright::files::MemoryStorage;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::table::{KeyRange, OrderedSnapshot, OrderedTable, Table};
 

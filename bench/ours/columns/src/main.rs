@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use bytewright::Result;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
-use bytewright::io::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
+use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
 use bytewright::packet::{Columns, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader};
 

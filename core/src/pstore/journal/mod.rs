@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::Durability;
 use crate::error::{Error, Result};
-use crate::io::{FileOwner, FileSystem, LockKind, SharedFile, SharedMode, Storage};
+use crate::files::{FileOwner, FileSystem, LockKind, SharedFile, SharedMode, Storage};
 pub(super) use format::Journal;
 pub(super) use format::{Evidence, Header, cut_hash};
 use format::{STATE_AT, State, state};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::format::{HEADER_LEN, Header, checked, put_checksum};
-use crate::io::Storage;
+use crate::files::Storage;
 use crate::pstore::blocks::Blocks;
 use crate::pstore::blocks::pieces;
 

@@ -7,7 +7,7 @@ use super::hash_table::{self, HashTable};
 use super::options::OpenOptions;
 use super::tree_table::{self, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileDirectory, FileStorage, Storage, StorageMode};
+use crate::files::{FileDirectory, FileStorage, Storage, StorageMode};
 use crate::table::tokyo_cabinet::Database;
 use crate::table::{OrderedTable, Table};
 

@@ -18,7 +18,7 @@
 //! Nothing says the byte order. In the wrong one the numbers are astronomic.
 
 use crate::error::{Error, Result};
-use crate::io::Storage;
+use crate::files::Storage;
 use crate::wire::{Endian, Reader};
 
 /// How every file begins.

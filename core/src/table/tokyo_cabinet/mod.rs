@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::Scan;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileStorage, Storage, StorageMode};
+use crate::files::{FileStorage, Storage, StorageMode};
 use crate::wire::Endian;
 
 pub use header::Kind;

@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::io::{ByteStream, Cancel, InflateChoice};
 use bytewright::packet::{Columns, Field};
 use bytewright::scan::{self, Background, CaptureOptions, CaptureReader, FrameBatch, Outlet};
+use bytewright::stream::{ByteStream, Cancel, InflateChoice};
 use magnus::{Error, RArray, RString, Ruby, Symbol, Value, prelude::*, value::Opaque};
 
 use crate::border::{lock, path_of};

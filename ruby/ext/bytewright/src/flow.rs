@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytewright::flow::{FieldValue, Flow, FlowField, FlowOptions, FlowStore, FlowTable, Merged};
-use bytewright::io::Cancel;
+use bytewright::flow::{FieldValue, Flow, FlowField, FlowOptions, FlowTable};
 use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
+use bytewright::stream::Cancel;
+use bytewright::sums::{FlowStore, Merged};
 use magnus::{Error, RString, Ruby, TryConvert, Value, method, prelude::*};
 
 use crate::border::{lock, path_of};

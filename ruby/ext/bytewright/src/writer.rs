@@ -12,7 +12,7 @@ use std::io::SeekFrom;
 use std::path::Path;
 
 use bytewright::ErrorKind;
-use bytewright::io::{FileWriter, ProcessMark};
+use bytewright::files::{FileWriter, ProcessMark};
 use magnus::typed_data::Obj;
 use magnus::{Error, RClass, RString, Ruby, Value, method, prelude::*};
 

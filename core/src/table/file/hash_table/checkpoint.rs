@@ -31,7 +31,7 @@ use super::extent::Extent;
 use super::home::{Access, Home, MAPPED_WORDS_MIN};
 use super::log::{Log, LogReader};
 use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
-use crate::io::{Mapping, Storage, StorageMode};
+use crate::files::{Mapping, Storage, StorageMode};
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
 const FORMAT: u64 = 2;

@@ -18,8 +18,8 @@ use super::snapshot::HashSnapshot;
 use super::transaction::{Step, Transaction, Undo};
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{FileStatus, ProcessMark};
 use crate::heap::record::Record;
-use crate::io::{FileStatus, ProcessMark};
 use crate::table::{Scan, Stat};
 
 /// How far apart a question and the commit that it is about may be.

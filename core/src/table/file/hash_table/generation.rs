@@ -8,8 +8,8 @@ use super::frame::{
 };
 use super::log::Log;
 use crate::error::{Error, Result};
+use crate::files::Storage;
 use crate::heap::record::Record;
-use crate::io::Storage;
 
 /// The payload of the frames that are written: less than this and one record.
 const FRAME_LEN: usize = 256 << 10;

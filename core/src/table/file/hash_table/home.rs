@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::log::Log;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileAccess, Mapping, Storage};
+use crate::files::{Directory, FileAccess, Mapping, Storage};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();

@@ -7,8 +7,8 @@ use super::frame::{
     FRAME_HEADER_LEN, FrameHeader, Header, PAYLOAD_LEN_MAX, Salt, record_at, record_len,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::Storage;
 use crate::heap::record::Record;
-use crate::io::Storage;
 
 /// Bytes that are read at once where the log is read from end to end.
 const CHUNK_LEN: usize = 256 << 10;

@@ -16,8 +16,8 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::error::Result;
+use crate::files::{Mapping, Storage};
 use crate::heap;
-use crate::io::{Mapping, Storage};
 
 /// Entries in a line.
 const LINE_ENTRIES: usize = 5;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileDirectory};
+use crate::files::{Directory, FileDirectory};
 use crate::table::{Snapshot, Stat, Table, check_entry};
 use engine::{Access, Engine, shorten};
 use home::Home;

@@ -16,7 +16,7 @@ use super::replay::{Rest, lasted_beyond, read_transaction, replay};
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileStatus, ProcessMark, Storage, StorageMode};
+use crate::files::{FileStatus, ProcessMark, Storage, StorageMode};
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;

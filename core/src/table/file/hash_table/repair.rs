@@ -13,7 +13,7 @@ use super::log::{Log, LogReader};
 use super::opening::read_header;
 use super::replay::{FrameAt, lasted_beyond, next_frame, read_transaction};
 use crate::error::{Error, Result};
-use crate::io::{Directory, FileDirectory, StorageMode};
+use crate::files::{Directory, FileDirectory, StorageMode};
 
 /// What there is in a table's file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::log::LogReader;
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::ProcessMark;
 use crate::heap::record::Record;
-use crate::io::ProcessMark;
 use crate::table::{Scan, Snapshot};
 
 /// A hashed table as it was when this was taken. It keeps the file of its generation open, and what

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{FileId, Storage};
+use crate::files::{FileId, Storage};
 use crate::wire::{Endian, Reader};
 
 /// How a file begins. The last bytes change when it is copied as text.

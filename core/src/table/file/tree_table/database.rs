@@ -21,7 +21,7 @@ use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed_io, guarded};
 use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{MemoryStorage, Storage};
+use crate::files::{MemoryStorage, Storage};
 use crate::table::KeyRange;
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::database::new_table;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode};
+use crate::files::{Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode};
 use crate::table::file::options::OpenOptions;
 
 /// How long to wait at least for another process that makes the same table.

@@ -45,7 +45,7 @@ use view::View;
 
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Directory, Storage, StorageMode};
+use crate::files::{Directory, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
 };
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_forked_childs_table_without_a_file_says_so() {
-        let storage = Box::new(crate::io::MemoryStorage::default());
+        let storage = Box::new(crate::files::MemoryStorage::default());
         let child = inherited(TreeTable::open_storage(storage, "memory", CREATE).unwrap());
         assert_eq!(child.get(b"a").unwrap_err().kind(), ErrorKind::Closed);
         assert_eq!(child.depth(), 0);

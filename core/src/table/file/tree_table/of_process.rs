@@ -2,7 +2,7 @@
 //! locks and the file offsets of its parent: dropped there, it would write to the parent's file.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::ProcessMark;
+use crate::files::ProcessMark;
 use crate::panics;
 
 /// The process that opened a table, told from its forked children in the time of a memory access: to

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::io::Storage;
+use crate::files::Storage;
 
 const BLOCK_LEN: usize = 4096;
 
@@ -127,7 +127,7 @@ impl Storage for Overlay {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::io::MemoryStorage;
+    use crate::files::MemoryStorage;
 
     /// The twin is a plain memory file that is written; the file below must stay as it was.
     #[test]

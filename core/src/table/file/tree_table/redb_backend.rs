@@ -9,7 +9,7 @@ use redb::{BackendError, StorageBackend};
 
 use super::of_process::check_process;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::Storage;
+use crate::files::Storage;
 use crate::panics::{self, Panic};
 
 /// The byte that a writer of redb locks from the moment its file is consistent, and as long as it has

@@ -24,8 +24,8 @@ use crc32c::crc32c_append;
 use super::changes::Changes;
 use super::home::{Home, is_refused, random};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{FileOwner, Mapping, Storage, StorageMode};
 use crate::heap::record::Record;
-use crate::io::{FileOwner, Mapping, Storage, StorageMode};
 use crate::wire::{Endian, Reader};
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";

@@ -10,8 +10,8 @@ use super::of_process::OfProcess;
 use super::redo_log::{Position, RedoLog, Tail};
 use super::view::{Below, Found, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::Storage;
 use crate::heap::record::Record;
-use crate::io::Storage;
 use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
 

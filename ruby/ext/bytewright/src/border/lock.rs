@@ -23,8 +23,8 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 
-use bytewright::io::Cancel;
 use bytewright::panics::{self, Panic};
+use bytewright::stream::Cancel;
 use magnus::{Error, Ruby};
 
 use crate::error::defect;

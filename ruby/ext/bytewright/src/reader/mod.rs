@@ -8,7 +8,7 @@ mod rules;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
-use bytewright::io::{
+use bytewright::stream::{
     ByteStream, Cancel, Compression, CompressionChoice, Feed, FileSource, Source, StreamOptions,
 };
 use magnus::typed_data::Obj;

@@ -10,7 +10,7 @@
 
 use std::cell::Cell;
 
-use bytewright::io::{
+use bytewright::stream::{
     ByteStream, Compression, Fill, Found, Line, LineCount, LineRule, LineStep, Search,
 };
 use bytewright::{ErrorKind, Result as CoreResult};

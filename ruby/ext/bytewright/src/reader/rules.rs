@@ -1,7 +1,7 @@
 //! What a reader is told once and then uses many times: what a line is, which bytes are looked for, what a
 //! record holds.
 
-use bytewright::io::{LineRule, Search, Separator};
+use bytewright::stream::{LineRule, Search, Separator};
 use bytewright::wire::RecordTemplate;
 use magnus::{Error, RString, Ruby, function, prelude::*};
 

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use bytewright::io::{ByteStream, Compression, Fill};
+use bytewright::stream::{ByteStream, Compression, Fill};
 use magnus::Error;
 use magnus::rb_sys::protect;
 use rb_sys::VALUE;

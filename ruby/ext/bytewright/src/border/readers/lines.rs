@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use bytewright::io::{Line, LineRule};
+use bytewright::stream::{Line, LineRule};
 use magnus::rb_sys::{FromRawValue, protect};
 use magnus::{Error, RClass, Value};
 use rb_sys::VALUE;

@@ -12,7 +12,7 @@ mod values;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 
-use bytewright::io::ByteStream;
+use bytewright::stream::ByteStream;
 use magnus::rb_sys::{FromRawValue, protect};
 use magnus::{Error, RClass, Value};
 use rb_sys::VALUE;

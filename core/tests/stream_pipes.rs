@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod generate;
-mod io_cases;
+mod stream_cases;
 
 use std::io::{PipeWriter, Write};
 use std::os::fd::OwnedFd;
@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use bytewright::ErrorKind;
-use bytewright::io::{ByteStream, Cancel, FileSource, StreamOptions};
+use bytewright::stream::{ByteStream, Cancel, FileSource, StreamOptions};
 use generate::Random;
-use io_cases::{drain, gzip, mixed, zstd};
+use stream_cases::{drain, gzip, mixed, zstd};
 
 const ECANCELED: i32 = 125;
 const A_MOMENT: Duration = Duration::from_millis(30);

@@ -47,7 +47,7 @@ impl Default for StreamOptions {
 /// Decompressed bytes, read in pieces into one buffer whose memory is never zeroed first.
 ///
 /// ```
-/// use bytewright::io::{ByteStream, StreamOptions};
+/// use bytewright::stream::{ByteStream, StreamOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::path::Path::new(env!("CARGO_MANIFEST_PATH"));
 /// let mut stream = ByteStream::open(path, &StreamOptions::default())?;

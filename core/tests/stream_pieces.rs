@@ -3,15 +3,15 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod generate;
-mod io_cases;
+mod stream_cases;
 
 use std::path::PathBuf;
 
 use bytewright::ErrorKind;
-use bytewright::io::{ByteStream, Compression, FileSource, InflateBackend, InflateChoice};
-use bytewright::io::{Source, StreamOptions};
+use bytewright::stream::{ByteStream, Compression, FileSource, InflateBackend, InflateChoice};
+use bytewright::stream::{Source, StreamOptions};
 use generate::{Random, seeds};
-use io_cases::{Pieces, choices, drain, gzip, mixed, options, read, read_whole, zstd};
+use stream_cases::{Pieces, choices, drain, gzip, mixed, options, read, read_whole, zstd};
 
 fn scratch_file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use super::histogram::Histogram;
-use super::summary::{MethodSummary, Summary};
-use crate::counted::{Count, CountedCapture, CountedTable, Holding};
+use super::counted::{Count, CountedCapture, CountedTable, Holding};
 use crate::error::Result;
+use crate::rpc::{Histogram, MethodSummary, Summary};
 use crate::table::{KeyRange, OrderedTable};
 use crate::wire::{Endian::Little, Reader};
 

@@ -6,14 +6,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::directory::{Directory, FileDirectory};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file, or what stands for one. Its errors are the operating system's; who asks knows the name.
@@ -152,7 +150,7 @@ fn open_or_create(path: &Path, mode: StorageMode) -> Result<File> {
     match options.open(path) {
         Err(error) if mode == StorageMode::Create && error.kind() == io::ErrorKind::NotFound => {
             let file = options.create(true).open(path).map_err(|e| Error::io("create", &e))?;
-            sync_directory(path).map_err(|e| Error::io("sync the directory of", &e))?;
+            sync_names(directory_of(path)).map_err(|e| Error::io("sync the directory of", &e))?;
             Ok(file)
         }
         Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NXIO | Errno::ISDIR)) => {
@@ -218,9 +216,17 @@ fn still_named(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Makes sure that a new file's name survives a power cut, too.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    FileDirectory::of(path).sync()
+/// The directory that the file at `path` is in.
+pub(super) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes sure that the names in a directory survive a power cut.
+pub(super) fn sync_names(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }
 
 impl Storage for FileStorage {
@@ -258,58 +264,5 @@ impl Storage for FileStorage {
 
     fn file(&self) -> Option<&File> {
         Some(&self.file)
-    }
-}
-
-/// A file in memory, for tests. Clones share its bytes; there is no lock.
-#[derive(Debug, Clone, Default)]
-pub struct MemoryStorage {
-    bytes: Arc<RwLock<Vec<u8>>>,
-}
-
-impl MemoryStorage {
-    /// A file that holds `bytes`.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        MemoryStorage { bytes: Arc::new(RwLock::new(bytes)) }
-    }
-
-    /// What the file holds now.
-    pub fn bytes(&self) -> Vec<u8> {
-        self.bytes.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Storage for MemoryStorage {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.read().unwrap_or_else(PoisonError::into_inner).len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        let held = self.bytes.read().unwrap_or_else(PoisonError::into_inner);
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-        let end = offset.saturating_add(bytes.len());
-        bytes.copy_from_slice(held.get(offset..end).ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut held = self.bytes.write().unwrap_or_else(PoisonError::into_inner);
-        let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let end = offset.checked_add(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-        if held.len() < end {
-            held.resize(end, 0);
-        }
-        held[offset..end].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        self.bytes.write().unwrap_or_else(PoisonError::into_inner).resize(len, 0);
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
     }
 }

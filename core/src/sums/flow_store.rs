@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::ops::Bound;
 use std::path::Path;
 
-use super::key::FlowKey;
-use super::record::{Flow, Span, Way};
-use crate::counted::{Count, CountedCapture, CountedTable, Holding};
+use super::counted::{Count, CountedCapture, CountedTable, Holding};
 use crate::error::{Error, Result};
+use crate::flow::{Flow, Span, Way};
+use crate::packet::FlowKey;
 use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
 

@@ -13,8 +13,8 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use super::access::FileOwner;
 use super::directory::{Directory, FileDirectory};
-use super::shared_file::FileOwner;
 use super::storage::{FileStorage, Storage};
 use crate::error::{Error, ErrorKind, Result};
 

@@ -7,21 +7,22 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod generate;
-mod io_cases;
 mod simulated_disk;
+mod stream_cases;
 
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 
-use bytewright::io::{
-    ByteStream, CompressionChoice, Feed, FileSource, FileWriter, Fill, Found, LineCount, LineRule,
-    LineStep, Search, Separator, Source, StreamOptions,
+use bytewright::files::FileWriter;
+use bytewright::stream::{
+    ByteStream, CompressionChoice, Feed, FileSource, Fill, Found, LineCount, LineRule, LineStep,
+    Search, Separator, Source, StreamOptions,
 };
 use bytewright::{Error, ErrorKind, Result};
 use generate::{Random, seeds};
-use io_cases::{gzip, mixed, zstd};
 use simulated_disk::{Failure, SimulatedDisk};
+use stream_cases::{gzip, mixed, zstd};
 
 /// Gives its bytes in pieces by chance, now and then after it had none.
 struct Fitful {
@@ -298,7 +299,7 @@ fn damage_that_was_repaired_is_read_anew_after_going_back() {
         let mut options = StreamOptions::default();
         options.piece = 1000;
         let source = Box::new(FileSource::open(&path).unwrap());
-        options.compression = CompressionChoice::Is(bytewright::io::Compression::Gzip);
+        options.compression = CompressionChoice::Is(bytewright::stream::Compression::Gzip);
         let mut stream = ByteStream::unread(source, "repaired", &options);
         assert!(stream.skip(20_000).is_err());
         std::fs::write(&path, &whole).unwrap();

@@ -2,17 +2,17 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::packet::{Field, Packet};
+use super::{Field, Packet};
 
 /// Protocol numbers whose packets say more than their addresses.
-pub(super) mod proto {
-    pub(in crate::flow) const ICMP: u8 = 1;
-    pub(in crate::flow) const TCP: u8 = 6;
-    pub(in crate::flow) const ICMPV6: u8 = 58;
+pub(crate) mod proto {
+    pub(crate) const ICMP: u8 = 1;
+    pub(crate) const TCP: u8 = 6;
+    pub(crate) const ICMPV6: u8 = 58;
 }
 
 /// An address of one IP version, in the order of its bytes on the wire.
-pub(super) trait Address: Copy + Eq + std::fmt::Debug {
+pub(crate) trait Address: Copy + Eq + std::fmt::Debug {
     /// The address in a packet's 16 bytes.
     fn of(bytes: &[u8; 16]) -> Self;
 
@@ -26,9 +26,6 @@ pub(super) trait Address: Copy + Eq + std::fmt::Debug {
     fn swap_if(pair: [Self; 2], swap: bool) -> [Self; 2];
 
     fn ip(self) -> IpAddr;
-
-    /// A word that stands for a pair of addresses under `seed`.
-    fn mix(pair: [Self; 2], seed: &Seed) -> u64;
 }
 
 impl Address for [u8; 4] {
@@ -56,11 +53,6 @@ impl Address for [u8; 4] {
 
     fn ip(self) -> IpAddr {
         Ipv4Addr::from(self).into()
-    }
-
-    #[inline]
-    fn mix(pair: [Self; 2], _: &Seed) -> u64 {
-        u64::from(u32::from_ne_bytes(pair[0])) << 32 | u64::from(u32::from_ne_bytes(pair[1]))
     }
 }
 
@@ -91,41 +83,15 @@ impl Address for [u8; 16] {
     fn ip(self) -> IpAddr {
         Ipv6Addr::from(self).into()
     }
-
-    #[inline]
-    fn mix(pair: [Self; 2], seed: &Seed) -> u64 {
-        let [first, second] = pair.map(u128::from_ne_bytes);
-        let first = fold(first as u64 ^ seed.0[2], (first >> 64) as u64 ^ seed.0[3]);
-        let second = fold(second as u64 ^ seed.0[4], (second >> 64) as u64 ^ seed.0[5]);
-        first ^ second
-    }
-}
-
-/// The secret of one table's hash, so that nobody can prepare packets that all collide.
-#[derive(Clone, Copy)]
-pub(super) struct Seed([u64; 6]);
-
-impl Seed {
-    pub(super) fn random() -> Self {
-        use std::hash::{BuildHasher, RandomState};
-        Seed(std::array::from_fn(|word| RandomState::new().hash_one(word)))
-    }
-}
-
-/// The 128-bit product of two words, folded into one: the mixing step of wyhash.
-#[inline]
-fn fold(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right);
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// The key of a flow inside a table. Where a way back is possible the smaller endpoint comes first.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key<A> {
-    pub(super) addresses: [A; 2],
-    pub(super) ports: [u16; 2],
-    pub(super) proto: u8,
-    pub(super) has_ports: bool,
+pub(crate) struct Key<A> {
+    pub(crate) addresses: [A; 2],
+    pub(crate) ports: [u16; 2],
+    pub(crate) proto: u8,
+    pub(crate) has_ports: bool,
 }
 
 impl<A: Address> PartialEq for Key<A> {
@@ -143,7 +109,7 @@ impl<A: Address> Key<A> {
     /// The key of a packet that has addresses of this version, and whether it goes from the second
     /// endpoint to the first.
     #[inline]
-    pub(super) fn of(packet: &Packet, proto: u8) -> (Self, bool) {
+    pub(crate) fn of(packet: &Packet, proto: u8) -> (Self, bool) {
         let addresses = [A::of(&packet.src_ip), A::of(&packet.dst_ip)];
         if packet.has(Field::SrcPort) {
             return Key::ordered(addresses, proto, Some([packet.src_port, packet.dst_port]), false);
@@ -175,22 +141,14 @@ impl<A: Address> Key<A> {
         };
         (key, reversed)
     }
-
-    #[inline]
-    pub(super) fn hash(&self, seed: &Seed) -> u64 {
-        let [first, second] = self.ports.map(u64::from);
-        let rest =
-            first << 48 | second << 32 | u64::from(self.proto) << 8 | u64::from(self.has_ports);
-        fold(A::mix(self.addresses, seed) ^ seed.0[0], rest ^ seed.0[1])
-    }
 }
 
 /// The key of a flow for people: which packets belong to it, whichever way they go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowKey {
-    pub(super) addresses: [IpAddr; 2],
-    pub(super) ports: Option<[u16; 2]>,
-    pub(super) proto: u8,
+    pub(crate) addresses: [IpAddr; 2],
+    pub(crate) ports: Option<[u16; 2]>,
+    pub(crate) proto: u8,
 }
 
 impl FlowKey {
@@ -254,7 +212,7 @@ impl FlowKey {
     }
 
     /// Whether the two numbers of the key are ports, not ICMP's type and its counterpart.
-    pub(super) fn transport_ports(&self) -> Option<[u16; 2]> {
+    pub(crate) fn transport_ports(&self) -> Option<[u16; 2]> {
         self.ports.filter(|_| self.proto != proto::ICMP && self.proto != proto::ICMPV6)
     }
 }

@@ -4,7 +4,7 @@ use memchr::memmem::Finder;
 
 use crate::error::{Error, Result};
 
-use super::stream::{ByteStream, Fill};
+use super::byte_stream::{ByteStream, Fill};
 
 /// A sequence of bytes to look for.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytewright::ErrorKind;
-use bytewright::io::{Directory, FileDirectory, FileStorage, Storage, StorageMode};
+use bytewright::files::{Directory, FileDirectory, FileStorage, Storage, StorageMode};
 use simulated_disk::{EIO, ENOSPC, Failure, SimulatedDisk};
 
 const NOW: Duration = Duration::ZERO;

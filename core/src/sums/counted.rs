@@ -31,22 +31,22 @@ const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
 
 /// What a table holds, and what people read of it.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub(super) struct Holding {
     /// The value of the entry that says so.
-    pub(crate) format: &'static str,
+    pub(super) format: &'static str,
     /// What it begins with in every version.
-    pub(crate) format_of_any_version: &'static str,
+    pub(super) format_of_any_version: &'static str,
     /// One of the entries: "flow".
-    pub(crate) entry: &'static str,
+    pub(super) entry: &'static str,
     /// The page that draws them.
-    pub(crate) page: &'static str,
+    pub(super) page: &'static str,
 }
 
 /// A table of sums.
 ///
 /// Threads may share it. What is read while a capture is being counted is what was there before.
 #[derive(Debug)]
-pub(crate) struct CountedTable {
+pub(super) struct CountedTable {
     holding: &'static Holding,
     state: Mutex<State>,
     /// Rung when a capture was counted, or was not.
@@ -88,14 +88,14 @@ pub struct CountedCapture {
 
 impl CountedTable {
     /// Opens the table in the file at `path`, and makes it where it is missing.
-    pub(crate) fn open(path: &Path, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open(path: &Path, holding: &'static Holding) -> Result<Self> {
         let options = OpenOptions { create: true, ..OpenOptions::default() };
         Self::open_with(path, options, holding)
     }
 
     /// Opens the table in the file at `path`. Where it is missing or empty, it is made when the first
     /// capture begins to be counted; until then another process may make it.
-    pub(crate) fn open_to_count(path: &Path, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open_to_count(path: &Path, holding: &'static Holding) -> Result<Self> {
         if file::holds_something(path)? {
             return Self::open(path, holding);
         }
@@ -105,7 +105,7 @@ impl CountedTable {
     }
 
     /// Opens the table in the file at `path` to read it, beside others who do.
-    pub(crate) fn open_read_only(path: &Path, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open_read_only(path: &Path, holding: &'static Holding) -> Result<Self> {
         let options = OpenOptions { read_only: true, ..OpenOptions::default() };
         Self::open_with(path, options, holding)
     }
@@ -121,7 +121,7 @@ impl CountedTable {
     }
 
     /// The sums that `table`, which errors call `name`, holds; an empty table becomes one of such.
-    pub(crate) fn of(
+    pub(super) fn of(
         mut table: Box<dyn OrderedTable>,
         name: &str,
         read_only: bool,
@@ -155,7 +155,7 @@ impl CountedTable {
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,
     /// [`ErrorKind::Lock`].
-    pub(crate) fn begin(&self) -> Result<Count<'_>> {
+    pub(super) fn begin(&self) -> Result<Count<'_>> {
         let thread = std::thread::current().id();
         let mut state = self.state();
         while let Some(counting) = &state.counting {
@@ -179,7 +179,7 @@ impl CountedTable {
     }
 
     /// Reads what was counted.
-    pub(crate) fn read<T>(
+    pub(super) fn read<T>(
         &self,
         read: impl FnOnce(&dyn OrderedSnapshot) -> Result<T>,
     ) -> Result<T> {
@@ -191,20 +191,20 @@ impl CountedTable {
     }
 
     /// The value of a key.
-    pub(crate) fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(super) fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = None;
         self.read(|table| table.get_with(key, &mut |bytes| value = Some(bytes.to_vec())))?;
         Ok(value)
     }
 
     /// The capture with that content, if it was counted.
-    pub(crate) fn capture(&self, content_id: &[u8]) -> Result<Option<CountedCapture>> {
+    pub(super) fn capture(&self, content_id: &[u8]) -> Result<Option<CountedCapture>> {
         let value = self.value(&capture_key(content_id)?)?;
         value.map(|value| self.captured(content_id, &value)).transpose()
     }
 
     /// The captures that were counted, in the order of their content ids.
-    pub(crate) fn captures(&self) -> Result<Vec<CountedCapture>> {
+    pub(super) fn captures(&self) -> Result<Vec<CountedCapture>> {
         let mut scan = self.read(|table| table.scan_range(&KeyRange::prefix(&[CAPTURE_KEY])))?;
         let mut captures = Vec::new();
         while let Some((key, value)) = scan.advance()? {
@@ -218,13 +218,13 @@ impl CountedTable {
     }
 
     /// Number of entries beside those that all such tables have.
-    pub(crate) fn len(&self) -> Result<u64> {
+    pub(super) fn len(&self) -> Result<u64> {
         let entries = self.read(|table| table.len())?;
         Ok(entries.saturating_sub(1 + self.captures()?.len() as u64))
     }
 
     /// The error of an entry that is not as it was written.
-    pub(crate) fn damaged_entry(&self) -> Error {
+    pub(super) fn damaged_entry(&self) -> Error {
         self.damaged(self.holding.entry)
     }
 
@@ -237,7 +237,7 @@ impl CountedTable {
 
 /// A capture being counted. Dropped without a commit, it leaves the table as it was.
 #[derive(Debug)]
-pub(crate) struct Count<'t> {
+pub(super) struct Count<'t> {
     table: &'t CountedTable,
     /// Whether the table's transaction is to be taken back.
     is_open: bool,
@@ -245,12 +245,12 @@ pub(crate) struct Count<'t> {
 
 impl<'t> Count<'t> {
     /// The table that it is counted in.
-    pub(crate) fn table(&self) -> &'t CountedTable {
+    pub(super) fn table(&self) -> &'t CountedTable {
         self.table
     }
 
     /// Changes entries.
-    pub(crate) fn change<T>(
+    pub(super) fn change<T>(
         &mut self,
         change: impl FnOnce(&mut dyn OrderedTable) -> Result<T>,
     ) -> Result<T> {
@@ -259,7 +259,7 @@ impl<'t> Count<'t> {
 
     /// Ends the capture, whose content is known by now. `change` makes the last changes. All of it is on disk when it
     /// returns, unless that content was counted before: then it answers when, and nothing changes.
-    pub(crate) fn commit(
+    pub(super) fn commit(
         mut self,
         content_id: &[u8],
         name: &str,

@@ -2,9 +2,8 @@
 //! status whether another had one meanwhile. Tests put a simulated system behind the same door.
 
 use std::fmt::Debug;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{FlockOperation, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
+use super::access::{FileOwner, create_for};
 use super::directory::{Directory, FileDirectory};
 use super::storage::{FileId, FileStorage, Storage};
 
@@ -35,38 +35,6 @@ pub enum SharedMode {
     Create,
     /// The same, and what is made has owner and mode of a file that is there.
     CreateLike(FileOwner),
-}
-
-/// Who may use a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileOwner {
-    /// The bits of permission.
-    pub mode: u32,
-    /// The number of the user it belongs to.
-    pub user: u32,
-    /// The number of the group it belongs to.
-    pub group: u32,
-}
-
-impl FileOwner {
-    /// The same owner, with what the mode allows to nobody else.
-    pub fn private(self) -> FileOwner {
-        FileOwner { mode: self.mode & 0o600, ..self }
-    }
-
-    /// Who may use `file`.
-    pub fn of(file: &File) -> io::Result<FileOwner> {
-        let stat = rustix::fs::fstat(file)?;
-        Ok(FileOwner { mode: stat.st_mode & 0o7777, user: stat.st_uid, group: stat.st_gid })
-    }
-
-    /// Gives `storage` to this owner, as far as may be. What is no file has none.
-    pub fn give(self, storage: &dyn Storage) -> io::Result<()> {
-        let Some(file) = storage.file() else { return Ok(()) };
-        // Only the superuser may give files away; the others have them in their group at best.
-        let _ = fchown(file, Some(self.user), Some(self.group));
-        Ok(rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(self.mode & 0o777))?)
-    }
 }
 
 /// What tells one state of a file from another without reading it.
@@ -204,16 +172,6 @@ fn create_like(
     Ok(Box::new(FileStorage::from(file)))
 }
 
-/// Makes a file that is of `owner`, as far as may be.
-pub(super) fn create_for(path: &Path, options: &OpenOptions, owner: FileOwner) -> io::Result<File> {
-    // Nobody else may open it before it is as it should be.
-    let file = options.clone().mode(owner.mode & 0o600).create_new(true).open(path)?;
-    // Only the superuser may give files away; the others have them in their group at best.
-    let _ = fchown(&file, Some(owner.user), Some(owner.group));
-    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(owner.mode & 0o777))?;
-    Ok(file)
-}
-
 fn version(stat: &Stat) -> FileVersion {
     let nanoseconds =
         |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
@@ -295,7 +253,6 @@ impl SharedFile for FileStorage {
     }
 
     fn owner(&self) -> io::Result<FileOwner> {
-        let stat = self.stat()?;
-        Ok(FileOwner { mode: stat.st_mode & 0o7777, user: stat.st_uid, group: stat.st_gid })
+        Ok(FileOwner::from(&self.stat()?))
     }
 }

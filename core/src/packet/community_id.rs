@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
 
-use super::key::FlowKey;
+use super::flow_key::FlowKey;
 
 impl FlowKey {
     /// The Community ID v1 of the flow under `seed`, which is 0 where nobody agreed on another:

@@ -5,7 +5,7 @@ use memchr::{memchr, memchr_iter};
 
 use crate::error::{Error, Result};
 
-use super::stream::{ByteStream, Fill};
+use super::byte_stream::{ByteStream, Fill};
 
 /// What ends a line.
 #[derive(Debug)]

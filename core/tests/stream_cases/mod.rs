@@ -1,4 +1,4 @@
-//! Inputs and sources that the tests of `io` share: bytes from a seed, compressed by the libraries'
+//! Inputs and sources that the tests of `stream` share: bytes from a seed, compressed by the libraries'
 //! own encoders, and a source that hands them out in pieces.
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use std::io::Write;
 
 use bytewright::Error;
 use bytewright::Result;
-use bytewright::io::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
+use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
 
 use crate::generate::Random;
 

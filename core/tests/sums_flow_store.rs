@@ -12,8 +12,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytewright::ErrorKind;
-use bytewright::flow::{Flow, FlowKey, FlowOptions, FlowStore, FlowTable, Merged};
-use bytewright::io::MemoryStorage;
+use bytewright::files::MemoryStorage;
+use bytewright::flow::{Flow, FlowOptions, FlowTable};
+use bytewright::packet::FlowKey;
+use bytewright::sums::{FlowStore, Merged};
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use flow_frames::{Spec, random_spec, tcp};

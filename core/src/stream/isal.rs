@@ -1,6 +1,6 @@
 //! Intel's isa-l, loaded at run time where the system has it.
 //!
-//! This is the one file of `io` with `unsafe`. Three things make it safe to call into a library whose
+//! This file may hold `unsafe`. Three things make it safe to call into a library whose
 //! minor version we do not know: the state lies in a block larger than any version needs, only fields
 //! that `igzip_lib.h` documents are touched, and a self-test that inflates a known stream in pieces
 //! has to pass before the library is used for anything.

@@ -15,8 +15,8 @@ use rustix::fs::{Mode, OFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
 
-use super::shared_file::{FileOwner, create_for};
-use super::storage::{FileId, FileStorage, Storage, StorageMode};
+use super::access::{FileOwner, create_for};
+use super::storage::{FileId, FileStorage, Storage, StorageMode, directory_of, sync_names};
 use crate::error::Result;
 
 /// The files of one directory, by their names in it.
@@ -99,10 +99,7 @@ impl FileDirectory {
 
     /// The directory that the file at `path` is in.
     pub fn of(path: &Path) -> FileDirectory {
-        match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => Self::new(parent),
-            _ => Self::new("."),
-        }
+        Self::new(directory_of(path))
     }
 }
 
@@ -180,6 +177,6 @@ impl Directory for FileDirectory {
     }
 
     fn sync(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        sync_names(&self.path)
     }
 }

@@ -1,14 +1,16 @@
 //! Who may use a file: owner, group, mode and access control list, for a file that takes the place of
 //! another.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
-use rustix::fs::{Gid, Uid};
+use rustix::fs::{Gid, Stat, Uid};
 use rustix::fs::{Mode, XattrFlags, fchmod, fchown, fgetxattr, fremovexattr, fsetxattr, fstat};
 use rustix::io::Errno;
 
-use super::shared_file::FileOwner;
+use super::storage::Storage;
 
 /// The attribute in which Linux keeps an access control list.
 const ACL_NAME: &str = "system.posix_acl_access";
@@ -16,7 +18,47 @@ const ACL_NAME: &str = "system.posix_acl_access";
 /// The longest attribute that Linux keeps.
 const ACL_LEN_MAX: usize = 64 << 10;
 
-/// Who may use a file.
+/// Who may use a file, but for its access control list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileOwner {
+    /// The bits of permission.
+    pub mode: u32,
+    /// The number of the user it belongs to.
+    pub user: u32,
+    /// The number of the group it belongs to.
+    pub group: u32,
+}
+
+impl FileOwner {
+    /// The same owner, with what the mode allows to nobody else.
+    pub fn private(self) -> FileOwner {
+        FileOwner { mode: self.mode & 0o600, ..self }
+    }
+
+    /// Who may use `file`.
+    pub fn of(file: &File) -> io::Result<FileOwner> {
+        Ok(FileOwner::from(&fstat(file)?))
+    }
+
+    /// Gives `storage` to this owner, as far as this process may. What is no file has none.
+    pub fn give(self, storage: &dyn Storage) -> io::Result<()> {
+        storage.file().map_or(Ok(()), |file| self.give_as_far_as_allowed(file))
+    }
+
+    fn give_as_far_as_allowed(self, file: &File) -> io::Result<()> {
+        // Only the superuser may give files away; the others have them in their group at best.
+        let _ = fchown(file, Some(Uid::from_raw(self.user)), Some(Gid::from_raw(self.group)));
+        Ok(fchmod(file, Mode::from_raw_mode(self.mode & 0o777))?)
+    }
+}
+
+impl From<&Stat> for FileOwner {
+    fn from(status: &Stat) -> FileOwner {
+        FileOwner { mode: status.st_mode & 0o7777, user: status.st_uid, group: status.st_gid }
+    }
+}
+
+/// Who may use a file, its access control list included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileAccess {
     owner: FileOwner,
@@ -27,10 +69,7 @@ pub struct FileAccess {
 impl FileAccess {
     /// Who may use `file`.
     pub fn of(file: &File) -> io::Result<FileAccess> {
-        let status = fstat(file)?;
-        let owner =
-            FileOwner { mode: status.st_mode & 0o7777, user: status.st_uid, group: status.st_gid };
-        Ok(FileAccess { owner, acl: acl_of(file)? })
+        Ok(FileAccess { owner: FileOwner::of(file)?, acl: acl_of(file)? })
     }
 
     /// Owner, group and mode.
@@ -77,4 +116,12 @@ fn remove_acl(file: &File) -> io::Result<()> {
 /// Whether the file has no list, or its file system knows none.
 fn is_without_acl(errno: Errno) -> bool {
     [Errno::NODATA, Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno)
+}
+
+/// Makes a file that is of `owner`, as far as may be.
+pub(super) fn create_for(path: &Path, options: &OpenOptions, owner: FileOwner) -> io::Result<File> {
+    // Nobody else may open it before it is as it should be.
+    let file = options.clone().mode(owner.mode & 0o600).create_new(true).open(path)?;
+    owner.give_as_far_as_allowed(&file)?;
+    Ok(file)
 }

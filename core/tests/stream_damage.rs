@@ -3,12 +3,12 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod generate;
-mod io_cases;
+mod stream_cases;
 
 use bytewright::ErrorKind;
-use bytewright::io::InflateChoice;
+use bytewright::stream::InflateChoice;
 use generate::{Random, seeds};
-use io_cases::{Pieces, choices, gzip, mixed, options, read, read_whole, zstd};
+use stream_cases::{Pieces, choices, gzip, mixed, options, read, read_whole, zstd};
 
 fn gzip_with_all_fields(bytes: &[u8]) -> Vec<u8> {
     let plain = gzip(bytes, 6);
@@ -256,7 +256,8 @@ fn skip_and_fill_stop_at_damage_and_leave_what_is_before_it() {
     input.truncate(input.len() - 9);
     let source = Pieces::new(&input, &[usize::MAX]);
     let options = options(100_000, InflateChoice::Auto);
-    let mut stream = bytewright::io::ByteStream::new(Box::new(source), "cut", &options).unwrap();
+    let mut stream =
+        bytewright::stream::ByteStream::new(Box::new(source), "cut", &options).unwrap();
     assert!(stream.fill(6000).is_err());
     let available = stream.buffered().len();
     assert!(available > 4000 && stream.buffered() == &data[..available]);

@@ -1,0 +1,23 @@
+//! Files that are kept: read and written at any place, locked, replaced, synced, mapped into memory.
+//!
+//! A [`Storage`] is one file, a [`Directory`] the files beside it, a [`SharedFile`] one that several programs write in
+//! turns. Each is a trait, so that tests can put a disk behind it that fails or loses power. What the bytes mean is for
+//! [`table`](crate::table) and [`pstore`](crate::pstore).
+
+mod access;
+mod directory;
+mod file_writer;
+mod mapping;
+mod memory_storage;
+mod process_mark;
+mod shared_file;
+mod storage;
+
+pub use access::{FileAccess, FileOwner};
+pub use directory::{Directory, FileDirectory};
+pub use file_writer::FileWriter;
+pub use mapping::Mapping;
+pub use memory_storage::MemoryStorage;
+pub use process_mark::ProcessMark;
+pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
+pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};

@@ -1,0 +1,10 @@
+//! Sums over many captures in a table file: flows by conversation, calls by method. A capture is counted in one
+//! transaction, and once, however often it comes.
+
+mod call_store;
+mod counted;
+mod flow_store;
+
+pub use call_store::{CallCount, CallStore};
+pub use counted::CountedCapture;
+pub use flow_store::{CaptureCount, FlowStore, Merged, StoredFlows};
