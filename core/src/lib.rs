@@ -3,11 +3,13 @@
 //! Data travels one road: bytes come in through [`stream`], decoders without I/O turn them into rows
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`sums`] keeps the sums of many captures
 //! in a [`table`], and [`scan`] drives whole files. [`tcp`] puts the segments of connections in order,
-//! [`thrift`] reads messages by their schema, and [`rpc`] finds these in connections. [`marshal`] handles
+//! [`thrift`] reads messages by their schema, and [`rpc`] finds these in connections. [`batch`] says what all their
+//! rows consist of, and holds them as columns. [`marshal`] handles
 //! streams in which Ruby keeps objects, as bytes, and [`pstore`] the files that hold one. [`files`] is the
 //! door to files that are kept. [`panics`] keeps a panic that becomes an error quiet. The layers are drawn
 //! in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
 
+pub mod batch;
 pub mod capture;
 pub mod error;
 pub mod files;

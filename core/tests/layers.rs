@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &["terminal"]),
     ("panics", &[]),
     ("wire", &["error"]),
+    ("batch", &["error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["wire", "error"]),

@@ -1,0 +1,121 @@
+//! What the values of a column are.
+
+/// The type of a column's values, with its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DataType {
+    /// A time, nanoseconds since 1970-01-01 00:00 UTC, in 64 signed bits.
+    TimeNs,
+    /// A duration in microseconds, in 64 unsigned bits.
+    DurationUs,
+    /// An IP address in 16 bytes; IPv4 as `::ffff:a.b.c.d` (RFC 4291, section 2.5.5.2).
+    Address,
+    /// 8-bit unsigned number.
+    U8,
+    /// 16-bit unsigned number.
+    U16,
+    /// 32-bit unsigned number.
+    U32,
+    /// 64-bit unsigned number.
+    U64,
+    /// 8-bit signed number.
+    I8,
+    /// 16-bit signed number.
+    I16,
+    /// 32-bit signed number.
+    I32,
+    /// 64-bit signed number.
+    I64,
+    /// 64-bit floating-point number (IEEE 754).
+    Double,
+    /// True or false, one bit each.
+    Bool,
+    /// Text. It should be UTF-8, and is wherever this crate makes it; text of a Thrift message may not be,
+    /// which [`Column::invalid_text_row`](super::Column::invalid_text_row) finds for readers that insist on it.
+    Text,
+    /// Bytes of any length.
+    Bytes,
+    /// A UUID in 16 bytes, in the order in which it is written.
+    Uuid,
+    /// An 8-bit number that stands for a name.
+    Enumeration(&'static Enumeration),
+}
+
+/// The names that numbers stand for.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Enumeration {
+    /// Each number with its name.
+    pub names: &'static [(u8, &'static str)],
+    /// Whether there are no other numbers. The value of a closed enumeration is the name; that of an open one
+    /// is the number, of which people may be shown the name.
+    pub is_closed: bool,
+}
+
+impl Enumeration {
+    /// The name of a number.
+    pub fn name(&self, number: u8) -> Option<&'static str> {
+        self.names.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    }
+
+    /// The number that a name stands for.
+    pub fn number(&self, name: &str) -> Option<u8> {
+        self.names.iter().find(|(_, known)| *known == name).map(|(number, _)| *number)
+    }
+}
+
+impl DataType {
+    /// Its name, in small letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DataType::TimeNs => "time_ns",
+            DataType::DurationUs => "duration_us",
+            DataType::Address => "address",
+            DataType::U8 => "u8",
+            DataType::U16 => "u16",
+            DataType::U32 => "u32",
+            DataType::U64 => "u64",
+            DataType::I8 => "i8",
+            DataType::I16 => "i16",
+            DataType::I32 => "i32",
+            DataType::I64 => "i64",
+            DataType::Double => "double",
+            DataType::Bool => "bool",
+            DataType::Text => "text",
+            DataType::Bytes => "bytes",
+            DataType::Uuid => "uuid",
+            DataType::Enumeration(_) => "enumeration",
+        }
+    }
+
+    /// The type without its meaning: how the values are kept. A time is kept as [`DataType::I64`].
+    #[must_use]
+    pub const fn storage(self) -> DataType {
+        match self {
+            DataType::TimeNs => DataType::I64,
+            DataType::DurationUs => DataType::U64,
+            DataType::Enumeration(_) => DataType::U8,
+            other => other,
+        }
+    }
+
+    /// Bytes that a value takes in a column; `None` for what takes a bit ([`DataType::Bool`]) or has no fixed
+    /// length ([`DataType::Text`], [`DataType::Bytes`]).
+    pub const fn width(self) -> Option<usize> {
+        match self {
+            DataType::U8 | DataType::I8 | DataType::Enumeration(_) => Some(1),
+            DataType::U16 | DataType::I16 => Some(2),
+            DataType::U32 | DataType::I32 => Some(4),
+            DataType::U64
+            | DataType::I64
+            | DataType::TimeNs
+            | DataType::DurationUs
+            | DataType::Double => Some(8),
+            DataType::Address | DataType::Uuid => Some(16),
+            DataType::Bool | DataType::Text | DataType::Bytes => None,
+        }
+    }
+
+    /// Whether its values are kept as bytes of any length, with offsets.
+    pub const fn is_variable(self) -> bool {
+        matches!(self, DataType::Text | DataType::Bytes)
+    }
+}

@@ -1,0 +1,290 @@
+//! What rows consist of: the names, types and meanings that all outputs and faces take from here.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::DataType;
+use crate::{Error, ErrorKind, Result};
+
+/// One column of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    name: Cow<'static, str>,
+    data_type: DataType,
+    is_nullable: bool,
+    meaning: Cow<'static, str>,
+}
+
+impl Field {
+    /// A field that is known when the program is built.
+    pub const fn constant(
+        name: &'static str,
+        data_type: DataType,
+        is_nullable: bool,
+        meaning: &'static str,
+    ) -> Self {
+        Field { name: Cow::Borrowed(name), data_type, is_nullable, meaning: Cow::Borrowed(meaning) }
+    }
+
+    /// A field that is known when the program runs, such as one of an IDL file.
+    pub fn new(name: String, data_type: DataType, is_nullable: bool, meaning: String) -> Self {
+        Field { name: name.into(), data_type, is_nullable, meaning: meaning.into() }
+    }
+
+    /// The name it has in every output and face.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its values are.
+    pub const fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// Whether a row may have no value.
+    pub const fn is_nullable(&self) -> bool {
+        self.is_nullable
+    }
+
+    /// What it is, with its unit, as a sentence; empty where nobody said.
+    pub fn meaning(&self) -> &str {
+        &self.meaning
+    }
+}
+
+/// The fields of rows of one kind. Copying one costs nothing.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    name: Cow<'static, str>,
+    fields: Fields,
+}
+
+#[derive(Debug, Clone)]
+enum Fields {
+    Constant(&'static [Field]),
+    Shared(Arc<[Field]>),
+}
+
+impl Schema {
+    /// A schema that is known when the program is built.
+    pub const fn constant(name: &'static str, fields: &'static [Field]) -> Self {
+        Schema { name: Cow::Borrowed(name), fields: Fields::Constant(fields) }
+    }
+
+    /// A schema that is known when the program runs.
+    pub fn new(name: &'static str, fields: Vec<Field>) -> Self {
+        Schema { name: Cow::Borrowed(name), fields: Fields::Shared(fields.into()) }
+    }
+
+    /// What the rows are, in the plural: "packets".
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its fields, in the order of the columns.
+    pub fn fields(&self) -> &[Field] {
+        match &self.fields {
+            Fields::Constant(fields) => fields,
+            Fields::Shared(fields) => fields,
+        }
+    }
+
+    /// The place of the field with that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.fields().iter().position(|field| field.name == name)
+    }
+
+    /// The place of the field with that name.
+    ///
+    /// # Errors
+    ///
+    /// `Argument` where there is none, with the names that there are and the one that was probably meant.
+    pub fn place_of(&self, name: &str) -> Result<usize> {
+        self.find(name).ok_or_else(|| {
+            let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
+            let meant = self.nearest(name).map(|meant| format!("; did you mean {meant}?"));
+            let meant = meant.unwrap_or_default();
+            let message = format!("expected a field ({}), found {name}{meant}", known.join(", "));
+            Error::new(ErrorKind::Argument, message)
+        })
+    }
+
+    /// The name of the field that a misspelled name probably means.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        let distances = self.fields().iter().map(|field| (distance(name, &field.name), field));
+        let (distance, field) = distances.min_by_key(|(distance, _)| *distance)?;
+        let is_near = distance <= MISTAKES_MAX && distance < name.chars().count();
+        is_near.then(|| field.name())
+    }
+
+    /// The schema with only the fields at `places`, in that order; those that it does not have are left out.
+    #[must_use]
+    pub fn project(&self, places: impl IntoIterator<Item = usize>) -> Self {
+        let fields = places.into_iter().filter_map(|place| self.fields().get(place).cloned());
+        Schema { name: self.name.clone(), fields: Fields::Shared(fields.collect()) }
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.fields() == other.fields()
+    }
+}
+
+impl Eq for Schema {}
+
+/// Mistakes that a misspelled name may have.
+const MISTAKES_MAX: usize = 2;
+
+/// How many characters are to be added, left out or replaced to make one name the other (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (line, left) in one.chars().enumerate() {
+        let mut diagonal = line;
+        let mut before = line + 1;
+        for (right, above) in other.chars().zip(row.iter_mut().skip(1)) {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = *above;
+            *above = replaced.min(diagonal + 1).min(before + 1);
+            before = *above;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = line + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// Declares an enum of the fields of a record together with its schema. Each line is
+/// `Variant "name" required|optional Type, "meaning";`. It expands to the enum, its `ALL` and `SCHEMA`, both in the
+/// same order, and to what the schema says of one of them:
+///
+/// ```ignore
+/// pub enum CallField { Ts, ... }
+/// impl CallField {
+///     pub const ALL: &'static [CallField] = &[CallField::Ts, ...];
+///     pub const SCHEMA: Schema = Schema::constant("calls", &[Field::constant("ts", ...), ...]);
+///     pub const fn name(self) -> &'static str { ... }
+///     pub const fn data_type(self) -> DataType { ... }
+///     pub const fn meaning(self) -> &'static str { ... }
+///     pub fn named(name: &str) -> Option<CallField> { ... }
+/// }
+/// ```
+macro_rules! record_fields {
+    (
+        $of:literal $schema:literal $enum:ident {
+            $($variant:ident $name:literal $presence:ident $type:expr, $meaning:literal;)*
+        }
+    ) => {
+        #[doc = $of]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $enum {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl $enum {
+            /// Every field, in the order of the documentation.
+            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
+
+            /// All of them as columns, in the same order.
+            pub const SCHEMA: $crate::batch::Schema = $crate::batch::Schema::constant($schema, {
+                const FIELDS: &[$crate::batch::Field] = &[$(
+                    $crate::batch::Field::constant(
+                        $name,
+                        $type,
+                        $crate::batch::schema::record_fields!(@nullable $presence),
+                        $meaning,
+                    ),
+                )*];
+                FIELDS
+            });
+
+            /// The name it has in every output and face.
+            pub const fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name),* }
+            }
+
+            /// What its values are.
+            pub const fn data_type(self) -> $crate::batch::DataType {
+                match self { $($enum::$variant => $type),* }
+            }
+
+            /// What it is, with its unit.
+            pub const fn meaning(self) -> &'static str {
+                match self { $($enum::$variant => $meaning),* }
+            }
+
+            /// The field of that name.
+            pub fn named(name: &str) -> Option<$enum> {
+                $enum::ALL.iter().copied().find(|field| field.name() == name)
+            }
+        }
+    };
+    (@nullable required) => { false };
+    (@nullable optional) => { true };
+}
+
+pub(crate) use record_fields;
+
+#[cfg(test)]
+#[allow(unreachable_pub, reason = "what the macro makes is public elsewhere")]
+mod tests {
+    use super::*;
+
+    record_fields! { "A field of a test." "tests" TestField {
+        Ts "ts" optional DataType::TimeNs, "When.";
+        SrcPort "src_port" required DataType::U16, "From where.";
+        DstPort "dst_port" required DataType::U16, "To where.";
+    } }
+
+    #[test]
+    fn an_enum_of_fields_and_its_schema_say_the_same() {
+        assert_eq!(TestField::ALL.len(), TestField::SCHEMA.fields().len());
+        for (place, (field, described)) in
+            TestField::ALL.iter().zip(TestField::SCHEMA.fields()).enumerate()
+        {
+            assert_eq!((field.name(), field.meaning()), (described.name(), described.meaning()));
+            assert_eq!(field.data_type(), described.data_type());
+            assert_eq!(TestField::SCHEMA.find(field.name()), Some(place));
+            assert_eq!(TestField::named(field.name()), Some(*field));
+        }
+        let nullable: Vec<bool> =
+            TestField::SCHEMA.fields().iter().map(Field::is_nullable).collect();
+        assert_eq!(nullable, [true, false, false]);
+    }
+
+    #[test]
+    fn a_misspelled_name_is_answered_with_the_one_that_was_meant() {
+        let told = |name| TestField::SCHEMA.place_of(name).map_err(|error| error.to_string());
+        assert_eq!(told("src_port"), Ok(1));
+        let message = "expected a field (ts, src_port, dst_port), found ";
+        assert_eq!(told("dst_prot"), Err(format!("{message}dst_prot; did you mean dst_port?")));
+        assert_eq!(told("srcport"), Err(format!("{message}srcport; did you mean src_port?")));
+        assert_eq!(told("x"), Err(format!("{message}x")));
+        assert_eq!(told("time_of_day"), Err(format!("{message}time_of_day")));
+    }
+
+    #[test]
+    fn the_distance_of_two_names_is_what_has_to_be_changed() {
+        for (one, other, expected) in [
+            ("", "", 0),
+            ("a", "", 1),
+            ("", "ab", 2),
+            ("kitten", "sitting", 3),
+            ("port", "prot", 2),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn a_projection_has_the_fields_that_were_asked_for_in_that_order() {
+        let schema = TestField::SCHEMA.project([2, 0, 9]);
+        let names: Vec<&str> = schema.fields().iter().map(Field::name).collect();
+        assert_eq!((schema.name(), names.as_slice()), ("tests", &["dst_port", "ts"][..]));
+        assert_ne!(schema, TestField::SCHEMA);
+        assert_eq!(TestField::SCHEMA.project([0, 1, 2]), TestField::SCHEMA);
+    }
+}
