@@ -6,15 +6,14 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use bytewright::flow::{Flow, FlowField, FlowFieldType, FlowOptions, FlowTable};
-use bytewright::packet::FieldType;
+use bytewright::flow::{Flow, FlowField, FlowOptions, FlowTable};
 use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, merge_flows};
 use bytewright::sums::{FlowStore, Merged};
 
 use crate::args::{FlowsArgs, Reader};
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
-use crate::rows::{Heading, Look, Rows};
+use crate::rows::Rows;
 use crate::session::Session;
 use top::Top;
 
@@ -182,8 +181,8 @@ impl Listing {
     fn new(args: &FlowsArgs, session: &mut Session) -> Self {
         let reader = args.format.reader();
         let fields = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
-        let headings = fields.iter().map(|field| heading(*field)).collect();
-        let rows = Rows::new(headings, reader, &mut session.output);
+        let schema = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+        let rows = Rows::new(schema, reader, &mut session.output);
         Listing { fields, rows, top: args.top.map(|count| Top::new(count, args.by)) }
     }
 
@@ -196,7 +195,7 @@ impl Listing {
     }
 
     fn print(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
-        self.rows.push(&mut session.output, |column| flow.value(self.fields[column]).into())
+        self.rows.push(&mut session.output, |column| flow.value(self.fields[column]))
     }
 
     /// Prints what can be.
@@ -211,18 +210,4 @@ impl Listing {
         }
         self.flush(session)
     }
-}
-
-fn heading(field: FlowField) -> Heading {
-    let look = match field {
-        FlowField::Ts => Look::Time,
-        FlowField::Duration => Look::Duration,
-        FlowField::Proto => Look::Protocol,
-        FlowField::TcpFlags | FlowField::RevTcpFlags => Look::TcpFlags,
-        field => match field.field_type() {
-            FlowFieldType::Fixed(FieldType::Address) | FlowFieldType::Text => Look::Text,
-            FlowFieldType::Fixed(_) => Look::Number,
-        },
-    };
-    Heading { name: field.name(), look }
 }

@@ -180,27 +180,6 @@ pub(crate) fn seconds(into: &mut Vec<u8>, microseconds: u64) {
     padded(into, microseconds % 1_000_000, 6);
 }
 
-/// Appends the name of an IP protocol, or its number where few people know the name.
-pub(crate) fn protocol(into: &mut Vec<u8>, number: u64) {
-    let name = match number {
-        1 => "icmp",
-        2 => "igmp",
-        4 => "ipip",
-        6 => "tcp",
-        17 => "udp",
-        41 => "ipv6",
-        47 => "gre",
-        50 => "esp",
-        51 => "ah",
-        58 => "icmpv6",
-        89 => "ospf",
-        112 => "vrrp",
-        132 => "sctp",
-        _ => return unsigned(into, number),
-    };
-    into.extend_from_slice(name.as_bytes());
-}
-
 /// Appends the initials of the TCP flags that are set: `SA` is SYN and ACK. No flag is `-`.
 pub(crate) fn tcp_flags(into: &mut Vec<u8>, flags: u64) {
     let start = into.len();
@@ -396,11 +375,9 @@ mod tests {
     }
 
     #[test]
-    fn flags_protocols_and_durations_are_written_for_people() {
+    fn flags_and_durations_are_written_for_people() {
         assert_eq!(text(|into| tcp_flags(into, 0x12)), "SA");
         assert_eq!(text(|into| tcp_flags(into, 0)), "-");
-        assert_eq!(text(|into| protocol(into, 6)), "tcp");
-        assert_eq!(text(|into| protocol(into, 253)), "253");
         assert_eq!(text(|into| seconds(into, 9_200_001)), "9.200001");
     }
 }

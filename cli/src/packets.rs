@@ -2,12 +2,12 @@
 
 use std::io;
 
-use bytewright::packet::{DecodeOptions, Field, FieldType, Packet, Value};
+use bytewright::packet::{DecodeOptions, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch};
 use clap::error::ErrorKind;
 
 use crate::args::{self, PacketsArgs, Selection};
-use crate::rows::{Cell, Heading, Look, Rows};
+use crate::rows::Rows;
 use crate::session::Session;
 
 /// What `--fields` takes to list the fields.
@@ -22,10 +22,15 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let fields = match fields(names) {
         Ok(fields) => fields,
         Err(unknown) => {
-            let message = format!(
-                "expected the name of a field, found '{unknown}'; there are\n{}",
-                field_list()
-            );
+            let list = field_list();
+            let message = match Field::SCHEMA.nearest(unknown) {
+                Some(near) => format!(
+                    "expected the name of a field, found '{unknown}' (did you mean '{near}'?); there are\n{list}"
+                ),
+                None => {
+                    format!("expected the name of a field, found '{unknown}'; there are\n{list}")
+                }
+            };
             session.usage(&args::usage("packets", ErrorKind::InvalidValue, &message));
             return Ok(());
         }
@@ -40,8 +45,8 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     if session.output.is_terminal() {
         session.progress.renounce();
     }
-    let headings = fields.iter().map(|field| heading(*field)).collect();
-    let mut rows = Rows::new(headings, args.format.reader(), &mut session.output);
+    let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
+    let mut rows = Rows::new(schema, args.format.reader(), &mut session.output);
     let mut left = args.limit.unwrap_or(u64::MAX);
     for file in &args.files {
         let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, &options));
@@ -73,7 +78,7 @@ fn print(
         }
         let count = usize::try_from(*left).map_or(batch.len(), |left| batch.len().min(left));
         for packet in (0..count).filter_map(|index| batch.packet(index)) {
-            rows.push(&mut session.output, |column| cell(packet, fields[column]))?;
+            rows.push(&mut session.output, |column| packet.value(fields[column]))?;
         }
         *left -= count as u64;
         // What comes through a pipe is shown as it comes.
@@ -104,7 +109,9 @@ pub(crate) fn capture_options(
 fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
     match names {
         None => Ok(Field::DEFAULT.to_vec()),
-        Some(names) => names.iter().map(|name| Field::named(name).ok_or(name.as_str())).collect(),
+        Some(names) => {
+            names.iter().map(|name| Field::named(name).map_err(|_| name.as_str())).collect()
+        }
     }
 }
 
@@ -113,25 +120,4 @@ fn field_list() -> String {
     let lines =
         Field::ALL.iter().map(|field| format!("  {:<12} {}", field.name(), field.meaning()));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn heading(field: Field) -> Heading {
-    let look = match field {
-        Field::Ts => Look::Time,
-        Field::Proto => Look::Protocol,
-        Field::TcpFlags => Look::TcpFlags,
-        field if field.field_type() == FieldType::Address => Look::Text,
-        _ => Look::Number,
-    };
-    Heading { name: field.name(), look }
-}
-
-#[inline]
-fn cell(packet: &Packet, field: Field) -> Cell {
-    match packet.value(field) {
-        Value::Null => Cell::Null,
-        Value::Unsigned(number) => Cell::Unsigned(number),
-        Value::Signed(number) => Cell::Signed(number),
-        Value::Address(address) => Cell::Address(address),
-    }
 }

@@ -1,70 +1,24 @@
 //! Rows of values in the three forms of the output: aligned text for people, NDJSON, CSV.
 
 use std::io;
-use std::net::IpAddr;
 
 use anstyle::Style;
-use bytewright::flow::FieldValue;
+use bytewright::batch::{DataType, Field, Schema, Value};
 use bytewright::terminal::push_visible;
 
 use crate::args::Reader;
 use crate::notation;
 use crate::output::Output;
+use crate::thrift::show::uuid_text;
 
 const HEADER_STYLE: Style = Style::new().bold();
 
 /// Bytes of text that are collected before they are aligned.
 const PAGE_LEN: usize = 64 << 10;
 
-/// One value of a row.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
-    Null,
-    Unsigned(u64),
-    Signed(i64),
-    Address(IpAddr),
-    Text(String),
-    /// A value with parts, as JSON.
-    Json(Vec<u8>),
-}
-
-impl From<FieldValue> for Cell {
-    fn from(value: FieldValue) -> Self {
-        match value {
-            FieldValue::Null => Cell::Null,
-            FieldValue::Unsigned(number) => Cell::Unsigned(number),
-            FieldValue::Signed(number) => Cell::Signed(number),
-            FieldValue::Address(address) => Cell::Address(address),
-            FieldValue::Text(text) => Cell::Text(text),
-        }
-    }
-}
-
-/// How people see the values of a column; programs get them as they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// As it is, at the left.
-    Text,
-    /// As it is, at the right.
-    Number,
-    /// Nanoseconds since the epoch.
-    Time,
-    /// Microseconds.
-    Duration,
-    Protocol,
-    TcpFlags,
-}
-
-/// A column's name and look.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Heading {
-    pub(crate) name: &'static str,
-    pub(crate) look: Look,
-}
-
 /// Writes rows of the same columns.
 pub(crate) struct Rows {
-    headings: Vec<Heading>,
+    schema: Schema,
     form: Form,
 }
 
@@ -77,25 +31,25 @@ enum Form {
 
 impl Rows {
     /// Writes the header line, where the form has one.
-    pub(crate) fn new(headings: Vec<Heading>, reader: Reader, output: &mut Output) -> Self {
+    pub(crate) fn new(schema: Schema, reader: Reader, output: &mut Output) -> Self {
         let form = match reader {
-            Reader::Json => Form::Json(json_prefixes(&headings)),
+            Reader::Json => Form::Json(json_prefixes(schema.fields())),
             Reader::Csv => {
-                let names: Vec<_> = headings.iter().map(|heading| heading.name).collect();
+                let names: Vec<_> = schema.fields().iter().map(Field::name).collect();
                 output.line(&names.join(","));
                 Form::Csv
             }
-            Reader::People => Form::People(Page::new(&headings)),
+            Reader::People => Form::People(Page::new(schema.fields())),
         };
-        Rows { headings, form }
+        Rows { schema, form }
     }
 
     /// Writes one row; `value` gives the value of the column at an index.
     #[inline]
-    pub(crate) fn push(
+    pub(crate) fn push<'v>(
         &mut self,
         output: &mut Output,
-        value: impl Fn(usize) -> Cell,
+        value: impl Fn(usize) -> Value<'v>,
     ) -> io::Result<()> {
         match &mut self.form {
             Form::Json(prefixes) => {
@@ -108,7 +62,7 @@ impl Rows {
             }
             Form::Csv => {
                 let line = output.buffer();
-                for index in 0..self.headings.len() {
+                for index in 0..self.schema.fields().len() {
                     if index > 0 {
                         line.push(b',');
                     }
@@ -117,11 +71,11 @@ impl Rows {
                 line.push(b'\n');
             }
             Form::People(page) => {
-                for (index, heading) in self.headings.iter().enumerate() {
-                    page.push(index, |text| people_value(text, value(index), heading.look));
+                for (index, field) in self.schema.fields().iter().enumerate() {
+                    page.push(index, |text| people_value(text, value(index), field.data_type()));
                 }
                 if page.text.len() >= PAGE_LEN {
-                    page.print(&self.headings, output);
+                    page.print(self.schema.fields(), output);
                 }
             }
         }
@@ -131,60 +85,95 @@ impl Rows {
     /// Writes what was pushed so far.
     pub(crate) fn flush(&mut self, output: &mut Output) -> io::Result<()> {
         if let Form::People(page) = &mut self.form {
-            page.print(&self.headings, output);
+            page.print(self.schema.fields(), output);
         }
         output.flush()
     }
 }
 
 /// `{"first":` for the first column, `,"name":` for the others.
-fn json_prefixes(headings: &[Heading]) -> Vec<String> {
-    let prefix = |(index, heading): (usize, &Heading)| {
-        format!("{}\"{}\":", if index == 0 { '{' } else { ',' }, heading.name)
+fn json_prefixes(fields: &[Field]) -> Vec<String> {
+    let prefix = |(index, field): (usize, &Field)| {
+        format!("{}\"{}\":", if index == 0 { '{' } else { ',' }, field.name())
     };
-    headings.iter().enumerate().map(prefix).collect()
+    fields.iter().enumerate().map(prefix).collect()
 }
 
 #[inline]
-fn json_value(into: &mut Vec<u8>, value: Cell) {
+fn json_value(into: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Cell::Null => into.extend_from_slice(b"null"),
-        Cell::Unsigned(number) => notation::unsigned(into, number),
-        Cell::Signed(number) => notation::signed(into, number),
-        Cell::Address(address) => {
+        Value::Null => into.extend_from_slice(b"null"),
+        Value::Unsigned(number) | Value::Duration(number) => notation::unsigned(into, number),
+        Value::Signed(number) | Value::Time(number) => notation::signed(into, number),
+        Value::Double(number) => notation::json_double(into, number),
+        Value::Bool(value) => into.extend_from_slice(if value { b"true" } else { b"false" }),
+        Value::Address(address) => {
             into.push(b'"');
             notation::address(into, address);
             into.push(b'"');
         }
-        Cell::Text(text) => notation::json_text(into, &text),
-        Cell::Json(json) => into.extend_from_slice(&json),
+        Value::Text(text) => notation::json_text(into, text),
+        Value::ShortText(text) => notation::json_text(into, text.as_str()),
+        Value::Json(json) => into.extend_from_slice(json.as_bytes()),
+        Value::Bytes(bytes) => notation::json_base64(into, bytes),
+        Value::Uuid(bytes) => notation::json_text(into, &uuid_text(&bytes)),
     }
 }
 
 #[inline]
-fn csv_value(into: &mut Vec<u8>, value: Cell) {
+fn csv_value(into: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Cell::Null => {}
-        Cell::Unsigned(number) => notation::unsigned(into, number),
-        Cell::Signed(number) => notation::signed(into, number),
-        Cell::Address(address) => notation::address(into, address),
-        Cell::Text(text) => notation::csv_text(into, &text),
-        Cell::Json(json) => notation::csv_bytes(into, &json),
+        Value::Null => {}
+        Value::Text(text) | Value::Json(text) => notation::csv_text(into, text),
+        Value::ShortText(text) => notation::csv_text(into, text.as_str()),
+        Value::Bytes(bytes) => notation::csv_bytes(into, bytes),
+        value => plain_value(into, value),
     }
 }
 
-fn people_value(into: &mut Vec<u8>, value: Cell, look: Look) {
-    match (value, look) {
-        (Cell::Null, _) => into.push(b'-'),
-        (Cell::Signed(ts), Look::Time) => notation::time(into, ts),
-        (Cell::Unsigned(count), Look::Duration) => notation::seconds(into, count),
-        (Cell::Unsigned(number), Look::Protocol) => notation::protocol(into, number),
-        (Cell::Unsigned(flags), Look::TcpFlags) => notation::tcp_flags(into, flags),
-        (Cell::Unsigned(number), _) => notation::unsigned(into, number),
-        (Cell::Signed(number), _) => notation::signed(into, number),
-        (Cell::Address(address), _) => notation::address(into, address),
-        (Cell::Text(text), _) => push_visible(into, text.as_bytes()),
-        (Cell::Json(json), _) => into.extend_from_slice(&json),
+fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: DataType) {
+    match (value, data_type) {
+        (Value::Null, _) => into.push(b'-'),
+        (Value::Time(ts), _) => notation::time(into, ts),
+        (Value::Duration(count), _) => notation::seconds(into, count),
+        (Value::Unsigned(number), DataType::Enumeration(names)) => {
+            match u8::try_from(number).ok().and_then(|number| names.name(number)) {
+                Some(name) => into.extend_from_slice(name.as_bytes()),
+                None => notation::unsigned(into, number),
+            }
+        }
+        (Value::Unsigned(flags), DataType::TcpFlags) => notation::tcp_flags(into, flags),
+        (Value::Text(text), _) => push_visible(into, text.as_bytes()),
+        (Value::Json(json), _) => into.extend_from_slice(json.as_bytes()),
+        (Value::Bytes(bytes), _) => push_visible(into, bytes),
+        (value, _) => plain_value(into, value),
+    }
+}
+
+/// A value in the one way in which everybody reads it.
+fn plain_value(into: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Unsigned(number) | Value::Duration(number) => notation::unsigned(into, number),
+        Value::Signed(number) | Value::Time(number) => notation::signed(into, number),
+        Value::Double(number) => into.extend_from_slice(notation::double_text(number).as_bytes()),
+        Value::Bool(value) => into.extend_from_slice(if value { b"true" } else { b"false" }),
+        Value::Address(address) => notation::address(into, address),
+        Value::Uuid(bytes) => into.extend_from_slice(uuid_text(&bytes).as_bytes()),
+        Value::ShortText(text) => into.extend_from_slice(text.as_str().as_bytes()),
+        Value::Text(text) | Value::Json(text) => into.extend_from_slice(text.as_bytes()),
+        Value::Bytes(bytes) => into.extend_from_slice(bytes),
+        Value::Null => {}
+    }
+}
+
+/// Whether people find it easier to compare the values of a column when they end in one line.
+fn is_at_right(data_type: DataType) -> bool {
+    match data_type.storage() {
+        DataType::I64 => data_type != DataType::TimeNs,
+        DataType::Address | DataType::Bool | DataType::Text | DataType::Bytes | DataType::Uuid => {
+            false
+        }
+        _ => !matches!(data_type, DataType::Enumeration(_) | DataType::TcpFlags),
     }
 }
 
@@ -199,8 +188,8 @@ struct Page {
 }
 
 impl Page {
-    fn new(headings: &[Heading]) -> Self {
-        let widths = headings.iter().map(|heading| heading.name.len()).collect();
+    fn new(fields: &[Field]) -> Self {
+        let widths = fields.iter().map(|field| field.name().len()).collect();
         Page { text: Vec::new(), ends: Vec::new(), widths, has_header: false }
     }
 
@@ -213,20 +202,20 @@ impl Page {
     }
 
     /// Appends the aligned rows to the output, below a header if they are the first.
-    fn print(&mut self, headings: &[Heading], output: &mut Output) {
+    fn print(&mut self, fields: &[Field], output: &mut Output) {
         if self.ends.is_empty() {
             return;
         }
         if !self.has_header {
             self.has_header = true;
-            self.print_header(headings, output);
+            self.print_header(fields, output);
         }
         let line = output.buffer();
         let mut start = 0;
-        for row in self.ends.chunks(headings.len()) {
+        for row in self.ends.chunks(fields.len()) {
             for (column, end) in row.iter().enumerate() {
                 let cell = self.text.get(start..*end).unwrap_or_default();
-                align(line, cell, headings, &self.widths, column);
+                align(line, cell, fields, &self.widths, column);
                 start = *end;
             }
             line.push(b'\n');
@@ -235,10 +224,10 @@ impl Page {
         self.ends.clear();
     }
 
-    fn print_header(&self, headings: &[Heading], output: &mut Output) {
+    fn print_header(&self, fields: &[Field], output: &mut Output) {
         output.style(&HEADER_STYLE.render().to_string());
-        for (column, heading) in headings.iter().enumerate() {
-            align(output.buffer(), heading.name.as_bytes(), headings, &self.widths, column);
+        for (column, field) in fields.iter().enumerate() {
+            align(output.buffer(), field.name().as_bytes(), fields, &self.widths, column);
         }
         output.style(&HEADER_STYLE.render_reset().to_string());
         output.buffer().push(b'\n');
@@ -246,17 +235,17 @@ impl Page {
 }
 
 /// Appends a cell padded to its column's width. Nothing follows the last text of a line.
-fn align(line: &mut Vec<u8>, cell: &[u8], headings: &[Heading], widths: &[usize], column: usize) {
+fn align(line: &mut Vec<u8>, cell: &[u8], fields: &[Field], widths: &[usize], column: usize) {
     if column > 0 {
         line.extend_from_slice(b"  ");
     }
     let padding = widths[column].saturating_sub(cell.len());
-    let is_right = matches!(headings[column].look, Look::Number | Look::Duration);
+    let is_right = is_at_right(fields[column].data_type());
     if is_right {
         line.resize(line.len() + padding, b' ');
     }
     line.extend_from_slice(cell);
-    if !is_right && column + 1 < headings.len() {
+    if !is_right && column + 1 < fields.len() {
         line.resize(line.len() + padding, b' ');
     }
 }

@@ -4,18 +4,21 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use bytewright::rpc::{Call, CallField, MethodField, MethodSummary, Methods, RpcOptions, Summary};
+use bytewright::batch::Value;
+use bytewright::rpc::{
+    Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
+};
 use bytewright::scan::{
     CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_idl, merge_calls,
 };
 use bytewright::sums::CallStore;
 use bytewright::thrift::idl::IdlOptions;
-use bytewright::thrift::{Tape, Type, Value};
+use bytewright::thrift::{self, Tape, Type};
 
 use crate::args::{MethodSize, Reader, RpcArgs};
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
-use crate::rows::{Cell, Heading, Look, Rows};
+use crate::rows::Rows;
 use crate::session::Session;
 use crate::thrift::show::json;
 
@@ -31,9 +34,6 @@ const METHOD_FOR_PEOPLE: &[MethodField] = &[
     MethodField::RequestBytes,
     MethodField::ReplyBytes,
 ];
-
-/// The columns behind those of a call, where an IDL file names what is in them.
-const VALUES: [&str; 2] = ["arguments", "result"];
 
 pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     if let Some(table) = &args.from {
@@ -144,10 +144,10 @@ fn print_sums(
 ) -> io::Result<()> {
     let reader = args.format.reader();
     let fields = if reader == Reader::People { METHOD_FOR_PEOPLE } else { MethodField::ALL };
-    let headings = fields.iter().map(|field| method_heading(*field)).collect();
-    let mut rows = Rows::new(headings, reader, &mut session.output);
+    let schema = MethodField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+    let mut rows = Rows::new(schema, reader, &mut session.output);
     for (name, method) in chosen(methods, args) {
-        rows.push(&mut session.output, |column| method.value(&name, fields[column]).into())?;
+        rows.push(&mut session.output, |column| method.value(&name, fields[column]))?;
     }
     rows.flush(&mut session.output)
 }
@@ -177,69 +177,50 @@ fn print_calls(
     methods: Option<&Methods>,
     session: &mut Session,
 ) -> io::Result<()> {
-    let mut headings: Vec<Heading> =
-        CallField::ALL.iter().map(|field| call_heading(*field)).collect();
-    if methods.is_some() {
-        headings.extend(VALUES.map(|name| Heading { name, look: Look::Text }));
-    }
-    let mut rows = Rows::new(headings, args.format.reader(), &mut session.output);
+    let schema = match methods {
+        Some(_) => CallField::SCHEMA.with(CarriedField::SCHEMA.fields()),
+        None => CallField::SCHEMA,
+    };
+    let mut rows = Rows::new(schema, args.format.reader(), &mut session.output);
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut tape = Tape::new();
     let batches = CallBatches::new(options, methods);
     read(args, captures, batches, session, &mut |calls, session| {
         for call in calls {
-            let values = methods.map(|methods| values(methods, &call, &mut tape));
-            rows.push(&mut session.output, |column| match (CallField::ALL.get(column), &values) {
-                (Some(field), _) => call.value(*field).into(),
-                (None, Some([arguments, _])) if column == CallField::ALL.len() => arguments.clone(),
-                (None, Some([_, result])) => result.clone(),
-                (None, None) => Cell::Null,
+            let carried = methods.map(|methods| carried(methods, &call, &mut tape));
+            rows.push(&mut session.output, |column| match CallField::ALL.get(column) {
+                Some(field) => call.value(*field),
+                None => {
+                    let place = column - CallField::ALL.len();
+                    let json = carried.as_ref().and_then(|carried| carried.get(place)?.as_deref());
+                    json.map_or(Value::Null, Value::Json)
+                }
             })?;
         }
         rows.flush(&mut session.output)
     })
 }
 
-/// The arguments and the result of a call, where they are known.
-fn values(methods: &Methods, call: &Call, tape: &mut Tape) -> [Cell; 2] {
+/// The arguments and the result of a call as JSON, where they are known.
+fn carried(methods: &Methods, call: &Call, tape: &mut Tape) -> [Option<String>; 2] {
     // A struct that is none by the IDL is as good as one that is not there.
     let arguments = match (methods.read_arguments(call, tape), &call.arguments) {
-        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
-        _ => Cell::Null,
+        (Ok(true), Some(bytes)) => struct_as_json(methods, tape, bytes),
+        _ => None,
     };
     let result = match (methods.read_result(call, tape), &call.result) {
-        (Ok(true), Some(bytes)) => struct_cell(methods, tape, bytes),
-        _ => Cell::Null,
+        (Ok(true), Some(bytes)) => struct_as_json(methods, tape, bytes),
+        _ => None,
     };
     [arguments, result]
 }
 
 /// The struct on a tape, as JSON.
-fn struct_cell(methods: &Methods, tape: &Tape, bytes: &[u8]) -> Cell {
+fn struct_as_json(methods: &Methods, tape: &Tape, bytes: &[u8]) -> Option<String> {
     let mut cursor = tape.cursor(bytes);
     let value = cursor.value();
-    let Value::Struct(id) = value else { return Cell::Null };
+    let thrift::Value::Struct(id) = value else { return None };
     let mut text = Vec::new();
     json(&mut text, methods.schema(), &mut cursor, value, &Type::Struct(id));
-    Cell::Json(text)
-}
-
-fn method_heading(field: MethodField) -> Heading {
-    let look = match field {
-        MethodField::Method => Look::Text,
-        MethodField::P50 | MethodField::P99 | MethodField::Max => Look::Duration,
-        _ => Look::Number,
-    };
-    Heading { name: field.name(), look }
-}
-
-fn call_heading(field: CallField) -> Heading {
-    let look = match field {
-        CallField::Ts => Look::Time,
-        CallField::Latency => Look::Duration,
-        CallField::SrcIp | CallField::DstIp | CallField::Protocol => Look::Text,
-        CallField::Method | CallField::Outcome => Look::Text,
-        _ => Look::Number,
-    };
-    Heading { name: field.name(), look }
+    String::from_utf8(text).ok()
 }

@@ -27,7 +27,6 @@ pub mod table;
 pub mod tcp;
 pub mod terminal;
 pub mod thrift;
-mod value;
 pub mod wire;
 
 pub use error::{Error, ErrorKind, Result};

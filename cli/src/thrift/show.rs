@@ -31,7 +31,7 @@ fn enum_name<'s>(schema: &'s Schema, of: &Type, number: i64) -> Option<&'s str> 
 }
 
 /// A uuid as its 36 characters.
-fn uuid_text(bytes: &[u8]) -> String {
+pub(crate) fn uuid_text(bytes: &[u8]) -> String {
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let groups = [0..4, 4..6, 6..8, 8..10, 10..16];
     let texts = groups.map(|group| digits.get(group).map(|group| group.concat()));

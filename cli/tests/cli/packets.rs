@@ -75,6 +75,8 @@ fn help_lists_every_field_and_an_unknown_one_is_a_usage_error() {
         outcome.stderr
     );
     assert!(outcome.stderr.contains("payload_len"), "{}", outcome.stderr);
+    let outcome = folder.run(&["packets", "mixed.pcap", "--fields", "ts,dst_prot"]);
+    assert!(outcome.stderr.contains("'dst_prot' (did you mean 'dst_port'?)"), "{}", outcome.stderr);
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 #![no_main]
 
-use bytewright::packet::{
-    Columns, DecodeOptions, Field, FrameMeta, LinkType, Packet, Status, Value,
-};
+use bytewright::batch::Value;
+use bytewright::packet::{Columns, DecodeOptions, Field, FrameMeta, LinkType, Packet, Status};
 use libfuzzer_sys::fuzz_target;
 
 const LINK_TYPES: [u16; 16] = [1, 1, 1, 1, 0, 9, 12, 14, 50, 51, 101, 108, 113, 228, 276, 105];
@@ -30,16 +29,16 @@ fuzz_target!(|data: &[u8]| {
         columns.extend(part);
     }
     assert_eq!(columns.len(), packets.len());
-    for column in columns.columns() {
-        let nulls = packets.iter().filter(|packet| !packet.has(column.field())).count();
+    for (column, field) in columns.batch().columns().iter().zip(Field::ALL) {
+        let nulls = packets.iter().filter(|packet| !packet.has(*field)).count();
         assert_eq!(column.null_count(), nulls);
         for (row, packet) in packets.iter().enumerate() {
             // A column has one form for both versions, in which `::ffff:a.b.c.d` is IPv4.
-            let expected = match packet.value(column.field()) {
+            let expected = match packet.value(*field) {
                 Value::Address(address) => Value::Address(address.to_canonical()),
                 value => value,
             };
-            assert_eq!(column.value(row), expected, "{:?}", column.field());
+            assert_eq!(column.value(row), expected, "{:?}", *field);
         }
         assert_eq!(column.value(packets.len()), Value::Null);
     }

@@ -96,8 +96,8 @@ fuzz_target!(|bytes: &[u8]| {
                 break;
             }
         }
-        for column in columns.columns() {
-            assert_eq!(column.validity().len(), columns.len().div_ceil(8));
+        for column in columns.batch().columns() {
+            assert_eq!(column.validity().len(), columns.batch().len().div_ceil(8));
         }
     }
 });

@@ -44,11 +44,6 @@ impl Bits {
         self.len += 1;
     }
 
-    pub(super) fn clear(&mut self) {
-        self.bytes.clear();
-        self.len = 0;
-    }
-
     /// Keeps the first rows.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.len = self.len.min(rows);
@@ -133,7 +128,7 @@ mod tests {
                     twin.truncate(rows);
                 }
                 _ if random(20) == 0 => {
-                    bits.clear();
+                    bits.truncate(0);
                     twin.clear();
                 }
                 _ => {}

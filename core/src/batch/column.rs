@@ -119,7 +119,7 @@ impl Column {
             DataType::TimeNs => Value::Time(self.signed(row)),
             DataType::DurationUs => Value::Duration(self.unsigned(row)),
             DataType::Address => Value::Address(ip_address(self.fixed(row))),
-            DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 => {
+            DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 | DataType::TcpFlags => {
                 Value::Unsigned(self.unsigned(row))
             }
             DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => {
@@ -127,10 +127,7 @@ impl Column {
             }
             DataType::Double => Value::Double(f64::from_bits(self.unsigned(row))),
             DataType::Bool => Value::Bool(self.bools.get(row)),
-            DataType::Text => match std::str::from_utf8(self.bytes(row)) {
-                Ok(text) => Value::Text(text),
-                Err(_) => Value::Bytes(self.bytes(row)),
-            },
+            DataType::Text | DataType::Json => self.text(row),
             DataType::Bytes => Value::Bytes(self.bytes(row)),
             DataType::Uuid => Value::Uuid(self.fixed(row)),
             DataType::Enumeration(names) => {
@@ -140,6 +137,14 @@ impl Column {
                     _ => Value::Unsigned(number),
                 }
             }
+        }
+    }
+
+    fn text(&self, row: usize) -> Value<'_> {
+        match std::str::from_utf8(self.bytes(row)) {
+            Ok(text) if self.data_type == DataType::Json => Value::Json(text),
+            Ok(text) => Value::Text(text),
+            Err(_) => Value::Bytes(self.bytes(row)),
         }
     }
 
@@ -196,20 +201,25 @@ impl Column {
 
     /// Forgets the rows and keeps the memory.
     pub fn clear(&mut self) {
-        self.truncate(0);
+        self.null_count = 0;
+        self.keep(0);
     }
 
     /// Keeps the first rows.
     pub fn truncate(&mut self, rows: usize) {
-        let kept = self.len().min(rows);
-        let forgotten = (kept..self.len()).filter(|row| !self.is_valid(*row)).count();
-        self.null_count -= if kept == 0 { self.null_count } else { forgotten };
-        self.validity.truncate(kept);
-        self.bools.truncate(kept);
+        let forgotten = (rows..self.len()).filter(|row| !self.is_valid(*row)).count();
+        self.null_count -= forgotten;
+        self.keep(self.len().min(rows));
+    }
+
+    /// Keeps the first rows, of which there are as many.
+    fn keep(&mut self, rows: usize) {
+        self.validity.truncate(rows);
+        self.bools.truncate(rows);
         match self.data_type.width() {
-            Some(width) => self.values.truncate(kept * width),
+            Some(width) => self.values.truncate(rows * width),
             None => {
-                self.offsets.truncate(kept + 1);
+                self.offsets.truncate(rows + 1);
                 let end = self.offsets.last().copied().unwrap_or_default();
                 self.values.truncate(end as usize);
             }
@@ -240,6 +250,7 @@ impl Column {
             (DataType::Text | DataType::Bytes, Value::ShortText(text)) => {
                 self.push_bytes(text.as_str().as_bytes());
             }
+            (DataType::Json, Value::Json(text)) => self.push_bytes(text.as_bytes()),
             (DataType::Enumeration(names), Value::Text(name)) => match names.number(name) {
                 Some(number) => self.push_fixed([number]),
                 None => self.push_mistaken(value),
@@ -254,7 +265,7 @@ impl Column {
             DataType::U8 | DataType::Enumeration(_) if fits(u8::MAX.into()) => {
                 self.push_fixed([number as u8]);
             }
-            DataType::U16 if fits(u16::MAX.into()) => {
+            DataType::U16 | DataType::TcpFlags if fits(u16::MAX.into()) => {
                 self.push_fixed((number as u16).to_le_bytes())
             }
             DataType::U32 if fits(u32::MAX.into()) => {

@@ -36,6 +36,10 @@ pub enum DataType {
     Bytes,
     /// A UUID in 16 bytes, in the order in which it is written.
     Uuid,
+    /// Text that is one value in JSON.
+    Json,
+    /// The flag bits of TCP in a 16-bit unsigned number (0x002 SYN, 0x010 ACK).
+    TcpFlags,
     /// An 8-bit number that stands for a name.
     Enumeration(&'static Enumeration),
 }
@@ -82,6 +86,8 @@ impl DataType {
             DataType::Text => "text",
             DataType::Bytes => "bytes",
             DataType::Uuid => "uuid",
+            DataType::Json => "json",
+            DataType::TcpFlags => "tcp_flags",
             DataType::Enumeration(_) => "enumeration",
         }
     }
@@ -92,17 +98,19 @@ impl DataType {
         match self {
             DataType::TimeNs => DataType::I64,
             DataType::DurationUs => DataType::U64,
+            DataType::Json => DataType::Text,
+            DataType::TcpFlags => DataType::U16,
             DataType::Enumeration(_) => DataType::U8,
             other => other,
         }
     }
 
     /// Bytes that a value takes in a column; `None` for what takes a bit ([`DataType::Bool`]) or has no fixed
-    /// length ([`DataType::Text`], [`DataType::Bytes`]).
+    /// length ([`DataType::is_variable`]).
     pub const fn width(self) -> Option<usize> {
         match self {
             DataType::U8 | DataType::I8 | DataType::Enumeration(_) => Some(1),
-            DataType::U16 | DataType::I16 => Some(2),
+            DataType::U16 | DataType::I16 | DataType::TcpFlags => Some(2),
             DataType::U32 | DataType::I32 => Some(4),
             DataType::U64
             | DataType::I64
@@ -110,12 +118,12 @@ impl DataType {
             | DataType::DurationUs
             | DataType::Double => Some(8),
             DataType::Address | DataType::Uuid => Some(16),
-            DataType::Bool | DataType::Text | DataType::Bytes => None,
+            DataType::Bool | DataType::Text | DataType::Json | DataType::Bytes => None,
         }
     }
 
     /// Whether its values are kept as bytes of any length, with offsets.
     pub const fn is_variable(self) -> bool {
-        matches!(self, DataType::Text | DataType::Bytes)
+        matches!(self, DataType::Text | DataType::Json | DataType::Bytes)
     }
 }

@@ -5,12 +5,6 @@
 //! or by blocks, read by [`Value`], and cleared or given up when it is full. It knows nothing of what its rows
 //! are: packets, flows and calls bring their schema, and fill it.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "packets and messages fill batches by blocks in the next steps"
-)]
-
 mod bits;
 mod column;
 mod data_type;

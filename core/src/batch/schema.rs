@@ -72,8 +72,8 @@ impl Schema {
     }
 
     /// A schema that is known when the program runs.
-    pub fn new(name: &'static str, fields: Vec<Field>) -> Self {
-        Schema { name: Cow::Borrowed(name), fields: Fields::Shared(fields.into()) }
+    pub fn new(name: impl Into<Cow<'static, str>>, fields: Vec<Field>) -> Self {
+        Schema { name: name.into(), fields: Fields::Shared(fields.into()) }
     }
 
     /// What the rows are, in the plural: "packets".
@@ -100,13 +100,18 @@ impl Schema {
     ///
     /// `Argument` where there is none, with the names that there are and the one that was probably meant.
     pub fn place_of(&self, name: &str) -> Result<usize> {
-        self.find(name).ok_or_else(|| {
-            let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
-            let meant = self.nearest(name).map(|meant| format!("; did you mean {meant}?"));
-            let meant = meant.unwrap_or_default();
-            let message = format!("expected a field ({}), found {name}{meant}", known.join(", "));
-            Error::new(ErrorKind::Argument, message)
-        })
+        self.find(name).ok_or_else(|| self.no_field(name))
+    }
+
+    /// What is wrong with a name that no field has.
+    pub(crate) fn no_field(&self, name: &str) -> Error {
+        let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
+        let known = known.join(", ");
+        let message = match self.nearest(name) {
+            Some(near) => format!("expected a field ({known}), found {name}; did you mean {near}?"),
+            None => format!("expected a field ({known}), found {name}"),
+        };
+        Error::new(ErrorKind::Argument, message)
     }
 
     /// The name of the field that a misspelled name probably means.
@@ -121,6 +126,13 @@ impl Schema {
     #[must_use]
     pub fn project(&self, places: impl IntoIterator<Item = usize>) -> Self {
         let fields = places.into_iter().filter_map(|place| self.fields().get(place).cloned());
+        Schema { name: self.name.clone(), fields: Fields::Shared(fields.collect()) }
+    }
+
+    /// The schema with more fields behind its own.
+    #[must_use]
+    pub fn with(&self, more: &[Field]) -> Self {
+        let fields = self.fields().iter().chain(more).cloned();
         Schema { name: self.name.clone(), fields: Fields::Shared(fields.collect()) }
     }
 }
@@ -167,7 +179,7 @@ fn distance(one: &str, other: &str) -> usize {
 ///     pub const fn name(self) -> &'static str { ... }
 ///     pub const fn data_type(self) -> DataType { ... }
 ///     pub const fn meaning(self) -> &'static str { ... }
-///     pub fn named(name: &str) -> Option<CallField> { ... }
+///     pub fn named(name: &str) -> Result<CallField> { ... }
 /// }
 /// ```
 macro_rules! record_fields {
@@ -216,8 +228,13 @@ macro_rules! record_fields {
             }
 
             /// The field of that name.
-            pub fn named(name: &str) -> Option<$enum> {
-                $enum::ALL.iter().copied().find(|field| field.name() == name)
+            ///
+            /// # Errors
+            ///
+            /// `Argument` where there is none, see [`Schema::place_of`]($crate::batch::Schema::place_of).
+            pub fn named(name: &str) -> $crate::Result<$enum> {
+                let found = $enum::ALL.iter().copied().find(|field| field.name() == name);
+                found.ok_or_else(|| $enum::SCHEMA.no_field(name))
             }
         }
     };
@@ -228,8 +245,9 @@ macro_rules! record_fields {
 pub(crate) use record_fields;
 
 #[cfg(test)]
-#[allow(unreachable_pub, reason = "what the macro makes is public elsewhere")]
 mod tests {
+    #![allow(unreachable_pub, reason = "what the macro makes is public elsewhere")]
+
     use super::*;
 
     record_fields! { "A field of a test." "tests" TestField {
@@ -247,7 +265,7 @@ mod tests {
             assert_eq!((field.name(), field.meaning()), (described.name(), described.meaning()));
             assert_eq!(field.data_type(), described.data_type());
             assert_eq!(TestField::SCHEMA.find(field.name()), Some(place));
-            assert_eq!(TestField::named(field.name()), Some(*field));
+            assert_eq!(TestField::named(field.name()).ok(), Some(*field));
         }
         let nullable: Vec<bool> =
             TestField::SCHEMA.fields().iter().map(Field::is_nullable).collect();

@@ -31,6 +31,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Text that is made for who asks and kept nowhere.
     ShortText(ShortText),
+    /// Text that is one value in JSON.
+    Json(&'a str),
     /// Bytes; also text that is not UTF-8.
     Bytes(&'a [u8]),
     /// A UUID, in the order in which it is written.
@@ -64,6 +66,7 @@ impl Value<'_> {
             Value::Address(address) => Key::Address(*address),
             Value::Text(text) => Key::Text(text),
             Value::ShortText(text) => Key::Text(text.as_str()),
+            Value::Json(text) => Key::Json(text),
             Value::Bytes(bytes) => Key::Bytes(bytes),
             Value::Uuid(bytes) => Key::Uuid(*bytes),
         }
@@ -82,6 +85,7 @@ enum Key<'a> {
     Duration(u64),
     Address(IpAddr),
     Text(&'a str),
+    Json(&'a str),
     Bytes(&'a [u8]),
     Uuid([u8; 16]),
 }
@@ -116,6 +120,31 @@ impl Hash for Value<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.key().hash(state);
     }
+}
+
+impl fmt::Display for Value<'_> {
+    /// The value as text, without its unit; nothing where it is null. Bytes that are not UTF-8 are replaced.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => Ok(()),
+            Value::Unsigned(number) | Value::Duration(number) => number.fmt(f),
+            Value::Signed(number) | Value::Time(number) => number.fmt(f),
+            Value::Double(number) => write!(f, "{number:?}"),
+            Value::Bool(value) => value.fmt(f),
+            Value::Address(address) => address.fmt(f),
+            Value::Text(text) | Value::Json(text) => f.write_str(text),
+            Value::ShortText(text) => f.write_str(text.as_str()),
+            Value::Bytes(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
+            Value::Uuid(bytes) => f.write_str(&uuid_text(*bytes)),
+        }
+    }
+}
+
+/// A UUID as its 36 characters.
+fn uuid_text(bytes: [u8; 16]) -> String {
+    let hex = format!("{:032x}", u128::from_be_bytes(bytes));
+    let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
+    groups.map(|group| hex.get(group).unwrap_or_default()).join("-")
 }
 
 macro_rules! from_numbers {
@@ -209,6 +238,23 @@ mod tests {
             for other in numbers {
                 assert_eq!(Value::Double(one).cmp(&Value::Double(other)), one.total_cmp(&other));
             }
+        }
+    }
+
+    #[test]
+    fn values_are_text_as_people_write_them() {
+        let uuid: [u8; 16] = std::array::from_fn(|place| place as u8);
+        let texts = [
+            (Value::Null, ""),
+            (Value::Time(-5), "-5"),
+            (Value::Double(1.0), "1.0"),
+            (Value::Bool(true), "true"),
+            (Value::Address(IpAddr::from([10, 0, 0, 1])), "10.0.0.1"),
+            (Value::Bytes(b"a\xff"), "a\u{fffd}"),
+            (Value::Uuid(uuid), "00010203-0405-0607-0809-0a0b0c0d0e0f"),
+        ];
+        for (value, text) in texts {
+            assert_eq!(value.to_string(), text);
         }
     }
 

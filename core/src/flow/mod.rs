@@ -12,8 +12,7 @@ mod record;
 mod records;
 mod table;
 
-pub use crate::value::FieldValue;
-pub use field::{FlowField, FlowFieldType};
+pub use field::FlowField;
 pub use record::Flow;
 pub(crate) use record::{Span, Way};
 pub use table::{FinishedFlows, FlowOptions, FlowTable};

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use super::field::FlowField;
+use crate::batch::{ShortText, Value};
 use crate::packet::{FlowKey, proto};
-use crate::value::FieldValue;
 
 /// What was seen in one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -133,25 +133,24 @@ impl Flow {
     }
 
     /// The value of `field`.
-    pub fn value(&self, field: FlowField) -> FieldValue {
-        fn unsigned(number: Option<impl Into<u64>>) -> FieldValue {
-            number.map_or(FieldValue::Null, |number| FieldValue::Unsigned(number.into()))
-        }
+    pub fn value(&self, field: FlowField) -> Value<'static> {
         match field {
-            FlowField::Ts => self.ts().map_or(FieldValue::Null, FieldValue::Signed),
-            FlowField::SrcIp => FieldValue::Address(self.src_ip()),
-            FlowField::DstIp => FieldValue::Address(self.dst_ip()),
-            FlowField::SrcPort => unsigned(self.src_port()),
-            FlowField::DstPort => unsigned(self.dst_port()),
-            FlowField::Proto => FieldValue::Unsigned(self.proto().into()),
-            FlowField::Packets => FieldValue::Unsigned(self.packets()),
-            FlowField::Bytes => FieldValue::Unsigned(self.bytes()),
-            FlowField::RevPackets => FieldValue::Unsigned(self.rev_packets()),
-            FlowField::RevBytes => FieldValue::Unsigned(self.rev_bytes()),
-            FlowField::Duration => unsigned(self.duration()),
-            FlowField::TcpFlags => unsigned(self.tcp_flags()),
-            FlowField::RevTcpFlags => unsigned(self.rev_tcp_flags()),
-            FlowField::CommunityId => FieldValue::Text(self.community_id()),
+            FlowField::Ts => self.ts().map_or(Value::Null, Value::Time),
+            FlowField::SrcIp => self.src_ip().into(),
+            FlowField::DstIp => self.dst_ip().into(),
+            FlowField::SrcPort => self.src_port().into(),
+            FlowField::DstPort => self.dst_port().into(),
+            FlowField::Proto => self.proto().into(),
+            FlowField::Packets => self.packets().into(),
+            FlowField::Bytes => self.bytes().into(),
+            FlowField::RevPackets => self.rev_packets().into(),
+            FlowField::RevBytes => self.rev_bytes().into(),
+            FlowField::Duration => self.duration().map_or(Value::Null, Value::Duration),
+            FlowField::TcpFlags => self.tcp_flags().into(),
+            FlowField::RevTcpFlags => self.rev_tcp_flags().into(),
+            FlowField::CommunityId => {
+                ShortText::new(&self.community_id()).map_or(Value::Null, Value::ShortText)
+            }
         }
     }
 }

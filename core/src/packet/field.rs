@@ -1,124 +1,57 @@
 //! The fields of a packet: their names, types and units, in one table. Column names, `--fields`,
 //! the JSON keys and the Ruby getters all come from here.
 
-use std::net::IpAddr;
+use crate::batch::schema::record_fields;
+use crate::batch::{DataType, Enumeration};
 
-/// How a field's values are kept in a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldType {
-    /// 8-bit unsigned number.
-    U8,
-    /// 16-bit unsigned number.
-    U16,
-    /// 32-bit unsigned number.
-    U32,
-    /// 64-bit unsigned number.
-    U64,
-    /// 64-bit signed number.
-    I64,
-    /// IP address in 16 bytes; IPv4 as `::ffff:a.b.c.d` (RFC 4291, section 2.5.5.2).
-    Address,
-}
+/// Protocols after IP that people know by their names (IANA).
+pub static PROTOCOLS: Enumeration = Enumeration {
+    names: &[
+        (1, "icmp"),
+        (2, "igmp"),
+        (4, "ipip"),
+        (6, "tcp"),
+        (17, "udp"),
+        (41, "ipv6"),
+        (47, "gre"),
+        (50, "esp"),
+        (51, "ah"),
+        (58, "icmpv6"),
+        (89, "ospf"),
+        (112, "vrrp"),
+        (132, "sctp"),
+    ],
+    is_closed: false,
+};
 
-impl FieldType {
-    /// Its name, in small letters.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FieldType::U8 => "u8",
-            FieldType::U16 => "u16",
-            FieldType::U32 => "u32",
-            FieldType::U64 => "u64",
-            FieldType::I64 => "i64",
-            FieldType::Address => "address",
-        }
-    }
-
-    /// Bytes that one value takes in a column.
-    pub const fn width(self) -> usize {
-        match self {
-            FieldType::U8 => 1,
-            FieldType::U16 => 2,
-            FieldType::U32 => 4,
-            FieldType::U64 | FieldType::I64 => 8,
-            FieldType::Address => 16,
-        }
-    }
-}
-
-/// One value of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Value {
-    /// The packet has no such field.
-    Null,
-    /// A number that is never negative.
-    Unsigned(u64),
-    /// A number that may be negative.
-    Signed(i64),
-    /// An IP address.
-    Address(IpAddr),
-}
-
-/// Declares [`Field`] with, for each line, `Variant "name" Type "meaning"`. It expands to the enum,
-/// [`Field::ALL`] in the same order, and the `match`es behind `name`, `field_type` and `meaning`.
-macro_rules! fields {
-    ($($variant:ident $name:literal $type:ident $meaning:literal;)*) => {
-        /// A field of a packet.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Field {
-            $(#[doc = $meaning] $variant,)*
-        }
-
-        impl Field {
-            /// Every field, in the order of the documentation.
-            pub const ALL: &'static [Field] = &[$(Field::$variant),*];
-
-            /// The name it has in columns, JSON, `--fields` and Ruby.
-            pub const fn name(self) -> &'static str {
-                match self { $(Field::$variant => $name),* }
-            }
-
-            /// How its values are kept in a column.
-            pub const fn field_type(self) -> FieldType {
-                match self { $(Field::$variant => FieldType::$type),* }
-            }
-
-            /// What it is, with its unit.
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Field::$variant => $meaning),* }
-            }
-        }
-    };
-}
-
-fields! {
-    Ts "ts" I64 "Time of capture, nanoseconds since 1970-01-01 00:00 UTC; null where the file keeps none.";
-    SrcIp "src_ip" Address "Source address of the IP header.";
-    DstIp "dst_ip" Address "Destination address of the IP header.";
-    SrcPort "src_port" U16 "Source port of TCP, UDP or SCTP.";
-    DstPort "dst_port" U16 "Destination port of TCP, UDP or SCTP.";
-    Proto "proto" U8 "Protocol number after IP and its extension headers (IANA: 6 TCP, 17 UDP).";
-    Length "length" U32 "Bytes of the frame on the wire.";
-    Caplen "caplen" U32 "Bytes of the frame in the capture.";
-    Vlan "vlan" U16 "VLAN id of the outermost tag before the IP header, 0 to 4095.";
-    Ttl "ttl" U8 "Time to live (IPv4) or hop limit (IPv6).";
-    TcpFlags "tcp_flags" U16 "The 12 flag bits of TCP (0x002 SYN, 0x010 ACK).";
-    PayloadLen "payload_len" U32 "Bytes of payload after the TCP, UDP or SCTP header, as the headers state them.";
-    Number "number" U64 "Number of the packet in its capture, from 1.";
-    Status "status" U16 "Bits that say what is unusual about the packet; see the table of status bits.";
-    LinkType "link_type" U16 "Link-layer type of the frame (LINKTYPE_ number, 1 Ethernet).";
-    Ethertype "ethertype" U16 "EtherType that the link layer ends in, after VLAN tags.";
-    IpVersion "ip_version" U8 "4 or 6.";
-    IpLen "ip_len" U32 "Bytes of the IP packet as its header states them.";
-    FragOffset "frag_offset" U16 "Offset of the fragment in bytes; null where the packet is whole.";
-    Seq "seq" U32 "TCP sequence number as on the wire.";
-    Ack "ack" U32 "TCP acknowledgement number as on the wire.";
-    IcmpType "icmp_type" U8 "Type of ICMP or ICMPv6.";
-    IcmpCode "icmp_code" U8 "Code of ICMP or ICMPv6.";
-    ArpOp "arp_op" U16 "ARP operation (1 request, 2 reply).";
-    ArpSrcIp "arp_src_ip" Address "Sender's protocol address in ARP over IPv4.";
-    ArpDstIp "arp_dst_ip" Address "Target's protocol address in ARP over IPv4.";
-}
+record_fields! { "A field of a packet." "packets" Field {
+    Ts "ts" optional DataType::TimeNs, "Time of capture, nanoseconds since 1970-01-01 00:00 UTC; null where the file keeps none.";
+    SrcIp "src_ip" optional DataType::Address, "Source address of the IP header.";
+    DstIp "dst_ip" optional DataType::Address, "Destination address of the IP header.";
+    SrcPort "src_port" optional DataType::U16, "Source port of TCP, UDP or SCTP.";
+    DstPort "dst_port" optional DataType::U16, "Destination port of TCP, UDP or SCTP.";
+    Proto "proto" optional DataType::Enumeration(&PROTOCOLS), "Protocol number after IP and its extension headers (IANA: 6 TCP, 17 UDP).";
+    Length "length" required DataType::U32, "Bytes of the frame on the wire.";
+    Caplen "caplen" required DataType::U32, "Bytes of the frame in the capture.";
+    Vlan "vlan" optional DataType::U16, "VLAN id of the outermost tag before the IP header, 0 to 4095.";
+    Ttl "ttl" optional DataType::U8, "Time to live (IPv4) or hop limit (IPv6).";
+    TcpFlags "tcp_flags" optional DataType::TcpFlags, "The 12 flag bits of TCP (0x002 SYN, 0x010 ACK).";
+    PayloadLen "payload_len" optional DataType::U32, "Bytes of payload after the TCP, UDP or SCTP header, as the headers state them.";
+    Number "number" required DataType::U64, "Number of the packet in its capture, from 1.";
+    Status "status" required DataType::U16, "Bits that say what is unusual about the packet; see the table of status bits.";
+    LinkType "link_type" required DataType::U16, "Link-layer type of the frame (LINKTYPE_ number, 1 Ethernet).";
+    Ethertype "ethertype" optional DataType::U16, "EtherType that the link layer ends in, after VLAN tags.";
+    IpVersion "ip_version" optional DataType::U8, "4 or 6.";
+    IpLen "ip_len" optional DataType::U32, "Bytes of the IP packet as its header states them.";
+    FragOffset "frag_offset" optional DataType::U16, "Offset of the fragment in bytes; null where the packet is whole.";
+    Seq "seq" optional DataType::U32, "TCP sequence number as on the wire.";
+    Ack "ack" optional DataType::U32, "TCP acknowledgement number as on the wire.";
+    IcmpType "icmp_type" optional DataType::U8, "Type of ICMP or ICMPv6.";
+    IcmpCode "icmp_code" optional DataType::U8, "Code of ICMP or ICMPv6.";
+    ArpOp "arp_op" optional DataType::U16, "ARP operation (1 request, 2 reply).";
+    ArpSrcIp "arp_src_ip" optional DataType::Address, "Sender's protocol address in ARP over IPv4.";
+    ArpDstIp "arp_dst_ip" optional DataType::Address, "Target's protocol address in ARP over IPv4.";
+} }
 
 impl Field {
     /// The columns that `packets` prints when it is not told which.
@@ -136,11 +69,6 @@ impl Field {
         Field::TcpFlags,
         Field::PayloadLen,
     ];
-
-    /// The field of that name.
-    pub fn named(name: &str) -> Option<Field> {
-        Field::ALL.iter().copied().find(|field| field.name() == name)
-    }
 
     /// Its bit in a [`FieldSet`].
     #[inline]

@@ -15,8 +15,8 @@ mod status;
 mod transport;
 mod tunnel;
 
-pub use columns::{Column, Columns};
-pub use field::{Field, FieldSet, FieldType, Value};
+pub use columns::Columns;
+pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
 pub(crate) use flow_key::{Address, Key, proto};
 pub use link::LinkType;
@@ -24,6 +24,7 @@ pub use status::Status;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::batch::Value;
 use crate::wire::Reader;
 
 /// How headers are followed.
@@ -171,12 +172,12 @@ impl Packet {
     }
 
     /// The value of `field`.
-    pub fn value(&self, field: Field) -> Value {
+    pub fn value(&self, field: Field) -> Value<'static> {
         if !self.has(field) {
             return Value::Null;
         }
         match field {
-            Field::Ts => Value::Signed(self.ts),
+            Field::Ts => Value::Time(self.ts),
             Field::SrcIp => Value::Address(self.address(self.src_ip)),
             Field::DstIp => Value::Address(self.address(self.dst_ip)),
             Field::ArpSrcIp => Value::Address(Ipv4Addr::from(self.arp_src_ip).into()),

@@ -2,7 +2,27 @@
 
 use std::net::SocketAddr;
 
+use crate::batch::Enumeration;
 use crate::thrift::Encoding;
+
+/// Names of protocols.
+pub(super) static PROTOCOLS: Enumeration = Enumeration {
+    names: &[(0, "binary"), (1, "compact"), (2, "framed-binary"), (3, "framed-compact")],
+    is_closed: true,
+};
+
+/// Names of outcomes, by their numbers.
+pub(super) static OUTCOMES: Enumeration = Enumeration {
+    names: &[
+        (Outcome::Returned as u8, "returned"),
+        (Outcome::Exception as u8, "exception"),
+        (Outcome::Failure as u8, "failure"),
+        (Outcome::Oneway as u8, "oneway"),
+        (Outcome::Unanswered as u8, "unanswered"),
+        (Outcome::Cut as u8, "cut"),
+    ],
+    is_closed: true,
+};
 
 /// How messages go through a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +36,19 @@ pub struct Protocol {
 impl Protocol {
     /// The name it has in output: `binary`, `compact`, `framed-binary` or `framed-compact`.
     pub fn name(self) -> &'static str {
-        match (self.encoding, self.is_framed) {
-            (Encoding::Binary, false) => "binary",
-            (Encoding::Compact, false) => "compact",
-            (Encoding::Binary, true) => "framed-binary",
-            (Encoding::Compact, true) => "framed-compact",
-        }
+        let number = match (self.encoding, self.is_framed) {
+            (Encoding::Binary, false) => 0,
+            (Encoding::Compact, false) => 1,
+            (Encoding::Binary, true) => 2,
+            (Encoding::Compact, true) => 3,
+        };
+        PROTOCOLS.name(number).unwrap_or_default()
     }
 }
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Outcome {
     /// It returned.
     Returned,
@@ -45,14 +67,7 @@ pub enum Outcome {
 impl Outcome {
     /// The name it has in output.
     pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Returned => "returned",
-            Outcome::Exception => "exception",
-            Outcome::Failure => "failure",
-            Outcome::Oneway => "oneway",
-            Outcome::Unanswered => "unanswered",
-            Outcome::Cut => "cut",
-        }
+        OUTCOMES.name(self as u8).unwrap_or_default()
     }
 
     /// Whether it counts as an error.

@@ -1,64 +1,43 @@
-//! The fields of a call and of a method's sums: their names, units and meanings, in one table each. `--json` keys,
+//! The fields of a call and of a method's sums: their names, types and meanings, in one table each. `--json` keys,
 //! CSV columns and the getters of every face come from here.
 
-use super::call::Call;
+use super::call::{Call, OUTCOMES, PROTOCOLS};
 use super::summary::MethodSummary;
-use crate::value::FieldValue;
+use crate::batch::schema::record_fields;
+use crate::batch::{DataType, Value};
 
-/// Declares an enum of fields with, for each line, `Variant "name" "meaning"`. It expands to the enum, its
-/// `ALL` in the same order, and the `match`es behind `name` and `meaning`.
-macro_rules! fields {
-    ($of:literal $enum:ident { $($variant:ident $name:literal $meaning:literal;)* }) => {
-        #[doc = $of]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $enum {
-            $(#[doc = $meaning] $variant,)*
-        }
-
-        impl $enum {
-            /// Every field, in the order of the documentation.
-            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
-
-            /// The name it has in JSON, CSV and Ruby.
-            pub const fn name(self) -> &'static str {
-                match self { $($enum::$variant => $name),* }
-            }
-
-            /// What it is, with its unit.
-            pub const fn meaning(self) -> &'static str {
-                match self { $($enum::$variant => $meaning),* }
-            }
-        }
-    };
-}
-
-fields! { "A field of a call." CallField {
-    Ts "ts" "Time of its first byte, nanoseconds since 1970-01-01 00:00 UTC; of an answer whose call is missing, the answer's.";
-    SrcIp "src_ip" "Address of the caller.";
-    SrcPort "src_port" "Port of the caller.";
-    DstIp "dst_ip" "Address of the side that is called.";
-    DstPort "dst_port" "Port of the side that is called.";
-    Protocol "protocol" "binary, compact, framed-binary or framed-compact.";
-    Method "method" "The method that is called, with the service and a colon before it if the message has them.";
-    SequenceId "sequence_id" "The number that an answer has from its call.";
-    Outcome "outcome" "returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there).";
-    Latency "latency" "Microseconds from its first byte to the last one of its answer; null where one of them is missing, or the times go back.";
-    RequestBytes "request_bytes" "Bytes of the call with its frame; null where it is missing.";
-    ReplyBytes "reply_bytes" "Bytes of the answer with its frame; null where there is none.";
+record_fields! { "A field of a call." "calls" CallField {
+    Ts "ts" optional DataType::TimeNs, "Time of its first byte, nanoseconds since 1970-01-01 00:00 UTC; of an answer whose call is missing, the answer's.";
+    SrcIp "src_ip" required DataType::Address, "Address of the caller.";
+    SrcPort "src_port" required DataType::U16, "Port of the caller.";
+    DstIp "dst_ip" required DataType::Address, "Address of the side that is called.";
+    DstPort "dst_port" required DataType::U16, "Port of the side that is called.";
+    Protocol "protocol" required DataType::Enumeration(&PROTOCOLS), "binary, compact, framed-binary or framed-compact.";
+    Method "method" required DataType::Text, "The method that is called, with the service and a colon before it if the message has them.";
+    SequenceId "sequence_id" required DataType::I32, "The number that an answer has from its call.";
+    Outcome "outcome" required DataType::Enumeration(&OUTCOMES), "returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there).";
+    Latency "latency" optional DataType::DurationUs, "Microseconds from its first byte to the last one of its answer; null where one of them is missing, or the times go back.";
+    RequestBytes "request_bytes" optional DataType::U64, "Bytes of the call with its frame; null where it is missing.";
+    ReplyBytes "reply_bytes" optional DataType::U64, "Bytes of the answer with its frame; null where there is none.";
 } }
 
-fields! { "A field of the sums of a method's calls." MethodField {
-    Method "method" "The method that is called.";
-    Calls "calls" "Calls; an answer whose call is missing counts as one.";
-    Errors "errors" "Calls that answered an exception, or failed.";
-    Failures "failures" "Calls among the errors that failed in a way that they do not declare.";
-    Unanswered "unanswered" "Calls whose answer is not in the capture; oneway calls are none of them.";
-    Oneway "oneway" "Calls that have no answer.";
-    P50 "p50" "Microseconds that half of the latencies are not above, to 1/32; null without any.";
-    P99 "p99" "Microseconds that 99 of 100 latencies are not above, to 1/32; null without any.";
-    Max "max" "The longest latency, microseconds; null without any.";
-    RequestBytes "request_bytes" "Bytes of the calls with their frames.";
-    ReplyBytes "reply_bytes" "Bytes of the answers with their frames.";
+record_fields! { "What a call carries, by an IDL file: columns behind those of the call." "values" CarriedField {
+    Arguments "arguments" optional DataType::Json, "The arguments of the call; null where they are not in the capture as a whole, or no such struct by the IDL.";
+    Result "result" optional DataType::Json, "What it answered, in the same way.";
+} }
+
+record_fields! { "A field of the sums of a method's calls." "methods" MethodField {
+    Method "method" required DataType::Text, "The method that is called.";
+    Calls "calls" required DataType::U64, "Calls; an answer whose call is missing counts as one.";
+    Errors "errors" required DataType::U64, "Calls that answered an exception, or failed.";
+    Failures "failures" required DataType::U64, "Calls among the errors that failed in a way that they do not declare.";
+    Unanswered "unanswered" required DataType::U64, "Calls whose answer is not in the capture; oneway calls are none of them.";
+    Oneway "oneway" required DataType::U64, "Calls that have no answer.";
+    P50 "p50" optional DataType::DurationUs, "Microseconds that half of the latencies are not above, to 1/32; null without any.";
+    P99 "p99" optional DataType::DurationUs, "Microseconds that 99 of 100 latencies are not above, to 1/32; null without any.";
+    Max "max" optional DataType::DurationUs, "The longest latency, microseconds; null without any.";
+    RequestBytes "request_bytes" required DataType::U64, "Bytes of the calls with their frames.";
+    ReplyBytes "reply_bytes" required DataType::U64, "Bytes of the answers with their frames.";
 } }
 
 /// Nanoseconds in a microsecond.
@@ -66,44 +45,43 @@ const MICROSECOND: u64 = 1000;
 
 impl Call {
     /// The value of `field`.
-    pub fn value(&self, field: CallField) -> FieldValue {
-        let unsigned = |number: Option<u64>| number.map_or(FieldValue::Null, FieldValue::Unsigned);
+    pub fn value(&self, field: CallField) -> Value<'_> {
         match field {
-            CallField::Ts => self.ts.map_or(FieldValue::Null, FieldValue::Signed),
-            CallField::SrcIp => FieldValue::Address(self.client.ip()),
-            CallField::SrcPort => FieldValue::Unsigned(self.client.port().into()),
-            CallField::DstIp => FieldValue::Address(self.server.ip()),
-            CallField::DstPort => FieldValue::Unsigned(self.server.port().into()),
-            CallField::Protocol => FieldValue::Text(self.protocol.name().to_owned()),
-            CallField::Method => FieldValue::Text(self.method.to_string()),
-            CallField::SequenceId => FieldValue::Signed(self.sequence_id.into()),
-            CallField::Outcome => FieldValue::Text(self.outcome.name().to_owned()),
-            CallField::Latency => unsigned(self.latency.map(|latency| latency / MICROSECOND)),
-            CallField::RequestBytes => unsigned(self.request_bytes),
-            CallField::ReplyBytes => unsigned(self.reply_bytes),
+            CallField::Ts => self.ts.map_or(Value::Null, Value::Time),
+            CallField::SrcIp => self.client.ip().into(),
+            CallField::SrcPort => self.client.port().into(),
+            CallField::DstIp => self.server.ip().into(),
+            CallField::DstPort => self.server.port().into(),
+            CallField::Protocol => self.protocol.name().into(),
+            CallField::Method => Value::Text(&self.method),
+            CallField::SequenceId => self.sequence_id.into(),
+            CallField::Outcome => self.outcome.name().into(),
+            CallField::Latency => microseconds(self.latency),
+            CallField::RequestBytes => self.request_bytes.into(),
+            CallField::ReplyBytes => self.reply_bytes.into(),
         }
     }
 }
 
 impl MethodSummary {
     /// The value of `field`; `method` is whose sums they are.
-    pub fn value(&self, method: &str, field: MethodField) -> FieldValue {
-        let quantile = |per_mille| match self.latency.quantile(per_mille) {
-            Some(latency) => FieldValue::Unsigned(latency / MICROSECOND),
-            None => FieldValue::Null,
-        };
+    pub fn value<'m>(&self, method: &'m str, field: MethodField) -> Value<'m> {
         match field {
-            MethodField::Method => FieldValue::Text(method.to_owned()),
-            MethodField::Calls => FieldValue::Unsigned(self.calls),
-            MethodField::Errors => FieldValue::Unsigned(self.errors),
-            MethodField::Failures => FieldValue::Unsigned(self.failures),
-            MethodField::Unanswered => FieldValue::Unsigned(self.unanswered),
-            MethodField::Oneway => FieldValue::Unsigned(self.oneway),
-            MethodField::P50 => quantile(500),
-            MethodField::P99 => quantile(990),
-            MethodField::Max => quantile(1000),
-            MethodField::RequestBytes => FieldValue::Unsigned(self.request_bytes),
-            MethodField::ReplyBytes => FieldValue::Unsigned(self.reply_bytes),
+            MethodField::Method => Value::Text(method),
+            MethodField::Calls => self.calls.into(),
+            MethodField::Errors => self.errors.into(),
+            MethodField::Failures => self.failures.into(),
+            MethodField::Unanswered => self.unanswered.into(),
+            MethodField::Oneway => self.oneway.into(),
+            MethodField::P50 => microseconds(self.latency.quantile(500)),
+            MethodField::P99 => microseconds(self.latency.quantile(990)),
+            MethodField::Max => microseconds(self.latency.quantile(1000)),
+            MethodField::RequestBytes => self.request_bytes.into(),
+            MethodField::ReplyBytes => self.reply_bytes.into(),
         }
     }
+}
+
+fn microseconds(latency: Option<u64>) -> Value<'static> {
+    latency.map_or(Value::Null, |latency| Value::Duration(latency / MICROSECOND))
 }

@@ -21,10 +21,9 @@ mod methods;
 mod summary;
 mod waiting;
 
-pub use crate::value::FieldValue;
 pub use call::{Call, Outcome, Protocol};
 pub use conversation::{Rpc, RpcOptions};
-pub use field::{CallField, MethodField};
+pub use field::{CallField, CarriedField, MethodField};
 pub use histogram::Histogram;
 pub use ledger::ByteCounts;
 pub use methods::Methods;

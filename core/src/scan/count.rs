@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::CaptureReader;
 use crate::Result;
-use crate::packet::{Field, FieldType, Packet, Value};
+use crate::batch::Value;
+use crate::packet::{Field, Packet};
 
 /// How many packets had which value of a field.
 #[derive(Debug, Clone)]
@@ -12,14 +13,13 @@ pub struct Counts {
     field: Field,
     /// One count per value, for fields with few possible values.
     direct: Vec<u64>,
-    hashed: HashMap<Value, u64>,
+    hashed: HashMap<Value<'static>, u64>,
 }
 
 impl Counts {
     fn new(field: Field) -> Self {
-        let direct_len = match field.field_type() {
-            FieldType::U8 => 1 << 8,
-            FieldType::U16 => 1 << 16,
+        let direct_len = match field.data_type().width() {
+            Some(width @ 1..=2) => 1 << (8 * width),
             _ => 0,
         };
         Counts { field, direct: vec![0; direct_len], hashed: HashMap::new() }
@@ -39,7 +39,7 @@ impl Counts {
 
     /// Each value with its count of packets, in order of the values; packets without the field are
     /// counted under [`Value::Null`], which comes first.
-    pub fn into_sorted(self) -> Vec<(Value, u64)> {
+    pub fn into_sorted(self) -> Vec<(Value<'static>, u64)> {
         let direct = (0..).map(Value::Unsigned).zip(self.direct).filter(|(_, count)| *count > 0);
         let mut counts: Vec<_> = self.hashed.into_iter().chain(direct).collect();
         counts.sort_unstable();

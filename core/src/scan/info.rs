@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::CaptureReader;
+use crate::batch::Value;
 use crate::capture::{Format, Interface};
-use crate::packet::{Field, LinkType, Value};
+use crate::packet::{Field, LinkType};
 use crate::stream::Compression;
 use crate::wire::Endian;
 use crate::{Error, Result};

@@ -1,7 +1,4 @@
-//! The fields of a projection as columns, a row for each message: one packed array of values per path,
-//! with a bit per row that says whether the message has it. The layout is Arrow's, as that of
-//! [`packet::Columns`](crate::packet): little-endian values, validity bits from the least significant,
-//! 1 for a value, 0 for null; strings as one array of bytes and the offsets of their ends.
+//! The fields of a projection into the columns of a batch, a row for each message.
 
 use std::sync::Arc;
 
@@ -14,76 +11,16 @@ use super::plan::Operation;
 use super::pluck::Sink;
 use super::projection::Projection;
 use super::schema::Type;
+use crate::batch::{Batch, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result};
 
-/// Rows of messages, one column per path of a projection.
+/// A batch that is filled with messages, a column for each path of a projection.
+///
+/// A `string` is [`DataType::Text`], whose bytes are as the message has them: who writes messages may write any.
 #[derive(Debug, Clone)]
 pub struct Columns {
     projection: Arc<Projection>,
-    row_count: usize,
-    columns: Vec<Column>,
-}
-
-/// The values of one path.
-#[derive(Debug, Clone)]
-pub struct Column {
-    column_type: ColumnType,
-    values: Vec<u8>,
-    ends: Vec<i64>,
-    validity: Vec<u8>,
-    null_count: usize,
-}
-
-/// What the values of a column are, and how many bytes each takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnType {
-    /// One byte, 1 or 0.
-    Bool,
-    /// A signed number of 8 bits.
-    I8,
-    /// A signed number of 16 bits.
-    I16,
-    /// A signed number of 32 bits, or of an enum.
-    I32,
-    /// A signed number of 64 bits.
-    I64,
-    /// A floating-point number of 64 bits.
-    Double,
-    /// 16 bytes.
-    Uuid,
-    /// Bytes that should be UTF-8, see [`Column::ends`].
-    String,
-    /// Bytes, see [`Column::ends`].
-    Binary,
-}
-
-impl ColumnType {
-    /// Bytes of a value; `None` where they differ.
-    pub fn width(self) -> Option<usize> {
-        match self {
-            ColumnType::Bool | ColumnType::I8 => Some(1),
-            ColumnType::I16 => Some(2),
-            ColumnType::I32 => Some(4),
-            ColumnType::I64 | ColumnType::Double => Some(8),
-            ColumnType::Uuid => Some(16),
-            ColumnType::String | ColumnType::Binary => None,
-        }
-    }
-
-    fn of(value_type: &Type) -> Option<Self> {
-        Some(match value_type {
-            Type::Bool => ColumnType::Bool,
-            Type::Byte => ColumnType::I8,
-            Type::I16 => ColumnType::I16,
-            Type::I32 | Type::Enum(_) => ColumnType::I32,
-            Type::I64 => ColumnType::I64,
-            Type::Double => ColumnType::Double,
-            Type::Uuid => ColumnType::Uuid,
-            Type::String => ColumnType::String,
-            Type::Binary => ColumnType::Binary,
-            Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..) => return None,
-        })
-    }
+    batch: Batch,
 }
 
 impl Columns {
@@ -93,16 +30,16 @@ impl Columns {
     ///
     /// `Argument` where a path ends in a struct or a container, which no column holds.
     pub fn new(projection: Arc<Projection>) -> Result<Self> {
-        let columns = projection.paths().iter().map(|(path, value_type)| {
-            let column_type = ColumnType::of(value_type).ok_or_else(|| {
+        let fields = projection.paths().iter().map(|(path, value_type)| {
+            let data_type = data_type(value_type).ok_or_else(|| {
                 let found = format!("found {value_type} {path}");
                 let message = format!("expected a field with one value for a column, {found}");
                 Error::new(ErrorKind::Argument, message)
             })?;
-            Ok(Column::new(column_type))
+            Ok(Field::new(path.clone(), data_type, true, String::new()))
         });
-        let columns = columns.collect::<Result<_>>()?;
-        Ok(Columns { projection, row_count: 0, columns })
+        let schema = Schema::new("messages", fields.collect::<Result<_>>()?);
+        Ok(Columns { projection, batch: Batch::new(schema) })
     }
 
     /// Appends a row with the fields of the struct that begins with the first of `bytes`.
@@ -132,13 +69,13 @@ impl Columns {
         limits: Limits,
     ) -> ProtocolResult<usize> {
         let projection = self.projection.clone();
-        let before = self.row_count;
-        while self.row_count < row_max {
+        let before = self.batch.len();
+        while self.batch.len() < row_max {
             let Some(frame) = frames.next_frame()? else { break };
             let appended = self.append(&projection, encoding, frame.bytes, limits);
             appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
         }
-        Ok(self.row_count - before)
+        Ok(self.batch.len() - before)
     }
 
     #[inline(always)]
@@ -150,47 +87,13 @@ impl Columns {
         limits: Limits,
     ) -> ProtocolResult<()> {
         match projection.find(encoding, bytes, limits, self) {
-            Ok(missing) => {
-                for (path, column) in self.columns.iter_mut().enumerate() {
-                    column.end_row(self.row_count, missing >> path & 1 == 0);
-                }
-                self.row_count += 1;
-                Ok(())
-            }
+            Ok(_) => self.batch.end_row(),
             Err(error) => {
-                let row_count = self.row_count;
-                self.columns.iter_mut().for_each(|column| column.forget_after(row_count));
-                Err(error)
+                self.batch.forget_row();
+                return Err(error);
             }
         }
-    }
-
-    /// Forgets the rows and keeps the memory.
-    pub fn clear(&mut self) {
-        self.row_count = 0;
-        for column in &mut self.columns {
-            column.values.clear();
-            column.ends.truncate(1);
-            column.validity.clear();
-            column.null_count = 0;
-        }
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.row_count
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.row_count == 0
-    }
-
-    /// Bytes of memory that the columns hold, used or not.
-    pub fn memory_bytes(&self) -> usize {
-        let words = |column: &Column| column.ends.capacity() * size_of::<i64>();
-        let bytes = |column: &Column| column.values.capacity() + column.validity.capacity();
-        self.columns.iter().map(|column| bytes(column) + words(column)).sum()
+        Ok(())
     }
 
     /// The projection whose paths the columns are.
@@ -198,111 +101,20 @@ impl Columns {
         &self.projection
     }
 
-    /// The columns, in the order of the paths.
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-}
-
-impl Column {
-    fn new(column_type: ColumnType) -> Self {
-        let ends = if column_type.width().is_none() { vec![0] } else { Vec::new() };
-        Column { column_type, values: Vec::new(), ends, validity: Vec::new(), null_count: 0 }
+    /// The rows.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
     }
 
-    /// What the values are.
-    pub fn column_type(&self) -> ColumnType {
-        self.column_type
+    /// Takes the rows out with the memory that holds them.
+    #[must_use]
+    pub fn take(&mut self) -> Batch {
+        self.batch.take()
     }
 
-    /// The values, packed little-endian, [`ColumnType::width`] bytes each; of strings, their bytes one
-    /// after the other. A null takes its place with bytes that mean nothing; of strings, none.
-    pub fn values(&self) -> &[u8] {
-        &self.values
-    }
-
-    /// Of strings: 0, and for each row where its bytes end in [`values`](Column::values), which is
-    /// where those of the next begin. Of others, nothing.
-    pub fn ends(&self) -> &[i64] {
-        &self.ends
-    }
-
-    /// One bit per row: bit `row % 8` of byte `row / 8` is 1 where there is a value.
-    pub fn validity(&self) -> &[u8] {
-        &self.validity
-    }
-
-    /// Rows without a value.
-    pub fn null_count(&self) -> usize {
-        self.null_count
-    }
-
-    /// The bytes of the value in `row`; `None` for a null and past the end.
-    pub fn value(&self, row: usize) -> Option<&[u8]> {
-        if self.validity.get(row / 8)? >> (row % 8) & 1 == 0 {
-            return None;
-        }
-        match self.column_type.width() {
-            Some(width) => self.values.get(row * width..)?.get(..width),
-            None => {
-                let (start, end) = (*self.ends.get(row)?, *self.ends.get(row + 1)?);
-                self.values.get(start as usize..end as usize)
-            }
-        }
-    }
-
-    /// Appends the value of a row.
-    #[inline(always)]
-    fn push<'a, P: Protocol<'a>>(&mut self, at: &mut P, header: FieldHeader) -> ProtocolResult<()> {
-        match self.column_type {
-            ColumnType::Bool => {
-                let value = if P::BOOL_IN_HEADER { header.flag } else { at.bool()? };
-                self.values.push(u8::from(value));
-            }
-            ColumnType::I8 => self.values.push(at.byte()? as u8),
-            ColumnType::I16 => self.values.extend_from_slice(&at.i16()?.to_le_bytes()),
-            ColumnType::I32 => self.values.extend_from_slice(&at.i32()?.to_le_bytes()),
-            ColumnType::I64 => self.values.extend_from_slice(&at.i64()?.to_le_bytes()),
-            ColumnType::Double => self.values.extend_from_slice(&at.double()?.to_le_bytes()),
-            ColumnType::Uuid => {
-                self.values.extend_from_slice(&at.input().array::<16>("a uuid")?);
-            }
-            ColumnType::String | ColumnType::Binary => {
-                self.values.extend_from_slice(at.string()?);
-                self.ends.push(self.values.len() as i64);
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the row with that number, which has had its value if `is_valid`.
-    #[inline(always)]
-    fn end_row(&mut self, row: usize, is_valid: bool) {
-        if row.is_multiple_of(8) {
-            self.validity.push(0);
-        }
-        if let Some(bits) = self.validity.last_mut() {
-            *bits |= u8::from(is_valid) << (row % 8);
-        }
-        if !is_valid {
-            self.null_count += 1;
-            match self.column_type.width() {
-                Some(width) => self.values.resize(self.values.len() + width, 0),
-                None => self.ends.push(self.values.len() as i64),
-            }
-        }
-    }
-
-    /// Takes back what was appended for a row that is none.
-    fn forget_after(&mut self, row_count: usize) {
-        match self.column_type.width() {
-            Some(width) => self.values.truncate(row_count * width),
-            None => {
-                self.ends.truncate(row_count + 1);
-                let end = self.ends.last().copied().unwrap_or_default();
-                self.values.truncate(end as usize);
-            }
-        }
+    /// Forgets the rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.batch.clear();
     }
 }
 
@@ -316,9 +128,49 @@ impl Sink for Columns {
         path: u16,
         _depth: Depth,
     ) -> ProtocolResult<()> {
-        match self.columns.get_mut(usize::from(path)) {
-            Some(column) => column.push(at, header),
+        match self.batch.column_mut(usize::from(path)) {
+            Some(column) => push(column, at, header),
             None => Ok(()),
         }
     }
+}
+
+/// What the column of a field holds; `None` for what has parts.
+fn data_type(value_type: &Type) -> Option<DataType> {
+    Some(match value_type {
+        Type::Bool => DataType::Bool,
+        Type::Byte => DataType::I8,
+        Type::I16 => DataType::I16,
+        Type::I32 | Type::Enum(_) => DataType::I32,
+        Type::I64 => DataType::I64,
+        Type::Double => DataType::Double,
+        Type::Uuid => DataType::Uuid,
+        Type::String => DataType::Text,
+        Type::Binary => DataType::Bytes,
+        Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..) => return None,
+    })
+}
+
+/// Appends the value of a row.
+#[inline(always)]
+fn push<'a, P: Protocol<'a>>(
+    column: &mut Column,
+    at: &mut P,
+    header: FieldHeader,
+) -> ProtocolResult<()> {
+    match column.data_type() {
+        DataType::Bool => {
+            column.push_bool(if P::BOOL_IN_HEADER { header.flag } else { at.bool()? })
+        }
+        DataType::I8 => column.push_fixed(at.byte()?.to_le_bytes()),
+        DataType::I16 => column.push_fixed(at.i16()?.to_le_bytes()),
+        DataType::I32 => column.push_fixed(at.i32()?.to_le_bytes()),
+        DataType::I64 => column.push_fixed(at.i64()?.to_le_bytes()),
+        DataType::Double => column.push_fixed(at.double()?.to_le_bytes()),
+        DataType::Uuid => column.push_fixed(at.input().array::<16>("a uuid")?),
+        DataType::Text | DataType::Bytes => column.push_bytes(at.string()?),
+        // No field of a message has another type, see `data_type`.
+        _ => column.push_null(),
+    }
+    Ok(())
 }

@@ -19,7 +19,7 @@ static COLORS: Enumeration =
 
 static PROTOCOLS: Enumeration = Enumeration { names: &[(6, "tcp")], is_closed: false };
 
-const TYPES: [DataType; 18] = [
+const TYPES: [DataType; 20] = [
     DataType::TimeNs,
     DataType::DurationUs,
     DataType::Address,
@@ -36,6 +36,8 @@ const TYPES: [DataType; 18] = [
     DataType::Text,
     DataType::Bytes,
     DataType::Uuid,
+    DataType::Json,
+    DataType::TcpFlags,
     DataType::Enumeration(&COLORS),
     DataType::Enumeration(&PROTOCOLS),
 ];
@@ -70,7 +72,7 @@ impl Model {
             }
             DataType::Address => Value::Address(Ipv6Addr::from(random.array::<16>()).into()),
             DataType::U8 => Value::Unsigned((number as u8).into()),
-            DataType::U16 => Value::Unsigned((number as u16).into()),
+            DataType::U16 | DataType::TcpFlags => Value::Unsigned((number as u16).into()),
             DataType::U32 => Value::Unsigned((number as u32).into()),
             DataType::U64 => Value::Unsigned(number),
             DataType::I8 => Value::Signed((number as i8).into()),
@@ -88,6 +90,7 @@ impl Model {
                 return Model::Bytes(random.bytes(count));
             }
             DataType::Uuid => Value::Uuid(random.array()),
+            DataType::Json => Value::Json("{\"a\":[1]}"),
             DataType::Enumeration(names) if names.is_closed => {
                 Value::Text(names.names[random.below(names.names.len())].1)
             }
@@ -112,6 +115,7 @@ impl Model {
                 vec![COLORS.number(name).expect("a color")]
             }
             Value::Bytes(bytes) => bytes.to_vec(),
+            Value::Json(text) => text.as_bytes().to_vec(),
             value => value.text().expect("text").as_bytes().to_vec(),
         }
     }
@@ -171,7 +175,7 @@ fn is_laid_out(column: &Column, values: &[&Model]) {
     }
     match data_type {
         DataType::Bool => no_more(column.values()),
-        DataType::Text | DataType::Bytes => {
+        DataType::Text | DataType::Json | DataType::Bytes => {
             let packed = values.iter().map(|value| match value.value() {
                 Value::Null => Vec::new(),
                 _ => value.packed(data_type),
@@ -233,7 +237,7 @@ fn a_batch_that_was_cleared_is_filled_again_without_more_memory() {
         batch.memory_bytes()
     };
     let text_bytes: usize =
-        [13, 14].iter().map(|place| batch.columns()[*place].values().len()).sum();
+        [13, 14, 16].iter().map(|place| batch.columns()[*place].values().len()).sum();
     assert!(reserved + text_bytes <= memory_bytes, "room for the rows was all that was reserved");
 }
 

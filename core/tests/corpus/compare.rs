@@ -1,6 +1,7 @@
 //! One packet of ours beside one row of tshark's: which values differ.
 
-use bytewright::packet::{Field, Packet, Status, Value};
+use bytewright::batch::Value;
+use bytewright::packet::{Field, Packet, Status};
 
 use crate::oracle::Row;
 
@@ -185,9 +186,7 @@ pub(crate) fn is_ip(name: &str) -> bool {
 fn ours(packet: &Packet, field: Field) -> Option<String> {
     match packet.value(field) {
         Value::Null => None,
-        Value::Unsigned(value) => Some(value.to_string()),
-        Value::Signed(value) => Some(value.to_string()),
-        Value::Address(value) => Some(value.to_string()),
+        value => Some(value.to_string()),
     }
 }
 

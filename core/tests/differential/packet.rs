@@ -27,7 +27,8 @@ struct Told {
 }
 
 fn ours(packet: &Packet) -> Told {
-    use bytewright::packet::{Field, Value};
+    use bytewright::batch::Value;
+    use bytewright::packet::Field;
     let address = |field| match packet.value(field) {
         Value::Address(address) => Some(address),
         _ => None,

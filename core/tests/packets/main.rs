@@ -18,7 +18,8 @@ mod promises;
 mod transport;
 mod tunnel;
 
-use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, Status, Value};
+use bytewright::batch::Value;
+use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, Status};
 
 /// The packet of a frame that was captured whole.
 fn decoded(link_type: LinkType, frame: &[u8]) -> Packet {
@@ -45,9 +46,7 @@ fn told(packet: &Packet) -> String {
     let optional = Field::ALL.iter().filter(|field| !always.contains(field));
     let told = optional.filter_map(|field| match packet.value(*field) {
         Value::Null => None,
-        Value::Address(address) => Some(format!("{}={address}", field.name())),
-        Value::Unsigned(value) => Some(format!("{}={value}", field.name())),
-        Value::Signed(value) => Some(format!("{}={value}", field.name())),
+        value => Some(format!("{}={value}", field.name())),
     });
     told.collect::<Vec<_>>().join(" ")
 }

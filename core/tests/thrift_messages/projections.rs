@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use bytewright::batch::{DataType, Value};
 use bytewright::thrift::{
-    ColumnType, Columns, Encoding, FieldSchema, Frames, Limits, Plan, Projection,
-    ProtocolErrorKind, Schema, StructId, StructKind, Tape, Type, WireType,
+    Columns, Encoding, FieldSchema, Frames, Limits, Plan, Projection, ProtocolErrorKind, Schema,
+    StructId, StructKind, Tape, Type, WireType,
 };
 
 use crate::generate::{Random, seeds};
@@ -80,10 +81,9 @@ fn fields_are_plucked_as_a_whole_reading_finds_them() {
 }
 
 /// The bytes of a value in a column.
-fn packed(tree: &Tree, column_type: ColumnType) -> Vec<u8> {
+fn packed(tree: &Tree, data_type: DataType) -> Vec<u8> {
     match tree {
-        Tree::Bool(value) => vec![u8::from(*value)],
-        Tree::Int(value) => value.to_le_bytes()[..column_type.width().unwrap()].to_vec(),
+        Tree::Int(value) => value.to_le_bytes()[..data_type.width().unwrap()].to_vec(),
         Tree::Double(bits) => bits.to_le_bytes().to_vec(),
         Tree::String(bytes) | Tree::Binary(bytes) | Tree::Uuid(bytes) => bytes.clone(),
         other => panic!("{other:?} is in no column"),
@@ -119,21 +119,37 @@ fn columns_hold_the_fields_of_each_frame_and_nulls_where_there_are_none() {
             let first = columns.extend(encoding, &mut frames, row_max, limits).unwrap();
             assert_eq!(first, row_max.min(expected.len()));
             columns.extend(encoding, &mut frames, usize::MAX, limits).unwrap();
-            assert_eq!(columns.len(), expected.len());
-            for (column, (path, _)) in columns.columns().iter().zip(&paths) {
+            assert_eq!(columns.batch().len(), expected.len());
+            for (column, (path, _)) in columns.batch().columns().iter().zip(&paths) {
                 let mut nulls = 0;
                 for (row, raw) in expected.iter().enumerate() {
                     let value = value_at(&inventor.schema, id, raw, path);
                     nulls += usize::from(value.is_none());
-                    let value = value.map(|tree| packed(&tree, column.column_type()));
-                    assert_eq!(column.value(row), value.as_deref(), "row {row} of {path}");
+                    assert_eq!(column.is_valid(row), value.is_some(), "row {row} of {path}");
+                    match value {
+                        Some(Tree::Bool(value)) => {
+                            assert_eq!(
+                                column.value(row),
+                                Value::Bool(value),
+                                "row {row} of {path}"
+                            );
+                        }
+                        Some(tree) => {
+                            let bytes = packed(&tree, column.data_type());
+                            assert_eq!(column.bytes(row), bytes, "row {row} of {path}");
+                        }
+                        None => assert_eq!(column.value(row), Value::Null),
+                    }
                 }
-                assert_eq!(column.value(expected.len()), None);
+                assert_eq!(column.value(expected.len()), Value::Null);
                 assert_eq!(column.null_count(), nulls);
                 assert_eq!(column.validity().len(), expected.len().div_ceil(8));
-                match column.column_type().width() {
+                match column.data_type().width() {
                     Some(width) => assert_eq!(column.values().len(), width * expected.len()),
-                    None => assert_eq!(column.ends().len(), expected.len() + 1),
+                    None if column.data_type() == DataType::Bool => {
+                        assert_eq!(column.values().len(), expected.len().div_ceil(8));
+                    }
+                    None => assert_eq!(column.offsets().len(), expected.len() + 1),
                 }
             }
         }
@@ -198,22 +214,22 @@ fn a_bad_message_leaves_no_row_and_the_next_call_goes_on_behind_it() {
     assert_eq!(error.kind(), ProtocolErrorKind::Truncated);
     let second_frame = 1000 + 4 + person(1, b"Ada").len() as u64 + 4;
     assert_eq!(error.error().offset(), Some(second_frame + 14), "where its name has no length");
-    assert_eq!(columns.len(), 1);
+    assert_eq!(columns.batch().len(), 1);
     assert_eq!(columns.extend(Encoding::Binary, &mut frames, 9, limits).unwrap(), 1);
-    let [names, ids] = columns.columns() else { panic!("two columns") };
-    assert_eq!((names.values(), names.ends()), (&b"Ada"[..], &[0, 3, 3][..]));
+    let [names, ids] = columns.batch().columns() else { panic!("two columns") };
+    assert_eq!((names.values(), names.offsets()), (&b"Ada"[..], &[0, 3, 3][..]));
     assert_eq!(ids.values(), [1_i64.to_le_bytes(), 3_i64.to_le_bytes()].concat());
     // Of a row that ends early, what was found before is taken back too.
     let mut backwards = person(7, b"Zoe")[11..21].to_vec();
     backwards.extend([10, 0, 1, 9]);
     columns.push(Encoding::Binary, &backwards, limits).unwrap_err();
     columns.push(Encoding::Binary, &person(5, b"Kim"), limits).unwrap();
-    assert_eq!(columns.columns()[0].value(2), Some(&b"Kim"[..]));
-    assert_eq!(columns.columns()[0].values(), b"AdaKim");
+    assert_eq!(columns.batch().value(2, 0), Value::Text("Kim"));
+    assert_eq!(columns.batch().columns()[0].values(), b"AdaKim");
     columns.clear();
-    assert!(columns.is_empty());
+    assert!(columns.batch().is_empty());
     columns.push(Encoding::Binary, &person(4, b"Eve"), limits).unwrap();
-    assert_eq!(columns.columns()[0].value(0), Some(&b"Eve"[..]));
+    assert_eq!(columns.batch().value(0, 0), Value::Text("Eve"));
 }
 
 #[test]

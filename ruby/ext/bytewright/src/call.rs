@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::rpc::{Call, CallField, FieldValue, Methods, RpcOptions};
+use bytewright::batch;
+use bytewright::rpc::{Call, CallField, Methods, RpcOptions};
 use bytewright::scan::{CallBatches, CaptureReader, Outlet, load_idl};
 use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
@@ -71,7 +72,11 @@ impl Record for CallObject {
         field.name()
     }
 
-    fn field(&self, field: CallField) -> FieldValue {
+    fn named(name: &str) -> bytewright::Result<CallField> {
+        CallField::named(name)
+    }
+
+    fn field(&self, field: CallField) -> batch::Value<'_> {
         self.call.value(field)
     }
 }
@@ -179,7 +184,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
         request_bytes RequestBytes, reply_bytes ReplyBytes,
     }
     // A name of its own in Rust: `method` is what defines methods.
-    fn method_name(ruby: &Ruby, this: &CallObject) -> Value {
+    fn method_name(ruby: &Ruby, this: &CallObject) -> Result<Value, Error> {
         CallObject::get(ruby, this, CallField::Method)
     }
     class.define_method("method_name", method!(method_name, 0))?;

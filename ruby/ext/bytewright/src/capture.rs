@@ -155,13 +155,13 @@ impl Capture {
             return Err(Error::new(ruby.exception_arg_error(), "expected rows above 0, found 0"));
         }
         this.start(ruby, fields.clone(), 1, move |mut reader, outlet| {
+            let mut columns = Columns::new(&fields);
             loop {
-                let mut columns = Columns::new(&fields);
                 reader.read_columns(&mut columns, rows)?;
                 if columns.is_empty() {
                     return Ok(());
                 }
-                outlet.send(Item::Columns(columns))?;
+                outlet.send(Item::Columns(columns.take()))?;
             }
         })
     }

@@ -1,16 +1,131 @@
-//! `Bytewright::Columns`: a batch of packets as packed columns.
+//! Batches as Ruby objects, and `Bytewright::Columns`, a batch of packets.
 
 use std::sync::Arc;
 
-use bytewright::packet::{Column, Columns};
+use bytewright::batch::{Batch, Column, DataType};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
 use magnus::{Error, RString, Ruby, Symbol, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
+use crate::border::{encoding_index, string_of};
 use crate::fields::field_named;
 use crate::memory_report::{LiveMemory, MemoryReport};
-use crate::packet::field_value;
+use crate::record::object_of;
+
+/// An object that shows a batch as packed columns.
+pub(crate) trait Columnar {
+    /// Shows `look` the batch.
+    fn with_batch<R>(&self, look: impl FnOnce(&Batch) -> R) -> R;
+
+    /// The cache of the texts of addresses; a batch without one has no addresses.
+    fn texts(&self) -> Option<Opaque<Obj<AddressTexts>>> {
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.with_batch(Batch::len)
+    }
+
+    fn names(ruby: &Ruby, this: &Self) -> Value {
+        this.with_batch(|batch| {
+            let names = batch.schema().fields().iter().map(|field| ruby.to_symbol(field.name()));
+            ruby.ary_from_iter(names).as_value()
+        })
+    }
+
+    /// Refuses a name that no batch of the kind has.
+    fn check(_ruby: &Ruby, _name: Symbol) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Shows `look` the column of that name.
+    fn with<R>(
+        &self,
+        ruby: &Ruby,
+        name: Symbol,
+        look: impl FnOnce(&Column) -> R,
+    ) -> Result<R, Error> {
+        Self::check(ruby, name)?;
+        let name = name.name()?;
+        self.with_batch(|batch| match batch.column(&name) {
+            Some(column) => Ok(look(column)),
+            None => {
+                let message = format!("expected one of the batch's columns, found :{name}");
+                Err(Error::new(ruby.exception_arg_error(), message))
+            }
+        })
+    }
+
+    fn packed(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| match column.data_type() {
+            DataType::Bool => frozen(ruby.str_from_slice(&bools(column))),
+            _ => frozen(ruby.str_from_slice(column.values())),
+        })
+    }
+
+    fn ends(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| {
+            let bytes: Vec<u8> =
+                column.offsets().iter().flat_map(|end| end.to_le_bytes()).collect();
+            frozen(ruby.str_from_slice(&bytes))
+        })
+    }
+
+    fn validity(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
+        this.with(ruby, name, |column| frozen(ruby.str_from_slice(column.validity())))
+    }
+
+    fn null_count(ruby: &Ruby, this: &Self, name: Symbol) -> Result<usize, Error> {
+        this.with(ruby, name, Column::null_count)
+    }
+
+    fn values(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        let texts = this.texts().map(|texts| ruby.get_inner(texts));
+        this.with(ruby, name, |column| {
+            let values = ruby.ary_new_capa(column.len());
+            for row in 0..column.len() {
+                values.push(value_of(ruby, column, row, texts.as_deref())?)?;
+            }
+            Ok(values.as_value())
+        })?
+    }
+}
+
+/// A byte for each boolean.
+fn bools(column: &Column) -> Vec<u8> {
+    let bit = |row: usize| column.values().get(row / 8).map_or(0, |bits| bits >> (row % 8) & 1);
+    (0..column.len()).map(bit).collect()
+}
+
+/// The value in a row. Text has the encoding of text, whatever its bytes are.
+fn value_of(
+    ruby: &Ruby,
+    column: &Column,
+    row: usize,
+    texts: Option<&AddressTexts>,
+) -> Result<Value, Error> {
+    match column.data_type() {
+        DataType::Text if column.is_valid(row) => {
+            Ok(string_of(column.bytes(row), encoding_index(None)).as_value())
+        }
+        _ => object_of(ruby, column.value(row), texts),
+    }
+}
+
+/// Defines what a batch can be asked.
+macro_rules! define_columns {
+    ($class:ident $object:ident) => {
+        $class.define_method("size", method!($object::len, 0))?;
+        $class.define_method("names", method!($object::names, 0))?;
+        $class.define_method("[]", method!($object::packed, 1))?;
+        $class.define_method("validity", method!($object::validity, 1))?;
+        $class.define_method("null_count", method!($object::null_count, 1))?;
+        $class.define_method("values", method!($object::values, 1))?;
+    };
+}
+
+pub(crate) use define_columns;
 
 /// Bytes of the batches of one pass that Ruby has not freed yet.
 pub(crate) struct LiveBatches(Arc<LiveMemory>);
@@ -35,7 +150,7 @@ const LIVE_BYTES_MAX: usize = 6 << 20;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Columns", free_immediately, mark, size)]
 pub(crate) struct ColumnBatch {
-    columns: Columns,
+    batch: Batch,
     texts: Opaque<Obj<AddressTexts>>,
     live: Arc<LiveMemory>,
     memory: MemoryReport,
@@ -56,50 +171,25 @@ impl magnus::DataTypeFunctions for ColumnBatch {
 }
 
 impl ColumnBatch {
-    pub(crate) fn new(columns: Columns, texts: Obj<AddressTexts>, live: &LiveBatches) -> Self {
+    pub(crate) fn new(batch: Batch, texts: Obj<AddressTexts>, live: &LiveBatches) -> Self {
         let live = Arc::clone(&live.0);
-        let memory = MemoryReport::of(columns.memory_bytes());
+        let memory = MemoryReport::of(batch.memory_bytes());
         live.add(memory.told());
-        ColumnBatch { columns, texts: texts.into(), live, memory }
+        ColumnBatch { batch, texts: texts.into(), live, memory }
+    }
+}
+
+impl Columnar for ColumnBatch {
+    fn with_batch<R>(&self, look: impl FnOnce(&Batch) -> R) -> R {
+        look(&self.batch)
     }
 
-    fn len(&self) -> usize {
-        self.columns.len()
+    fn texts(&self) -> Option<Opaque<Obj<AddressTexts>>> {
+        Some(self.texts)
     }
 
-    fn names(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
-        let names = this.columns.columns().iter().map(|c| ruby.to_symbol(c.field().name()));
-        Ok(ruby.ary_from_iter(names).as_value())
-    }
-
-    fn column(&self, ruby: &Ruby, name: Symbol) -> Result<&Column, Error> {
-        let field = field_named(ruby, name)?;
-        self.columns.column(field).ok_or_else(|| {
-            let message = format!("expected one of the batch's columns, found :{}", field.name());
-            Error::new(ruby.exception_arg_error(), message)
-        })
-    }
-
-    fn packed(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        Ok(frozen(ruby.str_from_slice(this.column(ruby, name)?.values())))
-    }
-
-    fn validity(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        Ok(frozen(ruby.str_from_slice(this.column(ruby, name)?.validity())))
-    }
-
-    fn null_count(ruby: &Ruby, this: &Self, name: Symbol) -> Result<usize, Error> {
-        Ok(this.column(ruby, name)?.null_count())
-    }
-
-    fn values(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
-        let column = this.column(ruby, name)?;
-        let texts = ruby.get_inner(this.texts);
-        let values = ruby.ary_new_capa(this.len());
-        for row in 0..this.len() {
-            values.push(field_value(ruby, column.value(row), &texts)?)?;
-        }
-        Ok(values.as_value())
+    fn check(ruby: &Ruby, name: Symbol) -> Result<(), Error> {
+        field_named(ruby, name).map(drop)
     }
 }
 
@@ -110,11 +200,6 @@ fn frozen(string: RString) -> RString {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::class::define::<ColumnBatch>(ruby, "Columns")?;
-    class.define_method("size", method!(ColumnBatch::len, 0))?;
-    class.define_method("names", method!(ColumnBatch::names, 0))?;
-    class.define_method("[]", method!(ColumnBatch::packed, 1))?;
-    class.define_method("validity", method!(ColumnBatch::validity, 1))?;
-    class.define_method("null_count", method!(ColumnBatch::null_count, 1))?;
-    class.define_method("values", method!(ColumnBatch::values, 1))?;
+    define_columns! { class ColumnBatch }
     Ok(())
 }

@@ -4,6 +4,7 @@ use bytewright::packet::Field;
 use magnus::{Error, RArray, RClass, Ruby, Symbol, TryConvert, prelude::*};
 
 use crate::border::ROW_FIELDS_MAX;
+use crate::error::raised;
 
 /// Defines `FIELDS`, `DEFAULT_FIELDS` and `FIELD_TYPES`.
 pub(crate) fn define_fields(ruby: &Ruby, class: RClass) -> Result<(), Error> {
@@ -14,7 +15,10 @@ pub(crate) fn define_fields(ruby: &Ruby, class: RClass) -> Result<(), Error> {
     };
     let types = ruby.hash_new();
     for field in Field::ALL {
-        types.aset(ruby.to_symbol(field.name()), ruby.to_symbol(field.field_type().name()))?;
+        types.aset(
+            ruby.to_symbol(field.name()),
+            ruby.to_symbol(field.data_type().storage().name()),
+        )?;
     }
     types.freeze();
     class.const_set("FIELDS", names(Field::ALL))?;
@@ -24,12 +28,7 @@ pub(crate) fn define_fields(ruby: &Ruby, class: RClass) -> Result<(), Error> {
 
 /// The field that a Symbol names.
 pub(crate) fn field_named(ruby: &Ruby, name: Symbol) -> Result<Field, Error> {
-    let name = name.name()?;
-    Field::named(&name).ok_or_else(|| {
-        let known: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
-        let message = format!("expected a field ({}), found :{name}", known.join(", "));
-        Error::new(ruby.exception_arg_error(), message)
-    })
+    raised(ruby, Field::named(&name.name()?))
 }
 
 pub(crate) fn fields_named(ruby: &Ruby, names: RArray) -> Result<Vec<Field>, Error> {

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytewright::flow::{FieldValue, Flow, FlowField, FlowOptions, FlowTable};
+use bytewright::batch;
+use bytewright::flow::{Flow, FlowField, FlowOptions, FlowTable};
 use bytewright::scan::{Background, CaptureMerge, CaptureReader, Outlet};
 use bytewright::stream::Cancel;
 use bytewright::sums::{FlowStore, Merged};
@@ -42,7 +43,11 @@ impl Record for FlowObject {
         field.name()
     }
 
-    fn field(&self, field: FlowField) -> FieldValue {
+    fn named(name: &str) -> bytewright::Result<FlowField> {
+        FlowField::named(name)
+    }
+
+    fn field(&self, field: FlowField) -> batch::Value<'_> {
         self.0.value(field)
     }
 }

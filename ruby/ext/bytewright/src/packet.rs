@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use bytewright::packet::{Field, Packet, Status, Value as FieldValue};
+use bytewright::batch;
+use bytewright::packet::{Field, Packet, Status};
 use bytewright::scan::FrameBatch;
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
@@ -12,6 +13,7 @@ use magnus::{Error, RHash, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 use crate::address_texts::AddressTexts;
 use crate::border;
 use crate::fields::field_named;
+use crate::record::object_of;
 
 /// A packet. While a capture is iterated it is a cursor that moves on; a copy stays.
 #[derive(magnus::TypedData)]
@@ -101,7 +103,7 @@ impl PacketCursor {
 
     /// The value of one field.
     #[inline]
-    pub(crate) fn field(&self, field: Field) -> FieldValue {
+    pub(crate) fn field(&self, field: Field) -> batch::Value<'static> {
         self.with_packet(|packet| packet.value(field))
     }
 
@@ -141,7 +143,7 @@ impl PacketCursor {
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
-        field_value(ruby, this.field(field), &ruby.get_inner(this.texts))
+        object_of(ruby, this.field(field), Some(&ruby.get_inner(this.texts)))
     }
 
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
@@ -177,21 +179,6 @@ impl PacketCursor {
 
     fn has_status(&self, status: Status) -> bool {
         self.with_packet(|packet| packet.status().has(status))
-    }
-}
-
-/// A field's value as a Ruby object; addresses come from `texts`.
-#[inline]
-pub(crate) fn field_value(
-    ruby: &Ruby,
-    value: FieldValue,
-    texts: &AddressTexts,
-) -> Result<Value, Error> {
-    match value {
-        FieldValue::Null => Ok(ruby.qnil().as_value()),
-        FieldValue::Unsigned(number) => Ok(ruby.integer_from_u64(number).as_value()),
-        FieldValue::Signed(number) => Ok(ruby.integer_from_i64(number).as_value()),
-        FieldValue::Address(address) => texts.text(ruby, address),
     }
 }
 

@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use bytewright::batch::{self, Batch};
 use bytewright::flow::Flow;
-use bytewright::packet::{self, Columns, Field};
+use bytewright::packet::Field;
 use bytewright::rpc::{Call, Methods};
 use bytewright::scan::{Background, CaptureInfo, CaptureMerge, Event, FrameBatch};
 use magnus::typed_data::Obj;
@@ -19,13 +20,14 @@ use crate::columns::{ColumnBatch, LiveBatches};
 use crate::error::raised;
 use crate::flow::FlowObject;
 use crate::memory_report::MemoryReport;
-use crate::packet::{PacketCursor, field_value};
+use crate::packet::PacketCursor;
+use crate::record::object_of;
 
 /// What a pass may give.
 pub(crate) enum Item {
     Frames(FrameBatch),
-    Columns(Columns),
-    Counts(Vec<(packet::Value, u64)>),
+    Columns(Batch),
+    Counts(Vec<(batch::Value<'static>, u64)>),
     Info(Box<CaptureInfo>),
     Flows(Vec<Flow>),
     Merge(Box<CaptureMerge>),
@@ -137,11 +139,11 @@ impl Reading {
     pub(crate) fn take(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
         crate::error::guarded(ruby, || match this.next(ruby)? {
             None | Some(Item::Frames(_)) => Ok(None),
-            Some(Item::Columns(columns)) => {
+            Some(Item::Columns(batch)) => {
                 this.live_batches.collect(ruby)?;
                 let texts = ruby.get_inner(this.texts);
                 Ok(Some(
-                    ruby.obj_wrap(ColumnBatch::new(columns, texts, &this.live_batches)).as_value(),
+                    ruby.obj_wrap(ColumnBatch::new(batch, texts, &this.live_batches)).as_value(),
                 ))
             }
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
@@ -158,11 +160,11 @@ impl Reading {
         })
     }
 
-    fn counts(&self, ruby: &Ruby, counts: &[(packet::Value, u64)]) -> Result<Value, Error> {
+    fn counts(&self, ruby: &Ruby, counts: &[(batch::Value<'static>, u64)]) -> Result<Value, Error> {
         let texts = ruby.get_inner(self.texts);
         let hash = ruby.hash_new();
         for (value, count) in counts {
-            hash.aset(field_value(ruby, *value, &texts)?, *count)?;
+            hash.aset(object_of(ruby, *value, Some(&texts))?, *count)?;
         }
         Ok(hash.as_value())
     }

@@ -1,7 +1,11 @@
 //! Objects whose getters are fields, as the core names them: a flow, a call.
 
-use bytewright::flow::FieldValue;
+use bytewright::batch;
 use magnus::{Error, RArray, RHash, Ruby, Symbol, Value, prelude::*};
+
+use crate::address_texts::AddressTexts;
+use crate::border::{string_of, uuid_text};
+use crate::error::raised;
 
 /// An object with fields.
 pub(crate) trait Record {
@@ -14,37 +18,28 @@ pub(crate) trait Record {
     /// The name that a field has in Ruby.
     fn name(field: Self::Field) -> &'static str;
 
+    /// The field of that name.
+    fn named(name: &str) -> bytewright::Result<Self::Field>;
+
     /// The value of a field.
-    fn field(&self, field: Self::Field) -> FieldValue;
+    fn field(&self, field: Self::Field) -> batch::Value<'_>;
 
     /// The value of a field, as Ruby has it.
-    fn get(ruby: &Ruby, this: &Self, field: Self::Field) -> Value {
-        match this.field(field) {
-            FieldValue::Null => ruby.qnil().as_value(),
-            FieldValue::Unsigned(number) => ruby.integer_from_u64(number).as_value(),
-            FieldValue::Signed(number) => ruby.integer_from_i64(number).as_value(),
-            FieldValue::Address(address) => frozen(ruby, &address.to_string()),
-            FieldValue::Text(text) => frozen(ruby, &text),
-        }
+    fn get(ruby: &Ruby, this: &Self, field: Self::Field) -> Result<Value, Error> {
+        object_of(ruby, this.field(field), None)
     }
 
     /// `self[name]`
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
-        let name = name.name()?;
-        let field = Self::ALL.iter().find(|field| Self::name(**field) == name);
-        let field = field.ok_or_else(|| {
-            let known: Vec<&str> = Self::ALL.iter().map(|field| Self::name(*field)).collect();
-            let message = format!("expected a field ({}), found :{name}", known.join(", "));
-            Error::new(ruby.exception_arg_error(), message)
-        })?;
-        Ok(Self::get(ruby, this, *field))
+        let field = raised(ruby, Self::named(&name.name()?))?;
+        Self::get(ruby, this, field)
     }
 
     /// All fields by their names.
     fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         let hash = ruby.hash_new();
         for field in Self::ALL {
-            hash.aset(ruby.to_symbol(Self::name(*field)), Self::get(ruby, this, *field))?;
+            hash.aset(ruby.to_symbol(Self::name(*field)), Self::get(ruby, this, *field)?)?;
         }
         Ok(hash)
     }
@@ -58,6 +53,33 @@ pub(crate) trait Record {
     }
 }
 
+/// A value as a Ruby object: text and addresses are frozen Strings, the latter from `texts` where there is such a
+/// cache.
+#[inline]
+pub(crate) fn object_of(
+    ruby: &Ruby,
+    value: batch::Value<'_>,
+    texts: Option<&AddressTexts>,
+) -> Result<Value, Error> {
+    use batch::Value as Read;
+    Ok(match value {
+        Read::Null => ruby.qnil().as_value(),
+        Read::Unsigned(number) | Read::Duration(number) => ruby.integer_from_u64(number).as_value(),
+        Read::Signed(number) | Read::Time(number) => ruby.integer_from_i64(number).as_value(),
+        Read::Double(number) => ruby.float_from_f64(number).as_value(),
+        Read::Bool(true) => ruby.qtrue().as_value(),
+        Read::Bool(false) => ruby.qfalse().as_value(),
+        Read::Address(address) => match texts {
+            Some(texts) => texts.text(ruby, address)?,
+            None => frozen(ruby, &address.to_string()),
+        },
+        Read::Text(text) | Read::Json(text) => frozen(ruby, text),
+        Read::ShortText(text) => frozen(ruby, text.as_str()),
+        Read::Bytes(bytes) => string_of(bytes, 0).as_value(),
+        Read::Uuid(bytes) => uuid_text(&bytes).as_value(),
+    })
+}
+
 fn frozen(ruby: &Ruby, text: &str) -> Value {
     let text = ruby.str_new(text);
     text.freeze();
@@ -68,7 +90,7 @@ fn frozen(ruby: &Ruby, text: &str) -> Value {
 macro_rules! define_getters {
     ($class:ident $object:ident $fields:ident: $($name:ident $field:ident,)*) => {
         $({
-            fn $name(ruby: &Ruby, this: &$object) -> Value {
+            fn $name(ruby: &Ruby, this: &$object) -> Result<Value, Error> {
                 $object::get(ruby, this, $fields::$field)
             }
             $class.define_method(stringify!($name), method!($name, 0))?;

@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use bytewright::packet::{Field, Value as FieldValue};
+use bytewright::batch;
+use bytewright::packet::Field;
 use magnus::rb_sys::AsRawValue;
 use magnus::{RClass, Ruby};
 use rb_sys::VALUE;
@@ -15,13 +16,15 @@ use crate::reading::Reading;
 /// The value of `field` of the packet that `cursor` is at, as a Ruby object.
 #[inline]
 fn field_object(cursor: &PacketCursor, field: Field) -> VALUE {
+    use batch::Value as Read;
     match cursor.field(field) {
-        FieldValue::Null => rb_sys::Qnil as VALUE,
         // SAFETY: this makes an Integer; it cannot raise, and nothing here needs dropping.
-        FieldValue::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
+        Read::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
         // SAFETY: as above.
-        FieldValue::Signed(number) => unsafe { rb_sys::rb_ll2inum(number) },
-        FieldValue::Address(address) => address_object(cursor, address),
+        Read::Time(number) => unsafe { rb_sys::rb_ll2inum(number) },
+        Read::Address(address) => address_object(cursor, address),
+        // Null; of the others, a packet has none.
+        _ => rb_sys::Qnil as VALUE,
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::cell::RefCell;
 
+use bytewright::batch::Batch;
 use bytewright::thrift::{
-    Column, ColumnType, Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind,
-    ProtocolResult,
+    Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind, ProtocolResult,
 };
 use magnus::typed_data::Obj;
-use magnus::{
-    Error, IntoValue, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
-};
+use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*};
 
 use super::codec::Codec;
-use crate::border::{encoding_index, string_of, uuid_text, with_bytes};
+use crate::border::with_bytes;
+use crate::columns::{Columnar, define_columns};
 use crate::error::{raised, to_ruby};
 use crate::memory_report::MemoryReport;
 
@@ -24,7 +23,6 @@ pub(crate) struct ColumnBatch {
     encoding: Encoding,
     limits: Limits,
     memory: MemoryReport,
-    utf8: i32,
 }
 
 impl magnus::DataTypeFunctions for ColumnBatch {
@@ -50,10 +48,9 @@ impl ColumnBatch {
         let projection = codec.projection(ruby, slots.get(..count).unwrap_or_default())?;
         let columns = raised(ruby, Columns::new(projection))?;
         let encoding = encoding_named(ruby, protocol)?;
-        let utf8 = encoding_index(None);
         let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
         let limits = codec.ways.limits();
-        Ok(ColumnBatch { columns, encoding, limits, memory, utf8 })
+        Ok(ColumnBatch { columns, encoding, limits, memory })
     }
 
     /// `columns.extend_with(bytes, start, framed, at_end)`: appends rows for the messages of the bytes that are
@@ -75,69 +72,16 @@ impl ColumnBatch {
             };
             let outcome =
                 extend_with(&mut columns, (this.encoding, this.limits), bytes, messages, at_end);
-            this.memory.set(columns.memory_bytes());
+            this.memory.set(columns.batch().memory_bytes());
             outcome
         });
         outcome.map_err(|error| to_ruby(ruby, error.error()))
     }
+}
 
-    fn len(&self) -> usize {
-        self.columns.borrow().len()
-    }
-
-    fn names(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
-        let columns = this.columns.borrow();
-        let paths = columns.projection().paths().iter();
-        Ok(ruby.ary_from_iter(paths.map(|(path, _)| ruby.to_symbol(path.as_str()))).as_value())
-    }
-
-    /// Shows `work` the column of a path.
-    fn with<R>(
-        &self,
-        ruby: &Ruby,
-        name: Symbol,
-        work: impl FnOnce(&Column) -> R,
-    ) -> Result<R, Error> {
-        let columns = self.columns.borrow();
-        let wanted = name.name()?;
-        let mut paths = columns.projection().paths().iter();
-        let place = paths.position(|(path, _)| *path == wanted);
-        match place.and_then(|place| columns.columns().get(place)) {
-            Some(column) => Ok(work(column)),
-            None => {
-                let message = format!("expected one of the batch's columns, found :{wanted}");
-                Err(Error::new(ruby.exception_arg_error(), message))
-            }
-        }
-    }
-
-    fn packed(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        this.with(ruby, name, |column| frozen(ruby.str_from_slice(column.values())))
-    }
-
-    fn ends(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        this.with(ruby, name, |column| {
-            let bytes: Vec<u8> = column.ends().iter().flat_map(|end| end.to_le_bytes()).collect();
-            frozen(ruby.str_from_slice(&bytes))
-        })
-    }
-
-    fn validity(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        this.with(ruby, name, |column| frozen(ruby.str_from_slice(column.validity())))
-    }
-
-    fn null_count(ruby: &Ruby, this: &Self, name: Symbol) -> Result<usize, Error> {
-        this.with(ruby, name, Column::null_count)
-    }
-
-    fn values(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
-        this.with(ruby, name, |column| {
-            let values = ruby.ary_new_capa(this.len());
-            for row in 0..this.len() {
-                values.push(value_of(ruby, column, row, this.utf8))?;
-            }
-            Ok(values.as_value())
-        })?
+impl Columnar for ColumnBatch {
+    fn with_batch<R>(&self, look: impl FnOnce(&Batch) -> R) -> R {
+        look(self.columns.borrow().batch())
     }
 }
 
@@ -162,32 +106,6 @@ fn extend_with<'a>(
     let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
     columns.extend(encoding, &mut messages(whole), usize::MAX, limits)?;
     end.map(|()| whole.len())
-}
-
-/// The value in a row as a Ruby object.
-fn value_of(ruby: &Ruby, column: &Column, row: usize, utf8: i32) -> Value {
-    let Some(bytes) = column.value(row) else { return ruby.qnil().as_value() };
-    let mut word = [0; 8];
-    for (place, byte) in word.iter_mut().zip(bytes) {
-        *place = *byte;
-    }
-    let number = u64::from_le_bytes(word);
-    match column.column_type() {
-        ColumnType::Bool => (number != 0).into_value_with(ruby),
-        ColumnType::I8 => (number as i8).into_value_with(ruby),
-        ColumnType::I16 => (number as i16).into_value_with(ruby),
-        ColumnType::I32 => (number as i32).into_value_with(ruby),
-        ColumnType::I64 => (number as i64).into_value_with(ruby),
-        ColumnType::Double => f64::from_bits(number).into_value_with(ruby),
-        ColumnType::String => string_of(bytes, utf8).as_value(),
-        ColumnType::Uuid => uuid_text(bytes).as_value(),
-        ColumnType::Binary => string_of(bytes, 0).as_value(),
-    }
-}
-
-fn frozen(string: RString) -> RString {
-    string.freeze();
-    string
 }
 
 /// `:binary` or `:compact`, by itself or in the keywords of a method.
@@ -218,12 +136,7 @@ pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::class::define::<ColumnBatch>(ruby, "ThriftColumns")?;
     class.define_singleton_method("of", function!(ColumnBatch::of, 3))?;
     class.define_method("extend_with", method!(ColumnBatch::extend, 4))?;
-    class.define_method("size", method!(ColumnBatch::len, 0))?;
-    class.define_method("names", method!(ColumnBatch::names, 0))?;
-    class.define_method("[]", method!(ColumnBatch::packed, 1))?;
     class.define_method("ends", method!(ColumnBatch::ends, 1))?;
-    class.define_method("validity", method!(ColumnBatch::validity, 1))?;
-    class.define_method("null_count", method!(ColumnBatch::null_count, 1))?;
-    class.define_method("values", method!(ColumnBatch::values, 1))?;
+    define_columns! { class ColumnBatch }
     Ok(())
 }
