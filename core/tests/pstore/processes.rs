@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -231,4 +232,51 @@ fn parent_and_child_count_on_with_what_they_had() {
     (0..300).for_each(|_| count(&mut store, &path, Durability::Process));
     assert!(is_well(process));
     assert_eq!(number_in(&fs::read(&path).unwrap()), 601);
+}
+
+/// Whether it is another user than the superuser, for whom any file is writable.
+fn becomes_nobody() -> bool {
+    unsafe extern "C" {
+        fn geteuid() -> u32;
+        fn setuid(user: u32) -> i32;
+    }
+    // SAFETY: both only look at or change the rights of a child that has one thread.
+    unsafe { geteuid() != 0 || setuid(65_534) == 0 }
+}
+
+#[test]
+fn a_store_beside_a_journal_that_cannot_be_written_is_written_without_one_unless_that_is_live() {
+    let folder = Folder::new("unwritable");
+    let (path, journal) = (folder.path("x"), folder.path("x.journal"));
+    let set = |value: u32, durability| {
+        let mut store = Store::new(Options::default());
+        if store.try_begin(&path, Access::Write)? == Begun::Stale {
+            store.load()?;
+        }
+        store.replace(counter(value).dump(), durability)
+    };
+    let live = {
+        // A journal is live until the change that it tells of is written, and has one byte to say so.
+        let mut store = Store::new(Options::default());
+        count(&mut store, &path, Durability::Process);
+        let mut bytes = fs::read(&journal).unwrap();
+        bytes[16] = 1;
+        bytes
+    };
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let void = [&live[..16], &[0], &live[17..]].concat();
+    for (beside, is_written) in [(&void[..], true), (b"a diary of mine", true), (&live, false)] {
+        let _ = fs::remove_file(&journal);
+        fs::write(&journal, beside).unwrap();
+        fs::set_permissions(&journal, fs::Permissions::from_mode(0o444)).unwrap();
+        fs::write(&path, counter(1).dump()).unwrap();
+        let process = in_child(|| {
+            becomes_nobody()
+                && set(2, Durability::Process).is_ok() == is_written
+                && set(3, Durability::Power).is_err()
+        });
+        assert!(is_well(process), "beside {beside:02x?}");
+        assert_eq!(number_in(&fs::read(&path).unwrap()), if is_written { 2 } else { 1 });
+        assert_eq!(fs::read(&journal).unwrap(), beside);
+    }
 }

@@ -140,8 +140,8 @@ impl JournalFile {
         self.remove_of_others(system, like).map_err(|error| self.failed("open", &error))?;
         let is_ready = self.is_ready().map_err(|error| self.failed("open", &error))?;
         if !is_ready && let Err(error) = self.make(system, store, like) {
-            let there = self.path.as_deref().and_then(|path| system.version(path).ok().flatten());
-            let is_refused = is_no_journal(&error) || is_refusal(&error) && there.is_none();
+            let is_refused =
+                is_no_journal(&error) || is_refusal(&error) && !self.may_be_live(system);
             return match is_refused && durability == Durability::Process {
                 true => Ok(false),
                 false => Err(self.failed("make a journal", &error)),
@@ -173,6 +173,15 @@ impl JournalFile {
             self.opened = None;
         }
         Ok(())
+    }
+
+    /// Whether a file lies there that tells of a writing, or that cannot be read.
+    fn may_be_live(&self, system: &dyn FileSystem) -> bool {
+        let Some(path) = &self.path else { return true };
+        match system.open(path, SharedMode::Read).and_then(|file| is_live(&*file)) {
+            Ok(is_live) => is_live,
+            Err(error) => !is_no_journal(&error),
+        }
     }
 
     fn is_ready(&self) -> io::Result<bool> {
