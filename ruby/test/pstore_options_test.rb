@@ -186,4 +186,38 @@ class PStoreOptionsTest < StoreCase
       end
     end
   end
+
+  # Until the collector comes, a table that nobody has keeps its file.
+  %w[store.bwh store.bwt].each do |name|
+    define_method("test_an_interrupt_at_any_return_while_a_file_is_opened_leaves_it_to_others_#{name.tr(".", "_")}") do
+      with_store_path(name) do |path|
+        GC.disable
+        number = 0
+        store = OURS.new(path, format: :roots)
+        while interrupted_at?(number += 1) { store.transaction { store["n"] = number } }
+          store.close
+          Bytewright::Table.open(path) { |table| assert_predicate(table, :in_file?, "after return #{number}") }
+          store = OURS.new(path, format: :roots)
+        end
+        assert_operator(number, :>, 5)
+      ensure
+        GC.enable
+        store&.close
+      end
+    end
+  end
+
+  def test_an_interrupt_at_any_return_while_a_table_is_opened_for_a_block_closes_it
+    with_store_path("table.bwh") do |path|
+      GC.disable
+      [Bytewright::Table, Bytewright::HashTable, Bytewright::StringSet].each do |opener|
+        number = 0
+        nil while interrupted_at?(number += 1) { opener.open(path) { nil } }
+        assert_operator(number, :>, 2)
+        Bytewright::Table.open(path, &:itself)
+      end
+    ensure
+      GC.enable
+    end
+  end
 end

@@ -36,14 +36,9 @@ module Bytewright
       # @return [StringSet, Object] the set, or what the block returns
       # @raise (see Table.open)
       def open(path, **options)
-        set = new(table: Table.open(path, **options))
-        return set unless block_given?
+        return new(table: Table.open(path, **options)) unless block_given?
 
-        begin
-          yield set
-        ensure
-          set.close
-        end
+        Table.open(path, **options) { |table| yield new(table: table) }
       end
     end
 

@@ -48,10 +48,11 @@ module Bytewright
         path = path.to_path if path.respond_to?(:to_path)
         options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify)
         table = equal?(Table) ? open_either(path, options) : new(encoding: encoding)
-        table.send(:be_in_file, path, options, encoding)
-        return table unless block_given?
+        return table.send(:be_in_file, path, options, encoding) unless block_given?
 
         begin
+          # Wherever an interrupt comes, what is open by then is closed.
+          table.send(:be_in_file, path, options, encoding)
           yield table
         ensure
           table.close
@@ -316,6 +317,7 @@ module Bytewright
     def be_in_file(path, options, encoding)
       in_file? ? use_encoding(Encoding.find(encoding)) : open_file(path, options)
       @path = path.dup.freeze
+      self
     end
 
     def initialize_copy(other)

@@ -10,7 +10,7 @@ module Bytewright
     class RootSession < Session
       def initialize(**options)
         super
-        @path = @process = @entries = @reads_only = nil
+        @path = @process = @opened = @entries = @reads_only = nil
       end
 
       def open(_store, filename, read_only)
@@ -33,20 +33,26 @@ module Bytewright
 
       # Leaves the file to other processes.
       def close_file
-        entries, @entries = @entries, nil
+        @entries = nil
         # What the parent has open is not a child's to close.
-        entries.close if entries && @process == Process.pid
-        nil
+        @opened.close if @opened && @process == Process.pid
+        @opened = nil
       end
 
       private
 
+      # An interrupt may come between any two steps, so the table is noted before its file is opened, and is one to be
+      # used when that is done.
       def open_file(path, read_only)
         return if read_only && !File.exist?(path)
 
         table = path.end_with?(".bwt") ? TreeTable : HashTable
         @path, @process, @reads_only = path, Process.pid, read_only
-        @entries = table.open(path, read_only: read_only, encoding: Encoding::BINARY)
+        options = table.send(:options_of, create: true, read_only: read_only, sync: :interval, timeout: 0, verify: false)
+        @opened = table.new(encoding: Encoding::BINARY)
+        @entries = @opened.send(:be_in_file, path, options, Encoding::BINARY)
+      ensure
+        close_file unless @entries
       end
     end
 
