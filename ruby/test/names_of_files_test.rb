@@ -15,7 +15,9 @@ class NamesOfFilesTest < TestCase
     table: ->(path) { Bytewright::Table.open(path, create: false) },
     reader: ->(path) { Bytewright::Reader.open(path) },
     writer: ->(path) { Bytewright::Writer.open(path) },
-    store: ->(path) { Bytewright::PStore.new(path).transaction(true) { |store| store["a"] } }
+    store: ->(path) { Bytewright::PStore.new(path).transaction { |store| store["a"] } },
+    store_with_steps: ->(path) { Class.new(Bytewright::PStore) { def dump(table) = super }.new(path).transaction { 1 } },
+    store_format: ->(path) { Bytewright::PStore.format_of(path) }
   }.freeze
 
   OPENINGS.each do |name, opening|
@@ -26,13 +28,15 @@ class NamesOfFilesTest < TestCase
       end
     end
 
-    # Ruby's own File.open, and the words of its PStore.
-    next if %i[reader store].include?(name)
-
     define_method("test_#{name}_says_no_name_that_a_terminal_would_act_on") do
       Dir.mktmpdir do |folder|
-        error = assert_raises(StandardError) { opening.call(File.join(folder, HARMFUL, "missing")) }
-        refute_match(/[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/, error.message)
+        Dir.mkdir(File.join(folder, "there#{HARMFUL}"))
+        [[HARMFUL, "missing"], ["there#{HARMFUL}"]].each do |names|
+          error = assert_raises(StandardError) { opening.call(File.join(folder, *names)) }
+          [error, error.cause].compact.each do |shown|
+            refute_match(/[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/, shown.message)
+          end
+        end
       end
     end
   end

@@ -18,6 +18,17 @@ module Bytewright
   }.each do |file, names|
     names.each { |name| autoload name, File.join(__dir__, file) }
   end
+
+  # Runs the block, in which Ruby's own methods name a file: what they raise is fit for a terminal.
+  def self.with_harmless_names
+    yield
+  rescue SystemCallError => e
+    message = harmless(e.message)
+    raise if message == e.message
+
+    # Its cause would be shown, too.
+    raise e.exception(message), cause: nil
+  end
   singleton_class.send(:private, *singleton_methods(false))
 
   # What all errors of Bytewright are: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as

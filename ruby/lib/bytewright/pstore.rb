@@ -126,7 +126,7 @@ module Bytewright
       # @return [:marshal, :roots]
       def format_of(path)
         # Reading what is missing or a folder raises as File does.
-        File.open(path, &:getbyte)
+        Bytewright.send(:with_harmless_names) { File.open(path, &:getbyte) }
         PStoreFile.format_of(File.path(path))
       end
 
@@ -173,8 +173,10 @@ module Bytewright
       end
 
       folder = File.dirname(file)
-      raise Error, "directory #{folder} does not exist" unless File.directory?(folder)
-      raise Error, "file #{file} not readable" if File.exist?(file) && !File.readable?(file)
+      raise Error, "directory #{Bytewright.send(:harmless, folder)} does not exist" unless File.directory?(folder)
+      if File.exist?(file) && !File.readable?(file)
+        raise Error, "file #{Bytewright.send(:harmless, file.to_s)} not readable"
+      end
 
       @filename = file
       @abort = false

@@ -93,11 +93,13 @@ module Bytewright
 
       def from_path(path, compressed, encoding)
         encoding ||= Encoding.default_external
-        raise ArgumentError, "string contains null byte" if path.include?("\0")
         return open_path(path, compressed, encoding) if File.file?(path) && !Fiber.current_scheduler
-        raise Errno::EISDIR, path if File.directory?(path)
 
-        file = File.open(path, "rb")
+        file = Bytewright.send(:with_harmless_names) do
+          raise Errno::EISDIR, path if File.directory?(path)
+
+          File.open(path, "rb")
+        end
         from_object(file, compressed, encoding).tap { |reader| reader.send(:own, file) }
       end
 

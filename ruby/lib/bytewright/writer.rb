@@ -105,14 +105,13 @@ module Bytewright
         path = path_of(target)
         return append ? open_to_append(path) : open_path(path) if !File.exist?(path) || File.file?(path)
 
-        file = File.open(path, append ? "ab" : "wb")
+        file = Bytewright.send(:with_harmless_names) { File.open(path, append ? "ab" : "wb") }
         to_object(file).tap { |writer| writer.send(:own, file) }
       end
 
       def path_of(target)
         path = String.try_convert(target) || (target.to_path if target.respond_to?(:to_path))
         raise TypeError, "expected a path or an object with write, found #{target.class}" unless path
-        raise ArgumentError, "string contains null byte" if path.include?("\0")
 
         path
       end

@@ -2,10 +2,12 @@
 
 use bytewright::ErrorKind;
 use bytewright::panics::{self, Panic};
-use bytewright::terminal::Harmless;
+use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
-use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs, prelude::*};
+use magnus::{Error, Exception, ExceptionClass, RModule, RString, Ruby, kwargs, prelude::*};
+
+use crate::border::bytes_of;
 
 /// The module that everything of ours lives in.
 static BYTEWRIGHT: Lazy<RModule> =
@@ -73,6 +75,16 @@ pub(crate) fn to_thrift(ruby: &Ruby, error: &ProtocolError) -> Error {
         Ok(exception.into())
     };
     built().unwrap_or_else(|failure| failure)
+}
+
+/// `Bytewright.harmless(text)`: the same String, or, where a terminal would act on a part of it, another that it only
+/// shows.
+pub(crate) fn harmless(ruby: &Ruby, text: RString) -> RString {
+    let bytes = bytes_of(text);
+    match std::str::from_utf8(&bytes) {
+        Ok(line) if !line.chars().any(is_harmful) => text,
+        _ => ruby.str_new(&Harmless::line(&String::from_utf8_lossy(&bytes)).to_string()),
+    }
 }
 
 /// An EOFError.

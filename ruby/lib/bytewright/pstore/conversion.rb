@@ -22,7 +22,7 @@ module Bytewright
       # @return [Integer] how many roots there are
       # @raise [Errno::EEXIST] if there is a file of the name
       def run(format)
-        raise Errno::EEXIST, @path if File.exist?(@path)
+        raise Errno::EEXIST, Bytewright.send(:harmless, @path) if File.exist?(@path)
 
         copy(format).tap { give_name }
       ensure

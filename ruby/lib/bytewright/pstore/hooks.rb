@@ -17,7 +17,7 @@ module Bytewright
       # The file, with a lock on it; nil where there is none and it is only to be read.
       def open_and_lock_file(filename, read_only)
         loop do
-          file = File.new(filename, **(read_only ? RD_ACCESS : RDWR_ACCESS))
+          file = Bytewright.send(:with_harmless_names) { File.new(filename, **(read_only ? RD_ACCESS : RDWR_ACCESS)) }
           begin
             file.flock(read_only ? File::LOCK_SH : File::LOCK_EX)
             is_current = File.identical?(file, filename)

@@ -110,7 +110,7 @@ module Bytewright
         @file.begin(path, !read_only, is_eager)
       rescue SystemCallError
         # Where opening or reading it is what fails, Ruby has words of its own for that.
-        File.open(path, **(read_only ? RD_ACCESS : RDWR_ACCESS), &:getbyte)
+        Bytewright.send(:with_harmless_names) { File.open(path, **(read_only ? RD_ACCESS : RDWR_ACCESS), &:getbyte) }
         raise
       end
 
