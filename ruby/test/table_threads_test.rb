@@ -156,6 +156,15 @@ class TableThreadsTest < TableCase
     assert_equal({ "a" => "1", "c" => "3" }, t.to_h)
   end
 
+  test_each("a_forked_child_in_another_folder_reads_the_file", %w[hash_table tree_table]) do |store|
+    kind = STORES.fetch(store).call(nil, {}).class
+    t = Dir.chdir(@folder) { kind.open("new.#{store == "hash_table" ? "bwh" : "bwt"}") }
+    t["a"] = "1"
+    t.sync
+    in_child { raise "not read" unless t.to_h == { "a" => "1" } }
+    t.close
+  end
+
   test_each("a_child_takes_back_a_transaction_of_a_thread_it_has_not", IN_MEMORY) do |store|
     t = make(store, { "a" => "1" })
     inside, go_on = Queue.new, Queue.new

@@ -77,10 +77,12 @@ impl FileDirectory {
     }
 
     /// The directory and the name of the file that `path` leads to, whatever links are on the way: who
-    /// replaces it would replace a link otherwise.
+    /// replaces it would replace a link otherwise. Both stay the same when the current directory changes.
     pub fn find(path: &Path) -> io::Result<(FileDirectory, OsString)> {
         let path = match std::fs::canonicalize(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => follow_links(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                follow_links(&std::path::absolute(path)?)
+            }
             found => found?,
         };
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
@@ -101,6 +103,13 @@ impl FileDirectory {
     pub fn of(path: &Path) -> FileDirectory {
         Self::new(directory_of(path))
     }
+}
+
+/// The name of a file that lies beside the file `name` and belongs to it.
+pub(crate) fn name_beside(name: &OsStr, ending: &str) -> OsString {
+    let mut beside = name.to_owned();
+    beside.push(ending);
+    beside
 }
 
 /// Links in each other that lead to a file that is not there.

@@ -14,6 +14,7 @@ mod shared_file;
 mod storage;
 
 pub use access::{FileAccess, FileOwner};
+pub(crate) use directory::name_beside;
 pub use directory::{Directory, FileDirectory};
 pub use file_writer::FileWriter;
 pub use mapping::Mapping;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileDirectory, FileStorage, StorageMode};
+use crate::files::{Directory, FileDirectory, FileStorage, StorageMode, name_beside};
 
 /// What the name of the file ends in until it is whole.
 const PART: &str = ".part";
@@ -95,7 +95,7 @@ impl Names {
         let found = FileDirectory::find(to);
         let (directory, whole) =
             found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
-        let part = with_ending(&whole, PART);
+        let part = name_beside(&whole, PART);
         let (part_path, whole_path) = (directory.path_of(&part), directory.path_of(&whole));
         Ok(Names { directory, existing, part, part_path, whole, whole_path, shown })
     }
@@ -173,11 +173,5 @@ impl Names {
 
 /// The names of files that may lie beside a table's.
 fn beside(name: &OsStr) -> impl Iterator<Item = OsString> {
-    BESIDE.iter().map(move |ending| with_ending(name, ending))
-}
-
-fn with_ending(name: &OsStr, ending: &str) -> OsString {
-    let mut name = name.to_owned();
-    name.push(ending);
-    name
+    BESIDE.iter().map(move |ending| name_beside(name, ending))
 }

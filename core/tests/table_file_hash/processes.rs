@@ -217,3 +217,22 @@ fn a_child_follows_what_its_parent_writes_and_its_end_changes_nothing() {
     drop(table);
     assert_eq!(get(&HashTable::open(&path, WRITE).unwrap(), b"a").as_deref(), Some(&b"3"[..]));
 }
+
+#[test]
+fn a_table_that_was_made_by_a_relative_path_stays_where_it_is_when_the_current_directory_changes() {
+    let path = path("relative");
+    let (folder, name) = (path.parent().unwrap(), path.file_name().unwrap());
+    let elsewhere = folder.join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    assert!(in_child(|| {
+        std::env::set_current_dir(folder).unwrap();
+        let mut table = HashTable::open(name, CREATE).unwrap();
+        std::env::set_current_dir(&elsewhere).unwrap();
+        (0..20_000_u32).for_each(|n| table.put(&n.to_le_bytes(), &[1; 100]).unwrap());
+        table.compact().unwrap();
+        table.close().unwrap();
+        std::fs::read_dir(&elsewhere).unwrap().next().is_none()
+    }));
+    assert!(path.with_extension("bwh.idx").exists());
+    assert_eq!(HashTable::open(&path, READ).unwrap().len().unwrap(), 20_000);
+}

@@ -4,6 +4,7 @@ mod claim;
 mod hash_table;
 mod open;
 mod options;
+mod random;
 mod repair;
 mod tree_table;
 

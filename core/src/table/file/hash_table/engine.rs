@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::super::options::{OpenOptions, SyncMode};
+use super::super::random::random_number;
 use super::checkpoint;
 use super::compactor::Compactor;
 use super::extent::Extent;
@@ -613,7 +614,7 @@ impl Engine {
 fn random_key() -> [u8; 16] {
     let mut key = [0; 16];
     for half in key.chunks_exact_mut(8) {
-        half.copy_from_slice(&super::opening::random_number().to_le_bytes());
+        half.copy_from_slice(&random_number().to_le_bytes());
     }
     key
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::log::Log;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileAccess, Mapping, Storage};
+use crate::files::{Directory, FileAccess, Mapping, Storage, name_beside};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
@@ -46,25 +46,19 @@ enum Named {
 }
 
 impl Home {
-    fn beside(&self, ending: &str) -> OsString {
-        let mut name = self.name.clone();
-        name.push(ending);
-        name
-    }
-
     /// The name of the index that was kept.
     pub(super) fn checkpoint_name(&self) -> OsString {
-        self.beside(".idx")
+        name_beside(&self.name, ".idx")
     }
 
     /// The name of the index that is being written.
     pub(super) fn next_checkpoint_name(&self) -> OsString {
-        self.beside(".idx.new")
+        name_beside(&self.name, ".idx.new")
     }
 
     /// The name of the next generation.
     pub(super) fn next_name(&self) -> OsString {
-        self.beside(".new")
+        name_beside(&self.name, ".new")
     }
 
     /// Takes a file away that means nothing, if it is there.

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::options::OpenOptions;
+use super::super::random::random_number;
 use super::checkpoint;
 use super::engine::{Access, Durability, Engine};
 use super::extent::Extent;
@@ -381,10 +382,4 @@ fn write_header(storage: &dyn Storage) -> std::io::Result<()> {
     let header = Header { seed, generation: 1, first_transaction: 1, closed_len: 0 };
     storage.write_at(0, &header.to_bytes())?;
     storage.sync()
-}
-
-/// A number that who chooses the keys cannot guess.
-pub(super) fn random_number() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(std::process::id())
 }

@@ -15,7 +15,6 @@ use redb::{
 
 use super::changes::Changes;
 use super::checked_pages::{self, CheckedPages};
-use super::home::random;
 use super::of_process::OfProcess;
 use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed_io, guarded};
@@ -23,6 +22,7 @@ use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage};
 use crate::table::KeyRange;
+use crate::table::file::random::random_number;
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
@@ -109,7 +109,7 @@ impl BelowRedb {
 pub(super) fn new_table() -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    let pages = CheckedPages::create(&storage, random());
+    let pages = CheckedPages::create(&storage, random_number());
     let pages = pages.map_err(|error| Error::io("create the table", &error))?;
     let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use super::database::new_table;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode};
+use crate::files::{
+    Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode, name_beside,
+};
 use crate::table::file::options::OpenOptions;
 
 /// How long to wait at least for another process that makes the same table.
@@ -36,20 +38,15 @@ pub(super) struct Home {
 impl Home {
     /// Where the table at `path` is, or will be.
     pub(super) fn find(path: &Path) -> Result<Home> {
-        let found = FileDirectory::find(path).map_err(|error| Error::io("open", &error))?;
-        let path = Some(path.to_owned());
-        Ok(Home { directory: Arc::new(found.0), name: found.1, path })
-    }
-
-    fn beside(&self, ending: &str) -> OsString {
-        let mut name = self.name.clone();
-        name.push(ending);
-        name
+        let found = FileDirectory::find(path);
+        let (directory, name) = found.map_err(|error| Error::io("open", &error))?;
+        let path = Some(directory.path_of(&name));
+        Ok(Home { directory: Arc::new(directory), name, path })
     }
 
     /// The name of the log.
     pub(super) fn log_name(&self) -> OsString {
-        self.beside(".log")
+        name_beside(&self.name, ".log")
     }
 
     /// Opens the file of the table. redb locks parts of it, so that readers get along with a writer.
@@ -71,7 +68,7 @@ impl Home {
     /// Makes a table of these `bytes`. Others find all of it or nothing: it is written under another
     /// name. The lock on that file orders those who make the same table at once.
     fn create(&self, bytes: &[u8], timeout: Duration) -> Result<()> {
-        let name = self.beside(".new");
+        let name = name_beside(&self.name, ".new");
         let made = self.directory.open(&name, StorageMode::Create, timeout.max(PATIENCE));
         let made = match made {
             Err(error) if is_refused(error.kind()) && self.is_there()? => {
@@ -149,10 +146,4 @@ pub(super) fn write_in_place(file: &dyn Storage, bytes: &[u8]) -> io::Result<()>
     file.sync()?;
     file.write_at(0, beginning)?;
     file.sync()
-}
-
-/// A number that nobody guesses, and that no two tables share.
-pub(super) fn random() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(std::process::id())
 }

@@ -86,16 +86,15 @@ impl TreeTable {
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<TreeTable> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
-        Home::find(path)
-            .and_then(|home| home.create_if(options))
-            // The path of a file that is there does not depend on the current directory.
-            .and_then(|()| Home::find(path))
-            .and_then(|home| {
-                let mut table = Self::open_at(home, &shown, options)?;
-                table.path = Some(path.to_owned());
-                Ok(table)
-            })
-            .map_err(|error| error.in_file(&shown))
+        let open = || {
+            let home = Home::find(path)?;
+            home.create_if(options)?;
+            let path = home.path.clone();
+            let mut table = Self::open_at(home, &shown, options)?;
+            table.path = path;
+            Ok(table)
+        };
+        open().map_err(|error: Error| error.in_file(&shown))
     }
 
     /// Opens the table in the file `name` of `directory`. Where these are no files of the operating

@@ -22,10 +22,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crc32c::crc32c_append;
 
 use super::changes::Changes;
-use super::home::{Home, is_refused, random};
+use super::home::{Home, is_refused};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileOwner, Mapping, Storage, StorageMode};
 use crate::heap::record::Record;
+use crate::table::file::random::random_number;
 use crate::wire::{Endian, Reader};
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
@@ -66,7 +67,7 @@ impl Position {
 
     /// Where a writer begins that finds `base`.
     pub(super) fn after(base: Option<Position>) -> Position {
-        let session = u128::from(random()) << 64 | u128::from(random());
+        let session = u128::from(random_number()) << 64 | u128::from(random_number());
         Position { session, number: base.map_or(0, |base| base.number) }
     }
 
