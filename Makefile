@@ -4,6 +4,7 @@
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
+#   make install-c    the C library, with PREFIX=/usr/local
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -12,6 +13,7 @@ SECONDS ?= 60
 ORDERS ?= 10
 RELEASES ?= bookworm trixie sid
 RUBIES ?=
+PREFIX ?= /usr/local
 GEM_DIR := $(CURDIR)/target/gems
 GEM_BUILD := $(CURDIR)/target/gem-build
 GEM_STAMP := $(GEM_DIR)/installed
@@ -21,12 +23,12 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-c install-c test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-unsafe test-gem test-gc test-bench
+test: test-rust test-unsafe test-gem test-gc test-c test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
@@ -47,6 +49,16 @@ test-gem: $(GEM_STAMP)
 # Again while objects are collected and moved; BYTEWRIGHT_GC=stress takes an hour.
 test-gc: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all_with_garbage.rb
+
+test-c: setup
+	c/tests/run.sh
+
+install-c: setup
+	c/build.sh target/c-install $(abspath $(PREFIX))
+	install -d $(PREFIX)/include $(PREFIX)/lib/pkgconfig
+	install -m 644 c/include/bytewright.h $(PREFIX)/include/
+	cp -P target/c-install/libbytewright.* $(PREFIX)/lib/
+	install -m 644 target/c-install/bytewright.pc $(PREFIX)/lib/pkgconfig/
 
 test-orders: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/orders.rb $(ORDERS)

@@ -35,7 +35,9 @@ need "ruby" command -v ruby
 need "ruby-dev" ruby_header
 need "ruby-minitest" ruby -e 'require "minitest"'
 need "gcc libc6-dev make" command -v cc
+need "g++" command -v c++
 need "clang" command -v clang
+need "python3" command -v python3
 need "libclang-dev" libclang
 need "libpcap0.8" library "libpcap.so"
 case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves

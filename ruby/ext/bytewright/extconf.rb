@@ -38,8 +38,9 @@ File.write("Makefile", <<~MAKEFILE)
   DLEXT = #{RbConfig::CONFIG["DLEXT"]}
   BUILT = $(CARGO_TARGET_DIR)/release/libbytewright_ruby.#{library}
 
+  # Not --locked: the lock names the crates of other faces, which the gem does not carry. Versions stay as it says.
   all:
-  \t$(CARGO) build --release --locked --quiet --manifest-path $(MANIFEST)
+  \t$(CARGO) build --release --quiet --manifest-path $(MANIFEST)
 
   # From where it was built: RubyGems keeps two copies, and a third beside this file would stay.
   install: all

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds the C library: libbytewright.a, libbytewright.so with its versions, and bytewright.pc.
+#
+#   c/build.sh OUT            in the folder OUT
+#   c/build.sh OUT PREFIX     for an installation in PREFIX, which bytewright.pc names
+#
+# The shared library is linked from the static one, because rustc cannot give symbols versions.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=$1 prefix=${2:-}
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+abi=$(sed -n 's/^pub const BW_ABI_VERSION: u32 = \(.*\);/\1/p' c/ext/bytewright/src/version.rs)
+soname=libbytewright.so.$abi
+
+cargo build --release --locked --quiet -p bytewright-c
+built=${CARGO_TARGET_DIR:-target}/release/libbytewright_c.a
+mkdir -p "$out"
+cp "$built" "$out/libbytewright.a"
+cc -shared -o "$out/$soname" -Wl,-soname,"$soname" -Wl,--version-script=c/bytewright.map -Wl,--gc-sections -Wl,-s \
+  $(sed -n 's/^    \(bw_[a-z_]*\);$/-Wl,-u,\1/p' c/bytewright.map) "$built" -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+ln -sf "$soname" "$out/libbytewright.so"
+cat >"$out/bytewright.pc" <<PC
+prefix=${prefix:-$out}
+libdir=\${prefix}${prefix:+/lib}
+includedir=${prefix:+\${prefix}/include}${prefix:-$PWD/c/include}
+
+Name: bytewright
+Description: Tables, captures and columns at native speed
+Version: $version
+Libs: -L\${libdir} -lbytewright
+Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl
+Cflags: -I\${includedir}
+PC
+if [ -n "$prefix" ]; then
+  sed -i 's|^includedir=.*|includedir=${prefix}/include|' "$out/bytewright.pc"
+fi

@@ -1,0 +1,25 @@
+//! The C interface: what `c/include/bytewright.h` declares.
+//!
+//! Each function turns what C passes into what the core takes, and answers a [`Status`]. It holds no logic of its own.
+//! Nothing here panics into C: [`error::guard`] turns a panic into [`Status::Internal`].
+//!
+//! This crate is a border and consists of `unsafe`. The rules are the same for every function, and `# Safety` names
+//! only what is added to them:
+//!
+//! - A handle comes from the function of this library that opens it, and was not closed.
+//! - A handle is used by one thread at a time. Different handles are independent.
+//! - A pointer with a length points to as many bytes that can be read, or is null with the length 0.
+//! - An `out` pointer is aligned and can be written.
+//! - An error pointer is null, or points to a `bw_error` that was initialized with `BW_ERROR_INIT`.
+#![allow(unsafe_code, reason = "the border to C")]
+// Names as C knows them.
+#![allow(non_camel_case_types)]
+
+pub mod buffer;
+pub mod cursor;
+pub mod error;
+pub mod options;
+pub mod scan;
+pub mod snapshot;
+pub mod table;
+pub mod version;

@@ -1,0 +1,86 @@
+//! How a table is opened.
+
+use std::time::Duration;
+
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
+use bytewright::{Error, ErrorKind, Result};
+
+/// The kinds of tables.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_table_kind {
+    /// What the file holds; of a new file, what its name ends in (.bwh or .bwt).
+    Any = 0,
+    /// Finds keys by their hashes (.bwh).
+    Hash = 1,
+    /// Keeps keys in their order (.bwt).
+    Tree = 2,
+}
+
+/// When commits are made to survive a power cut. Each survives the death of the process, whatever this says.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_sync {
+    /// With the first commit a second after the last time.
+    Interval = 0,
+    /// Before a commit returns.
+    Commit = 1,
+    /// When the operating system likes.
+    Never = 2,
+}
+
+/// How a table file is opened. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_open_options {
+    /// Which kind is expected: a `bw_table_kind`.
+    pub kind: u32,
+    /// When commits are made to survive a power cut: a `bw_sync`.
+    pub sync: u32,
+    /// Make the file where it is missing or empty.
+    pub create: bool,
+    /// Never write to the file.
+    pub read_only: bool,
+    /// Check all of the file before it is used, which takes as long as reading it.
+    pub verify: bool,
+    /// Seconds to wait for another process that writes.
+    pub wait: f64,
+}
+
+impl bw_open_options {
+    pub(crate) fn of_core(&self) -> Result<(Option<TableKind>, OpenOptions)> {
+        let wait = Duration::try_from_secs_f64(self.wait).map_err(|_| {
+            let message = format!("expected seconds from 0 on to wait, found {}", self.wait);
+            Error::new(ErrorKind::Argument, message)
+        })?;
+        let options = OpenOptions {
+            create: self.create,
+            read_only: self.read_only,
+            verify: self.verify,
+            sync: self.sync()?,
+            timeout: wait,
+        };
+        Ok((kind(self.kind)?, options))
+    }
+
+    fn sync(&self) -> Result<SyncMode> {
+        [SyncMode::Interval, SyncMode::Commit, SyncMode::Never]
+            .get(self.sync as usize)
+            .copied()
+            .ok_or_else(|| out_of_range("a bw_sync", self.sync))
+    }
+}
+
+/// The kind of a number that C passes. Numbers and not the enumeration, because C may pass any.
+pub(crate) fn kind(number: u32) -> Result<Option<TableKind>> {
+    match number {
+        0 => Ok(None),
+        1 => Ok(Some(TableKind::Hashed)),
+        2 => Ok(Some(TableKind::Ordered)),
+        _ => Err(out_of_range("a bw_table_kind", number)),
+    }
+}
+
+fn out_of_range(what: &str, found: u32) -> Error {
+    Error::new(ErrorKind::Argument, format!("expected {what} from 0 to 2, found {found}"))
+}

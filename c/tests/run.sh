@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Tests the C interface as a user has it: the tests and examples compiled as C99 and as C++17 without a warning, linked
+# with the shared and with the static library and under the address sanitizer, and the library called from Python.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$PWD/target/c
+c/build.sh "$out"
+
+strict=(-Wall -Wextra -Werror -Ic/include -Ic/tests)
+system=(-lgcc_s -lutil -lrt -lpthread -lm -ldl)
+passed=0
+passes() { # passes COMMAND...: one more test
+  "$@" || { echo "c: failed: $*" >&2 && exit 1; }
+  passed=$((passed + 1))
+}
+in_folder() { # in_folder PROGRAM: with a new folder for its files
+  rm -rf "$work/files" && mkdir "$work/files" && "$1" "$work/files"
+}
+
+for source in c/tests/*.c; do
+  cc -std=c99 "${strict[@]}" "$source" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/shared"
+  passes in_folder "$work/shared"
+  cc -std=c99 -g -fsanitize=address "${strict[@]}" "$source" "$out/libbytewright.a" "${system[@]}" -o "$work/checked"
+  passes in_folder "$work/checked"
+  c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none "$out/libbytewright.a" "${system[@]}" -o "$work/static"
+  passes in_folder "$work/static"
+done
+
+cc -std=c99 -g -fsanitize=address "${strict[@]}" c/examples/table.c "$out/libbytewright.a" "${system[@]}" -o "$work/words"
+counts() { # counts EXPECTED TEXT: what the example prints
+  [ "$(printf '%s' "$2" | "$work/words" "$work/words.bwt")" = "$1" ]
+}
+passes counts $'2 be\n1 not\n1 or\n2 to' "to be or not to be"
+passes counts $'3 be\n1 not\n1 or\n2 to' "be"
+
+# The examples of the guide, with what it says that they print.
+awk '/^```c$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("'"$work"'/guide" n ".c") }' docs/c.md
+guide() { # guide NUMBER EXPECTED: the example with that number
+  cc -std=c99 "${strict[@]}" "$work/guide$1.c" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/guide" &&
+    [ "$("$work/guide" "$work/users.bwt")" = "$2" ]
+}
+passes guide 1 "green"
+passes guide 2 $'user:bob 2\nuser:ada 1'
+[ ! -e "$work/guide3.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
+
+exported() { # exported: only what the map names leaves the library
+  [ -z "$(nm -D --defined-only "$out/libbytewright.so" | awk '{ print $3 }' | grep -v '^bw_\|^BYTEWRIGHT_')" ]
+}
+passes exported
+passes python3 c/tests/ctypes_table.py "$out/libbytewright.so" "$work/ctypes.bwt"
+installed() { # installed: what `make install-c` puts in a prefix is found by pkg-config's file
+  make --silent install-c PREFIX="$work/prefix"
+  (cd "$work/prefix" && ls include/bytewright.h lib/libbytewright.{a,so} lib/pkgconfig/bytewright.pc >/dev/null) &&
+    grep -q "^prefix=$work/prefix$" "$work/prefix/lib/pkgconfig/bytewright.pc"
+}
+passes installed
+echo "$passed passed, 0 failed"
