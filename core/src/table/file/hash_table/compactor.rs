@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,6 +19,12 @@ use crate::error::{Error, Result};
 
 /// Bytes of log that the copy may fall behind, so that nobody waits for a thread to begin.
 const SLACK: u64 = 256 << 10;
+
+/// Bytes that the copy is ahead when somebody has waited for it, so that not every commit waits.
+const LEAD: u64 = 256 << 10;
+
+/// What nobody waits for.
+const NOWHERE: u64 = u64::MAX;
 
 /// Bytes of log that are left to copy at the end, when others wait: what they may commit while the copy
 /// is made to last, and a commit.
@@ -60,6 +66,8 @@ struct Shared {
     end: AtomicU64,
     /// Where in the log the copy is.
     at: AtomicU64,
+    /// Where it has to be for who waits.
+    awaited_at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,
     /// Whether the one who writes waits for the copy. No transaction is open then. Changed with the lock.
@@ -109,8 +117,11 @@ impl Shared {
             match copying.advance(end)? {
                 Step::Waits => self.pause(),
                 Step::Copied => {
-                    self.at.store(copying.at(), Relaxed);
-                    self.ring();
+                    // Who waits writes the one and reads the other, so that one of both sees the other.
+                    self.at.store(copying.at(), SeqCst);
+                    if copying.at() >= self.awaited_at.load(SeqCst) {
+                        self.ring();
+                    }
                 }
                 Step::Lasts => {
                     rounds += 1;
@@ -172,7 +183,7 @@ impl Compactor {
                 if !shared.is_over.load(Acquire) && shared.at.load(Relaxed) >= wanted_at {
                     return None;
                 }
-                wait_for(shared, wanted_at)
+                wait_for(shared, wanted_at.max(extent.end.min(wanted_at.saturating_add(LEAD))))
             }
             Work::Here(copying) => copy_here(copying, extent.end, wanted_at),
         }
@@ -231,6 +242,7 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
     let shared = Arc::new(Shared {
         end: AtomicU64::new(end),
         at: AtomicU64::new(copying.at()),
+        awaited_at: AtomicU64::new(NOWHERE),
         is_stopped: AtomicBool::new(false),
         is_over: AtomicBool::new(false),
         is_awaited: AtomicBool::new(false),
@@ -257,13 +269,15 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
 fn wait_for(shared: &Shared, wanted_at: u64) -> Option<Result<Box<Copying>>> {
     let mut outcome = shared.lock();
     shared.is_awaited.store(true, Relaxed);
+    shared.awaited_at.store(wanted_at, SeqCst);
     shared.bell.notify_all();
-    let is_there = || shared.at.load(Relaxed) >= wanted_at;
+    let is_there = || shared.at.load(SeqCst) >= wanted_at;
     while !shared.is_over.load(Acquire) && !is_there() {
         let waited = shared.bell.wait_timeout(outcome, PAUSE);
         outcome = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(outcome, _)| outcome);
     }
     shared.is_awaited.store(false, Relaxed);
+    shared.awaited_at.store(NOWHERE, Relaxed);
     let is_over = shared.is_over.load(Acquire);
     is_over.then(|| outcome.take().unwrap_or_else(|| Err(gone())))
 }
