@@ -2,10 +2,11 @@
 
 require "minitest/autorun"
 
-# Goal: every file that the documents for contributors name is there.
+# Goal: every file that the documents for contributors name is there, and every test that a promise names.
 #
 # Method: names in backticks that look like a path are looked for from the root, from the folders that the documents take
-# for granted, and, where a name stands without its folder, as the name of any file.
+# for granted, and, where a name stands without its folder, as the name of any file. In tables of promises, the tests that
+# follow the name of a file are looked for in the files of that name.
 class PathsTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
   DOCUMENTS = %w[ARCHITECTURE.md CONTRIBUTING.md STYLE.md bench/README.md samples/README.md].freeze
@@ -24,6 +25,26 @@ class PathsTest < Minitest::Test
     end
   end
 
+  PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore.md].freeze
+  TEST_FILES = Dir[File.join(ROOT, "{core/tests,ruby/test}/**/*.{rs,rb}")].freeze
+
+  PROMISES.each do |document|
+    define_method("test_every_promise_of_#{document.gsub(/\W/, "_")}_names_tests_that_exist") do
+      rows = promises(File.read(File.join(ROOT, document), encoding: Encoding::UTF_8))
+      assert_operator(rows.size, :>, 5)
+      rows.each { |promise, tests| assert_empty(missing_tests(tests), promise) }
+    end
+  end
+
+  def test_a_promise_without_a_test_that_exists_is_found
+    assert_equal([["it lasts", "`power.rs`: `a`"]], promises("| a | b |\n\n## Tests\n\n| promise | test |\n|---|---|\n| it lasts | `power.rs`: `a` |\n"))
+    assert_empty(missing_tests("`core/tests/table_file_hash/damage.rs`: `the_files_of_every_release_are_readable`"))
+    assert_empty(missing_tests("all of `pstore_contract_test.rb`; `paths_test.rb`: `test_a_path_that_is_not_there_is_found_missing`"))
+    assert_equal(["no test"], missing_tests("we are sure of it"))
+    assert_equal(%w[damage.rs:the_files nowhere.rs:a], missing_tests("`damage.rs`: `the_files`; `nowhere.rs`: `a`"))
+    assert_equal(%w[nowhere.rs], missing_tests("all of `nowhere.rs`"))
+  end
+
   def test_a_path_that_is_not_there_is_found_missing
     assert(there?("core/src/error.rs"))
     assert(there?("error.rs"))
@@ -33,6 +54,29 @@ class PathsTest < Minitest::Test
   end
 
   private
+
+  # The rows of the table of promises.
+  def promises(text)
+    rows = text[/^## Tests$.*\z/m].lines.grep(/\A\|/).map { |row| row.strip.delete_prefix("|").delete_suffix("|").split("|").map(&:strip) }
+    rows.drop(2)
+  end
+
+  # What a row names as tests and is not there.
+  def missing_tests(text)
+    named = text.scan(/`([\w\/]+\.r[sb])`((?::? ?,? ?`[a-z]\w*`)*)/)
+    return ["no test"] if named.empty?
+
+    named.flat_map do |file, names|
+      sources = TEST_FILES.select { |path| path.end_with?("/#{file}") }.map { |path| File.read(path, encoding: Encoding::UTF_8) }
+      tests = names.scan(/\w+/).reject { |test| sources.any? { |source| source.match?(test_pattern(test)) } }
+      sources.empty? && names.empty? ? [file] : tests.map { |test| "#{file}:#{test}" }
+    end
+  end
+
+  # Where a test is defined, by itself or as one of several whose names go on.
+  def test_pattern(name)
+    /(?:\bfn |\bdef |same\("|define_method\(")(?:#{name}|#{name.delete_prefix("test_")})(?:\b|_\#\{)/
+  end
 
   # `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
   def spelled_out(text)
