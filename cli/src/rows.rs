@@ -3,13 +3,12 @@
 use std::io;
 
 use anstyle::Style;
-use bytewright::batch::{DataType, Field, Schema, Value};
+use bytewright::batch::{DataType, Field, Schema, Value, csv, json};
 use bytewright::terminal::push_visible;
 
 use crate::args::Reader;
 use crate::notation;
 use crate::output::Output;
-use crate::thrift::show::uuid_text;
 
 const HEADER_STYLE: Style = Style::new().bold();
 
@@ -23,9 +22,8 @@ pub(crate) struct Rows {
 }
 
 enum Form {
-    /// What stands before each value.
-    Json(Vec<String>),
-    Csv,
+    Json(json::RowWriter),
+    Csv(csv::RowWriter),
     People(Page),
 }
 
@@ -33,12 +31,8 @@ impl Rows {
     /// Writes the header line, where the form has one.
     pub(crate) fn new(schema: Schema, reader: Reader, output: &mut Output) -> Self {
         let form = match reader {
-            Reader::Json => Form::Json(json_prefixes(schema.fields())),
-            Reader::Csv => {
-                let names: Vec<_> = schema.fields().iter().map(Field::name).collect();
-                output.line(&names.join(","));
-                Form::Csv
-            }
+            Reader::Json => Form::Json(json::RowWriter::new(&schema)),
+            Reader::Csv => Form::Csv(csv::RowWriter::new(&schema, output.buffer())),
             Reader::People => Form::People(Page::new(schema.fields())),
         };
         Rows { schema, form }
@@ -52,24 +46,8 @@ impl Rows {
         value: impl Fn(usize) -> Value<'v>,
     ) -> io::Result<()> {
         match &mut self.form {
-            Form::Json(prefixes) => {
-                let line = output.buffer();
-                for (index, prefix) in prefixes.iter().enumerate() {
-                    line.extend_from_slice(prefix.as_bytes());
-                    json_value(line, value(index));
-                }
-                line.extend_from_slice(b"}\n");
-            }
-            Form::Csv => {
-                let line = output.buffer();
-                for index in 0..self.schema.fields().len() {
-                    if index > 0 {
-                        line.push(b',');
-                    }
-                    csv_value(line, value(index));
-                }
-                line.push(b'\n');
-            }
+            Form::Json(writer) => writer.push(output.buffer(), value),
+            Form::Csv(writer) => writer.push(output.buffer(), value),
             Form::People(page) => {
                 for (index, field) in self.schema.fields().iter().enumerate() {
                     page.push(index, |text| people_value(text, value(index), field.data_type()));
@@ -91,46 +69,6 @@ impl Rows {
     }
 }
 
-/// `{"first":` for the first column, `,"name":` for the others.
-fn json_prefixes(fields: &[Field]) -> Vec<String> {
-    let prefix = |(index, field): (usize, &Field)| {
-        format!("{}\"{}\":", if index == 0 { '{' } else { ',' }, field.name())
-    };
-    fields.iter().enumerate().map(prefix).collect()
-}
-
-#[inline]
-fn json_value(into: &mut Vec<u8>, value: Value<'_>) {
-    match value {
-        Value::Null => into.extend_from_slice(b"null"),
-        Value::Unsigned(number) | Value::Duration(number) => notation::unsigned(into, number),
-        Value::Signed(number) | Value::Time(number) => notation::signed(into, number),
-        Value::Double(number) => notation::json_double(into, number),
-        Value::Bool(value) => into.extend_from_slice(if value { b"true" } else { b"false" }),
-        Value::Address(address) => {
-            into.push(b'"');
-            notation::address(into, address);
-            into.push(b'"');
-        }
-        Value::Text(text) => notation::json_text(into, text),
-        Value::ShortText(text) => notation::json_text(into, text.as_str()),
-        Value::Json(json) => into.extend_from_slice(json.as_bytes()),
-        Value::Bytes(bytes) => notation::json_base64(into, bytes),
-        Value::Uuid(bytes) => notation::json_text(into, &uuid_text(&bytes)),
-    }
-}
-
-#[inline]
-fn csv_value(into: &mut Vec<u8>, value: Value<'_>) {
-    match value {
-        Value::Null => {}
-        Value::Text(text) | Value::Json(text) => notation::csv_text(into, text),
-        Value::ShortText(text) => notation::csv_text(into, text.as_str()),
-        Value::Bytes(bytes) => notation::csv_bytes(into, bytes),
-        value => plain_value(into, value),
-    }
-}
-
 fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: DataType) {
     match (value, data_type) {
         (Value::Null, _) => into.push(b'-'),
@@ -144,25 +82,10 @@ fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: DataType) {
         }
         (Value::Unsigned(flags), DataType::TcpFlags) => notation::tcp_flags(into, flags),
         (Value::Text(text), _) => push_visible(into, text.as_bytes()),
-        (Value::Json(json), _) => into.extend_from_slice(json.as_bytes()),
+        (Value::ShortText(text), _) => push_visible(into, text.as_str().as_bytes()),
+        (Value::Json(text), _) => into.extend_from_slice(text.as_bytes()),
         (Value::Bytes(bytes), _) => push_visible(into, bytes),
-        (value, _) => plain_value(into, value),
-    }
-}
-
-/// A value in the one way in which everybody reads it.
-fn plain_value(into: &mut Vec<u8>, value: Value<'_>) {
-    match value {
-        Value::Unsigned(number) | Value::Duration(number) => notation::unsigned(into, number),
-        Value::Signed(number) | Value::Time(number) => notation::signed(into, number),
-        Value::Double(number) => into.extend_from_slice(notation::double_text(number).as_bytes()),
-        Value::Bool(value) => into.extend_from_slice(if value { b"true" } else { b"false" }),
-        Value::Address(address) => notation::address(into, address),
-        Value::Uuid(bytes) => into.extend_from_slice(uuid_text(&bytes).as_bytes()),
-        Value::ShortText(text) => into.extend_from_slice(text.as_str().as_bytes()),
-        Value::Text(text) | Value::Json(text) => into.extend_from_slice(text.as_bytes()),
-        Value::Bytes(bytes) => into.extend_from_slice(bytes),
-        Value::Null => {}
+        (value, _) => csv::value(into, value),
     }
 }
 

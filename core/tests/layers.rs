@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &["terminal"]),
     ("panics", &[]),
     ("wire", &["error"]),
-    ("batch", &["error"]),
+    ("batch", &["terminal", "error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["batch", "wire", "error"]),

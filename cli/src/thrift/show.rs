@@ -29,11 +29,3 @@ fn enum_name<'s>(schema: &'s Schema, of: &Type, number: i64) -> Option<&'s str> 
     let Type::Enum(id) = of else { return None };
     schema.get_enum(*id)?.name_of(i32::try_from(number).ok()?)
 }
-
-/// A uuid as its 36 characters.
-pub(crate) fn uuid_text(bytes: &[u8]) -> String {
-    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let groups = [0..4, 4..6, 6..8, 8..10, 10..16];
-    let texts = groups.map(|group| digits.get(group).map(|group| group.concat()));
-    texts.map(Option::unwrap_or_default).join("-")
-}

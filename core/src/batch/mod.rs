@@ -7,7 +7,10 @@
 
 mod bits;
 mod column;
+pub mod csv;
 mod data_type;
+pub mod json;
+pub mod notation;
 pub(crate) mod schema;
 mod value;
 

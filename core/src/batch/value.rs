@@ -5,6 +5,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
+use super::notation;
+
 /// One value of a row, borrowed from where it is kept.
 ///
 /// Values are equal where they say the same: doubles by their bits, so that a value can be a key, and text
@@ -135,16 +137,13 @@ impl fmt::Display for Value<'_> {
             Value::Text(text) | Value::Json(text) => f.write_str(text),
             Value::ShortText(text) => f.write_str(text.as_str()),
             Value::Bytes(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
-            Value::Uuid(bytes) => f.write_str(&uuid_text(*bytes)),
+            Value::Uuid(bytes) => {
+                let mut text = Vec::new();
+                notation::uuid(&mut text, bytes);
+                f.write_str(&String::from_utf8_lossy(&text))
+            }
         }
     }
-}
-
-/// A UUID as its 36 characters.
-fn uuid_text(bytes: [u8; 16]) -> String {
-    let hex = format!("{:032x}", u128::from_be_bytes(bytes));
-    let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
-    groups.map(|group| hex.get(group).unwrap_or_default()).join("-")
 }
 
 macro_rules! from_numbers {

@@ -10,7 +10,9 @@ mod generate;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use bytewright::batch::{Batch, Column, DataType, Enumeration, Field, Schema, ShortText, Value};
+use bytewright::batch::{
+    Batch, Column, DataType, Enumeration, Field, Schema, ShortText, Value, csv, json,
+};
 
 use crate::generate::{Random, seeds};
 
@@ -275,4 +277,86 @@ fn text_that_is_not_utf_8_is_read_as_bytes_and_found() {
     let mut bytes = Column::new(DataType::Bytes);
     bytes.push(Value::Bytes(b"\xff"));
     assert_eq!(bytes.invalid_text_row(), None, "bytes need not be text");
+}
+
+/// One row with values and one without, of every type.
+fn two_rows() -> Batch {
+    let mut batch = Batch::new(schema());
+    let values = [
+        Value::Time(-5),
+        Value::Duration(7),
+        Value::Address(Ipv4Addr::new(10, 0, 0, 1).into()),
+        Value::Unsigned(255),
+        Value::Unsigned(65535),
+        Value::Unsigned(1),
+        Value::Unsigned(u64::MAX),
+        Value::Signed(-1),
+        Value::Signed(-2),
+        Value::Signed(-3),
+        Value::Signed(i64::MIN),
+        Value::Double(0.1),
+        Value::Bool(true),
+        Value::Text("a \"b\", c"),
+        Value::Bytes(b"\xff,"),
+        Value::Uuid([0x11; 16]),
+        Value::Json("{\"a\":[1]}"),
+        Value::Unsigned(18),
+        Value::Text("green"),
+        Value::Unsigned(6),
+    ];
+    batch.push_row(|place| values[place]);
+    batch.push_row(|_| Value::Null);
+    batch
+}
+
+#[test]
+fn rows_are_written_as_objects_in_json() {
+    let batch = two_rows();
+    let mut lines = Vec::new();
+    json::RowWriter::new(batch.schema()).push_batch(&mut lines, &batch);
+    let values = [
+        "-5",
+        "7",
+        "\"10.0.0.1\"",
+        "255",
+        "65535",
+        "1",
+        "18446744073709551615",
+        "-1",
+        "-2",
+        "-3",
+        "-9223372036854775808",
+        "0.1",
+        "true",
+        "\"a \\\"b\\\", c\"",
+        "{\"base64\":\"/yw=\"}",
+        "\"11111111-1111-1111-1111-111111111111\"",
+        "{\"a\":[1]}",
+        "18",
+        "\"green\"",
+        "6",
+    ];
+    let object = |value: &dyn Fn(usize) -> String| {
+        let members = (0..values.len()).map(|place| format!("\"field_{place}\":{}", value(place)));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    };
+    let expected = [object(&|place| values[place].to_owned()), object(&|_| "null".to_owned())];
+    assert_eq!(String::from_utf8_lossy(&lines), format!("{}\n{}\n", expected[0], expected[1]));
+    let mut array = Vec::new();
+    json::array(&mut array, &batch);
+    assert_eq!(String::from_utf8_lossy(&array), format!("[{},{}]", expected[0], expected[1]));
+}
+
+#[test]
+fn rows_are_written_as_csv_below_a_header() {
+    let batch = two_rows();
+    let mut lines = Vec::new();
+    csv::RowWriter::new(batch.schema(), &mut lines).push_batch(&mut lines, &batch);
+    let names: Vec<&str> = batch.schema().fields().iter().map(Field::name).collect();
+    let values = b"-5,7,10.0.0.1,255,65535,1,18446744073709551615,-1,-2,-3,-9223372036854775808,0.1,true,\
+        \"a \"\"b\"\", c\",\"\xff,\",11111111-1111-1111-1111-111111111111,\"{\"\"a\"\":[1]}\",18,green,6";
+    let expected =
+        [names.join(",").as_bytes(), values, ",".repeat(19).as_bytes(), b""].join(&b'\n');
+    assert_eq!(String::from_utf8_lossy(&lines), String::from_utf8_lossy(&expected));
+    assert_eq!(lines, expected);
 }

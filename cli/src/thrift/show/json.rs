@@ -2,7 +2,7 @@
 
 use bytewright::thrift::{Cursor, Schema, Type, Value};
 
-use super::{element, entry, enum_name, uuid_text};
+use super::{element, entry, enum_name};
 use crate::notation;
 
 /// Appends a value, which `cursor` is behind of, as JSON.
@@ -30,7 +30,11 @@ impl Writer<'_> {
             Value::Double(number) => notation::json_double(self.into, number),
             Value::String(text) => notation::json_bytes(self.into, text),
             Value::Binary(bytes) => notation::json_base64(self.into, bytes),
-            Value::Uuid(bytes) => notation::json_text(self.into, &uuid_text(bytes)),
+            Value::Uuid(bytes) => {
+                self.put("\"");
+                notation::uuid(self.into, bytes);
+                self.put("\"");
+            }
             Value::Struct(id) | Value::Union { id, .. } => {
                 let fields = self.schema.get(id).map(|own| own.fields.as_slice());
                 let fields = fields.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use bytewright::thrift::{Collection, Cursor, Schema, StructId, Type, Value};
 
-use super::{element, entry, enum_name, uuid_text};
+use super::{element, entry, enum_name};
 use crate::notation;
 
 /// Bytes of a string that are shown.
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
             Value::Double(number) => self.put(&notation::double_text(number)),
             Value::String(text) => self.bytes(text),
             Value::Binary(bytes) => self.bytes(bytes),
-            Value::Uuid(bytes) => self.put(&uuid_text(bytes)),
+            Value::Uuid(bytes) => notation::uuid(self.into, bytes),
             Value::Struct(id) | Value::Union { id, .. } => self.structure(cursor, id),
             Value::List(count) => self.elements(["[", "]"], cursor, count, element(of)),
             Value::Set(count) => self.elements(["{", "}"], cursor, count, element(of)),

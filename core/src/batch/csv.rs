@@ -1,0 +1,90 @@
+//! Rows as CSV (RFC 4180): a header with the names of the fields, and a line for each row.
+
+use super::notation::{address, double_text, signed, unsigned, uuid};
+use super::{Batch, Schema, Value};
+
+/// Writes rows of one schema.
+#[derive(Debug, Clone)]
+pub struct RowWriter {
+    field_count: usize,
+}
+
+impl RowWriter {
+    /// Appends the header.
+    pub fn new(schema: &Schema, into: &mut Vec<u8>) -> Self {
+        let fields = schema.fields();
+        let writer = RowWriter { field_count: fields.len() };
+        writer.push(into, |place| Value::from(fields.get(place).map(super::Field::name)));
+        writer
+    }
+
+    /// Appends a row; `value` gives the value of the field at a place.
+    #[inline]
+    pub fn push<'v>(&self, into: &mut Vec<u8>, value: impl Fn(usize) -> Value<'v>) {
+        for place in 0..self.field_count {
+            if place > 0 {
+                into.push(b',');
+            }
+            self::value(into, value(place));
+        }
+        into.push(b'\n');
+    }
+
+    /// Appends all rows of a batch.
+    pub fn push_batch(&self, into: &mut Vec<u8>, batch: &Batch) {
+        (0..batch.len()).for_each(|row| self.push(into, |place| batch.value(row, place)));
+    }
+}
+
+/// Appends a value: nothing for null, times as nanoseconds, durations as microseconds, bytes as they are.
+#[inline]
+pub fn value(into: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Null => {}
+        Value::Unsigned(number) | Value::Duration(number) => unsigned(into, number),
+        Value::Signed(number) | Value::Time(number) => signed(into, number),
+        Value::Address(known) => address(into, known),
+        Value::Text(known) | Value::Json(known) => text(into, known),
+        Value::ShortText(known) => text(into, known.as_str()),
+        Value::Bool(known) => into.extend_from_slice(if known { b"true" } else { b"false" }),
+        Value::Double(number) => into.extend_from_slice(double_text(number).as_bytes()),
+        Value::Bytes(known) => bytes(into, known),
+        Value::Uuid(known) => uuid(into, &known),
+    }
+}
+
+/// Appends `text` as a CSV field, quoted where RFC 4180 wants it.
+pub fn text(into: &mut Vec<u8>, text: &str) {
+    bytes(into, text.as_bytes());
+}
+
+/// The same for bytes that may be no text; they stay as they are.
+pub fn bytes(into: &mut Vec<u8>, bytes: &[u8]) {
+    if !bytes.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
+        return into.extend_from_slice(bytes);
+    }
+    into.push(b'"');
+    for byte in bytes {
+        if *byte == b'"' {
+            into.push(b'"');
+        }
+        into.push(*byte);
+    }
+    into.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_where_a_reader_would_split_them() {
+        for (given, expected) in
+            [("plain", &b"plain"[..]), ("a \"b\",\n", b"\"a \"\"b\"\",\n\""), ("a\rb", b"\"a\rb\"")]
+        {
+            let mut line = Vec::new();
+            text(&mut line, given);
+            assert_eq!(line, expected);
+        }
+    }
+}
