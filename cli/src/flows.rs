@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use bytewright::flow::{Flow, FlowField, FlowOptions, FlowTable};
-use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, merge_flows};
+use bytewright::flow::{Flow, FlowField, FlowOptions};
+use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, FlowBatches, merge_flows};
 use bytewright::sums::{FlowStore, Merged};
 
 use crate::args::{FlowsArgs, Reader};
@@ -54,47 +54,24 @@ fn print_flows(
     session: &mut Session,
 ) -> io::Result<()> {
     let mut listing = Listing::new(args, session);
-    let mut table = FlowTable::new(flow_options(args));
+    let mut batches = FlowBatches::new(flow_options(args), BATCH_LEN);
     for file in &args.files {
         let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
-        let error = match reader {
-            Ok(mut reader) => count(&mut reader, &mut table, &mut listing, session)?,
-            Err(error) => Some(error),
+        let read = match reader {
+            Ok(mut reader) => batches.read(&mut reader, &mut |flows| {
+                flows.into_iter().try_for_each(|flow| listing.push(flow, session))?;
+                listing.flush(session)
+            })?,
+            Err(error) => Err(error),
         };
-        if let Some(error) = error {
+        if let Err(error) = read {
             session.report(&error)?;
         }
     }
     session.progress.finish();
-    for flow in table.finish() {
-        listing.push(flow, session)?;
-    }
+    batches
+        .finish(&mut |flows| flows.into_iter().try_for_each(|flow| listing.push(flow, session)))?;
     listing.finish(session)
-}
-
-/// Counts the packets of a capture, and prints the flows that end meanwhile; answers the error that it
-/// ends with.
-fn count(
-    reader: &mut CaptureReader,
-    table: &mut FlowTable,
-    listing: &mut Listing,
-    session: &mut Session,
-) -> io::Result<Option<bytewright::Error>> {
-    loop {
-        let step = reader.each_while(|packet, _| {
-            table.add(packet);
-            table.finished_len() < BATCH_LEN
-        });
-        for flow in table.drain_finished() {
-            listing.push(flow, session)?;
-        }
-        listing.flush(session)?;
-        match step {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(error) => return Ok(Some(error)),
-        }
-    }
 }
 
 /// Merges the flows of each capture into a table file.

@@ -2,17 +2,16 @@
 
 use std::cmp::Reverse;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytewright::batch::Value;
 use bytewright::rpc::{
     Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
 };
 use bytewright::scan::{
-    CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_idl, merge_calls,
+    CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_methods, merge_calls,
 };
 use bytewright::sums::CallStore;
-use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{self, Tape, Type};
 
 use crate::args::{MethodSize, Reader, RpcArgs};
@@ -54,10 +53,8 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
 
 /// What the IDL file says, if there is one.
 fn methods(args: &RpcArgs) -> bytewright::Result<Option<Methods>> {
-    let Some(idl) = &args.idl else { return Ok(None) };
-    let document = load_idl(idl, &args.include, IdlOptions::default())?;
-    let methods = Methods::new(&document, args.service.as_deref());
-    methods.map(Some).map_err(|error| error.in_file(&idl.to_string_lossy()))
+    let load = |idl: &PathBuf| load_methods(idl, &args.include, args.service.as_deref());
+    args.idl.as_ref().map(load).transpose()
 }
 
 /// Merges the calls of each capture into a table file.

@@ -2,7 +2,7 @@
 //!
 //! Data travels one road: bytes come in through [`stream`], decoders without I/O turn them into rows
 //! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`sums`] keeps the sums of many captures
-//! in a [`table`], and [`scan`] drives whole files. [`tcp`] puts the segments of connections in order,
+//! in a [`table`], [`scan`] drives whole files, and [`session`] does so for a host language. [`tcp`] puts the segments of connections in order,
 //! [`thrift`] reads messages by their schema, and [`rpc`] finds these in connections. [`batch`] says what all their
 //! rows consist of, and holds them as columns. [`marshal`] handles
 //! streams in which Ruby keeps objects, as bytes, and [`pstore`] the files that hold one. [`files`] is the
@@ -21,6 +21,7 @@ pub mod panics;
 pub mod pstore;
 pub mod rpc;
 pub mod scan;
+pub mod session;
 pub mod stream;
 pub mod sums;
 pub mod table;

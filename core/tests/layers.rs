@@ -34,9 +34,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "scan",
         &[
             "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "stream",
-            "batch", "wire", "panics", "error",
+            "batch", "wire", "error",
         ],
     ),
+    ("session", &["scan", "sums", "rpc", "flow", "packet", "stream", "batch", "panics", "error"]),
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::files::MemoryStorage;
 use bytewright::panics::{catch, catch_all};
-use bytewright::scan::{Background, Event};
+use bytewright::session::{Background, Event};
 use bytewright::stream::{ByteStream, Cancel, StreamOptions};
 use bytewright::table::file::{OpenOptions, TreeTable};
 use bytewright::table::{OrderedTable, Scan};

@@ -1,13 +1,77 @@
-//! The flows of a whole capture, merged into a table file: in one transaction, and once.
+//! The flows of whole captures: handed on as they end, or merged into a table file, in one transaction and once.
 
 use super::content::ContentHasher;
 use super::{CaptureReader, ContentId};
-use crate::flow::{FlowOptions, FlowTable};
+use crate::flow::{Flow, FlowOptions, FlowTable};
+use crate::packet::Packet;
 use crate::sums::{FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
-/// Finished flows that are handed on together.
-const BATCH_LEN: usize = 4096;
+/// Finished flows that are merged into a table file together.
+const MERGED_LEN: usize = 4096;
+
+/// The flows of captures that are read as one run, handed on in batches as they end. Whatever takes them may wait
+/// meanwhile, and then reading waits too.
+pub struct FlowBatches {
+    table: FlowTable,
+    batch_len: usize,
+}
+
+impl FlowBatches {
+    /// No capture read yet. `batch_len` flows are handed on together.
+    pub fn new(options: FlowOptions, batch_len: usize) -> Self {
+        FlowBatches { table: FlowTable::new(options), batch_len }
+    }
+
+    /// Reads a capture to its end, and gives the flows that end before that. Answers how reading ended.
+    ///
+    /// # Errors
+    /// The first one of `give`, with which reading ends.
+    pub fn read<E>(
+        &mut self,
+        reader: &mut CaptureReader,
+        give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
+    ) -> Result<Result<()>, E> {
+        self.read_seeing(reader, |_, _| (), give)
+    }
+
+    /// Gives the flows that have not ended.
+    ///
+    /// # Errors
+    /// The first one of `give`.
+    pub fn finish<E>(self, give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>) -> Result<(), E> {
+        let mut rest = self.table.finish().peekable();
+        while rest.peek().is_some() {
+            give(rest.by_ref().take(self.batch_len).collect())?;
+        }
+        Ok(())
+    }
+
+    /// As [`FlowBatches::read`]; `see` is shown each packet with its captured bytes.
+    fn read_seeing<E>(
+        &mut self,
+        reader: &mut CaptureReader,
+        mut see: impl FnMut(&Packet, &[u8]),
+        give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
+    ) -> Result<Result<()>, E> {
+        let FlowBatches { table, batch_len } = self;
+        loop {
+            let step = reader.each_while(|packet, captured| {
+                see(packet, captured);
+                table.add(packet);
+                table.finished_len() < *batch_len
+            });
+            if table.finished_len() > 0 {
+                give(table.drain_finished().collect())?;
+            }
+            match step {
+                Ok(true) => {}
+                Ok(false) => return Ok(Ok(())),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+}
 
 /// What became of a capture that was to be merged.
 #[derive(Debug, Clone)]
@@ -43,21 +107,14 @@ pub fn merge_flows(
     reader.read_header()?;
     let mut count = store.begin()?;
     let mut content = ContentHasher::new(reader.filter(), reader.decode_options().inner);
-    let mut table = FlowTable::new(options);
-    let damage = loop {
-        let step = reader.each_while(|packet, captured| {
-            content.update(packet, captured);
-            table.add(packet);
-            table.finished_len() < BATCH_LEN
-        });
-        count.merge(table.drain_finished())?;
-        match step {
-            Ok(true) => {}
-            Ok(false) => break None,
-            Err(error) if is_damage(&error) => break Some(error),
-            Err(error) => return Err(error),
-        }
+    let mut batches = FlowBatches::new(options, MERGED_LEN);
+    let see = |packet: &Packet, captured: &[u8]| content.update(packet, captured);
+    let damage = match batches.read_seeing(reader, see, &mut |flows| count.merge(flows))? {
+        Ok(()) => None,
+        Err(error) if is_damage(&error) => Some(error),
+        Err(error) => return Err(error),
     };
+    let table = batches.table;
     let content_id = content.finish();
     let (packets, packets_without_flow) = (table.packets(), table.packets_without_flow());
     count.merge(table.finish())?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::rpc::Methods;
 use crate::stream::WholeFile;
 use crate::thrift::idl::{self, Document, IdlOptions, SourceText, TEXT_LEN_MAX};
 use crate::{Error, ErrorKind, Result};
@@ -24,6 +25,20 @@ pub fn load_idl(path: &Path, include_folders: &[PathBuf], options: IdlOptions) -
         find(name, &folders)
     };
     idl::parse(source_text(main)?, &mut includes, options)
+}
+
+/// The methods of an IDL file's service, which needs no name where the file has one service.
+///
+/// # Errors
+///
+/// Those of [`load_idl`] and of [`Methods::new`].
+pub fn load_methods(
+    path: &Path,
+    include_folders: &[PathBuf],
+    service: Option<&str>,
+) -> Result<Methods> {
+    let document = load_idl(path, include_folders, IdlOptions::default())?;
+    Methods::new(&document, service).map_err(|error| error.in_file(&path.to_string_lossy()))
 }
 
 /// The file that is included by a name, which may be a whole path.

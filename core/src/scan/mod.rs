@@ -2,7 +2,6 @@
 //! face needs nothing below this module to read a capture. IDL files, which include others, come from
 //! disk here too.
 
-mod background;
 mod batch;
 mod calls;
 mod content;
@@ -14,14 +13,13 @@ mod info;
 mod libpcap;
 mod reader;
 
-pub use background::{Background, Event, HostSource, Outlet};
 pub use batch::FrameBatch;
 pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;
-pub use flows::{CaptureMerge, merge_flows};
-pub use idl::load_idl;
+pub use flows::{CaptureMerge, FlowBatches, merge_flows};
+pub use idl::{load_idl, load_methods};
 pub use info::{CaptureInfo, info};
 pub use libpcap::version as libpcap_version;
 pub use reader::{CaptureOptions, CaptureReader};

@@ -2,7 +2,7 @@
 //!
 //! Nothing waits for a feed. A stream over one is asked with [`super::ByteStream::try_fill`], and where
 //! that would wait, the face brings more and asks again. For a stream that is read on a thread of its
-//! own, see [`crate::scan::Background`].
+//! own, a session has a source of its own.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,12 +1,11 @@
-//! `Bytewright::Call`, and the pass that finds calls.
+//! `Bytewright::Call`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytewright::batch;
-use bytewright::rpc::{Call, CallField, Methods, RpcOptions};
-use bytewright::scan::{CallBatches, CaptureReader, Outlet, load_idl};
-use bytewright::thrift::idl::IdlOptions;
+use bytewright::rpc::{Call, CallField, Methods};
+use bytewright::scan::load_methods;
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
 use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, method, prelude::*};
 
@@ -14,7 +13,6 @@ use crate::border::path_of;
 use crate::class;
 use crate::error::{raised, to_ruby};
 use crate::memory_report::MemoryReport;
-use crate::reading::Item;
 use crate::record::{Record, define_getters};
 
 /// One call, and what reads the structs in it.
@@ -149,31 +147,10 @@ pub(crate) fn methods(
     include: RArray,
 ) -> Result<Option<Arc<Methods>>, Error> {
     let Some(idl) = idl else { return Ok(None) };
-    let path: PathBuf = path_of(idl)?;
-    let include: Vec<String> = include.to_vec()?;
+    let (path, include): (PathBuf, Vec<String>) = (path_of(idl)?, include.to_vec()?);
     let include: Vec<PathBuf> = include.into_iter().map(PathBuf::from).collect();
-    let read = || {
-        let document = load_idl(&path, &include, IdlOptions::default())?;
-        let methods = Methods::new(&document, service.as_deref());
-        methods.map_err(|error| error.in_file(&path.to_string_lossy()))
-    };
-    raised(ruby, read()).map(|methods| Some(Arc::new(methods)))
-}
-
-/// What a pass does: hands over the calls of the capture as they are over. With an IDL file, those of its
-/// service.
-pub(crate) fn work(
-    methods: Option<Arc<Methods>>,
-) -> impl FnOnce(CaptureReader, &Outlet<Item>) -> bytewright::Result<()> + Send + 'static {
-    move |mut reader, outlet| {
-        let keeps_messages = methods.is_some();
-        let options = RpcOptions { keeps_messages, ..RpcOptions::default() };
-        let mut batches = CallBatches::new(options, methods.as_deref());
-        let mut send = |calls| outlet.send(Item::Calls(calls, methods.clone()));
-        let read = batches.read(&mut reader, &mut send)?;
-        batches.finish(&mut send)?;
-        read
-    }
+    let methods = load_methods(&path, &include, service.as_deref());
+    raised(ruby, methods).map(|methods| Some(Arc::new(methods)))
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {

@@ -18,6 +18,7 @@ mod cursor;
 mod error;
 mod fields;
 mod flow;
+mod host;
 mod info;
 mod memory_report;
 mod packet;
@@ -34,11 +35,9 @@ mod turn;
 mod view;
 mod writer;
 
-use magnus::{Error, Ruby, function, method, prelude::*};
+use magnus::{Error, Ruby, function, prelude::*};
 
 use address_texts::AddressTexts;
-use capture::Capture;
-use reading::Reading;
 
 /// Called by `require "bytewright/bytewright"`. Classes are defined when the Ruby files that go with them are
 /// loaded: those that a program does not use cost it nothing, and each is whole when it is there.
@@ -66,28 +65,8 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     flow::init(ruby)?;
     call::init(ruby)?;
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
-
-    let capture = class::define::<Capture>(ruby, "Capture")?;
-    fields::define_fields(ruby, capture)?;
-    capture.define_singleton_method("open_path", function!(Capture::open_path, 4))?;
-    capture.define_singleton_method("open_object", function!(Capture::open_object, 4))?;
-    capture.define_method("name", method!(Capture::name, 0))?;
-    capture.define_method("close", method!(Capture::close, 0))?;
-    capture.define_method("closed?", method!(Capture::is_closed, 0))?;
-    capture.define_method("read_frames", method!(Capture::read_frames, 1))?;
-    capture.define_method("read_columns", method!(Capture::read_columns, 2))?;
-    capture.define_method("read_counts", method!(Capture::read_counts, 1))?;
-    capture.define_method("read_flows", method!(Capture::read_flows, 2))?;
-    capture.define_method("read_merge", method!(Capture::read_merge, 2))?;
-    capture.define_method("read_calls", method!(Capture::read_calls, 3))?;
-    capture.define_method("read_info", method!(Capture::read_info, 0))?;
-
-    let reading = class::define::<Reading>(ruby, "Reading")?;
-    reading.define_method("cursor", method!(Reading::cursor, 0))?;
-    reading.define_method("take", method!(Reading::take, 0))?;
-    reading.define_method("close", method!(Reading::close, 0))?;
-    border::define_loops(reading);
-    Ok(())
+    capture::init(ruby)?;
+    reading::init(ruby)
 }
 
 fn define_tables(ruby: &Ruby) -> Result<(), Error> {

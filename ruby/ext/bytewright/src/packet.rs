@@ -1,14 +1,14 @@
 //! `Bytewright::Packet`: one packet's fields, made into Ruby objects only when they are asked for.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use bytewright::batch;
-use bytewright::packet::{Field, Packet, Status};
+use bytewright::packet::{Field, Status};
 use bytewright::scan::FrameBatch;
+use bytewright::session::HeldPacket;
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, RHash, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border;
@@ -19,17 +19,8 @@ use crate::record::object_of;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Packet", free_immediately, mark, size)]
 pub(crate) struct PacketCursor {
-    place: RefCell<Place>,
+    held: RefCell<HeldPacket>,
     texts: Opaque<Obj<AddressTexts>>,
-}
-
-/// Where a packet is.
-enum Place {
-    Nowhere,
-    /// In the batch that is being iterated, at an index.
-    Batch(Arc<FrameBatch>, usize),
-    /// In a copy of its own, with the bytes that were captured.
-    Own(Box<Packet>, Arc<[u8]>),
 }
 
 impl magnus::DataTypeFunctions for PacketCursor {
@@ -38,73 +29,43 @@ impl magnus::DataTypeFunctions for PacketCursor {
     }
 
     fn size(&self) -> usize {
-        let own = match &*self.place.borrow() {
-            Place::Own(_, bytes) => size_of::<Packet>() + bytes.len(),
-            _ => 0,
-        };
-        size_of::<Self>() + own
+        size_of::<Self>() + self.held.borrow().memory_bytes()
     }
 }
 
 impl PacketCursor {
     pub(crate) fn new(texts: Obj<AddressTexts>) -> Self {
-        PacketCursor { place: RefCell::new(Place::Nowhere), texts: texts.into() }
+        PacketCursor { held: RefCell::default(), texts: texts.into() }
     }
 
     /// Gives up the batch it moves over, if nobody else looks into it.
     pub(crate) fn take_batch(&self) -> Option<FrameBatch> {
-        match self.place.replace(Place::Nowhere) {
-            Place::Batch(batch, _) => Arc::try_unwrap(batch).ok(),
-            _ => None,
-        }
+        self.held.take().into_batch()
     }
 
     /// Moves to `batch`; says how many packets it holds.
     pub(crate) fn enter_batch(&self, batch: FrameBatch) -> usize {
         let len = batch.len();
-        self.place.replace(Place::Batch(Arc::new(batch), 0));
+        self.held.replace(HeldPacket::first_of(batch));
         len
     }
 
     /// Keeps the packet it is at as a copy of its own, and gives up the batch.
     pub(crate) fn settle(&self) {
-        let own = match &*self.place.borrow() {
-            Place::Batch(batch, index) => batch.packet(*index).map(|packet| {
-                let bytes = batch.captured(*index).unwrap_or_default();
-                Place::Own(Box::new(*packet), Arc::from(bytes))
-            }),
-            Place::Nowhere | Place::Own(..) => return,
-        };
-        self.place.replace(own.unwrap_or(Place::Nowhere));
+        let own = self.held.borrow().to_own();
+        self.held.replace(own);
     }
 
     /// Moves to the packet at `index` of its batch.
     #[inline]
     pub(crate) fn point(&self, index: usize) {
-        if let Place::Batch(_, at) = &mut *self.place.borrow_mut() {
-            *at = index;
-        }
-    }
-
-    /// Shows the packet to `look`.
-    #[inline]
-    pub(crate) fn with_packet<T>(&self, look: impl FnOnce(&Packet) -> T) -> T {
-        let place = self.place.borrow();
-        let packet = match &*place {
-            Place::Nowhere => None,
-            Place::Batch(batch, index) => batch.packet(*index),
-            Place::Own(packet, _) => Some(&**packet),
-        };
-        match packet {
-            Some(packet) => look(packet),
-            None => look(&Packet::default()),
-        }
+        self.held.borrow_mut().point(index);
     }
 
     /// The value of one field.
     #[inline]
     pub(crate) fn field(&self, field: Field) -> batch::Value<'static> {
-        self.with_packet(|packet| packet.value(field))
+        self.held.borrow().value(field)
     }
 
     /// The cache of address texts that it shares with its pass.
@@ -115,31 +76,16 @@ impl PacketCursor {
 
     /// A copy that stays as it is, with its own copy of the bytes.
     fn copy(ruby: &Ruby, this: &Self) -> Obj<PacketCursor> {
-        let bytes = this.with_captured(|bytes| Arc::from(bytes));
-        let packet = this.with_packet(|packet| Box::new(*packet));
-        ruby.obj_wrap(PacketCursor {
-            place: RefCell::new(Place::Own(packet, bytes)),
-            texts: this.texts,
-        })
+        let held = RefCell::new(this.held.borrow().to_own());
+        ruby.obj_wrap(PacketCursor { held, texts: this.texts })
     }
 
-    fn with_captured<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
-        match &*self.place.borrow() {
-            Place::Nowhere => look(&[]),
-            Place::Batch(batch, index) => look(batch.captured(*index).unwrap_or_default()),
-            Place::Own(_, bytes) => look(bytes),
-        }
+    fn data(ruby: &Ruby, this: &Self) -> RString {
+        ruby.str_from_slice(this.held.borrow().captured())
     }
 
-    fn data(ruby: &Ruby, this: &Self) -> Value {
-        this.with_captured(|bytes| ruby.str_from_slice(bytes)).as_value()
-    }
-
-    fn payload(ruby: &Ruby, this: &Self) -> Option<Value> {
-        let range = this.with_packet(Packet::payload_range)?;
-        let string =
-            this.with_captured(|bytes| bytes.get(range).map(|part| ruby.str_from_slice(part)))?;
-        Some(string.as_value())
+    fn payload(ruby: &Ruby, this: &Self) -> Option<RString> {
+        this.held.borrow().payload().map(|payload| ruby.str_from_slice(payload))
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
@@ -171,14 +117,12 @@ impl PacketCursor {
     }
 
     fn is_equal(&self, other: Value) -> bool {
-        let Ok(other) = <&PacketCursor>::try_convert(other) else { return false };
-        let bytes = self.with_captured(<[u8]>::to_vec);
-        let packet = self.with_packet(|packet| *packet);
-        other.with_packet(|other| packet == *other) && other.with_captured(|other| bytes == other)
+        <&PacketCursor>::try_convert(other)
+            .is_ok_and(|other| *self.held.borrow() == *other.held.borrow())
     }
 
     fn has_status(&self, status: Status) -> bool {
-        self.with_packet(|packet| packet.status().has(status))
+        self.held.borrow().packet().is_some_and(|packet| packet.status().has(status))
     }
 }
 

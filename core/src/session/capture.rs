@@ -1,0 +1,262 @@
+//! A capture as a host has it: opened once, read in one pass after another or side by side, and closed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::background::Outlet;
+use super::flows::{FlowTableFile, OpenFlows};
+use super::host::Host;
+use super::pass::{Item, Pass, Passes};
+use crate::flow::FlowOptions;
+use crate::packet::{Columns, Field};
+use crate::rpc::{Methods, RpcOptions};
+use crate::scan::{self, CallBatches, CaptureOptions, CaptureReader, Filter, FrameBatch};
+use crate::stream::{ByteStream, Cancel};
+use crate::{Error, ErrorKind, Result};
+
+/// Batches of frames, of some 300 KB each, that a pass may be ahead of the host.
+const FRAMES_AHEAD: usize = 8;
+
+/// Batches of flows or calls that a pass may be ahead of the host.
+const SUMS_AHEAD: usize = 2;
+
+/// A capture file, or a capture that the host reads from an object of its own. Each method that answers a [`Pass`]
+/// starts one over the packets from the first to the last.
+pub struct Capture {
+    name: String,
+    /// None where the host brings the bytes, which it can do once.
+    path: Option<PathBuf>,
+    options: CaptureOptions,
+    state: Mutex<State>,
+    /// The process that opened it: a forked child shares the file's offset and must open its own.
+    process: u32,
+    passes: Passes,
+}
+
+struct State {
+    /// The reader that opening made, for the first pass.
+    opened: Option<CaptureReader>,
+    /// Whether the bytes that the host brings were asked for.
+    is_used: bool,
+    is_closed: bool,
+}
+
+/// Where a pass has its packets from.
+enum Origin {
+    Opened(Box<CaptureReader>),
+    Path(PathBuf),
+    Host,
+}
+
+impl Capture {
+    /// Opens the capture at `path`.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::open`].
+    pub fn open(path: &Path, options: CaptureOptions) -> Result<Self> {
+        let name = path.display().to_string();
+        let reader = CaptureReader::open(path, &with_cancel(&options, Cancel::new()))?;
+        Ok(Self::new(name, Some(path.to_owned()), options, Some(reader)))
+    }
+
+    /// A capture whose bytes the host brings, in one pass; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// Those of [`Filter::new`].
+    pub fn of_host(name: String, options: CaptureOptions) -> Result<Self> {
+        options.filter.as_deref().map(Filter::new).transpose()?;
+        Ok(Self::new(name, None, options, None))
+    }
+
+    fn new(
+        name: String,
+        path: Option<PathBuf>,
+        options: CaptureOptions,
+        opened: Option<CaptureReader>,
+    ) -> Self {
+        let state = Mutex::new(State { opened, is_used: false, is_closed: false });
+        let (process, passes) = (std::process::id(), Passes::default());
+        Capture { name, path, options, state, process, passes }
+    }
+
+    /// The path, or what the host calls its object.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    /// Bytes of memory that it holds beside its passes.
+    pub fn memory_bytes(&self) -> usize {
+        self.state().opened.as_ref().map_or(0, |reader| reader.stream().memory_bytes())
+    }
+
+    /// Closes it, ends its passes and waits until they are gone.
+    ///
+    /// # Errors
+    /// Those of the host; it is closed nevertheless.
+    pub fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
+        let mut state = self.state();
+        state.is_closed = true;
+        let opened = state.opened.take();
+        drop(state);
+        drop(opened);
+        self.passes.close(host)
+    }
+
+    /// A pass that gives [`Item::Frames`].
+    ///
+    /// # Errors
+    /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread.
+    pub fn frames(&self) -> Result<Pass> {
+        self.start(FRAMES_AHEAD, |mut reader, outlet| {
+            loop {
+                let mut batch = match outlet.spare() {
+                    Some(Item::Frames(batch)) => batch,
+                    _ => FrameBatch::new(),
+                };
+                reader.read_frames(&mut batch)?;
+                if batch.is_empty() {
+                    return Ok(());
+                }
+                outlet.send(Item::Frames(batch))?;
+            }
+        })
+    }
+
+    /// A pass that gives [`Item::Columns`] of up to `rows_max` packets each.
+    ///
+    /// # Errors
+    /// `Argument` for no rows, and those of [`Capture::frames`].
+    pub fn columns(&self, fields: Vec<Field>, rows_max: usize) -> Result<Pass> {
+        if rows_max == 0 {
+            return Err(Error::new(ErrorKind::Argument, "expected rows above 0, found 0"));
+        }
+        self.start(1, move |mut reader, outlet| {
+            let mut columns = Columns::new(&fields);
+            loop {
+                reader.read_columns(&mut columns, rows_max)?;
+                if columns.is_empty() {
+                    return Ok(());
+                }
+                outlet.send(Item::Columns(columns.take()))?;
+            }
+        })
+    }
+
+    /// A pass that gives [`Item::Counts`] of one field, once.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn counts(&self, field: Field) -> Result<Pass> {
+        self.start(1, move |mut reader, outlet| {
+            let (counts, result) = scan::count_by(&mut reader, field);
+            result?;
+            outlet.send(Item::Counts(counts.into_sorted()))
+        })
+    }
+
+    /// A pass that gives [`Item::Info`], once.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn info(&self) -> Result<Pass> {
+        self.start(1, |reader, outlet| outlet.send(Item::Info(Box::new(scan::info(reader)?))))
+    }
+
+    /// A pass that adds the packets to flows under way, and gives those that end as [`Item::Flows`]: all of them where
+    /// the capture is the last one, or damaged.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn flows(&self, flows: &OpenFlows, is_last: bool) -> Result<Pass> {
+        let flows = flows.clone();
+        self.start(SUMS_AHEAD, move |mut reader, outlet| {
+            flows.add(&mut reader, is_last, &mut |flows| outlet.send(Item::Flows(flows)))
+        })
+    }
+
+    /// A pass that merges the flows into a store, and gives [`Item::Merge`], once.
+    ///
+    /// # Errors
+    /// `Closed` where the store is, and those of [`Capture::frames`].
+    pub fn merge_flows(&self, store: &FlowTableFile, options: FlowOptions) -> Result<Pass> {
+        let store = store.opened()?;
+        self.start(1, move |mut reader, outlet| {
+            let merge = scan::merge_flows(&mut reader, options, &store)?;
+            outlet.send(Item::Merge(Box::new(merge)))
+        })
+    }
+
+    /// A pass that finds the Thrift calls, and gives [`Item::Calls`]; with `methods`, only theirs, with what is in them.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn calls(&self, methods: Option<Arc<Methods>>) -> Result<Pass> {
+        self.start(SUMS_AHEAD, move |mut reader, outlet| {
+            let keeps_messages = methods.is_some();
+            let options = RpcOptions { keeps_messages, ..RpcOptions::default() };
+            let mut batches = CallBatches::new(options, methods.as_deref());
+            let mut send = |calls| outlet.send(Item::Calls(calls, methods.clone()));
+            let read = batches.read(&mut reader, &mut send)?;
+            batches.finish(&mut send)?;
+            read
+        })
+    }
+
+    fn start(
+        &self,
+        ahead_max: usize,
+        work: impl FnOnce(CaptureReader, &Outlet<Item>) -> Result<()> + Send + 'static,
+    ) -> Result<Pass> {
+        let origin = self.origin()?;
+        let cancel = match &origin {
+            Origin::Opened(reader) => reader.stream().cancel(),
+            Origin::Path(_) | Origin::Host => Cancel::new(),
+        };
+        let options = with_cancel(&self.options, cancel.clone());
+        let name = self.name.clone();
+        self.passes.start(cancel, ahead_max, move |outlet, host| {
+            let reader = match origin {
+                Origin::Opened(reader) => *reader,
+                Origin::Path(path) => CaptureReader::open(&path, &options)?,
+                Origin::Host => {
+                    let stream = ByteStream::new(Box::new(host), &name, &options.stream)?;
+                    CaptureReader::new(stream, &options)?
+                }
+            };
+            work(reader, outlet)
+        })
+    }
+
+    fn origin(&self) -> Result<Origin> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(Error::new(ErrorKind::Closed, "expected an open capture, found it closed"));
+        }
+        let opened = state.opened.take().filter(|_| self.process == std::process::id());
+        match (opened, &self.path) {
+            (Some(reader), _) => Ok(Origin::Opened(Box::new(reader))),
+            (None, Some(path)) => Ok(Origin::Path(path.clone())),
+            (None, None) if std::mem::replace(&mut state.is_used, true) => {
+                let message = "expected input that was not read yet, found an IO, which can be read once; open \
+                               the capture again";
+                Err(Error::new(ErrorKind::Closed, message))
+            }
+            (None, None) => Ok(Origin::Host),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn with_cancel(options: &CaptureOptions, cancel: Cancel) -> CaptureOptions {
+    let mut options = options.clone();
+    options.stream.cancel = Some(cancel);
+    options
+}

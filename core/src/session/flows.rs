@@ -1,0 +1,167 @@
+//! Flows of captures that are read one after another, and a file of flows, as a host has them.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::background::Outlet;
+use super::host::Host;
+use super::pass::{Item, Pass, Passes};
+use crate::flow::{Flow, FlowOptions};
+use crate::scan::{CaptureReader, FlowBatches};
+use crate::stream::Cancel;
+use crate::sums::{CountedCapture, FlowStore};
+use crate::{Error, ErrorKind, Result};
+
+/// Flows that are handed to a host together.
+const BATCH_LEN: usize = 1024;
+
+/// Batches of flows that a pass over a store may be ahead of the host.
+const AHEAD: usize = 2;
+
+/// Flows under way over one or more captures, one pass after another. Clones are the same flows.
+#[derive(Clone)]
+pub struct OpenFlows {
+    options: FlowOptions,
+    /// None once the last capture was read.
+    batches: Arc<Mutex<Option<FlowBatches>>>,
+}
+
+impl OpenFlows {
+    /// No capture read yet.
+    pub fn new(options: FlowOptions) -> Self {
+        let batches = FlowBatches::new(options, BATCH_LEN);
+        OpenFlows { options, batches: Arc::new(Mutex::new(Some(batches))) }
+    }
+
+    /// When flows end.
+    pub fn options(&self) -> FlowOptions {
+        self.options
+    }
+
+    /// Adds the packets of a capture and gives the flows that end; all of them if it is the last capture, or damaged.
+    pub(super) fn add(
+        &self,
+        reader: &mut CaptureReader,
+        is_last: bool,
+        give: &mut impl FnMut(Vec<Flow>) -> Result<()>,
+    ) -> Result<()> {
+        let mut open = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(batches) = open.as_mut() else { return Ok(()) };
+        let read = batches.read(reader, give)?;
+        if (is_last || read.is_err())
+            && let Some(batches) = open.take()
+        {
+            batches.finish(give)?;
+        }
+        read
+    }
+}
+
+/// A flow table file that is open until it is closed, with the passes over it.
+pub struct FlowTableFile {
+    name: String,
+    store: Mutex<Option<Arc<FlowStore>>>,
+    passes: Passes,
+}
+
+impl FlowTableFile {
+    /// As [`FlowStore::open`].
+    ///
+    /// # Errors
+    /// Those of [`FlowStore::open`].
+    pub fn open(path: &Path) -> Result<Self> {
+        FlowStore::open(path).map(|store| Self::of(path, store))
+    }
+
+    /// As [`FlowStore::open_to_count`].
+    ///
+    /// # Errors
+    /// Those of [`FlowStore::open_to_count`].
+    pub fn open_to_count(path: &Path) -> Result<Self> {
+        FlowStore::open_to_count(path).map(|store| Self::of(path, store))
+    }
+
+    /// As [`FlowStore::open_read_only`].
+    ///
+    /// # Errors
+    /// Those of [`FlowStore::open_read_only`].
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        FlowStore::open_read_only(path).map(|store| Self::of(path, store))
+    }
+
+    fn of(path: &Path, store: FlowStore) -> Self {
+        let store = Mutex::new(Some(Arc::new(store)));
+        FlowTableFile { name: path.display().to_string(), store, passes: Passes::default() }
+    }
+
+    /// Its path.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.opened().is_err()
+    }
+
+    /// Closes it: ends the passes that only read it, and waits until those that merge into it have ended, too.
+    ///
+    /// # Errors
+    /// Those of the host; it is closed nevertheless.
+    pub fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
+        // Taken first, so that no pass begins while others are waited for.
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ended = self.passes.close(host);
+        drop(store);
+        ended
+    }
+
+    /// Number of flows.
+    ///
+    /// # Errors
+    /// `Closed`, and those of reading the table.
+    pub fn len(&self) -> Result<u64> {
+        self.opened()?.len()
+    }
+
+    /// Whether it has no flow.
+    ///
+    /// # Errors
+    /// Those of [`FlowTableFile::len`].
+    pub fn is_empty(&self) -> Result<bool> {
+        self.opened()?.is_empty()
+    }
+
+    /// Every capture that was counted.
+    ///
+    /// # Errors
+    /// Those of [`FlowTableFile::len`].
+    pub fn captures(&self) -> Result<Vec<CountedCapture>> {
+        self.opened()?.captures()
+    }
+
+    /// A pass that gives the flows as [`Item::Flows`], in the order of addresses.
+    ///
+    /// # Errors
+    /// `Closed`; `Io` where the system gives no thread.
+    pub fn flows(&self) -> Result<Pass> {
+        let store = self.opened()?;
+        self.passes.start(Cancel::new(), AHEAD, move |outlet, _| send_stored(&store, outlet))
+    }
+
+    /// The store, `Closed` without one.
+    pub(super) fn opened(&self) -> Result<Arc<FlowStore>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(|| {
+            Error::new(ErrorKind::Closed, "expected an open flow store, found it closed")
+        })
+    }
+}
+
+fn send_stored(store: &FlowStore, outlet: &Outlet<Item>) -> Result<()> {
+    let mut flows = store.flows()?.peekable();
+    while flows.peek().is_some() {
+        let batch = flows.by_ref().take(BATCH_LEN).collect::<Result<Vec<_>>>()?;
+        outlet.send(Item::Flows(batch))?;
+    }
+    Ok(())
+}

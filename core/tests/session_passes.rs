@@ -1,0 +1,285 @@
+//! Goal: a host gets from passes what reading directly gives, whatever interrupts, errors and pieces of input come in
+//! between; a pass that is closed ends, and whoever waits for it is told.
+//!
+//! Method: a host that is interrupted or fails at every nth of its calls, beside a plain reader of the same capture.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod generate;
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytewright::flow::FlowOptions;
+use bytewright::packet::{Field, Packet};
+use bytewright::scan::{self, CaptureOptions, CaptureReader, FlowBatches};
+use bytewright::session::{
+    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, Pass,
+};
+use bytewright::{Error, ErrorKind, Result};
+
+use generate::{Random, seeds};
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name)
+}
+
+fn open(path: &Path) -> Capture {
+    Capture::open(path, CaptureOptions::default()).unwrap()
+}
+
+fn read(path: &Path) -> CaptureReader {
+    CaptureReader::open(path, &CaptureOptions::default()).unwrap()
+}
+
+/// Every packet with its bytes, read directly.
+fn packets_of(path: &Path) -> Vec<(Packet, Vec<u8>)> {
+    let mut packets = Vec::new();
+    read(path).each(|packet, captured| packets.push((*packet, captured.to_vec()))).unwrap();
+    packets
+}
+
+/// What a trying host raises.
+#[derive(Debug)]
+enum Raised {
+    /// By an interrupt, or by the object that is read.
+    ByHost,
+    ByCore(Error),
+}
+
+/// A host that brings `bytes` in random pieces, is interrupted before every third wait and raises at every fifth
+/// interrupt and every seventh read.
+struct Trying {
+    bytes: RefCell<Vec<u8>>,
+    random: RefCell<Random>,
+    waits: Cell<u32>,
+    checks: Cell<u32>,
+    reads: Cell<u32>,
+}
+
+impl Trying {
+    fn new(bytes: Vec<u8>, random: Random) -> Self {
+        let (waits, checks, reads) = Default::default();
+        Trying { bytes: RefCell::new(bytes), random: RefCell::new(random), waits, checks, reads }
+    }
+}
+
+/// Counts up; whether it is the `nth` time.
+fn is_nth(count: &Cell<u32>, nth: u32) -> bool {
+    count.set(count.get() + 1);
+    count.get().is_multiple_of(nth)
+}
+
+impl Host for Trying {
+    type Error = Raised;
+
+    fn error(&self, error: Error) -> Raised {
+        Raised::ByCore(error)
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        wake: &(dyn Fn() + Sync),
+    ) -> std::result::Result<Option<T>, Raised> {
+        match is_nth(&self.waits, 3) {
+            true => Ok(None),
+            false if self.waits.get().is_multiple_of(2) => {
+                wake();
+                Ok(Some(work()))
+            }
+            false => Ok(Some(work())),
+        }
+    }
+
+    fn check_interrupts(&self) -> std::result::Result<(), Raised> {
+        if is_nth(&self.checks, 5) { Err(Raised::ByHost) } else { Ok(()) }
+    }
+
+    fn read(&self, count_max: usize) -> std::result::Result<Vec<u8>, Raised> {
+        if is_nth(&self.reads, 7) {
+            return Err(Raised::ByHost);
+        }
+        let mut bytes = self.bytes.borrow_mut();
+        let count = 1 + self.random.borrow_mut().below(count_max.min(50_000));
+        let count = count.min(bytes.len());
+        let rest = bytes.split_off(count);
+        Ok(std::mem::replace(&mut *bytes, rest))
+    }
+}
+
+/// Every item, asked for again whenever the host raised.
+fn items(pass: &Pass, host: &Trying) -> Result<Vec<Item>> {
+    let mut items = Vec::new();
+    loop {
+        match pass.next(host) {
+            Ok(Some(item)) => items.push(item),
+            Ok(None) => return Ok(items),
+            Err(Raised::ByHost) => {}
+            Err(Raised::ByCore(error)) => return Err(error),
+        }
+    }
+}
+
+/// The packets of a pass, held one after another as a host holds them.
+fn packets_in(items: Vec<Item>) -> Vec<(Packet, Vec<u8>)> {
+    let mut packets = Vec::new();
+    for item in items {
+        let Item::Frames(batch) = item else { panic!("expected packets, found {item:?}") };
+        let len = batch.len();
+        let mut held = HeldPacket::first_of(batch);
+        for index in 0..len {
+            held.point(index);
+            packets.push((*held.packet().unwrap(), held.captured().to_vec()));
+        }
+    }
+    packets
+}
+
+#[test]
+fn packets_of_a_path_are_those_that_reading_it_gives() {
+    for name in ["web.pcap.gz", "vlan.pcapng", "loopback.pcap.zst"] {
+        let capture = open(&sample(name));
+        seeds(2, |random| {
+            let host = Trying::new(Vec::new(), Random::new(random.next()));
+            let found = packets_in(items(&capture.frames().unwrap(), &host).unwrap());
+            assert!(found == packets_of(&sample(name)), "{name}");
+        });
+    }
+}
+
+#[test]
+fn bytes_that_a_host_brings_in_pieces_are_the_same_capture_whenever_the_host_raises() {
+    let path = sample("web.pcap.gz");
+    let expected = packets_of(&path);
+    seeds(8, |random| {
+        let host = Trying::new(std::fs::read(&path).unwrap(), Random::new(random.next()));
+        let capture = Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap();
+        let found = packets_in(items(&capture.frames().unwrap(), &host).unwrap());
+        assert!(found == expected);
+        assert!(host.reads.get() > 7, "the host raised meanwhile");
+    });
+}
+
+#[test]
+fn counts_columns_and_facts_are_those_of_scanning() {
+    let path = sample("web.pcap.gz");
+    let capture = open(&path);
+    let next = |pass: Pass| pass.next(&Blocking).unwrap().unwrap();
+
+    let Item::Counts(counts) = next(capture.counts(Field::DstPort).unwrap()) else { panic!() };
+    assert_eq!(counts, scan::count_by(&mut read(&path), Field::DstPort).0.into_sorted());
+
+    let Item::Info(info) = next(capture.info().unwrap()) else { panic!() };
+    assert_eq!(info.packets, packets_of(&path).len() as u64);
+
+    let columns = capture.columns(vec![Field::Length], 1000).unwrap();
+    let mut rows = 0;
+    while let Some(Item::Columns(columns)) = columns.next(&Blocking).unwrap() {
+        assert!(columns.len() <= 1000);
+        rows += columns.len();
+    }
+    assert_eq!(rows as u64, info.packets);
+    assert_eq!(capture.columns(Vec::new(), 0).err().unwrap().kind(), ErrorKind::Argument);
+}
+
+#[test]
+fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
+    let paths = [sample("web.pcap.gz"), sample("loopback.pcap.zst")];
+    let mut expected = Vec::new();
+    let mut keep = |flows: Vec<_>| -> Result<()> {
+        expected.extend(flows);
+        Ok(())
+    };
+    let mut batches = FlowBatches::new(FlowOptions::default(), 7);
+    for path in &paths {
+        batches.read(&mut read(path), &mut keep).unwrap().unwrap();
+    }
+    batches.finish(&mut keep).unwrap();
+
+    let open_flows = OpenFlows::new(FlowOptions::default());
+    let mut found = Vec::new();
+    for (at, path) in paths.iter().enumerate() {
+        let pass = open(path).flows(&open_flows, at == 1).unwrap();
+        while let Some(Item::Flows(flows)) = pass.next(&Blocking).unwrap() {
+            found.extend(flows);
+        }
+    }
+    assert_eq!(found, expected);
+
+    let folder = std::env::temp_dir().join(format!("bytewright-session-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = FlowTableFile::open_to_count(&folder.join("flows.bwt")).unwrap();
+    for added in [1, 0] {
+        let pass = open(&paths[0]).merge_flows(&file, FlowOptions::default()).unwrap();
+        let Some(Item::Merge(merge)) = pass.next(&Blocking).unwrap() else { panic!() };
+        assert_eq!(matches!(merge.merged, bytewright::sums::Merged::Added { .. }), added == 1);
+    }
+    let pass = file.flows().unwrap();
+    let mut stored = 0;
+    while let Some(Item::Flows(flows)) = pass.next(&Blocking).unwrap() {
+        stored += flows.len() as u64;
+    }
+    assert_eq!((stored, file.captures().unwrap().len()), (file.len().unwrap(), 1));
+    file.close(&Blocking).unwrap();
+    assert_eq!(file.flows().err().unwrap().kind(), ErrorKind::Closed);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
+    let capture =
+        Arc::new(Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap());
+    let pass = capture.frames().unwrap();
+    /// A host that closes the capture while the pass waits for bytes.
+    struct Closing(Arc<Capture>);
+    impl Host for Closing {
+        type Error = Error;
+        fn error(&self, error: Error) -> Error {
+            error
+        }
+        fn read(&self, _: usize) -> Result<Vec<u8>> {
+            self.0.close(&Blocking)?;
+            Ok(Vec::new())
+        }
+    }
+    let error = pass.next(&Closing(Arc::clone(&capture))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    assert!(capture.is_closed());
+    assert_eq!(capture.frames().err().unwrap().kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn bytes_of_a_host_are_read_once_and_a_path_as_often_as_one_likes() {
+    let capture = Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap();
+    drop(capture.frames().unwrap());
+    let error = capture.frames().err().unwrap();
+    assert!(error.message().contains("open the capture again"), "{error}");
+
+    let capture = open(&sample("vlan.pcapng"));
+    assert!(capture.memory_bytes() > 0);
+    let (first, second) = (capture.frames().unwrap(), capture.frames().unwrap());
+    assert_eq!(capture.memory_bytes(), 0);
+    let count = |pass: &Pass| match pass.next(&Blocking).unwrap() {
+        Some(Item::Frames(batch)) => batch.len(),
+        _ => 0,
+    };
+    assert_eq!(count(&first), count(&second));
+}
+
+#[test]
+fn a_copy_of_a_held_packet_stays_when_its_batch_is_gone() {
+    let pass = open(&sample("web.pcap.gz")).frames().unwrap();
+    let Some(Item::Frames(batch)) = pass.next(&Blocking).unwrap() else { panic!() };
+    let mut held = HeldPacket::first_of(batch);
+    held.point(3);
+    let own = held.to_own();
+    assert!(own == held && own.payload() == held.payload());
+    assert!(own.memory_bytes() > 0 && held.memory_bytes() == 0);
+    held.point(4);
+    assert!(own != held);
+    pass.recycle(Item::Frames(held.into_batch().unwrap()));
+    assert_eq!(own.packet().unwrap().value(Field::Number), own.value(Field::Number));
+    assert!(HeldPacket::default().captured().is_empty());
+}

@@ -1,0 +1,57 @@
+//! Ruby, as the core's sessions see it.
+
+use bytewright::session::Host;
+use magnus::value::Opaque;
+use magnus::{Error, RString, Ruby, Value, prelude::*};
+
+use crate::border::{bytes_of, without_lock};
+use crate::error::to_ruby;
+
+/// Ruby, and the object that a session reads, if there is one.
+pub(crate) struct RubyHost<'r> {
+    ruby: &'r Ruby,
+    object: Option<Opaque<Value>>,
+}
+
+impl<'r> RubyHost<'r> {
+    /// For a session that reads no object, or has ended.
+    pub(crate) fn new(ruby: &'r Ruby) -> Self {
+        RubyHost { ruby, object: None }
+    }
+
+    /// For a session that may read `object`.
+    pub(crate) fn with_object(ruby: &'r Ruby, object: Option<Opaque<Value>>) -> Self {
+        RubyHost { ruby, object }
+    }
+}
+
+impl Host for RubyHost<'_> {
+    type Error = Error;
+
+    fn error(&self, error: bytewright::Error) -> Error {
+        to_ruby(self.ruby, &error)
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        wake: &(dyn Fn() + Sync),
+    ) -> Result<Option<T>, Error> {
+        without_lock(self.ruby, &work, &wake)
+    }
+
+    fn check_interrupts(&self) -> Result<(), Error> {
+        self.ruby.thread_check_ints()
+    }
+
+    fn read(&self, count_max: usize) -> Result<Vec<u8>, Error> {
+        let Some(object) = self.object else { return Ok(Vec::new()) };
+        let object = self.ruby.get_inner(object);
+        let method = if object.respond_to("readpartial", false)? { "readpartial" } else { "read" };
+        match object.funcall::<_, _, Option<RString>>(method, (count_max,)) {
+            Ok(bytes) => Ok(bytes.map(bytes_of).unwrap_or_default()),
+            Err(error) if error.is_kind_of(self.ruby.exception_eof_error()) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
