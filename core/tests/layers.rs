@@ -1,14 +1,16 @@
 //! Goal: the layers of the core stay as ARCHITECTURE.md draws them, and what must hold for a whole
 //! module holds in each of its files.
 //!
-//! Method: the sources are read as text, without comments and without test modules; every path that
-//! begins with `crate::` or climbs out of its module with `super::` is an arrow, and an arrow must be
-//! in the table. A new arrow is a reviewed edit of the table.
+//! Method: the sources are read as text, without comments and without items that are for tests only; every
+//! path that begins with `crate::` or climbs out of its module with `super::` is an arrow, and an arrow must be
+//! in the table, which is compared with the drawing. A new arrow is a reviewed edit of both.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Which modules of the core a module may use, beside itself.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -102,19 +104,138 @@ impl Source {
     }
 }
 
-/// The text without comments, so that words about code are not taken for code, and without what
-/// stands behind `#[cfg(test)]`, which is at the end of a file.
+/// The text without comments, so that words about code are not taken for code, and without items that carry
+/// `#[cfg(test)]`.
 fn code_of(text: &str) -> String {
-    let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
-    let code = lines.map(|line| match line.find("//") {
-        // A `//` inside of a string, as in an address, stays.
-        Some(at) if line[..at].matches('"').count() % 2 == 0 => &line[..at],
-        _ => line,
-    });
-    code.collect::<Vec<_>>().join("\n")
+    let (mut code, mut plain) = code_and_plain(text);
+    while let Some(start) = plain.find(TESTS_ONLY) {
+        let end = start + item_len(&plain[start..]);
+        code.replace_range(start..end, "");
+        plain.replace_range(start..end, "");
+    }
+    code
 }
 
-fn sources() -> Vec<Source> {
+const TESTS_ONLY: &str = "#[cfg(test)]";
+
+/// How long an item with its attributes is, in text without comments and quotes: to the `;` or the closing brace that
+/// ends it.
+fn item_len(plain: &str) -> usize {
+    let mut open = Vec::new();
+    for (at, c) in plain.char_indices() {
+        match c {
+            '(' | '[' | '{' => open.push(c),
+            ')' | ']' => drop(open.pop()),
+            '}' => {
+                open.pop();
+                if open.is_empty() {
+                    return at + 1;
+                }
+            }
+            ';' if open.is_empty() => return at + 1,
+            _ => {}
+        }
+    }
+    plain.len()
+}
+
+/// What a piece of a source is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Code,
+    Comment,
+    /// What stands between the quotes of a string or of a character.
+    Quote,
+}
+
+/// The text with spaces for the bytes of comments, and the same with spaces for those of quotes, too.
+fn code_and_plain(text: &str) -> (String, String) {
+    let (mut code, mut plain) = (String::new(), String::new());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (part, len) = first_part(rest, code.chars().next_back());
+        let (first, behind) = rest.split_at(len);
+        let spaces = || first.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+        match part {
+            Part::Comment => code.extend(spaces()),
+            Part::Code | Part::Quote => code.push_str(first),
+        }
+        match part {
+            Part::Code => plain.push_str(first),
+            Part::Comment | Part::Quote => plain.extend(spaces()),
+        }
+        rest = behind;
+    }
+    (code, plain)
+}
+
+/// What the text begins with, and how many bytes of it; `before` is the character in front of it.
+fn first_part(text: &str, before: Option<char>) -> (Part, usize) {
+    let may_begin = ['/', '"', '\'', 'r', 'b'];
+    if !text.starts_with(may_begin) {
+        return (Part::Code, text.find(may_begin).unwrap_or(text.len()));
+    }
+    let is_in_name = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let raw = text.strip_prefix('b').unwrap_or(text).strip_prefix('r').filter(|_| !is_in_name);
+    let hashes = raw.map_or(0, |raw| raw.len() - raw.trim_start_matches('#').len());
+    if text.starts_with("//") {
+        (Part::Comment, text.find('\n').unwrap_or(text.len()))
+    } else if text.starts_with("/*") {
+        (Part::Comment, block_comment_len(text))
+    } else if raw.is_some_and(|raw| raw[hashes..].starts_with('"')) {
+        let begin = text.find('"').map_or(0, |at| at + 1);
+        let end = format!("\"{}", "#".repeat(hashes));
+        (Part::Quote, text[begin..].find(&end).map_or(text.len(), |at| begin + at + end.len()))
+    } else if text.starts_with('"') {
+        (Part::Quote, quoted_len(text, '"'))
+    } else if text.starts_with('\'') && !is_lifetime(text) {
+        (Part::Quote, quoted_len(text, '\''))
+    } else {
+        (Part::Code, 1)
+    }
+}
+
+fn is_lifetime(text: &str) -> bool {
+    let mut chars = text.chars().skip(1);
+    let begins_name = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    begins_name && chars.next() != Some('\'')
+}
+
+/// To behind the closing quote, over what a backslash escapes.
+fn quoted_len(text: &str, quote: char) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            c if c == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// To behind the end of a comment that may hold others.
+fn block_comment_len(text: &str) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        depth += i32::from(rest.starts_with(b"/*"));
+        depth -= i32::from(rest.starts_with(b"*/"));
+        at += if rest.starts_with(b"/*") || rest.starts_with(b"*/") { 2 } else { 1 };
+        if depth == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// The sources of the core, read once.
+fn sources() -> &'static [Source] {
+    static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
+    &SOURCES
+}
+
+fn read_sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root.clone()];
@@ -249,6 +370,41 @@ fn the_table_has_no_circle() {
 }
 
 #[test]
+fn the_drawing_in_architecture_is_the_table() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
+    let drawn = drawn_layers(&fs::read_to_string(page).expect("UTF-8"));
+    let table: BTreeMap<String, Vec<String>> = MAY_USE
+        .iter()
+        .map(|(module, uses)| (module.to_string(), uses.iter().map(ToString::to_string).collect()))
+        .collect();
+    for (module, uses) in &drawn {
+        assert_eq!(Some(uses), table.get(module), "{module} in ARCHITECTURE.md and in the table");
+    }
+    assert_eq!(drawn.len(), table.len(), "a module of the table is not drawn");
+}
+
+/// What each module of the core may use, as the block below "## Layers" draws it: `name ▶ uses   what it is`, with more
+/// uses in lines that have no arrow.
+fn drawn_layers(page: &str) -> BTreeMap<String, Vec<String>> {
+    let (_, layers) = page.split_once("## Layers").expect("the heading");
+    let (layers, _) = layers.split_once("\n## ").expect("the next heading");
+    let (_, core) = layers.split_once("────\n").expect("a line above the core");
+    let mut drawn: Vec<(String, Vec<String>)> = Vec::new();
+    for line in core.lines().take_while(|line| line.starts_with("    ")) {
+        let (module, right) =
+            line.split_once('▶').map_or((None, line), |(m, uses)| (Some(m), uses));
+        if let Some(module) = module {
+            drawn.push((module.trim().to_owned(), Vec::new()));
+        }
+        let uses = right.trim_start().split("  ").next().unwrap_or_default();
+        let uses =
+            uses.split(' ').filter(|used| !matches!(*used, "nothing" | "")).map(str::to_owned);
+        drawn.last_mut().expect("a module").1.extend(uses);
+    }
+    drawn.into_iter().collect()
+}
+
+#[test]
 fn a_forbidden_use_is_found_however_it_is_written() {
     for (path, text) in [
         ("packet/link/mpls.rs", "use crate::stream::ByteStream;"),
@@ -261,6 +417,13 @@ fn a_forbidden_use_is_found_however_it_is_written() {
         ("error.rs", "use crate::wire::Reader;"),
         ("stream/byte_stream.rs", "use crate :: packet :: Packet;"),
         ("mystery.rs", "fn f() {}"),
+        ("wire.rs", "#[cfg(test)]\nfn len() -> u8 { b'}' }\nuse crate::packet::Packet;"),
+        ("wire.rs", "#[cfg(test)]\nuse crate::scan::info;\nuse crate::packet::Packet;"),
+        (
+            "wire.rs",
+            "#[cfg(test)]\n#[allow(x)]\nmod tests { fn f<'a>() { r#\"}\"#; } }\nuse crate::scan;",
+        ),
+        ("wire.rs", "const URL: &str = \"http://a\"; use crate::scan;"),
     ] {
         assert_eq!(breaches(&Source::new(path, text)).len(), 1, "{path}: {text}");
     }
@@ -289,6 +452,11 @@ fn what_is_allowed_is_not_found() {
         ("packet/mod.rs", "fn f() { debug_assert!(true) }"),
         ("stream/isal.rs", "unsafe fn f() {}"),
         ("wire.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::packet::Packet; }"),
+        (
+            "wire.rs",
+            "#[cfg(test)]\nmod tests { const BRACE: char = '}'; use crate::packet::Packet; }",
+        ),
+        ("wire.rs", "/* crate::scan /* crate::table */ crate::flow */ fn f() {}"),
     ] {
         assert_eq!(breaches(&Source::new(path, text)), Vec::<String>::new(), "{path}: {text}");
     }
