@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use magnus::{Error, RArray, RString, Ruby, Value, prelude::*, value::Opaque};
 
+use crate::border::AddressCache;
 use crate::memory_report::MemoryReport;
 
 /// Slots, made when the first address is asked for; an address whose slot another one took is written
@@ -42,25 +43,24 @@ impl AddressTexts {
     pub(crate) fn forget(&self, ruby: &Ruby) -> Result<(), Error> {
         self.keys.take();
         self.memory.set(0);
-        self.texts(ruby).clear()
+        AddressCache::array(self, ruby).clear()
     }
+}
 
-    /// Where the text of `address` is in [`AddressTexts::texts`], if it is there.
+impl AddressCache for AddressTexts {
     #[inline]
-    pub(crate) fn find(&self, address: IpAddr) -> Option<usize> {
+    fn find(&self, address: IpAddr) -> Option<usize> {
         let slot = slot_of(address);
         (self.keys.borrow().get(slot) == Some(&Some(address))).then_some(slot)
     }
 
-    /// The texts, by slot.
     #[inline]
-    pub(crate) fn texts(&self, ruby: &Ruby) -> RArray {
+    fn array(&self, ruby: &Ruby) -> RArray {
         ruby.get_inner(self.texts)
     }
 
-    /// The text of `address`, frozen.
-    pub(crate) fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error> {
-        let texts = self.texts(ruby);
+    fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error> {
+        let texts = self.array(ruby);
         if let Some(slot) = self.find(address) {
             return texts.entry(slot as isize);
         }

@@ -11,7 +11,7 @@ use magnus::value::Opaque;
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border;
+use crate::border::{PacketObject, define_field_getters};
 use crate::fields::field_named;
 use crate::record::object_of;
 
@@ -54,24 +54,6 @@ impl PacketCursor {
     pub(crate) fn settle(&self) {
         let own = self.held.borrow().to_own();
         self.held.replace(own);
-    }
-
-    /// Moves to the packet at `index` of its batch.
-    #[inline]
-    pub(crate) fn point(&self, index: usize) {
-        self.held.borrow_mut().point(index);
-    }
-
-    /// The value of one field.
-    #[inline]
-    pub(crate) fn field(&self, field: Field) -> batch::Value<'static> {
-        self.held.borrow().value(field)
-    }
-
-    /// The cache of address texts that it shares with its pass.
-    #[inline]
-    pub(crate) fn texts(&self) -> Opaque<Obj<AddressTexts>> {
-        self.texts
     }
 
     /// A copy that stays as it is, with its own copy of the bytes.
@@ -126,6 +108,25 @@ impl PacketCursor {
     }
 }
 
+impl PacketObject for PacketCursor {
+    type Texts = AddressTexts;
+
+    #[inline]
+    fn field(&self, field: Field) -> batch::Value<'static> {
+        self.held.borrow().value(field)
+    }
+
+    #[inline]
+    fn texts(&self) -> Opaque<Obj<AddressTexts>> {
+        self.texts
+    }
+
+    #[inline]
+    fn point(&self, index: usize) {
+        self.held.borrow_mut().point(index);
+    }
+}
+
 /// Declares the questions about the status bits: `name STATUS` becomes a method `name?`.
 macro_rules! define_status {
     ($class:ident: $($name:ident $status:ident,)*) => {
@@ -140,7 +141,7 @@ macro_rules! define_status {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = crate::class::define::<PacketCursor>(ruby, "Packet")?;
-    border::define_field_getters(class);
+    define_field_getters::<PacketCursor>(class);
     define_status! { class:
         truncated TRUNCATED, bad_header BAD_HEADER, fragment FRAGMENT, tunnel TUNNEL,
         bad_time BAD_TIME, unknown_link UNKNOWN_LINK,

@@ -10,7 +10,7 @@ use magnus::value::Opaque;
 use magnus::{Error, Ruby, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border::define_loops;
+use crate::border::{PacketSource, define_packet_loops};
 use crate::call::CallObject;
 use crate::class;
 use crate::columns::{ColumnBatch, LiveBatches};
@@ -119,21 +119,23 @@ impl Reading {
     fn next(&self, ruby: &Ruby) -> Result<Option<Item>, Error> {
         self.pass.next(&RubyHost::with_object(ruby, self.object))
     }
+}
 
-    /// The fields that its rows have.
-    pub(crate) fn fields(&self) -> &[Field] {
-        &self.fields
-    }
+impl PacketSource for Reading {
+    type Packet = PacketCursor;
 
-    /// Moves `cursor` to the next batch of packets; says how many there are, 0 at the end.
-    pub(crate) fn next_frames(&self, ruby: &Ruby, cursor: &PacketCursor) -> Result<usize, Error> {
-        if let Some(used) = cursor.take_batch() {
+    fn next_batch(&self, ruby: &Ruby, packet: &PacketCursor) -> Result<usize, Error> {
+        if let Some(used) = packet.take_batch() {
             self.pass.recycle(Item::Frames(used));
         }
         match self.next(ruby)? {
-            Some(Item::Frames(batch)) => Ok(cursor.enter_batch(batch)),
+            Some(Item::Frames(batch)) => Ok(packet.enter_batch(batch)),
             _ => Ok(0),
         }
+    }
+
+    fn fields(&self) -> &[Field] {
+        &self.fields
     }
 }
 
@@ -142,6 +144,6 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("cursor", method!(Reading::cursor, 0))?;
     class.define_method("take", method!(Reading::take, 0))?;
     class.define_method("close", method!(Reading::close, 0))?;
-    define_loops(class);
+    define_packet_loops::<Reading>(class);
     Ok(())
 }

@@ -4,7 +4,7 @@ use bytewright::batch;
 use magnus::{Error, RArray, RHash, Ruby, Symbol, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border::{string_of, uuid_text};
+use crate::border::{AddressCache, string_of, uuid_text};
 use crate::error::raised;
 
 /// An object with fields.

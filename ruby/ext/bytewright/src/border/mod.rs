@@ -23,7 +23,10 @@ use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
 pub(crate) use lock::{without_lock, without_lock_to_the_end, without_lock_until_signal};
-pub(crate) use packets::{ROW_FIELDS_MAX, define_field_getters, define_loops};
+pub(crate) use packets::{
+    AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,
+    define_packet_loops,
+};
 pub(crate) use readers::{define_reader_methods, with_descriptor};
 pub(crate) use scalars::{is_immediate, is_string, key_of, object_of, with_scalar};
 pub(crate) use scans::define_scan_loops;
@@ -31,10 +34,7 @@ pub(crate) use tables::{
     define_allocators, define_table_methods, encoding_index, encoding_object, pack_strings,
     string_of,
 };
-pub(crate) use thrift::{
-    Variable, define_thrift, empty_bytes, extent_advance, find_places, hold_codec, uuid_text,
-    with_bytes,
-};
+pub(crate) use thrift::{Codec, define_codec, encoding_named, uuid_text, with_bytes};
 pub(crate) use writers::define_writer_methods;
 
 /// Tells Ruby that nothing here is shared between Ractors.

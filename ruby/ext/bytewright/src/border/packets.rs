@@ -5,24 +5,62 @@ use std::net::IpAddr;
 use bytewright::batch;
 use bytewright::packet::Field;
 use magnus::rb_sys::AsRawValue;
-use magnus::{RClass, Ruby};
+use magnus::typed_data::Obj;
+use magnus::value::Opaque;
+use magnus::{Error, RArray, RClass, Ruby, TypedData, Value};
 use rb_sys::VALUE;
 
 use super::{AnyMethod, inside, or_raise};
-use crate::address_texts::AddressTexts;
-use crate::packet::PacketCursor;
-use crate::reading::Reading;
 
-/// The value of `field` of the packet that `cursor` is at, as a Ruby object.
+/// What the getters need of a packet's object.
+pub(crate) trait PacketObject: TypedData {
+    /// The cache of address texts that it marks.
+    type Texts: AddressCache;
+
+    /// The value of one field.
+    fn field(&self, field: Field) -> batch::Value<'static>;
+
+    /// The cache.
+    fn texts(&self) -> Opaque<Obj<Self::Texts>>;
+
+    /// Moves to the packet at `index` of its batch.
+    fn point(&self, index: usize);
+}
+
+/// Texts of addresses, made once.
+pub(crate) trait AddressCache: TypedData {
+    /// Where the text of `address` is in [`AddressCache::array`], if it is there.
+    fn find(&self, address: IpAddr) -> Option<usize>;
+
+    /// The texts.
+    fn array(&self, ruby: &Ruby) -> RArray;
+
+    /// The text of `address`.
+    fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error>;
+}
+
+/// What the loops need of the object that gives packets.
+pub(crate) trait PacketSource: TypedData {
+    /// The object that is moved over them.
+    type Packet: PacketObject;
+
+    /// Moves `packet` to the next batch; says how many packets there are, 0 at the end.
+    fn next_batch(&self, ruby: &Ruby, packet: &Self::Packet) -> Result<usize, Error>;
+
+    /// The fields of a row.
+    fn fields(&self) -> &[Field];
+}
+
+/// The value of `field` of a packet, as a Ruby object.
 #[inline]
-fn field_object(cursor: &PacketCursor, field: Field) -> VALUE {
+fn field_object(packet: &impl PacketObject, field: Field) -> VALUE {
     use batch::Value as Read;
-    match cursor.field(field) {
+    match packet.field(field) {
         // SAFETY: this makes an Integer; it cannot raise, and nothing here needs dropping.
         Read::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
         // SAFETY: as above.
         Read::Time(number) => unsafe { rb_sys::rb_ll2inum(number) },
-        Read::Address(address) => address_object(cursor, address),
+        Read::Address(address) => address_object(packet, address),
         // Null; of the others, a packet has none.
         _ => rb_sys::Qnil as VALUE,
     }
@@ -30,42 +68,42 @@ fn field_object(cursor: &PacketCursor, field: Field) -> VALUE {
 
 /// The text of an address, nearly always one that was made before.
 #[inline]
-fn address_object(cursor: &PacketCursor, address: IpAddr) -> VALUE {
-    // SAFETY: Ruby called the `extern "C"` function that calls this; the cursor marks its cache.
+fn address_object<P: PacketObject>(packet: &P, address: IpAddr) -> VALUE {
+    // SAFETY: Ruby called the `extern "C"` function that calls this; the packet marks its cache.
     let (ruby, texts) = unsafe {
         let ruby = Ruby::get_unchecked();
-        let texts = ruby.get_inner(cursor.texts());
-        (ruby, inside::<AddressTexts>(texts.as_raw()))
+        let texts = ruby.get_inner(packet.texts());
+        (ruby, inside::<P::Texts>(texts.as_raw()))
     };
     match texts.find(address) {
         // SAFETY: reading an element of an Array cannot raise.
         Some(slot) => unsafe {
-            rb_sys::rb_ary_entry(texts.texts(&ruby).as_raw(), slot as std::ffi::c_long)
+            rb_sys::rb_ary_entry(texts.array(&ruby).as_raw(), slot as std::ffi::c_long)
         },
         None => or_raise(|ruby| texts.text(ruby, address)).as_raw(),
     }
 }
 
 /// The getter of the field with number `FIELD`.
-unsafe extern "C" fn get<const FIELD: usize>(packet: VALUE) -> VALUE {
+unsafe extern "C" fn get<P: PacketObject, const FIELD: usize>(packet: VALUE) -> VALUE {
     // SAFETY: Ruby keeps the receiver of a method alive while it runs.
-    let cursor: &PacketCursor = unsafe { inside(packet) };
-    Field::ALL.get(FIELD).map_or(rb_sys::Qnil as VALUE, |field| field_object(cursor, *field))
+    let packet: &P = unsafe { inside(packet) };
+    Field::ALL.get(FIELD).map_or(rb_sys::Qnil as VALUE, |field| field_object(packet, *field))
 }
 
-/// `reading.each_packet(cursor) { |cursor| }`: yields the cursor once per packet.
-unsafe extern "C" fn each_packet(reading: VALUE, packet: VALUE) -> VALUE {
+/// `source.each_packet(packet) { |packet| }`: yields the packet once per packet, moved on.
+unsafe extern "C" fn each_packet<S: PacketSource>(source: VALUE, object: VALUE) -> VALUE {
     // SAFETY: both objects are on the stack until this returns.
-    let (this, cursor): (&Reading, &PacketCursor) = unsafe { (inside(reading), inside(packet)) };
+    let (this, packet): (&S, &S::Packet) = unsafe { (inside(source), inside(object)) };
     loop {
-        let count = or_raise(|ruby| this.next_frames(ruby, cursor));
+        let count = or_raise(|ruby| this.next_batch(ruby, packet));
         if count == 0 {
-            return reading;
+            return source;
         }
         for index in 0..count {
-            cursor.point(index);
+            packet.point(index);
             // SAFETY: the block may raise, throw or break: nothing above needs dropping.
-            unsafe { rb_sys::rb_yield(packet) };
+            unsafe { rb_sys::rb_yield(object) };
         }
     }
 }
@@ -73,21 +111,21 @@ unsafe extern "C" fn each_packet(reading: VALUE, packet: VALUE) -> VALUE {
 /// Fields that one row may have; far above the number of fields there are.
 pub(crate) const ROW_FIELDS_MAX: usize = 64;
 
-/// `reading.each_row(cursor) { |array| }`: yields an Array of field values per packet.
-unsafe extern "C" fn each_row(reading: VALUE, packet: VALUE) -> VALUE {
+/// `source.each_row(packet) { |array| }`: yields an Array of field values per packet.
+unsafe extern "C" fn each_row<S: PacketSource>(source: VALUE, object: VALUE) -> VALUE {
     // SAFETY: both objects are on the stack until this returns.
-    let (this, cursor): (&Reading, &PacketCursor) = unsafe { (inside(reading), inside(packet)) };
+    let (this, packet): (&S, &S::Packet) = unsafe { (inside(source), inside(object)) };
     loop {
-        let count = or_raise(|ruby| this.next_frames(ruby, cursor));
+        let count = or_raise(|ruby| this.next_batch(ruby, packet));
         if count == 0 {
-            return reading;
+            return source;
         }
         for index in 0..count {
-            cursor.point(index);
+            packet.point(index);
             // Values on the stack are found and kept by the garbage collector.
             let mut row = [rb_sys::Qnil as VALUE; ROW_FIELDS_MAX];
             for (slot, field) in row.iter_mut().zip(this.fields()) {
-                *slot = field_object(cursor, *field);
+                *slot = field_object(packet, *field);
             }
             let len = this.fields().len().min(ROW_FIELDS_MAX);
             // SAFETY: the first `len` values of `row` are objects; making an Array and yielding may
@@ -100,10 +138,12 @@ unsafe extern "C" fn each_row(reading: VALUE, packet: VALUE) -> VALUE {
     }
 }
 
-/// Defines the loops as methods of `class`.
-pub(crate) fn define_loops(class: RClass) {
+/// Defines the loops as methods of `class`, whose objects are sources.
+pub(crate) fn define_packet_loops<S: PacketSource>(class: RClass) {
     type Loop = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
-    for (name, function) in [(c"each_packet", each_packet as Loop), (c"each_row", each_row)] {
+    for (name, function) in
+        [(c"each_packet", each_packet::<S> as Loop), (c"each_row", each_row::<S>)]
+    {
         // SAFETY: Ruby calls a method of arity 1 with self and one argument, which is what the
         // function takes; the type is erased because rb_define_method takes methods of any arity.
         unsafe {
@@ -113,21 +153,23 @@ pub(crate) fn define_loops(class: RClass) {
     }
 }
 
-/// Lists the getters: `get::<0>, get::<1>, ...`, one per field, checked against their number.
+type Getter = unsafe extern "C" fn(VALUE) -> VALUE;
+
+/// Lists the getters: `get::<P, 0>, get::<P, 1>, ...`, one per field, checked against their number.
 macro_rules! getters {
     ($($number:literal)*) => {
         /// A getter for each field, in the order of the fields.
-        const GETTERS: [unsafe extern "C" fn(VALUE) -> VALUE; Field::ALL.len()] =
-            [$(get::<$number>),*];
+        fn getters<P: PacketObject>() -> [Getter; Field::ALL.len()] {
+            [$(get::<P, $number>),*]
+        }
     };
 }
 
 getters! { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 }
 
-/// Defines a method for each field, of its name, that answers its value.
-pub(crate) fn define_field_getters(class: RClass) {
-    type Getter = unsafe extern "C" fn(VALUE) -> VALUE;
-    for (field, getter) in Field::ALL.iter().zip(GETTERS) {
+/// Defines a method for each field, of its name, that answers its value. The objects of `class` are packets.
+pub(crate) fn define_field_getters<P: PacketObject>(class: RClass) {
+    for (field, getter) in Field::ALL.iter().zip(getters::<P>()) {
         let Ok(name) = std::ffi::CString::new(field.name()) else { continue };
         // SAFETY: Ruby calls a method of arity 0 with self alone, which is what the function takes,
         // and copies the name.

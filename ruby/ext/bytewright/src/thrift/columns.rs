@@ -7,10 +7,9 @@ use bytewright::thrift::{
     Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind, ProtocolResult,
 };
 use magnus::typed_data::Obj;
-use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*};
+use magnus::{Error, RArray, RString, Ruby, Value, function, method, prelude::*};
 
-use super::codec::Codec;
-use crate::border::with_bytes;
+use crate::border::{Codec, encoding_named, with_bytes};
 use crate::columns::{Columnar, define_columns};
 use crate::error::{raised, to_ruby};
 use crate::memory_report::MemoryReport;
@@ -106,30 +105,6 @@ fn extend_with<'a>(
     let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
     columns.extend(encoding, &mut messages(whole), usize::MAX, limits)?;
     end.map(|()| whole.len())
-}
-
-/// `:binary` or `:compact`, by itself or in the keywords of a method.
-pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Error> {
-    let mut named = given;
-    if let Some(keywords) = RHash::from_value(given) {
-        let key = ruby.to_symbol("protocol");
-        let found: Option<Value> = keywords.get(key);
-        let others = keywords.len() - usize::from(found.is_some());
-        if others > 0 {
-            let message = format!("expected the keyword protocol, found {given:?}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
-        }
-        named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
-    }
-    let name = Symbol::from_value(named).map(|symbol| symbol.name().map(|name| name.into_owned()));
-    match name.transpose()?.as_deref() {
-        Some("binary") => Ok(Encoding::Binary),
-        Some("compact") => Ok(Encoding::Compact),
-        _ => {
-            let message = format!("expected the protocol :binary or :compact, found {named:?}");
-            Err(Error::new(ruby.exception_arg_error(), message))
-        }
-    }
 }
 
 pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {

@@ -9,10 +9,11 @@ use bytewright::thrift::{
 use rb_sys::VALUE;
 
 use super::super::tables::{bytes, new_string};
+use super::codec::{Codec, Layout, Making};
 use super::defaults::{reset, reset_union, set_defaults, set_missing_defaults};
+use super::scratch::{Scratch, with_scratch};
 use super::values::{blocks, boolean, integer, interned, new_set_hash, set, set_of, utf8, uuid};
 use super::{NIL, intern, module_of_ways, names, protected};
-use crate::thrift::{Codec, Layout, Making, Scratch, with_scratch};
 
 /// Fields that are mostly plucked, at most.
 const FEW: usize = 8;

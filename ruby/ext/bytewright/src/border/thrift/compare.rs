@@ -8,8 +8,9 @@ use std::ffi::c_int;
 
 use rb_sys::{VALUE, ruby_value_type};
 
+use super::codec::{Codec, Layout};
+use super::known::{HASH, Known, known, variable};
 use super::{NIL, Variable, class_of};
-use crate::thrift::{Codec, HASH, Known, Layout, known, variable};
 
 /// How deep objects are compared here.
 const DEPTH_MAX: u32 = 128;

@@ -2,8 +2,8 @@
 
 use rb_sys::VALUE;
 
+use super::codec::Layout;
 use super::{NIL, names};
-use crate::thrift::Layout;
 
 /// Makes the fields of an object from before what they are in a new one. One that has no variables at all stays
 /// so, as with the gem.

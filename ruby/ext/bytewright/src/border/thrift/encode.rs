@@ -10,8 +10,10 @@ use bytewright::thrift::{DEPTH_USUAL, Encoding, ProtocolError, Type, WireType, W
 use rb_sys::{VALUE, ruby_value_type};
 
 use super::super::tables::bytes;
+use super::codec::{Codec, Layout};
+use super::known::{HASH, Known, known, variable};
+use super::scratch::with_scratch;
 use super::{NIL, class_of, is_string, names, protected};
-use crate::thrift::{Codec, HASH, Known, Layout, known, variable, with_scratch};
 
 /// What became of an object.
 pub(super) enum Encoded {

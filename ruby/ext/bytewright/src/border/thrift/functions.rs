@@ -9,12 +9,12 @@ use rb_sys::VALUE;
 
 use super::super::or_raise;
 use super::build::{Decoded, Source, decode, pluck};
+use super::codec::{Codec, encoding_named};
 use super::encode::{Encoded, encode};
 use super::methods::{fail, plain_class_of};
 use super::transport::is_true;
 use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, resume, value};
 use crate::error::to_ruby;
-use crate::thrift::{Codec, encoding_named};
 
 /// Calls a private method of the module, which has the gem do it.
 ///

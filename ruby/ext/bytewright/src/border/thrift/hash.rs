@@ -17,10 +17,11 @@ use std::ffi::c_int;
 
 use rb_sys::{VALUE, ruby_value_type};
 
+use super::codec::{Codec, Layout};
 use super::compare::is_set;
+use super::known::{HASH, Known, variable};
 use super::mixing::{Mixing, Sum, as_element};
 use super::{class_of, names};
-use crate::thrift::{Codec, HASH, Known, Layout, variable};
 
 /// How deep objects are hashed here.
 const DEPTH_MAX: u32 = 128;

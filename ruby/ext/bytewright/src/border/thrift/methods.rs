@@ -11,15 +11,17 @@ use rb_sys::{ID, VALUE};
 
 use super::super::or_raise;
 use super::build::{Decoded, Source, decode, start_over};
+use super::codec::{Codec, Making, Ways};
 use super::compare::Comparison;
 use super::defaults::set_defaults;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::functions::message_source;
 use super::hash::Hashing;
+use super::known::{Known, PROTOCOL, TRANSPORT, known, variable};
+use super::refill::complete;
 use super::transport::{Place, known_protocol};
 use super::{NIL, bytes, class_of, codec_of, is_frozen, is_of, is_string, names, resume, value};
 use crate::error::{to_ruby, to_thrift};
-use crate::thrift::{Codec, Known, Making, PROTOCOL, TRANSPORT, Ways, complete, known, variable};
 
 /// Bytes that were read of a MemoryBufferTransport before it lets go of them, as in the gem.
 const GARBAGE_LEN: usize = 4096;

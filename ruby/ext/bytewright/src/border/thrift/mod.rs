@@ -4,14 +4,18 @@
 //! whatever raises inside leaves by `longjmp` over plain values alone, and comes back as a state.
 
 mod build;
+mod codec;
 mod compare;
 mod defaults;
 mod define;
 mod encode;
 mod functions;
 mod hash;
+mod known;
 mod methods;
 mod mixing;
+mod refill;
+mod scratch;
 mod transport;
 mod values;
 mod variable;
@@ -26,11 +30,13 @@ use magnus::{Error, RClass, RString, Ruby, Value};
 use rb_sys::{ID, VALUE};
 
 use super::tables::bytes;
-use crate::thrift::{Codec, generation};
+use known::generation;
 
-pub(crate) use define::define_thrift;
+pub(crate) use codec::{Codec, define_codec, encoding_named};
 pub(crate) use values::uuid_text;
-pub(crate) use variable::{Variable, find_places};
+
+use define::define_thrift;
+use variable::Variable;
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 

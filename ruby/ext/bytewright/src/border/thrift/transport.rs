@@ -3,10 +3,10 @@
 use bytewright::thrift::Encoding;
 use rb_sys::VALUE;
 
-use super::{NIL, class_of, is_frozen, is_of, is_string};
-use crate::thrift::{
+use super::known::{
     INDEX, Known, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, known, variable,
 };
+use super::{NIL, class_of, is_frozen, is_of, is_string};
 
 /// A protocol over a transport, both exactly of classes that are known.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use rb_sys::VALUE;
 
 use super::super::tables::new_string;
 use super::NIL;
-use crate::thrift::{HASH, Known, known, variable};
+use super::known::{HASH, Known, known, variable};
 
 /// Elements that are put into an Array at once.
 const BLOCK_LEN: usize = 64;

@@ -6,15 +6,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, Schema, StructId, StructKind,
-    Type, WireType,
+    Encoding, FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, Schema, StructId,
+    StructKind, Type, WireType,
 };
 use magnus::rb_sys::AsRawValue;
 use magnus::value::{Opaque, ReprValue};
 use magnus::{Error, Object, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function};
 
-use super::known;
-use crate::border::{Variable, find_places, hold_codec};
+use super::variable::{Variable, find_places};
+use super::{define_thrift, hold_codec, known};
 use crate::error::raised;
 
 /// Projections that a codec keeps, each with its paths; others make it forget all.
@@ -387,7 +387,32 @@ fn pin(ruby: &Ruby, module: Value) {
     ruby.gc_register_mark_object(module);
 }
 
-pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
+/// `:binary` or `:compact`, by itself or in the keywords of a method.
+pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Error> {
+    let mut named = given;
+    if let Some(keywords) = RHash::from_value(given) {
+        let key = ruby.to_symbol("protocol");
+        let found: Option<Value> = keywords.get(key);
+        let others = keywords.len() - usize::from(found.is_some());
+        if others > 0 {
+            let message = format!("expected the keyword protocol, found {given:?}");
+            return Err(Error::new(ruby.exception_arg_error(), message));
+        }
+        named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
+    }
+    let name = Symbol::from_value(named).map(|symbol| symbol.name().map(|name| name.into_owned()));
+    match name.transpose()?.as_deref() {
+        Some("binary") => Ok(Encoding::Binary),
+        Some("compact") => Ok(Encoding::Compact),
+        _ => {
+            let message = format!("expected the protocol :binary or :compact, found {named:?}");
+            Err(Error::new(ruby.exception_arg_error(), message))
+        }
+    }
+}
+
+/// Defines the class, and what reads and writes by it.
+pub(crate) fn define_codec(ruby: &Ruby) -> Result<RClass, Error> {
     let class = crate::class::define::<Codec>(ruby, "ThriftCodec")?;
     class.define_singleton_method("build", function!(Codec::build, 2))?;
     class.define_singleton_method("keep", function!(keep, 2))?;
@@ -395,7 +420,6 @@ pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_singleton_method("pin", function!(pin, 1))?;
     class.define_singleton_method("expire", function!(known::expire, 0))?;
     class.define_singleton_method("generation", function!(known::generation, 0))?;
-    super::idl::define(class)?;
-    crate::border::define_thrift(class);
-    Ok(())
+    define_thrift(class);
+    Ok(class)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use magnus::rb_sys::AsRawValue;
 use magnus::{Error, RClass, Ruby};
 
-use crate::border::{Variable, find_places};
+use super::variable::{Variable, find_places};
 
 /// What a class is to us. The number is its place in [`CLASSES`] and in Ruby's `KNOWN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

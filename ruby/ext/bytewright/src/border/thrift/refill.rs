@@ -5,7 +5,7 @@ use bytewright::thrift::{Encoding, Extent, Limits, Progress};
 use magnus::value::ReprValue;
 use magnus::{Error, Object, RObject, RString, Ruby, Value};
 
-use crate::border::{empty_bytes, extent_advance};
+use super::{empty_bytes, extent_advance};
 use crate::error::{end_of_file, to_thrift};
 
 /// Bytes that the gem asks for at once, at least; a transport gives those that are there.
