@@ -36,10 +36,10 @@ test-rust: setup
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo test --quiet --locked --workspace
 
-# The heap under the address sanitizer, which the stable toolchain has when it is told to be another.
+# The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg bytewright_asan" BYTEWRIGHT_OPERATIONS=2000 \
-		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash \
+		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash --test batch \
 		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan
 
 # Without a locale, as in a container; test-gc runs in the locale that is set.

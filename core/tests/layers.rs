@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &["terminal"]),
     ("panics", &[]),
     ("wire", &["error"]),
-    ("batch", &["terminal", "error"]),
+    ("batch", &["terminal", "panics", "error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["batch", "wire", "error"]),
@@ -43,7 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, and one C library each.
+/// that the system writes to first, structs that other languages take over, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
     "heap/memory.rs",
     "heap/prefetch.rs",
@@ -51,6 +51,7 @@ const UNSAFE_FILES: &[&str] = &[
     "stream/isal.rs",
     "files/mapping.rs",
     "stream/read_at.rs",
+    "batch/arrow.rs",
     "scan/libpcap.rs",
 ];
 

@@ -6,6 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::bits::Bits;
 use super::{DataType, Value};
 
+/// Nanoseconds in a microsecond.
+pub(super) const MICROSECOND: i64 = 1000;
+
 /// The values of one field, a value or a null for each row.
 ///
 /// - Values of a fixed width are packed, little-endian, [`DataType::width`] bytes each. A null takes its place
@@ -103,6 +106,23 @@ impl Column {
         Buffers { values, offsets: self.offsets, validity: self.validity.into_bytes() }
     }
 
+    /// The same rows as values of another type, which keeps them in the same way.
+    pub(super) fn with_type(self, data_type: DataType) -> Column {
+        debug_assert_eq!(self.data_type.width(), data_type.width());
+        Column { data_type, ..self }
+    }
+
+    /// The same rows with other values, and nulls where they are.
+    pub(super) fn with_values(
+        &self,
+        data_type: DataType,
+        values: Vec<u8>,
+        offsets: Vec<i64>,
+    ) -> Column {
+        let (validity, null_count) = (self.validity.clone(), self.null_count);
+        Column { data_type, values, offsets, bools: Bits::default(), validity, null_count }
+    }
+
     /// Whether `row` has a value.
     #[inline]
     pub fn is_valid(&self, row: usize) -> bool {
@@ -117,6 +137,7 @@ impl Column {
         }
         match self.data_type {
             DataType::TimeNs => Value::Time(self.signed(row)),
+            DataType::TimeUs => Value::Time(self.signed(row).saturating_mul(MICROSECOND)),
             DataType::DurationUs => Value::Duration(self.unsigned(row)),
             DataType::Address => Value::Address(ip_address(self.fixed(row))),
             DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 | DataType::TcpFlags => {
@@ -163,7 +184,7 @@ impl Column {
     /// The first row of [`DataType::Text`] whose bytes are not UTF-8, for readers that insist on it, such as
     /// Arrow's.
     pub fn invalid_text_row(&self) -> Option<usize> {
-        if self.data_type != DataType::Text || self.is_one_text() {
+        if !matches!(self.data_type, DataType::Text | DataType::Json) || self.is_one_text() {
             return None;
         }
         (0..self.len()).find(|row| std::str::from_utf8(self.bytes(*row)).is_err())
@@ -233,6 +254,9 @@ impl Column {
             (_, Value::Null) => self.push_null(),
             (DataType::TimeNs, Value::Time(nanoseconds)) => {
                 self.push_fixed(nanoseconds.to_le_bytes());
+            }
+            (DataType::TimeUs, Value::Time(nanoseconds)) => {
+                self.push_fixed(nanoseconds.div_euclid(MICROSECOND).to_le_bytes());
             }
             (DataType::DurationUs, Value::Duration(microseconds)) => {
                 self.push_fixed(microseconds.to_le_bytes());

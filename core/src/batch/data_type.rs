@@ -5,6 +5,9 @@
 pub enum DataType {
     /// A time, nanoseconds since 1970-01-01 00:00 UTC, in 64 signed bits.
     TimeNs,
+    /// A time, microseconds since 1970-01-01 00:00 UTC, in 64 signed bits: what a time in nanoseconds becomes for
+    /// programs that take no finer ones.
+    TimeUs,
     /// A duration in microseconds, in 64 unsigned bits.
     DurationUs,
     /// An IP address in 16 bytes; IPv4 as `::ffff:a.b.c.d` (RFC 4291, section 2.5.5.2).
@@ -71,6 +74,7 @@ impl DataType {
     pub const fn name(self) -> &'static str {
         match self {
             DataType::TimeNs => "time_ns",
+            DataType::TimeUs => "time_us",
             DataType::DurationUs => "duration_us",
             DataType::Address => "address",
             DataType::U8 => "u8",
@@ -96,7 +100,7 @@ impl DataType {
     #[must_use]
     pub const fn storage(self) -> DataType {
         match self {
-            DataType::TimeNs => DataType::I64,
+            DataType::TimeNs | DataType::TimeUs => DataType::I64,
             DataType::DurationUs => DataType::U64,
             DataType::Json => DataType::Text,
             DataType::TcpFlags => DataType::U16,
@@ -115,6 +119,7 @@ impl DataType {
             DataType::U64
             | DataType::I64
             | DataType::TimeNs
+            | DataType::TimeUs
             | DataType::DurationUs
             | DataType::Double => Some(8),
             DataType::Address | DataType::Uuid => Some(16),

@@ -5,10 +5,13 @@
 //! or by blocks, read by [`Value`], and cleared or given up when it is full. It knows nothing of what its rows
 //! are: packets, flows and calls bring their schema, and fill it.
 
+#[cfg(target_endian = "little")]
+pub mod arrow;
 mod bits;
 mod column;
 pub mod csv;
 mod data_type;
+mod export;
 pub mod json;
 pub mod notation;
 pub(crate) mod schema;
@@ -17,6 +20,7 @@ mod value;
 pub(crate) use column::mapped;
 pub use column::{Buffers, Column};
 pub use data_type::{DataType, Enumeration};
+pub use export::{AddressForm, ExportOptions, Origin, TimeUnit};
 pub use schema::{Field, Schema};
 pub use value::{ShortText, Value};
 

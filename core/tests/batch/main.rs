@@ -8,6 +8,8 @@
 #[path = "../generate/mod.rs"]
 mod generate;
 
+mod arrow;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bytewright::batch::{
@@ -67,7 +69,7 @@ impl Model {
         }
         let number = random.next() >> random.below(64);
         Model::Plain(match data_type {
-            DataType::TimeNs => Value::Time(number as i64),
+            DataType::TimeNs | DataType::TimeUs => Value::Time(number as i64),
             DataType::DurationUs => Value::Duration(number),
             DataType::Address if random.once_in(2) => {
                 Value::Address(Ipv4Addr::from(random.array::<4>()).into())

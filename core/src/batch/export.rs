@@ -1,0 +1,220 @@
+//! Rows as other programs take them: the choices that they have, and the columns that are converted for them.
+//!
+//! What leaves as Arrow or Parquet is a batch whose types those formats have. Columns that need no conversion are
+//! handed through without copying.
+
+use std::io::Write;
+
+use super::column::MICROSECOND;
+use super::{Batch, Column, DataType, Field, Schema, Value};
+use crate::{Error, Result};
+
+/// What the name of the column ends in that has the nanoseconds which a time in microseconds lacks.
+const REST_ENDING: &str = "_nanos";
+
+/// How values look to other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExportOptions {
+    /// The unit of times.
+    pub timestamps: TimeUnit,
+    /// Whether unsigned numbers become signed ones of the next width, for programs without unsigned numbers. Those
+    /// of 64 bits stay as wide, and one above 2^63 - 1 is an error.
+    pub signed: bool,
+    /// The form of IP addresses.
+    pub addresses: AddressForm,
+}
+
+/// The unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    #[default]
+    Nanoseconds,
+    /// Microseconds, for programs that refuse nanoseconds. The column behind, with `_nanos` added to its name, has
+    /// the nanoseconds that are left, 0 to 999.
+    Microseconds,
+}
+
+/// The form of IP addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AddressForm {
+    /// As people write them.
+    #[default]
+    Text,
+    /// 16 bytes, IPv4 as `::ffff:a.b.c.d`.
+    Binary,
+}
+
+/// What rows were made of, for those who find them later.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The names of the inputs.
+    pub sources: Vec<String>,
+    /// Which packets were taken, as an expression; nothing where all of them were.
+    pub filter: Option<String>,
+}
+
+impl Origin {
+    /// Keys and values for Arrow and Parquet: who made rows of `schema`, and of what.
+    pub fn metadata(&self, schema: &Schema) -> Vec<(String, String)> {
+        let pair = |key: &str, value: &str| (format!("bytewright.{key}"), value.to_owned());
+        let mut pairs = vec![
+            pair("version", env!("CARGO_PKG_VERSION")),
+            pair("schema", schema.name()),
+            pair("sources", &self.sources.join("\n")),
+        ];
+        pairs.extend(self.filter.as_ref().map(|filter| pair("filter", filter)));
+        pairs
+    }
+}
+
+/// Converts batches of one schema.
+#[derive(Debug, Clone)]
+pub(super) struct Export {
+    schema: Schema,
+    options: ExportOptions,
+}
+
+impl Export {
+    /// For batches of `schema`.
+    pub(super) fn new(schema: &Schema, options: ExportOptions) -> Self {
+        let mut fields = Vec::with_capacity(schema.fields().len());
+        for field in schema.fields() {
+            let named = |name: String, data_type| {
+                Field::new(name, data_type, field.is_nullable(), field.meaning().to_owned())
+            };
+            let name = field.name().to_owned();
+            fields.push(named(name, options.type_of(field.data_type())));
+            if options.has_rest(field.data_type()) {
+                fields.push(Field::new(
+                    format!("{}{REST_ENDING}", field.name()),
+                    DataType::I16,
+                    field.is_nullable(),
+                    format!("Nanoseconds to be added to {}, 0 to 999.", field.name()),
+                ));
+            }
+        }
+        Export { schema: Schema::new(schema.name().to_owned(), fields), options }
+    }
+
+    /// What the converted batches have.
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The rows of `batch`, converted.
+    pub(super) fn convert(&self, batch: Batch) -> Result<Batch> {
+        let row_count = batch.row_count;
+        let schema = batch.schema;
+        let mut columns = Vec::with_capacity(self.schema.fields().len());
+        for (field, column) in schema.fields().iter().zip(batch.columns) {
+            let rest = self.options.has_rest(field.data_type()).then(|| nanoseconds(&column));
+            columns.push(self.options.convert(column, field.name())?);
+            columns.extend(rest);
+        }
+        Ok(Batch { schema: self.schema.clone(), row_count, columns })
+    }
+}
+
+impl ExportOptions {
+    /// The type that a column gets.
+    fn type_of(self, data_type: DataType) -> DataType {
+        match data_type {
+            DataType::TimeNs if self.timestamps == TimeUnit::Microseconds => DataType::TimeUs,
+            DataType::Address if self.addresses == AddressForm::Text => DataType::Text,
+            DataType::Enumeration(names) if names.is_closed => DataType::Text,
+            DataType::DurationUs => DataType::DurationUs,
+            _ if self.signed => match data_type.storage() {
+                DataType::U8 => DataType::I16,
+                DataType::U16 => DataType::I32,
+                DataType::U32 | DataType::U64 => DataType::I64,
+                _ => data_type,
+            },
+            _ => data_type,
+        }
+    }
+
+    /// Whether a column gets another behind it.
+    fn has_rest(self, data_type: DataType) -> bool {
+        data_type == DataType::TimeNs && self.timestamps == TimeUnit::Microseconds
+    }
+
+    /// The column with the type that it gets. `name` is what errors call it.
+    fn convert(self, column: Column, name: &str) -> Result<Column> {
+        let to = self.type_of(column.data_type());
+        match (column.data_type(), to) {
+            (DataType::TimeNs, DataType::TimeUs) => Ok(microseconds(&column)),
+            (DataType::DurationUs, _) | (DataType::U64, DataType::I64) => {
+                within_signed(&column, name)?;
+                Ok(column.with_type(to))
+            }
+            (DataType::Address | DataType::Enumeration(_), DataType::Text) => Ok(spelled(&column)),
+            (DataType::Text | DataType::Json, _) => match column.invalid_text_row() {
+                Some(_) => Err(Error::format(format!("UTF-8 in the column {name}"), "other bytes")),
+                None => Ok(column),
+            },
+            (from, to) if from.width() != to.width() => Ok(widened(&column, to)),
+            _ => Ok(column),
+        }
+    }
+}
+
+/// Times in microseconds, rounded down.
+fn microseconds(column: &Column) -> Column {
+    let (times, _) = column.values().as_chunks();
+    let values = times
+        .iter()
+        .flat_map(|time| i64::from_le_bytes(*time).div_euclid(MICROSECOND).to_le_bytes());
+    column.with_values(DataType::TimeUs, values.collect(), Vec::new())
+}
+
+/// The nanoseconds that times in microseconds lack.
+fn nanoseconds(column: &Column) -> Column {
+    let (times, _) = column.values().as_chunks();
+    let values = times
+        .iter()
+        .flat_map(|time| (i64::from_le_bytes(*time).rem_euclid(MICROSECOND) as i16).to_le_bytes());
+    column.with_values(DataType::I16, values.collect(), Vec::new())
+}
+
+/// Fails where a value of 64 unsigned bits is none of 64 signed ones.
+fn within_signed(column: &Column, name: &str) -> Result<()> {
+    let (numbers, _) = column.values().as_chunks();
+    for (row, number) in numbers.iter().enumerate() {
+        let number = u64::from_le_bytes(*number);
+        if i64::try_from(number).is_err() && column.is_valid(row) {
+            let what = format!("a number in the column {name}");
+            return Err(Error::limit(what, i64::MAX.unsigned_abs(), number));
+        }
+    }
+    Ok(())
+}
+
+/// The unsigned numbers of a column as numbers of a larger width.
+fn widened(column: &Column, to: DataType) -> Column {
+    let (Some(from_width), Some(to_width)) = (column.data_type().width(), to.width()) else {
+        return column.clone();
+    };
+    let mut values = vec![0; column.len() * to_width];
+    let slots = values.chunks_exact_mut(to_width);
+    for (slot, number) in slots.zip(column.values().chunks_exact(from_width)) {
+        slot[..from_width].copy_from_slice(number);
+    }
+    column.with_values(to, values, Vec::new())
+}
+
+/// Addresses and names as text.
+fn spelled(column: &Column) -> Column {
+    let mut text = Vec::with_capacity(column.len() * 16);
+    let mut offsets = Vec::with_capacity(column.len() + 1);
+    offsets.push(0);
+    for row in 0..column.len() {
+        match column.value(row) {
+            Value::Text(name) => text.extend_from_slice(name.as_bytes()),
+            // Writing into memory does not fail.
+            value => drop(write!(text, "{value}")),
+        }
+        offsets.push(text.len() as i64);
+    }
+    column.with_values(DataType::Text, text, offsets)
+}
