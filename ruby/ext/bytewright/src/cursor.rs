@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::c_int;
 
-use bytewright::table::{Cursor, OrderedSnapshot};
+use bytewright::table::Cursor;
 use magnus::{Error, RString, Ruby, method, prelude::*};
 
 use crate::border::{bytes_of, string_of};
@@ -18,8 +18,8 @@ pub(crate) struct CursorObject {
 }
 
 impl CursorObject {
-    pub(crate) fn new(snapshot: Box<dyn OrderedSnapshot>, encoding: c_int) -> CursorObject {
-        CursorObject { cursor: RefCell::new(Some(Cursor::new(snapshot))), encoding }
+    pub(crate) fn new(cursor: Cursor, encoding: c_int) -> CursorObject {
+        CursorObject { cursor: RefCell::new(Some(cursor)), encoding }
     }
 
     fn with<R>(

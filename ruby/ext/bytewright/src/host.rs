@@ -1,27 +1,35 @@
 //! Ruby, as the core's sessions see it.
 
-use bytewright::session::Host;
+use std::cell::RefCell;
+
+use bytewright::session::{Host, Outcome};
 use magnus::value::Opaque;
 use magnus::{Error, RString, Ruby, Value, prelude::*};
 
-use crate::border::{bytes_of, without_lock};
+use crate::border::{bytes_of, lock};
 use crate::error::to_ruby;
 
 /// Ruby, and the object that a session reads, if there is one.
 pub(crate) struct RubyHost<'r> {
     ruby: &'r Ruby,
     object: Option<Opaque<Value>>,
+    tries: RefCell<lock::Tries>,
 }
 
 impl<'r> RubyHost<'r> {
     /// For a session that reads no object, or has ended.
     pub(crate) fn new(ruby: &'r Ruby) -> Self {
-        RubyHost { ruby, object: None }
+        Self::with_object(ruby, None)
+    }
+
+    /// What an operation of the core gives, with its failure as an exception.
+    pub(crate) fn raised<T>(&self, outcome: Outcome<T, Self>) -> Result<T, Error> {
+        outcome.map_err(|failure| failure.into_host(self))
     }
 
     /// For a session that may read `object`.
     pub(crate) fn with_object(ruby: &'r Ruby, object: Option<Opaque<Value>>) -> Self {
-        RubyHost { ruby, object }
+        RubyHost { ruby, object, tries: RefCell::default() }
     }
 }
 
@@ -37,7 +45,12 @@ impl Host for RubyHost<'_> {
         work: &(dyn Fn() -> T + Sync),
         wake: &(dyn Fn() + Sync),
     ) -> Result<Option<T>, Error> {
-        without_lock(self.ruby, &work, &wake)
+        let mut tries = self.tries.borrow_mut();
+        let outcome = tries.without_lock(self.ruby, &work, &wake)?;
+        if outcome.is_some() {
+            *tries = lock::Tries::default();
+        }
+        Ok(outcome)
     }
 
     fn check_interrupts(&self) -> Result<(), Error> {

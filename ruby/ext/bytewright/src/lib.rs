@@ -29,10 +29,10 @@ mod record;
 mod selection;
 mod snapshot;
 mod table;
-mod table_methods;
 mod thrift;
 mod turn;
 mod view;
+mod walk;
 mod writer;
 
 use magnus::{Error, Ruby, function, prelude::*};
@@ -70,8 +70,9 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
 }
 
 fn define_tables(ruby: &Ruby) -> Result<(), Error> {
-    table_methods::init(ruby)?;
+    table::init(ruby)?;
     snapshot::init(ruby)?;
+    walk::init(ruby)?;
     view::init(ruby)?;
     claim::init(ruby)?;
     cursor::init(ruby)

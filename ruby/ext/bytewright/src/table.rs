@@ -1,316 +1,384 @@
-//! `Bytewright::Table` and its two kinds: a table of the core inside of a Ruby object.
-//!
-//! Ruby's lock guards the table. What takes long releases that lock, and keeps the table for itself
-//! meanwhile ([`Turn`]); so does a transaction.
+//! `Bytewright::Table` and its two kinds: a table of the core, which threads share, inside of a Ruby object. Here are all
+//! methods but those that programs call most, which are in `border/tables.rs`.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
+use std::time::Duration;
 
-use bytewright::ErrorKind;
-use bytewright::table::file::TableKind;
-use bytewright::table::{OrderedTable, Table, memory};
-use magnus::{Error, Ruby};
+use bytewright::session::table::{self, AnySnapshot, Entry, TableHandle, Walk};
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
+use bytewright::table::{BackupOptions, KeyRange, Table};
+use magnus::typed_data::Obj;
+use magnus::{
+    Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
+};
 
-use crate::border::{adjust_memory_usage, encoding_index, lock};
-use crate::error::{raised, to_ruby};
-use crate::turn::{Taken, Turn};
-
-/// A table of any kind.
-#[expect(clippy::large_enum_variant, reason = "a box would be one more step to each entry")]
-pub(crate) enum Content {
-    Hash(memory::HashTable),
-    Tree(memory::TreeTable),
-    HashFile(Box<dyn Table>),
-    TreeFile(Box<dyn OrderedTable>),
-    Closed,
-}
-
-impl Content {
-    fn in_memory(kind: TableKind) -> Content {
-        match kind {
-            TableKind::Hashed => Content::Hash(memory::HashTable::new()),
-            TableKind::Ordered => Content::Tree(memory::TreeTable::new()),
-        }
-    }
-
-    pub(crate) fn table(&self) -> bytewright::Result<&dyn Table> {
-        match self {
-            Content::Hash(table) => Ok(table),
-            Content::Tree(table) => Ok(table),
-            Content::HashFile(table) => Ok(table.as_ref()),
-            Content::TreeFile(table) => Ok(table.as_ref()),
-            Content::Closed => Err(is_closed()),
-        }
-    }
-
-    pub(crate) fn table_mut(&mut self) -> bytewright::Result<&mut dyn Table> {
-        match self {
-            Content::Hash(table) => Ok(table),
-            Content::Tree(table) => Ok(table),
-            Content::HashFile(table) => Ok(table.as_mut()),
-            Content::TreeFile(table) => Ok(table.as_mut()),
-            Content::Closed => Err(is_closed()),
-        }
-    }
-
-    pub(crate) fn ordered(&self) -> bytewright::Result<&dyn OrderedTable> {
-        match self {
-            Content::Tree(table) => Ok(table),
-            Content::TreeFile(table) => Ok(table.as_ref()),
-            Content::Closed => Err(is_closed()),
-            Content::Hash(_) | Content::HashFile(_) => {
-                let message = "expected an ordered table, found a hashed one";
-                Err(bytewright::Error::new(ErrorKind::Argument, message))
-            }
-        }
-    }
-}
-
-fn is_closed() -> bytewright::Error {
-    bytewright::Error::new(ErrorKind::Closed, "expected an open table, found it closed")
-}
+use crate::border::{
+    SharedTable, adjust_memory_usage, bytes_of, define_allocators, define_table_methods,
+    encoding_index, encoding_object, pack_strings, path_of, string_of,
+};
+use crate::class;
+use crate::cursor::CursorObject;
+use crate::selection::{key_range, selection_of};
+use crate::snapshot::{SnapshotObject, entries_hash};
+use crate::turn::{Sharing, Strand, TurnMutex};
+use crate::view::ViewObject;
+use crate::walk::WalkObject;
 
 /// A table in a Ruby object.
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Table", free_immediately, mark, size)]
 pub(crate) struct TableObject {
-    pub(crate) kind: TableKind,
-    pub(crate) content: RefCell<Content>,
-    pub(crate) turn: Turn,
+    handle: TableHandle<Strand>,
+    mutex: TurnMutex,
     /// The number of the encoding that Strings get, as Ruby counts them.
-    pub(crate) encoding: Cell<c_int>,
-    pub(crate) is_in_file: Cell<bool>,
-    /// Whether the end of a transaction waits for a disk.
-    pub(crate) commits_wait: Cell<bool>,
+    encoding: Cell<c_int>,
     /// Values on their way to Strings, for as long as nothing of Ruby's runs.
-    pub(crate) scratch: RefCell<Vec<u8>>,
-    pressure: Pressure,
+    scratch: RefCell<Vec<u8>>,
 }
 
 impl magnus::DataTypeFunctions for TableObject {
     fn mark(&self, marker: &magnus::gc::Marker) {
-        self.turn.mark(marker);
+        self.mutex.mark(marker, self.handle.turn());
     }
 
     fn size(&self) -> usize {
-        // Somebody may be changing it without Ruby's lock.
-        let content = match self.content.try_borrow() {
-            Ok(content) => memory_bytes(&content),
-            Err(_) => self.pressure.reported.get() as usize,
-        };
-        size_of::<Self>() + content
+        size_of::<Self>() + self.handle.memory_bytes()
     }
 
     fn free(self: Box<Self>) {
-        adjust_memory_usage(-self.pressure.reported.get());
+        adjust_memory_usage(-self.handle.reported_bytes());
     }
 }
 
-/// Bytes of memory that it takes. A file's table would have to read much of the file to say it.
-fn memory_bytes(content: &Content) -> usize {
-    match content {
-        Content::Hash(table) => table.stat().map_or(0, |stat| stat.memory_bytes as usize),
-        Content::Tree(table) => table.stat().map_or(0, |stat| stat.memory_bytes as usize),
-        _ => 0,
+impl SharedTable for TableObject {
+    type Caller = Strand;
+
+    fn handle(&self) -> &TableHandle<Strand> {
+        &self.handle
+    }
+
+    fn wait(&self, ruby: &Ruby) -> Result<(), Error> {
+        self.run(ruby, TableHandle::wait)
+    }
+
+    fn wait_until_idle(&self, ruby: &Ruby) -> Result<(), Error> {
+        self.run(ruby, TableHandle::wait_until_idle)
+    }
+
+    fn change_at_length(
+        &self,
+        ruby: &Ruby,
+        work: &mut (dyn FnMut(&mut dyn Table) -> bytewright::Result<()> + Send),
+    ) -> Result<(), Error> {
+        self.run(ruby, |handle, host| {
+            handle.change_at_length(host, |content| work(content.table_mut()?))
+        })
+    }
+
+    fn report_memory(&self, ruby: &Ruby) {
+        self.handle.report_memory(&Sharing::new(ruby, &self.mutex));
+    }
+
+    fn encoding(&self) -> c_int {
+        self.encoding.get()
+    }
+
+    fn scratch(&self) -> &RefCell<Vec<u8>> {
+        &self.scratch
+    }
+
+    fn in_memory(kind: TableKind) -> TableObject {
+        TableObject::new(TableHandle::in_memory(kind))
     }
 }
 
-/// What Ruby's garbage collector was told of a table's memory. It is told in coarse steps: counting
-/// takes longer than a change does.
-#[derive(Default)]
-struct Pressure {
-    reported: Cell<isize>,
-    changes_left: Cell<u64>,
-}
-
-/// Changes after which the memory is counted again, in a table of a few entries.
-const CHANGES_MIN: u64 = 1024;
+type Strings = (RString, RString);
 
 impl TableObject {
-    pub(crate) fn in_memory(kind: TableKind) -> TableObject {
-        Self::new(kind, Content::in_memory(kind))
-    }
-
-    pub(crate) fn new(kind: TableKind, content: Content) -> TableObject {
+    fn new(handle: TableHandle<Strand>) -> TableObject {
         TableObject {
-            kind,
-            is_in_file: Cell::new(matches!(content, Content::HashFile(_) | Content::TreeFile(_))),
-            content: RefCell::new(content),
-            turn: Turn::default(),
+            handle,
+            mutex: TurnMutex::default(),
             encoding: Cell::new(encoding_index(None)),
-            commits_wait: Cell::new(false),
             scratch: RefCell::default(),
-            pressure: Pressure { reported: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
         }
     }
 
-    /// Notes a change, after which there may be more or less memory in use.
-    #[inline]
-    pub(crate) fn note_change(&self) {
-        match self.pressure.changes_left.get().checked_sub(1) {
-            Some(left) => self.pressure.changes_left.set(left),
-            None => self.report_memory(),
-        }
+    /// Does an operation of the core's, and raises what goes wrong.
+    fn run<'a, R>(
+        &'a self,
+        ruby: &'a Ruby,
+        work: impl FnOnce(&TableHandle<Strand>, &Sharing<'a>) -> Result<R, Failure>,
+    ) -> Result<R, Error> {
+        let host = Sharing::new(ruby, &self.mutex);
+        host.raised(work(&self.handle, &host))
     }
 
-    #[cold]
-    fn report_memory(&self) {
-        let Ok(content) = self.content.try_borrow() else { return };
-        // A file's table has its bounds, and to count it may cost each change to come.
-        if self.is_in_file.get() {
-            return;
-        }
-        let len = content.table().and_then(Table::len).unwrap_or(0);
-        self.pressure.changes_left.set(CHANGES_MIN.max(len / 16));
-        let bytes = memory_bytes(&content) as isize;
-        adjust_memory_usage(bytes - self.pressure.reported.replace(bytes));
+    /// `table.use_encoding(encoding)`: the encoding of the Strings it gives.
+    fn use_encoding(&self, encoding: Value) {
+        self.encoding.set(encoding_index(Some(encoding)));
     }
 
-    /// Returns when no other fiber has the table for itself.
-    pub(crate) fn wait(&self, ruby: &Ruby) -> Result<(), Error> {
-        if !self.turn.is_taken() || self.turn.is_mine(ruby) {
-            return Ok(());
-        }
-        self.take_turn(ruby)?;
-        self.turn.give_back(ruby)
+    fn encoding_of(&self) -> Value {
+        encoding_object(self.encoding.get())
     }
 
-    /// Takes the turn; whether it was not this fiber's before.
-    pub(crate) fn take_turn(&self, ruby: &Ruby) -> Result<bool, Error> {
-        match self.turn.take(ruby)? {
-            Taken::Already => Ok(false),
-            Taken::Now => Ok(true),
-            Taken::FromTheGone => {
-                self.clear_up(ruby)?;
-                Ok(true)
-            }
-        }
+    /// `table.open_file(path, options)`: puts the table of a file in the place of the one in memory.
+    fn open_file(ruby: &Ruby, this: &Self, path: RString, options: RHash) -> Result<(), Error> {
+        let (path, options) = (path_of(path)?, open_options(ruby, options)?);
+        this.run(ruby, |handle, host| {
+            let opened = table::open(host, &path, Some(handle.kind()), options)?;
+            handle.move_to_file(opened, options);
+            Ok(())
+        })
     }
 
-    /// Takes back the transaction of a thread that is not in this process.
-    fn clear_up(&self, ruby: &Ruby) -> Result<(), Error> {
-        let cleared = match self.content.try_borrow_mut() {
-            Ok(mut content) => content.table_mut().and_then(abort_all),
-            Err(_) => Err(bytewright::Error::new(
-                ErrorKind::Closed,
-                "expected a table that nobody was changing when the process was forked, found one that a \
-                 thread of the parent was; open it again",
-            )),
+    /// `Table.open_either(path, options)`: a table of the kind that the file holds.
+    fn open_either(ruby: &Ruby, path: RString, options: RHash) -> Result<Value, Error> {
+        let (path, options) = (path_of(path)?, open_options(ruby, options)?);
+        let mutex = TurnMutex::default();
+        let host = Sharing::new(ruby, &mutex);
+        let opened = host.raised(table::open(&host, &path, None, options))?;
+        let this = TableObject::new(TableHandle::in_file(opened, options));
+        let class = kind_name(this.handle.kind(), ["HashTable", "TreeTable"]);
+        let class: RClass = crate::error::module(ruby).const_get(class)?;
+        Ok(ruby.obj_wrap_as(this, class).as_value())
+    }
+
+    fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.run(ruby, TableHandle::close)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    fn is_in_use(ruby: &Ruby, this: &Self) -> Result<bool, Error> {
+        this.run(ruby, TableHandle::is_in_use)
+    }
+
+    fn is_in_file(&self) -> bool {
+        self.handle.is_in_file()
+    }
+
+    fn clear(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.run(ruby, TableHandle::clear)
+    }
+
+    /// `table.put_strings(keys, values)`: all of them, or none.
+    fn put_strings(ruby: &Ruby, this: &Self, keys: RArray, values: RArray) -> Result<(), Error> {
+        let packed = pack_strings(ruby, keys, values)?;
+        this.run(ruby, |handle, host| handle.put_packed(host, &packed))
+    }
+
+    /// `table.put_snapshot(snapshot)`: all of its entries, or none.
+    fn put_snapshot(ruby: &Ruby, this: &Self, snapshot: &SnapshotObject) -> Result<(), Error> {
+        let (count, scan) = snapshot.read(ruby, |content| {
+            Ok((content.as_snapshot().len()?, content.as_snapshot().scan()?))
+        })?;
+        this.run(ruby, |handle, host| handle.put_scan(host, count, scan))
+    }
+
+    fn create(ruby: &Ruby, this: &Self, key: RString, value: RString) -> Result<bool, Error> {
+        let (key, value) = (bytes_of(key), bytes_of(value));
+        this.run(ruby, |handle, host| handle.create(host, &key, &value))
+    }
+
+    fn append(ruby: &Ruby, this: &Self, key: RString, bytes: RString) -> Result<(), Error> {
+        let (key, bytes) = (bytes_of(key), bytes_of(bytes));
+        this.run(ruby, |handle, host| handle.append(host, &key, &bytes))
+    }
+
+    fn increment(ruby: &Ruby, this: &Self, key: RString, by: i64) -> Result<i64, Error> {
+        let key = bytes_of(key);
+        this.run(ruby, |handle, host| handle.increment(host, &key, by))
+    }
+
+    /// Takes the first entry out, and gives its key and value.
+    fn take_first(ruby: &Ruby, this: &Self) -> Result<Option<Strings>, Error> {
+        let entry = this.run(ruby, TableHandle::shift)?;
+        Ok(entry.map(|entry| strings(entry, this.encoding.get())))
+    }
+
+    /// `table.first_in(from, to, reverse)`: the first entry of a range of keys.
+    fn first_in(
+        ruby: &Ruby,
+        this: &Self,
+        from: Option<RString>,
+        to: Option<RString>,
+        reverse: bool,
+    ) -> Result<Option<Strings>, Error> {
+        let range = KeyRange { reverse, ..key_range(from, to, None) };
+        let entry = this.run(ruby, |handle, host| handle.first_in(host, &range))?;
+        Ok(entry.map(|entry| strings(entry, this.encoding.get())))
+    }
+
+    /// The value of `key` where the table keeps it.
+    fn view_of(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<ViewObject>, Error> {
+        let key = bytes_of(key);
+        let view = this.run(ruby, |handle, host| handle.view(host, &key))?;
+        Ok(view.map(|view| ViewObject::new(view, this.encoding.get())))
+    }
+
+    /// `table.scan(keywords)`: the entries as they are now that the keywords select, or all with nil.
+    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<WalkObject, Error> {
+        let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
+        let scan =
+            this.run(ruby, |handle, host| Ok(handle.snapshot(host)?.scan(selection.as_ref())?))?;
+        Ok(WalkObject::new(Walk::new(scan), this.encoding.get()))
+    }
+
+    /// A hash of the entries, whatever their order.
+    fn entries_hash(ruby: &Ruby, this: &Self) -> Result<i64, Error> {
+        this.run(ruby, |handle, host| Ok(entries_hash(&handle.snapshot(host)?)?))
+    }
+
+    fn cursor(ruby: &Ruby, this: &Self) -> Result<CursorObject, Error> {
+        let cursor = this.run(ruby, TableHandle::cursor)?;
+        Ok(CursorObject::new(cursor, this.encoding.get()))
+    }
+
+    fn take_snapshot(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
+        let snapshot = this.run(ruby, TableHandle::snapshot)?;
+        let class = match snapshot {
+            AnySnapshot::Hashed(_) => "Snapshot",
+            AnySnapshot::Ordered(_) => "TreeSnapshot",
         };
-        if let Err(error) = cleared {
-            self.turn.give_back(ruby)?;
-            return Err(to_ruby(ruby, &error));
+        let class: RClass = crate::error::module(ruby).const_get(class)?;
+        let snapshot = SnapshotObject::new(snapshot, this.encoding.get());
+        Ok(ruby.obj_wrap_as(snapshot, class).as_value())
+    }
+
+    fn has_same(ruby: &Ruby, this: &Self, other: Obj<TableObject>) -> Result<bool, Error> {
+        this.run(ruby, |handle, host| handle.has_same(host, &other.handle))
+    }
+
+    /// `table.write_backup(path, replace)`: writes the entries as they are now to another file, while
+    /// others go on with the table.
+    fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
+        let (path, options) = (path_of(path)?, BackupOptions { replace });
+        this.run(ruby, |handle, host| handle.backup(host, &path, options))
+    }
+
+    fn begin_transaction(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.run(ruby, TableHandle::begin)
+    }
+
+    /// How many transactions this fiber has open inside each other.
+    fn transaction_depth(ruby: &Ruby, this: &Self) -> Result<usize, Error> {
+        this.run(ruby, TableHandle::depth)
+    }
+
+    /// `table.end_transaction(depth, keep)`: ends those that were begun inside of `depth` others, and
+    /// keeps or takes back what they changed.
+    fn end_transaction(ruby: &Ruby, this: &Self, depth: usize, keep: bool) -> Result<(), Error> {
+        this.run(ruby, |handle, host| handle.end(host, depth, keep))
+    }
+
+    fn sync(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.run(ruby, TableHandle::sync)
+    }
+
+    fn compact(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.run(ruby, TableHandle::compact)
+    }
+
+    fn stat(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let stat = this.run(ruby, TableHandle::stat)?;
+        let hash = ruby.hash_new();
+        for (name, number) in [
+            ("records", stat.records),
+            ("live_bytes", stat.live_bytes),
+            ("dead_bytes", stat.dead_bytes),
+            ("pinned_bytes", stat.pinned_bytes),
+            ("index_bytes", stat.index_bytes),
+            ("memory_bytes", stat.memory_bytes),
+            ("file_bytes", stat.file_bytes),
+        ] {
+            hash.aset(ruby.to_symbol(name), number)?;
         }
-        Ok(())
-    }
-
-    /// Returns when the table can be read at once: no other fiber has it for itself, and no thread of
-    /// its own works on its file. A fiber of the thread whose transaction is open reads what that has
-    /// changed: so do external enumerators, which run in a fiber of their own.
-    pub(crate) fn wait_until_idle(&self, ruby: &Ruby) -> Result<(), Error> {
-        if self.turn.is_taken() && !self.turn.is_mine(ruby) {
-            if self.turn.is_of_suspended_fiber(ruby)? {
-                return Ok(());
-            }
-            self.wait(ruby)?;
-        }
-        while self.is_in_file.get() && self.look(ruby, |content| Ok(content.table()?.is_busy()))? {
-            // To look for anything waits for that thread.
-            self.change_unlocked(ruby, |content| content.table()?.contains(&[]))?;
-        }
-        Ok(())
-    }
-
-    /// Whether the table cannot be read without waiting for another fiber.
-    pub(crate) fn is_in_use(&self, ruby: &Ruby) -> Result<bool, Error> {
-        let is_others = self.turn.is_taken() && !self.turn.is_mine(ruby);
-        Ok(is_others && !self.turn.is_of_suspended_fiber(ruby)?)
-    }
-
-    /// Asks the table something that takes no longer than a Ruby method may.
-    pub(crate) fn read<R>(
-        &self,
-        ruby: &Ruby,
-        work: impl FnOnce(&Content) -> bytewright::Result<R>,
-    ) -> Result<R, Error> {
-        self.wait_until_idle(ruby)?;
-        self.look(ruby, work)
-    }
-
-    /// The same of a table that this fiber may use.
-    fn look<R>(
-        &self,
-        ruby: &Ruby,
-        work: impl FnOnce(&Content) -> bytewright::Result<R>,
-    ) -> Result<R, Error> {
-        let content = self.content.try_borrow().map_err(|_| used_by_itself(ruby))?;
-        raised(ruby, work(&content))
-    }
-
-    /// Changes the table, which takes no longer than a Ruby method may.
-    pub(crate) fn change<R>(
-        &self,
-        ruby: &Ruby,
-        work: impl FnOnce(&mut dyn Table) -> bytewright::Result<R>,
-    ) -> Result<R, Error> {
-        self.wait(ruby)?;
-        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself(ruby))?;
-        let outcome = content.table_mut().and_then(work);
-        drop(content);
-        self.note_change();
-        raised(ruby, outcome)
-    }
-
-    /// Changes the table without Ruby's lock, while nobody else can use it. What `work` uses of Ruby's
-    /// must be a copy.
-    pub(crate) fn change_unlocked<R>(
-        &self,
-        ruby: &Ruby,
-        mut work: impl FnMut(&mut Content) -> bytewright::Result<R>,
-    ) -> Result<R, Error> {
-        let is_taken_now = self.take_turn(ruby)?;
-        let outcome = self.work_unlocked(ruby, &mut work);
-        if is_taken_now {
-            self.turn.give_back(ruby)?;
-        }
-        self.report_memory();
-        raised(ruby, outcome?)
-    }
-
-    fn work_unlocked<R>(
-        &self,
-        ruby: &Ruby,
-        work: &mut impl FnMut(&mut Content) -> bytewright::Result<R>,
-    ) -> Result<bytewright::Result<R>, Error> {
-        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself(ruby))?;
-        lock::to_the_end(ruby, || work(&mut content))
-    }
-
-    /// Changes the table with or without Ruby's lock, whichever is better.
-    pub(crate) fn change_either_way<R>(
-        &self,
-        ruby: &Ruby,
-        takes_long: bool,
-        mut work: impl FnMut(&mut dyn Table) -> bytewright::Result<R>,
-    ) -> Result<R, Error> {
-        self.wait(ruby)?;
-        match takes_long || self.look(ruby, |content| Ok(content.table()?.waits_for_disk()))? {
-            true => self.change_unlocked(ruby, |content| work(content.table_mut()?)),
-            false => self.change(ruby, work),
-        }
+        Ok(hash)
     }
 }
 
-fn abort_all(table: &mut dyn Table) -> bytewright::Result<()> {
-    while table.depth() > 0 {
-        table.abort()?;
+/// Why an operation of the core ended without a result.
+type Failure = bytewright::session::Failure<Error>;
+
+/// The name that goes with a kind: that of hashed tables, or of ordered ones.
+fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static str {
+    match kind {
+        TableKind::Hashed => hashed,
+        TableKind::Ordered => ordered,
     }
+}
+
+/// A key and a value as new Strings.
+pub(crate) fn strings((key, value): Entry, encoding: c_int) -> Strings {
+    (string_of(&key, encoding), string_of(&value, encoding))
+}
+
+/// The options that Ruby gives: create, read_only, verify (booleans), sync (a Symbol) and timeout
+/// (seconds, a Float).
+fn open_options(ruby: &Ruby, options: RHash) -> Result<OpenOptions, Error> {
+    let sync = options.fetch::<_, Symbol>(ruby.to_symbol("sync"))?;
+    let sync = match &*sync.name()? {
+        "commit" => SyncMode::Commit,
+        "interval" => SyncMode::Interval,
+        "never" => SyncMode::Never,
+        found => {
+            let message =
+                format!("expected sync to be :commit, :interval or :never, found :{found}");
+            return Err(Error::new(ruby.exception_arg_error(), message));
+        }
+    };
+    let flag = |name: &str| options.fetch::<_, bool>(ruby.to_symbol(name));
+    let timeout = options.fetch::<_, f64>(ruby.to_symbol("timeout"))?;
+    Ok(OpenOptions {
+        create: flag("create")?,
+        read_only: flag("read_only")?,
+        verify: flag("verify")?,
+        sync,
+        timeout: Duration::try_from_secs_f64(timeout).unwrap_or(Duration::MAX),
+    })
+}
+
+pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
+    let module = crate::error::module(ruby);
+    let table = class::define::<TableObject>(ruby, "Table")?;
+    table.define_singleton_method("open_either", function!(TableObject::open_either, 2))?;
+    define_table_methods::<TableObject>(table);
+    table.define_method("encoding", method!(TableObject::encoding_of, 0))?;
+    table.define_method("close", method!(TableObject::close, 0))?;
+    table.define_method("closed?", method!(TableObject::is_closed, 0))?;
+    table.define_method("stat", method!(TableObject::stat, 0))?;
+    table.define_private_method("use_encoding", method!(TableObject::use_encoding, 1))?;
+    table.define_private_method("open_file", method!(TableObject::open_file, 2))?;
+    table.define_private_method("in_file?", method!(TableObject::is_in_file, 0))?;
+    table.define_private_method("in_use?", method!(TableObject::is_in_use, 0))?;
+    table.define_private_method("remove_all", method!(TableObject::clear, 0))?;
+    table.define_private_method("scan", method!(TableObject::scan, 1))?;
+    table.define_private_method("take_snapshot", method!(TableObject::take_snapshot, 0))?;
+    table.define_private_method("write_all", method!(TableObject::sync, 0))?;
+    table.define_private_method("put_strings", method!(TableObject::put_strings, 2))?;
+    table.define_private_method("put_snapshot", method!(TableObject::put_snapshot, 1))?;
+    table.define_private_method("put_absent", method!(TableObject::create, 2))?;
+    table.define_private_method("put_behind", method!(TableObject::append, 2))?;
+    table.define_private_method("add_to", method!(TableObject::increment, 2))?;
+    table.define_private_method("take_first", method!(TableObject::take_first, 0))?;
+    table.define_private_method("entries_hash", method!(TableObject::entries_hash, 0))?;
+    table.define_private_method("first_in", method!(TableObject::first_in, 3))?;
+    table.define_private_method("view_of", method!(TableObject::view_of, 1))?;
+    table.define_private_method("same_as?", method!(TableObject::has_same, 1))?;
+    table.define_private_method("begin_transaction", method!(TableObject::begin_transaction, 0))?;
+    table.define_private_method("transaction_depth", method!(TableObject::transaction_depth, 0))?;
+    table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;
+    table.define_private_method("write_backup", method!(TableObject::write_backup, 2))?;
+    table.define_private_method("give_back_space", method!(TableObject::compact, 0))?;
+
+    let hash = module.define_class("HashTable", table)?;
+    let tree = module.define_class("TreeTable", table)?;
+    tree.define_method("cursor", method!(TableObject::cursor, 0))?;
+    define_allocators::<TableObject>(hash, tree);
     Ok(())
 }
-
-fn used_by_itself(ruby: &Ruby) -> Error {
-    to_ruby(ruby, &bytewright::Error::internal("a table that is in use while it is used"))
-}
-
-/// Entries from which on some work is done without Ruby's lock: less takes a few milliseconds.
-pub(crate) const MANY_ENTRIES: u64 = 50_000;

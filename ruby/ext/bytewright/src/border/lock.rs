@@ -9,7 +9,7 @@
 //! - **Given up** it is for what may wait: a disk, another process, a thread of ours; and for long work
 //!   without any Ruby object, so that other threads run beside it.
 //! - **Interrupts** (signals, `Thread#kill`, `Thread#raise`, `Timeout`) find work that can be called away
-//!   (`without_lock`, `until_done`, `step_by_step`), that waits in a call of the system's (`without_lock_until_signal`),
+//!   (`without_lock`, `until_done`), that waits in a call of the system's (`without_lock_until_signal`),
 //!   or that ends soon by itself (`without_lock_to_the_end`, `to_the_end`). Ruby is asked for them after it,
 //!   and what it raises is an error that is returned: nothing that is held is jumped over.
 //! - **What is not a regular file** is never read or written by us but by its own methods, as is
@@ -106,27 +106,6 @@ pub(crate) fn until_done<T>(
             _ => {}
         }
     }
-}
-
-/// Repeats `step` without Ruby's lock until it answers false, or fails. Interrupts come between two steps.
-///
-/// # Errors
-/// What an interrupt raises; InternalError where a step panics.
-pub(crate) fn step_by_step(
-    ruby: &Ruby,
-    step: &mut dyn FnMut() -> bytewright::Result<bool>,
-) -> Result<bytewright::Result<()>, Error> {
-    let (cancel, mut end) = (Cancel::new(), None);
-    until_done(ruby, &cancel, || {
-        while end.is_none() && !cancel.is_cancelled() {
-            match step() {
-                Ok(true) => (),
-                Ok(false) => end = Some(Ok(())),
-                Err(error) => end = Some(Err(error)),
-            }
-        }
-    })?;
-    Ok(end.unwrap_or(Ok(())))
 }
 
 /// Lets Ruby do what interrupts want, between two pieces of work with its lock.

@@ -22,17 +22,17 @@ use magnus::rb_sys::resume_error;
 use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
-pub(crate) use lock::{without_lock, without_lock_to_the_end, without_lock_until_signal};
+pub(crate) use lock::{without_lock, without_lock_until_signal};
 pub(crate) use packets::{
     AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,
     define_packet_loops,
 };
 pub(crate) use readers::{define_reader_methods, with_descriptor};
 pub(crate) use scalars::{is_immediate, is_string, key_of, object_of, with_scalar};
-pub(crate) use scans::define_scan_loops;
+pub(crate) use scans::{EntrySource, define_scan_loops};
 pub(crate) use tables::{
-    define_allocators, define_table_methods, encoding_index, encoding_object, pack_strings,
-    string_of,
+    SharedTable, define_allocators, define_table_methods, encoding_index, encoding_object,
+    pack_strings, string_of,
 };
 pub(crate) use thrift::{Codec, define_codec, encoding_named, uuid_text, with_bytes};
 pub(crate) use writers::define_writer_methods;

@@ -4,27 +4,39 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::panics;
-use magnus::RClass;
+use bytewright::session::table::Walk;
 use magnus::rb_sys::AsRawValue;
+use magnus::{RClass, TypedData};
 use rb_sys::VALUE;
 
 use super::tables::new_string;
 use super::{AnyMethod, inside, or_raise};
 use crate::error::{defect, raised};
-use crate::snapshot::ScanObject;
 
 /// Entries that are collected between two looks at what other threads and signals want.
 const ENTRIES_UNCHECKED: u64 = 1024;
+
+/// What the loops need of the object that gives entries.
+pub(crate) trait EntrySource: TypedData {
+    /// The entries.
+    fn walk(&self) -> &Walk;
+
+    /// The number of the encoding that Strings get.
+    fn encoding(&self) -> c_int;
+}
 
 /// Makes something of the next entry's key and value, or of nothing at the end.
 ///
 /// # Safety
 /// Called under Ruby, with nothing alive that needs dropping. `make` runs no Ruby code.
 #[inline]
-unsafe fn next<T: Copy>(this: &ScanObject, make: impl FnOnce(&[u8], &[u8]) -> T) -> Option<T> {
+unsafe fn next<T: Copy>(
+    this: &impl EntrySource,
+    make: impl FnOnce(&[u8], &[u8]) -> T,
+) -> Option<T> {
     // SAFETY: a guard would be lost where making a String raises. Nobody else borrows it while Ruby's
     // lock is here and no Ruby code runs; what the scan shows stays until it is asked for more.
-    let scan = unsafe { &mut *this.scan.as_ptr() };
+    let scan = unsafe { &mut *this.walk().scan().as_ptr() };
     let outcome = panics::catch(move || {
         // Moved, so that what it shows may leave the closure.
         let scan = scan;
@@ -46,8 +58,8 @@ struct Pair(VALUE, VALUE);
 /// # Safety
 /// As for [`next`].
 #[inline]
-unsafe fn next_pair(this: &ScanObject) -> Option<Pair> {
-    let encoding = this.encoding;
+unsafe fn next_pair(this: &impl EntrySource) -> Option<Pair> {
+    let encoding = this.encoding();
     // SAFETY: as the caller promises; making a String runs no Ruby code.
     unsafe {
         next(this, |key, value| {
@@ -60,17 +72,17 @@ unsafe fn next_pair(this: &ScanObject) -> Option<Pair> {
 /// # Safety
 /// As for [`next`].
 #[inline]
-unsafe fn next_key(this: &ScanObject) -> Option<VALUE> {
+unsafe fn next_key(this: &impl EntrySource) -> Option<VALUE> {
     // SAFETY: as the caller promises.
-    unsafe { next(this, |key, _| new_string(key, this.encoding)) }
+    unsafe { next(this, |key, _| new_string(key, this.encoding())) }
 }
 
 /// # Safety
 /// As for [`next`].
 #[inline]
-unsafe fn next_value(this: &ScanObject) -> Option<VALUE> {
+unsafe fn next_value(this: &impl EntrySource) -> Option<VALUE> {
     // SAFETY: as the caller promises.
-    unsafe { next(this, |_, value| new_string(value, this.encoding)) }
+    unsafe { next(this, |_, value| new_string(value, this.encoding())) }
 }
 
 /// Runs `step` until it gives nothing, and lets other threads run now and then.
@@ -89,10 +101,10 @@ unsafe fn collect(mut step: impl FnMut() -> Option<VALUE>) {
 }
 
 /// Yields an Array of key and value for each entry.
-unsafe extern "C" fn each_pair(object: VALUE) -> VALUE {
+unsafe extern "C" fn each_pair<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: Ruby keeps the receiver alive; the block may raise, throw or break.
     unsafe {
-        let this: &ScanObject = inside(object);
+        let this: &S = inside(object);
         while let Some(Pair(key, value)) = next_pair(this) {
             rb_sys::rb_yield(rb_sys::rb_assoc_new(key, value));
         }
@@ -101,10 +113,10 @@ unsafe extern "C" fn each_pair(object: VALUE) -> VALUE {
 }
 
 /// The same for a block of two arguments, without the Array.
-unsafe extern "C" fn each_two(object: VALUE) -> VALUE {
+unsafe extern "C" fn each_two<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {
-        let this: &ScanObject = inside(object);
+        let this: &S = inside(object);
         while let Some(Pair(key, value)) = next_pair(this) {
             let arguments = [key, value];
             rb_sys::rb_yield_values2(2, arguments.as_ptr());
@@ -113,10 +125,10 @@ unsafe extern "C" fn each_two(object: VALUE) -> VALUE {
     object
 }
 
-unsafe extern "C" fn each_key(object: VALUE) -> VALUE {
+unsafe extern "C" fn each_key<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {
-        let this: &ScanObject = inside(object);
+        let this: &S = inside(object);
         while let Some(key) = next_key(this) {
             rb_sys::rb_yield(key);
         }
@@ -124,10 +136,10 @@ unsafe extern "C" fn each_key(object: VALUE) -> VALUE {
     object
 }
 
-unsafe extern "C" fn each_value(object: VALUE) -> VALUE {
+unsafe extern "C" fn each_value<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {
-        let this: &ScanObject = inside(object);
+        let this: &S = inside(object);
         while let Some(value) = next_value(this) {
             rb_sys::rb_yield(value);
         }
@@ -135,28 +147,28 @@ unsafe extern "C" fn each_value(object: VALUE) -> VALUE {
     object
 }
 
-unsafe extern "C" fn keys(object: VALUE) -> VALUE {
+unsafe extern "C" fn keys<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above; the Array keeps what it holds alive.
     unsafe {
-        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        let (this, array): (&S, VALUE) = (inside(object), rb_sys::rb_ary_new());
         collect(|| next_key(this).map(|key| rb_sys::rb_ary_push(array, key)));
         array
     }
 }
 
-unsafe extern "C" fn values(object: VALUE) -> VALUE {
+unsafe extern "C" fn values<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {
-        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        let (this, array): (&S, VALUE) = (inside(object), rb_sys::rb_ary_new());
         collect(|| next_value(this).map(|value| rb_sys::rb_ary_push(array, value)));
         array
     }
 }
 
-unsafe extern "C" fn pairs(object: VALUE) -> VALUE {
+unsafe extern "C" fn pairs<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {
-        let (this, array): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_ary_new());
+        let (this, array): (&S, VALUE) = (inside(object), rb_sys::rb_ary_new());
         collect(|| {
             let Pair(key, value) = next_pair(this)?;
             Some(rb_sys::rb_ary_push(array, rb_sys::rb_assoc_new(key, value)))
@@ -165,10 +177,10 @@ unsafe extern "C" fn pairs(object: VALUE) -> VALUE {
     }
 }
 
-unsafe extern "C" fn hash(object: VALUE) -> VALUE {
+unsafe extern "C" fn hash<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above. A Hash takes a frozen key as it is, and would copy another.
     unsafe {
-        let (this, hash): (&ScanObject, VALUE) = (inside(object), rb_sys::rb_hash_new());
+        let (this, hash): (&S, VALUE) = (inside(object), rb_sys::rb_hash_new());
         collect(|| {
             let Pair(key, value) = next_pair(this)?;
             Some(rb_sys::rb_hash_aset(hash, rb_sys::rb_obj_freeze(key), value))
@@ -178,10 +190,10 @@ unsafe extern "C" fn hash(object: VALUE) -> VALUE {
 }
 
 /// The first entries, as many as `count`, as an Array of Arrays.
-unsafe extern "C" fn first(object: VALUE, count: VALUE) -> VALUE {
+unsafe extern "C" fn first<S: EntrySource>(object: VALUE, count: VALUE) -> VALUE {
     // SAFETY: as above; what is no Integer raises.
     unsafe {
-        let (this, count) = (inside::<ScanObject>(object), rb_sys::rb_num2long(count));
+        let (this, count) = (inside::<S>(object), rb_sys::rb_num2long(count));
         let array = rb_sys::rb_ary_new();
         for _ in 0..count {
             let Some(Pair(key, value)) = next_pair(this) else { break };
@@ -192,18 +204,18 @@ unsafe extern "C" fn first(object: VALUE, count: VALUE) -> VALUE {
 }
 
 /// Defines the loops as methods of `class`.
-pub(crate) fn define_scan_loops(class: RClass) {
+pub(crate) fn define_scan_loops<S: EntrySource>(class: RClass) {
     type Loop = unsafe extern "C" fn(VALUE) -> VALUE;
     type Counted = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
     let loops = [
-        (c"each_pair", each_pair as Loop),
-        (c"each_two", each_two),
-        (c"each_key", each_key),
-        (c"each_value", each_value),
-        (c"keys", keys),
-        (c"values", values),
-        (c"pairs", pairs),
-        (c"hash_of", hash),
+        (c"each_pair", each_pair::<S> as Loop),
+        (c"each_two", each_two::<S>),
+        (c"each_key", each_key::<S>),
+        (c"each_value", each_value::<S>),
+        (c"keys", keys::<S>),
+        (c"values", values::<S>),
+        (c"pairs", pairs::<S>),
+        (c"hash_of", hash::<S>),
     ];
     let define = |name: &std::ffi::CStr, function: AnyMethod, arity: c_int| {
         // SAFETY: Ruby calls a method with self and as many arguments as its arity says, which is what
@@ -215,5 +227,5 @@ pub(crate) fn define_scan_loops(class: RClass) {
         define(name, unsafe { std::mem::transmute::<Loop, AnyMethod>(function) }, 0);
     }
     // SAFETY: see `define`.
-    define(c"first", unsafe { std::mem::transmute::<Counted, AnyMethod>(first) }, 1);
+    define(c"first", unsafe { std::mem::transmute::<Counted, AnyMethod>(first::<S>) }, 1);
 }

@@ -4,25 +4,60 @@
 //! works without it has said so in the table's turn, and making a String runs no Ruby code. So bytes
 //! that the table shows stay where they are until they are in a String.
 
-use std::cell::RefMut;
+use std::cell::{RefCell, RefMut};
 use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::panics::{self, Panic};
+use bytewright::session::Caller;
+use bytewright::session::table::{Content, TableHandle};
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
 use magnus::rb_sys::{AsRawValue, FromRawValue};
-use magnus::{Error, RArray, RClass, RString, Ruby, Value, kwargs, prelude::*};
+use magnus::{Error, RArray, RClass, RString, Ruby, TypedData, Value, kwargs, prelude::*};
 use rb_sys::VALUE;
 
 use super::{AnyMethod, inside, or_raise, raise};
 use crate::error::{defect, to_ruby};
-use crate::table::{Content, TableObject};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 
 /// A scratch buffer that grew beyond this is given back.
 const SCRATCH_LEN_MAX: usize = 1 << 20;
+
+/// What the methods of this file need of a table's object.
+pub(crate) trait SharedTable: TypedData {
+    /// Who takes turns at it.
+    type Caller: Caller;
+
+    /// The table of the core.
+    fn handle(&self) -> &TableHandle<Self::Caller>;
+
+    /// Returns when no other fiber has the table for itself.
+    fn wait(&self, ruby: &Ruby) -> Result<(), Error>;
+
+    /// Returns when the table can be read at once.
+    fn wait_until_idle(&self, ruby: &Ruby) -> Result<(), Error>;
+
+    /// Changes the table without Ruby's lock.
+    fn change_at_length(
+        &self,
+        ruby: &Ruby,
+        work: &mut (dyn FnMut(&mut dyn Table) -> bytewright::Result<()> + Send),
+    ) -> Result<(), Error>;
+
+    /// Tells Ruby how much memory the table takes.
+    fn report_memory(&self, ruby: &Ruby);
+
+    /// The number of the encoding that Strings get, as Ruby counts them.
+    fn encoding(&self) -> c_int;
+
+    /// Values on their way to Strings, for as long as nothing of Ruby's runs.
+    fn scratch(&self) -> &RefCell<Vec<u8>>;
+
+    /// An empty table in memory.
+    fn in_memory(kind: TableKind) -> Self;
+}
 
 /// The number of an encoding: UTF-8 where none is given.
 pub(crate) fn encoding_index(encoding: Option<Value>) -> c_int {
@@ -179,18 +214,18 @@ fn check(outcome: bytewright::Result<()>) {
 /// # Safety
 /// Ruby must keep `object` alive meanwhile. What is borrowed must be gone before Ruby code runs.
 #[inline]
-unsafe fn content<'a>(object: VALUE) -> (&'a TableObject, &'a Content) {
+unsafe fn content<'a, T: SharedTable>(object: VALUE) -> (&'a T, &'a Content) {
     // SAFETY: as the caller promises.
-    let this: &TableObject = unsafe { inside(object) };
-    if this.turn.is_taken() || this.is_in_file.get() {
+    let this: &T = unsafe { inside(object) };
+    if this.handle().turn().is_taken() || this.handle().is_in_file() {
         or_raise(|ruby| this.wait_until_idle(ruby));
     }
     // SAFETY: a guard would be lost where making a String raises. Nobody borrows it to change it while
     // Ruby's lock is here and no Ruby code runs.
-    match unsafe { this.content.try_borrow_unguarded() } {
+    match unsafe { this.handle().content().try_borrow_unguarded() } {
         Ok(content) => (this, content),
         Err(_) => or_raise(|ruby| {
-            this.read(ruby, |_| Ok(()))?;
+            this.wait_until_idle(ruby)?;
             Err(to_ruby(ruby, &bytewright::Error::internal("a table in use is asked")))
         }),
     }
@@ -198,7 +233,7 @@ unsafe fn content<'a>(object: VALUE) -> (&'a TableObject, &'a Content) {
 
 /// Shows `found` the value of `key`; the bytes are there until something of Ruby's runs.
 #[inline]
-fn find<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
+fn find<'a>(this: &'a impl SharedTable, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
     match content {
         Content::Hash(table) => caught(|| table.value(key)),
         Content::Tree(table) => caught(|| table.value(key)),
@@ -207,7 +242,11 @@ fn find<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> Option<&
 }
 
 /// The same in a file: the value stands in the table's scratch buffer, which goes with the table.
-fn find_in_file<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
+fn find_in_file<'a>(
+    this: &'a impl SharedTable,
+    content: &'a Content,
+    key: &[u8],
+) -> Option<&'a [u8]> {
     let found = caught(|| {
         let table = content.table()?;
         let mut scratch = empty_scratch(this);
@@ -218,13 +257,13 @@ fn find_in_file<'a>(this: &'a TableObject, content: &'a Content, key: &[u8]) -> 
         Err(error) => or_raise(|ruby| Err(to_ruby(ruby, &error))),
     };
     // SAFETY: nobody else uses the buffer until something of Ruby's runs.
-    let scratch = unsafe { this.scratch.try_borrow_unguarded() };
+    let scratch = unsafe { this.scratch().try_borrow_unguarded() };
     scratch.ok().filter(|_| is_there).map(Vec::as_slice)
 }
 
 /// The table's scratch buffer, empty and not too large.
-fn empty_scratch(this: &TableObject) -> RefMut<'_, Vec<u8>> {
-    let mut scratch = this.scratch.borrow_mut();
+fn empty_scratch(this: &impl SharedTable) -> RefMut<'_, Vec<u8>> {
+    let mut scratch = this.scratch().borrow_mut();
     if scratch.capacity() > SCRATCH_LEN_MAX {
         *scratch = Vec::new();
     }
@@ -237,27 +276,27 @@ fn empty_scratch(this: &TableObject) -> RefMut<'_, Vec<u8>> {
 /// # Safety
 /// `object` and `key`, a String, must be kept alive, and nothing that needs dropping may be.
 #[inline]
-unsafe fn value_string(object: VALUE, key: VALUE) -> Option<VALUE> {
+unsafe fn value_string<T: SharedTable>(object: VALUE, key: VALUE) -> Option<VALUE> {
     // SAFETY: as the caller promises; nothing of Ruby's runs before the String is made of the value.
     unsafe {
-        let (this, content) = content(object);
+        let (this, content) = content::<T>(object);
         let value = find(this, content, bytes(key))?;
-        Some(new_string(value, this.encoding.get()))
+        Some(new_string(value, this.encoding()))
     }
 }
 
 /// `table[key]`
-unsafe extern "C" fn get(object: VALUE, key: VALUE) -> VALUE {
+unsafe extern "C" fn get<T: SharedTable>(object: VALUE, key: VALUE) -> VALUE {
     // SAFETY: Ruby keeps the receiver and the arguments of a method alive.
-    unsafe { value_string(object, string(key)).unwrap_or(NIL) }
+    unsafe { value_string::<T>(object, string(key)).unwrap_or(NIL) }
 }
 
 /// `table.key?(key)`
-unsafe extern "C" fn has_key(object: VALUE, key: VALUE) -> VALUE {
+unsafe extern "C" fn has_key<T: SharedTable>(object: VALUE, key: VALUE) -> VALUE {
     // SAFETY: as for `get`.
     unsafe {
         let key = string(key);
-        let (this, content) = content(object);
+        let (this, content) = content::<T>(object);
         let found = find(this, content, bytes(key)).is_some();
         black_box(key);
         boolean(found)
@@ -272,7 +311,11 @@ fn boolean(value: bool) -> VALUE {
 }
 
 /// `table[key] = value`
-unsafe extern "C" fn put(object: VALUE, key_given: VALUE, value_given: VALUE) -> VALUE {
+unsafe extern "C" fn put<T: SharedTable>(
+    object: VALUE,
+    key_given: VALUE,
+    value_given: VALUE,
+) -> VALUE {
     // SAFETY: as for `get`; the Strings are used while nothing of Ruby's runs.
     unsafe {
         rb_sys::rb_check_frozen(object);
@@ -280,9 +323,9 @@ unsafe extern "C" fn put(object: VALUE, key_given: VALUE, value_given: VALUE) ->
         change(
             object,
             |table| table.put(bytes(key), bytes(value)),
-            |this, ruby| {
+            |this: &T, ruby| {
                 let (key, value) = (bytes(key).to_vec(), bytes(value).to_vec());
-                this.change_unlocked(ruby, |content| content.table_mut()?.put(&key, &value))
+                this.change_at_length(ruby, &mut |table| table.put(&key, &value))
             },
         );
         black_box((key, value));
@@ -296,19 +339,19 @@ unsafe extern "C" fn put(object: VALUE, key_given: VALUE, value_given: VALUE) ->
 /// # Safety
 /// Called under Ruby, with nothing alive that needs dropping. `work` calls nothing of Ruby's.
 #[inline]
-unsafe fn change(
+unsafe fn change<T: SharedTable>(
     object: VALUE,
     work: impl FnOnce(&mut dyn Table) -> bytewright::Result<()>,
-    otherwise: impl FnOnce(&TableObject, &Ruby) -> Result<(), Error>,
+    otherwise: impl FnOnce(&T, &Ruby) -> Result<(), Error>,
 ) {
     // SAFETY: as the caller promises.
-    let this: &TableObject = unsafe { inside(object) };
+    let this: &T = unsafe { inside(object) };
     // What may be read meanwhile must not be changed.
-    if this.turn.is_taken() {
+    if this.handle().turn().is_taken() {
         or_raise(|ruby| this.wait(ruby));
     }
     // SAFETY: as the caller promises.
-    let (_, found) = unsafe { content(object) };
+    let (_, found) = unsafe { content::<T>(object) };
     let is_slow = match found {
         Content::Hash(_) | Content::Tree(_) | Content::Closed => false,
         _ => found.table().is_ok_and(Table::waits_for_disk),
@@ -316,7 +359,7 @@ unsafe fn change(
     if is_slow {
         return or_raise(|ruby| otherwise(this, ruby));
     }
-    let outcome = caught(|| match this.content.try_borrow_mut() {
+    let outcome = caught(|| match this.handle().content().try_borrow_mut() {
         Ok(mut content) => match &mut *content {
             // Called by its type, so that it is compiled into here.
             Content::Hash(table) => work(table),
@@ -325,16 +368,21 @@ unsafe fn change(
         Err(_) => Err(bytewright::Error::internal("a table in use is changed")),
     });
     check(outcome);
-    this.note_change();
+    if this.handle().note_change() {
+        or_raise(|ruby| {
+            this.report_memory(ruby);
+            Ok(())
+        });
+    }
 }
 
 /// `table.delete(key)`, with what a block gives where there is no such key.
-unsafe extern "C" fn delete(object: VALUE, key_given: VALUE) -> VALUE {
+unsafe extern "C" fn delete<T: SharedTable>(object: VALUE, key_given: VALUE) -> VALUE {
     // SAFETY: as for `put`. The old value is a String before it is gone from the table.
     unsafe {
         rb_sys::rb_check_frozen(object);
         let key = string(key_given);
-        let Some(old) = value_string(object, key) else {
+        let Some(old) = value_string::<T>(object, key) else {
             return match rb_sys::rb_block_given_p() {
                 0 => NIL,
                 _ => rb_sys::rb_yield(key_given),
@@ -343,9 +391,9 @@ unsafe extern "C" fn delete(object: VALUE, key_given: VALUE) -> VALUE {
         change(
             object,
             |table| table.delete(bytes(key)).map(drop),
-            |this, ruby| {
+            |this: &T, ruby| {
                 let key = bytes(key).to_vec();
-                this.change_unlocked(ruby, |content| content.table_mut()?.delete(&key).map(drop))
+                this.change_at_length(ruby, &mut |table| table.delete(&key).map(drop))
             },
         );
         black_box((key, old)).1
@@ -353,14 +401,18 @@ unsafe extern "C" fn delete(object: VALUE, key_given: VALUE) -> VALUE {
 }
 
 /// `table.fetch(key)`, `table.fetch(key, default)`, `table.fetch(key) { |key| }`
-unsafe extern "C" fn fetch(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+unsafe extern "C" fn fetch<T: SharedTable>(
+    count: c_int,
+    arguments: *const VALUE,
+    object: VALUE,
+) -> VALUE {
     // SAFETY: as for `get`; Ruby gives as many arguments as it says.
     unsafe {
         if !(1..=2).contains(&count) {
             rb_sys::rb_error_arity(count, 1, 2);
         }
         let key = *arguments;
-        if let Some(value) = value_string(object, string(key)) {
+        if let Some(value) = value_string::<T>(object, string(key)) {
             return value;
         }
         match (rb_sys::rb_block_given_p(), count) {
@@ -391,7 +443,11 @@ fn key_error(ruby: &Ruby, receiver: Value, key: Value) -> Error {
 const BLOCK_LEN: usize = 64;
 
 /// `table.values_at(*keys)`
-unsafe extern "C" fn values_at(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
+unsafe extern "C" fn values_at<T: SharedTable>(
+    count: c_int,
+    arguments: *const VALUE,
+    object: VALUE,
+) -> VALUE {
     // SAFETY: as for `fetch`; the Arrays keep the Strings alive.
     unsafe {
         let count = count as usize;
@@ -401,7 +457,7 @@ unsafe extern "C" fn values_at(count: c_int, arguments: *const VALUE, object: VA
         }
         let values = rb_sys::rb_ary_new_capa(count as _);
         for begin in (0..count).step_by(BLOCK_LEN) {
-            push_values(object, keys, begin, values);
+            push_values::<T>(object, keys, begin, values);
         }
         black_box(keys);
         values
@@ -412,11 +468,11 @@ unsafe extern "C" fn values_at(count: c_int, arguments: *const VALUE, object: VA
 ///
 /// # Safety
 /// All are kept alive, the keys are Strings, and nothing that needs dropping is alive.
-unsafe fn push_values(object: VALUE, keys: VALUE, begin: usize, values: VALUE) {
+unsafe fn push_values<T: SharedTable>(object: VALUE, keys: VALUE, begin: usize, values: VALUE) {
     // SAFETY: as the caller promises; no key changes before the values stand in the scratch buffer,
     // and nothing but Strings is made before they are read there.
     unsafe {
-        let (this, content) = content(object);
+        let (this, content) = content::<T>(object);
         let len = (rb_sys::RARRAY_LEN(keys) as usize - begin).min(BLOCK_LEN);
         let mut places = [None; BLOCK_LEN];
         let found = caught(|| {
@@ -427,10 +483,10 @@ unsafe fn push_values(object: VALUE, keys: VALUE, begin: usize, values: VALUE) {
             copy_values(this, content, &block[..len], &mut places)
         });
         check(found);
-        let Ok(scratch) = this.scratch.try_borrow_unguarded() else { return };
+        let Ok(scratch) = this.scratch().try_borrow_unguarded() else { return };
         for place in places.iter().take(len) {
             let value = place.and_then(|(begin, end)| scratch.get(begin..end));
-            let value = value.map(|value| new_string(value, this.encoding.get()));
+            let value = value.map(|value| new_string(value, this.encoding()));
             rb_sys::rb_ary_push(values, value.unwrap_or(NIL));
         }
     }
@@ -441,7 +497,7 @@ type ScratchPlace = Option<(usize, usize)>;
 
 /// Copies the values of `keys` to the scratch buffer, and says where each is.
 fn copy_values(
-    this: &TableObject,
+    this: &impl SharedTable,
     content: &Content,
     keys: &[&[u8]],
     places: &mut [ScratchPlace],
@@ -457,10 +513,10 @@ fn copy_values(
 }
 
 /// `table.size`
-unsafe extern "C" fn size(object: VALUE) -> VALUE {
+unsafe extern "C" fn size<T: SharedTable>(object: VALUE) -> VALUE {
     // SAFETY: as for `get`.
     unsafe {
-        let (_, content) = content(object);
+        let (_, content) = content::<T>(object);
         let len = match content {
             Content::Hash(table) => caught(|| table.len()),
             content => caught(|| content.table()?.len()),
@@ -472,16 +528,16 @@ unsafe extern "C" fn size(object: VALUE) -> VALUE {
     }
 }
 
-unsafe extern "C" fn allocate_hash(class: VALUE) -> VALUE {
-    allocate(class, TableKind::Hashed)
+unsafe extern "C" fn allocate_hash<T: SharedTable>(class: VALUE) -> VALUE {
+    allocate::<T>(class, TableKind::Hashed)
 }
 
-unsafe extern "C" fn allocate_tree(class: VALUE) -> VALUE {
-    allocate(class, TableKind::Ordered)
+unsafe extern "C" fn allocate_tree<T: SharedTable>(class: VALUE) -> VALUE {
+    allocate::<T>(class, TableKind::Ordered)
 }
 
 /// An empty table in memory, as an object of `class`.
-fn allocate(class: VALUE, kind: TableKind) -> VALUE {
+fn allocate<T: SharedTable>(class: VALUE, kind: TableKind) -> VALUE {
     or_raise(|ruby| {
         // SAFETY: Ruby calls an allocator with a class.
         let class = unsafe { Value::from_raw(class) };
@@ -491,21 +547,21 @@ fn allocate(class: VALUE, kind: TableKind) -> VALUE {
                 "expected a class to make a table of, found another object",
             )
         })?;
-        Ok(ruby.obj_wrap_as(TableObject::in_memory(kind), class).as_raw())
+        Ok(ruby.obj_wrap_as(T::in_memory(kind), class).as_raw())
     })
 }
 
 /// Lets `new` make tables of either kind.
-pub(crate) fn define_allocators(hash: RClass, tree: RClass) {
+pub(crate) fn define_allocators<T: SharedTable>(hash: RClass, tree: RClass) {
     // SAFETY: Ruby calls an allocator with the class, and takes the object that it answers.
     unsafe {
-        rb_sys::rb_define_alloc_func(hash.as_raw(), Some(allocate_hash));
-        rb_sys::rb_define_alloc_func(tree.as_raw(), Some(allocate_tree));
+        rb_sys::rb_define_alloc_func(hash.as_raw(), Some(allocate_hash::<T>));
+        rb_sys::rb_define_alloc_func(tree.as_raw(), Some(allocate_tree::<T>));
     }
 }
 
 /// Defines the methods of this file.
-pub(crate) fn define_table_methods(class: RClass) {
+pub(crate) fn define_table_methods<T: SharedTable>(class: RClass) {
     type None = unsafe extern "C" fn(VALUE) -> VALUE;
     type One = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
     type Two = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
@@ -516,12 +572,12 @@ pub(crate) fn define_table_methods(class: RClass) {
         let define = |name: &std::ffi::CStr, method: AnyMethod, arity: c_int| {
             rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), arity);
         };
-        define(c"[]", std::mem::transmute::<One, AnyMethod>(get), 1);
-        define(c"key?", std::mem::transmute::<One, AnyMethod>(has_key), 1);
-        define(c"[]=", std::mem::transmute::<Two, AnyMethod>(put), 2);
-        define(c"delete", std::mem::transmute::<One, AnyMethod>(delete), 1);
-        define(c"fetch", std::mem::transmute::<Any, AnyMethod>(fetch), -1);
-        define(c"values_at", std::mem::transmute::<Any, AnyMethod>(values_at), -1);
-        define(c"size", std::mem::transmute::<None, AnyMethod>(size), 0);
+        define(c"[]", std::mem::transmute::<One, AnyMethod>(get::<T>), 1);
+        define(c"key?", std::mem::transmute::<One, AnyMethod>(has_key::<T>), 1);
+        define(c"[]=", std::mem::transmute::<Two, AnyMethod>(put::<T>), 2);
+        define(c"delete", std::mem::transmute::<One, AnyMethod>(delete::<T>), 1);
+        define(c"fetch", std::mem::transmute::<Any, AnyMethod>(fetch::<T>), -1);
+        define(c"values_at", std::mem::transmute::<Any, AnyMethod>(values_at::<T>), -1);
+        define(c"size", std::mem::transmute::<None, AnyMethod>(size::<T>), 0);
     }
 }

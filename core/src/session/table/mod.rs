@@ -1,0 +1,335 @@
+//! A table for any host: of any kind, shared by the host's threads, which use it by turns.
+//!
+//! The host's lock guards the handle: it is used by one thread at a time, but for work that is told to run without that
+//! lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a transaction.
+
+mod content;
+mod operations;
+mod steps;
+mod transaction;
+mod walk;
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use content::{AnySnapshot, Content, Entry};
+pub use steps::step_by_step;
+pub use walk::Walk;
+
+use super::failure::{Failure, Outcome};
+use super::turn::{Caller, Taken, Turn, TurnHost};
+use crate::error::{Error, ErrorKind, Result};
+use crate::table::Table;
+use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+
+/// What an operation takes, which says whether the host's other threads run meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// No longer than a method of the host may, unless the table has to wait for a disk.
+    Brief,
+    /// Longer.
+    Long,
+}
+
+impl Cost {
+    /// Entries above which a walk over them takes long: fewer take a few milliseconds.
+    const ENTRIES_MAX: u64 = 50_000;
+
+    /// Bytes of entries above which to put them takes long.
+    const BYTES_MAX: usize = 1 << 20;
+
+    /// Of a walk over so many entries.
+    pub fn of_entries(count: u64) -> Cost {
+        if count > Self::ENTRIES_MAX { Cost::Long } else { Cost::Brief }
+    }
+
+    /// Of putting so many bytes.
+    pub fn of_bytes(len: usize) -> Cost {
+        if len > Self::BYTES_MAX { Cost::Long } else { Cost::Brief }
+    }
+
+    fn or_long_if(self, is_long: bool) -> Cost {
+        if is_long { Cost::Long } else { self }
+    }
+}
+
+/// A table that callers of the kind `C` share.
+pub struct TableHandle<C> {
+    kind: TableKind,
+    content: RefCell<Content>,
+    turn: Turn<C>,
+    is_in_file: Cell<bool>,
+    /// Whether the end of a transaction waits for a disk.
+    commits_wait: Cell<bool>,
+    reported: Reported,
+}
+
+/// What the host was told of the memory of a table. It is told in coarse steps: counting takes longer than a change does.
+struct Reported {
+    bytes: Cell<isize>,
+    changes_left: Cell<u64>,
+}
+
+/// Changes after which the memory is counted again, in a table of a few entries.
+const CHANGES_MIN: u64 = 1024;
+
+impl<C: Caller> TableHandle<C> {
+    /// An empty table in memory.
+    pub fn in_memory(kind: TableKind) -> Self {
+        Self::new(kind, Content::in_memory(kind))
+    }
+
+    /// The table of a file, which was opened with `options`.
+    pub fn in_file(table: FileTable, options: OpenOptions) -> Self {
+        let handle = Self::new(table.kind(), Content::Closed);
+        handle.move_to_file(table, options);
+        handle
+    }
+
+    fn new(kind: TableKind, content: Content) -> Self {
+        TableHandle {
+            kind,
+            content: RefCell::new(content),
+            turn: Turn::default(),
+            is_in_file: Cell::new(false),
+            commits_wait: Cell::new(false),
+            reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
+        }
+    }
+
+    /// Puts the table of a file, which was opened with `options`, in the place of the one that is there.
+    pub fn move_to_file(&self, table: FileTable, options: OpenOptions) {
+        self.content.replace(Content::File(table));
+        self.is_in_file.set(true);
+        self.commits_wait.set(options.sync == SyncMode::Commit);
+    }
+
+    /// Which kind it is.
+    pub fn kind(&self) -> TableKind {
+        self.kind
+    }
+
+    /// Whether it is, or was before it was closed, in a file.
+    pub fn is_in_file(&self) -> bool {
+        self.is_in_file.get()
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.content.try_borrow().is_ok_and(|content| matches!(*content, Content::Closed))
+    }
+
+    /// Whose turn it is.
+    #[inline]
+    pub fn turn(&self) -> &Turn<C> {
+        &self.turn
+    }
+
+    /// The table itself, for a face that looks entries up without any copy. Who uses it has waited for its turn, and lets
+    /// nothing of the host's run meanwhile.
+    #[inline]
+    pub fn content(&self) -> &RefCell<Content> {
+        &self.content
+    }
+
+    /// Whether the table cannot be read without waiting for another caller.
+    pub fn is_in_use<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
+        self.turn.is_of_others(host)
+    }
+
+    /// Returns when no other caller has the table for itself.
+    pub fn wait<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        if !self.turn.is_taken() || self.turn.is_mine(host) {
+            return Ok(());
+        }
+        self.take_turn(host)?;
+        self.turn.give_back(host)
+    }
+
+    /// Takes the turn; whether it was not this caller's before.
+    fn take_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
+        match self.turn.take(host)? {
+            Taken::Already => Ok(false),
+            Taken::Now => Ok(true),
+            Taken::FromTheGone => match self.abort_of_the_gone() {
+                Ok(()) => Ok(true),
+                Err(error) => {
+                    self.turn.give_back(host)?;
+                    Err(error.into())
+                }
+            },
+        }
+    }
+
+    /// Takes back the transaction of a thread that is not in this process.
+    fn abort_of_the_gone(&self) -> Result<()> {
+        let Ok(mut content) = self.content.try_borrow_mut() else {
+            return Err(Error::new(
+                ErrorKind::Closed,
+                "expected a table that nobody was changing when the process was forked, found one that a \
+                 thread of the parent was; open it again",
+            ));
+        };
+        let table = content.table_mut()?;
+        while table.depth() > 0 {
+            table.abort()?;
+        }
+        Ok(())
+    }
+
+    /// Returns when the table can be read at once: no other caller has it for itself, and no thread of its own works on
+    /// its file. A strand of the thread whose transaction is open reads what that has changed.
+    pub fn wait_until_idle<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        if self.turn.is_taken() && !self.turn.is_mine(host) {
+            if self.turn.is_of_suspended_strand(host)? {
+                return Ok(());
+            }
+            self.wait(host)?;
+        }
+        while self.is_in_file.get() && self.look(|content| Ok(content.table()?.is_busy()))? {
+            // Any lookup waits for that thread.
+            self.change_at_length(host, |content| content.table()?.contains(&[]))?;
+        }
+        Ok(())
+    }
+
+    /// Asks the table something brief.
+    pub fn read<H: TurnHost<Caller = C>, R>(
+        &self,
+        host: &H,
+        work: impl FnOnce(&Content) -> Result<R>,
+    ) -> Outcome<R, H> {
+        self.wait_until_idle(host)?;
+        Ok(self.look(work)?)
+    }
+
+    /// The same of a table that this caller may use.
+    fn look<R>(&self, work: impl FnOnce(&Content) -> Result<R>) -> Result<R> {
+        work(&*self.content.try_borrow().map_err(|_| used_by_itself())?)
+    }
+
+    /// Changes the table by something brief.
+    fn change<H: TurnHost<Caller = C>, R>(
+        &self,
+        host: &H,
+        work: impl FnOnce(&mut dyn Table) -> Result<R>,
+    ) -> Outcome<R, H> {
+        self.wait(host)?;
+        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
+        let outcome = content.table_mut().and_then(work);
+        drop(content);
+        if self.note_change() {
+            self.report_memory(host);
+        }
+        Ok(outcome?)
+    }
+
+    /// Changes the table without the host's lock, while no other caller can use it.
+    pub fn change_at_length<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        work: impl FnMut(&mut Content) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
+        let is_taken_now = self.take_turn(host)?;
+        let outcome = self.work_at_length(host, work);
+        if is_taken_now {
+            self.turn.give_back(host)?;
+        }
+        self.report_memory(host);
+        outcome
+    }
+
+    fn work_at_length<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        mut work: impl FnMut(&mut Content) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
+        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
+        let content = Mutex::new((&mut *content, &mut work));
+        let run = || {
+            let mut locked = content.lock().unwrap_or_else(PoisonError::into_inner);
+            let (content, work) = &mut *locked;
+            work(content)
+        };
+        Ok(host.wait_to_the_end(&run).map_err(Failure::Host)??)
+    }
+
+    /// Changes the table with or without the host's lock, whichever is better.
+    pub fn change_by_cost<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        cost: Cost,
+        mut work: impl FnMut(&mut dyn Table) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
+        self.wait(host)?;
+        match cost == Cost::Long || self.look(|content| Ok(content.table()?.waits_for_disk()))? {
+            true => self.change_at_length(host, |content| work(content.table_mut()?)),
+            false => self.change(host, work),
+        }
+    }
+
+    /// Notes a change, after which more or less memory may be in use. The answer is whether [`Self::report_memory`] is due.
+    #[inline]
+    pub fn note_change(&self) -> bool {
+        let left = self.reported.changes_left.get();
+        self.reported.changes_left.set(left.saturating_sub(1));
+        left == 0
+    }
+
+    /// Tells the host how much memory the table takes.
+    #[cold]
+    pub fn report_memory<H: TurnHost<Caller = C>>(&self, host: &H) {
+        let Ok(content) = self.content.try_borrow() else { return };
+        // A file's table has its bounds, and to count it may cost each change to come.
+        if self.is_in_file.get() {
+            return;
+        }
+        let len = content.table().and_then(Table::len).unwrap_or(0);
+        self.reported.changes_left.set(CHANGES_MIN.max(len / 16));
+        let bytes = content.memory_bytes() as isize;
+        host.adjust_memory(bytes - self.reported.bytes.replace(bytes));
+    }
+
+    /// Bytes of memory that the host was told of last.
+    pub fn reported_bytes(&self) -> isize {
+        self.reported.bytes.get()
+    }
+
+    /// Bytes of memory that the table takes now. While it is changed without the host's lock, what it took before.
+    pub fn memory_bytes(&self) -> usize {
+        match self.content.try_borrow() {
+            Ok(content) => content.memory_bytes(),
+            Err(_) => self.reported.bytes.get() as usize,
+        }
+    }
+}
+
+fn used_by_itself() -> Error {
+    Error::internal("a table that is in use while it is used")
+}
+
+/// How long to wait for a writer at one time, before the host handles interrupts.
+const WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// Opens the table at `path` as [`file::open`] does, without the host's lock, and so that the host can interrupt the
+/// waiting for another writer.
+pub fn open<H: TurnHost>(
+    host: &H,
+    path: &Path,
+    kind: Option<TableKind>,
+    options: OpenOptions,
+) -> Outcome<FileTable, H> {
+    let begin = Instant::now();
+    loop {
+        let left = options.timeout.saturating_sub(begin.elapsed());
+        let options = OpenOptions { timeout: left.min(WAIT_MAX), ..options };
+        let opened = host.wait_to_the_end(&|| file::open(path, kind, options));
+        host.check_interrupts().map_err(Failure::Host)?;
+        match opened.map_err(Failure::Host)? {
+            Err(error) if error.kind() == ErrorKind::Lock && !left.is_zero() => (),
+            opened => return Ok(opened?),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a table is asked to do, and what of it takes long.
+
+use std::path::Path;
+
+use super::super::failure::Outcome;
+use super::super::turn::{Caller, TurnHost};
+use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step};
+use crate::error::Result;
+use crate::table::{
+    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
+    have_same_entries,
+};
+
+impl<C: Caller> TableHandle<C> {
+    /// Closes the table: what was committed lasts when this returns. To close it again is fine.
+    pub fn close<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        if self.is_closed() {
+            return Ok(());
+        }
+        self.change_at_length(host, |content| {
+            let mut closed = std::mem::replace(content, Content::Closed);
+            closed.table_mut().and_then(|table| table.close())
+        })
+    }
+
+    /// Removes all entries.
+    pub fn clear<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        let cost = self.cost_of_walk(host)?;
+        self.change_by_cost(host, cost, |table| table.clear())
+    }
+
+    /// Puts all of the entries, or none.
+    pub fn put_packed<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        entries: &PackedEntries,
+    ) -> Outcome<(), H> {
+        let cost = Cost::of_bytes(entries.bytes_len());
+        self.change_by_cost(host, cost, |table| table.put_all(&mut entries.scan()))
+    }
+
+    /// Puts all entries of a scan over `count` of them, or none.
+    pub fn put_scan<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        count: u64,
+        mut entries: Box<dyn Scan>,
+    ) -> Outcome<(), H> {
+        self.change_by_cost(host, Cost::of_entries(count), |table| table.put_all(entries.as_mut()))
+    }
+
+    /// As [`Table::create`].
+    pub fn create<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        key: &[u8],
+        value: &[u8],
+    ) -> Outcome<bool, H> {
+        self.change_by_cost(host, Cost::Brief, |table| table.create(key, value))
+    }
+
+    /// As [`Table::append`].
+    pub fn append<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        key: &[u8],
+        bytes: &[u8],
+    ) -> Outcome<(), H> {
+        self.change_by_cost(host, Cost::Brief, |table| table.append(key, bytes))
+    }
+
+    /// As [`Table::increment`].
+    pub fn increment<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        key: &[u8],
+        by: i64,
+    ) -> Outcome<i64, H> {
+        self.change_by_cost(host, Cost::Brief, |table| table.increment(key, by))
+    }
+
+    /// Removes the first entry, and gives it.
+    pub fn shift<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Option<Entry>, H> {
+        self.change_by_cost(host, Cost::Brief, |table| {
+            let mut taken = None;
+            table.shift(&mut |key, value| taken = Some((key.to_vec(), value.to_vec())))?;
+            Ok(taken)
+        })
+    }
+
+    /// The first entry of a range of keys.
+    pub fn first_in<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        range: &KeyRange,
+    ) -> Outcome<Option<Entry>, H> {
+        self.read(host, |content| {
+            let mut found = None;
+            content.ordered()?.first_with(range, &mut |key, value| {
+                found = Some((key.to_vec(), value.to_vec()));
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// As [`Table::view`].
+    pub fn view<H: TurnHost<Caller = C>>(&self, host: &H, key: &[u8]) -> Outcome<Option<View>, H> {
+        self.read(host, |content| content.table()?.view(key))
+    }
+
+    /// The table as it is now.
+    pub fn snapshot<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<AnySnapshot, H> {
+        self.read(host, Content::snapshot)
+    }
+
+    /// A cursor over the entries as they are now, before the first.
+    pub fn cursor<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Cursor, H> {
+        self.read(host, |content| Ok(Cursor::new(content.ordered()?.ordered_snapshot()?)))
+    }
+
+    /// Whether both have the same entries, in any order.
+    pub fn has_same<H: TurnHost<Caller = C>>(&self, host: &H, other: &Self) -> Outcome<bool, H> {
+        let (ours, theirs) = (self.snapshot(host)?, other.snapshot(host)?);
+        Ok(have_same_entries(ours.as_snapshot(), theirs.as_snapshot())?)
+    }
+
+    /// Number of entries.
+    pub fn len<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<u64, H> {
+        self.read(host, |content| content.table()?.len())
+    }
+
+    /// As [`Table::stat`].
+    pub fn stat<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Stat, H> {
+        let cost = self.cost_of_walk(host)?.or_long_if(self.is_in_file());
+        self.change_by_cost(host, cost, |table| table.stat())
+    }
+
+    /// As [`Table::sync`].
+    pub fn sync<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        let cost = Cost::Brief.or_long_if(self.is_in_file());
+        self.change_by_cost(host, cost, |table| table.sync())
+    }
+
+    /// As [`Table::compact`].
+    pub fn compact<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        let cost = self.cost_of_walk(host)?.or_long_if(self.is_in_file());
+        self.change_by_cost(host, cost, |table| table.compact())
+    }
+
+    /// Writes the entries as they are now to the file at `path`, as [`Backup`] does, while other callers use the table.
+    pub fn backup<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        path: &Path,
+        options: BackupOptions,
+    ) -> Outcome<(), H> {
+        let backup = self.read(host, |content| Backup::of(content.table()?, self.kind()))?;
+        let mut state = Writing::Taken(backup);
+        step_by_step(host, &mut || state.step(path, options))
+    }
+
+    fn cost_of_walk<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Cost, H> {
+        Ok(Cost::of_entries(self.len(host)?))
+    }
+}
+
+/// How far a backup is.
+enum Writing {
+    Taken(Backup),
+    Begun(BackupFile),
+    Ended,
+}
+
+impl Writing {
+    /// Does some more of it, and says whether there is more to do.
+    fn step(&mut self, path: &Path, options: BackupOptions) -> Result<bool> {
+        match std::mem::replace(self, Writing::Ended) {
+            Writing::Taken(backup) => *self = Writing::Begun(backup.begin(path, options)?),
+            Writing::Begun(mut file) => match file.step()? {
+                true => *self = Writing::Begun(file),
+                false => return file.finish().map(|_| false),
+            },
+            Writing::Ended => return Ok(false),
+        }
+        Ok(true)
+    }
+}
