@@ -5,6 +5,7 @@ mod store;
 mod table;
 mod thrift;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ pub(crate) struct FlowsArgs {
     /// Print the flows of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
     #[arg(conflicts_with_all = ["files", "into", "filter", "inner", "idle_timeout"])]
-    #[arg(conflicts_with_all = ["active_timeout", "max_flows"])]
+    #[arg(conflicts_with_all = ["active_timeout", "max_flows", "jobs"])]
     pub(crate) from: Option<PathBuf>,
 
     #[command(flatten)]
@@ -116,6 +117,9 @@ pub(crate) struct FlowsArgs {
     /// Keep at most N open flows in memory; the oldest ends when there are more.
     #[arg(long, value_name = "N")]
     pub(crate) max_flows: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
 
     #[command(flatten)]
     pub(crate) format: Format,
@@ -140,6 +144,9 @@ pub(crate) struct PacketsArgs {
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
+    pub(crate) jobs: Jobs,
+
+    #[command(flatten)]
     pub(crate) format: Format,
 }
 
@@ -149,6 +156,9 @@ pub(crate) struct InfoArgs {
     /// Captures; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
 
     /// Print JSON, an object a line.
     #[arg(long)]
@@ -166,6 +176,28 @@ pub(crate) struct Selection {
     #[arg(long)]
     pub(crate) inner: bool,
 }
+
+/// How many threads there are.
+#[derive(Debug, Clone, Copy, ArgGroup)]
+pub(crate) struct Jobs {
+    /// Read and decode on N threads [default: one for each core]. The output does not depend on it.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl Jobs {
+    /// The one thread that there is in any case.
+    pub(crate) const ONE: Jobs = Jobs { jobs: Some(NonZeroUsize::MIN) };
+
+    /// As many as were asked for, or as the machine has cores.
+    pub(crate) fn count(self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.jobs.map_or_else(cores, NonZeroUsize::get).min(JOBS_MAX)
+    }
+}
+
+/// Threads that are started at most.
+const JOBS_MAX: usize = 256;
 
 /// The form of the output.
 #[derive(Debug, Clone, Copy, ArgGroup)]

@@ -55,8 +55,7 @@ fn print_flows(
 ) -> io::Result<()> {
     let mut listing = Listing::new(args, session);
     let mut batches = FlowBatches::new(flow_options(args), BATCH_LEN);
-    for file in &args.files {
-        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
+    for reader in session.captures(&args.files, args.jobs, captures) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |flows| {
                 flows.into_iter().try_for_each(|flow| listing.push(flow, session))?;
@@ -89,7 +88,8 @@ fn merge(
         |capture: &mut CaptureReader| merge_flows(capture, flow_options(args), &store).map(merged);
     let held = || Ok((store.len()?, store.captures()?.len() as u64));
     let target = Target { path, entry: "flow", entries: "flows" };
-    target.fill(&args.files, captures, args.format.reader(), session, merge, held)
+    let captures = session.captures(&args.files, args.jobs, captures);
+    target.fill(captures, args.format.reader(), session, merge, held)
 }
 
 fn merged(merge: CaptureMerge) -> MergedCapture {

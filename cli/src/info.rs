@@ -4,7 +4,7 @@ use std::io;
 
 use bytewright::capture::Interface;
 use bytewright::packet::LinkType;
-use bytewright::scan::{CaptureInfo, CaptureOptions, CaptureReader, info};
+use bytewright::scan::{CaptureInfo, CaptureOptions, info};
 use bytewright::wire::Endian;
 
 use crate::args::InfoArgs;
@@ -16,8 +16,7 @@ use crate::session::Session;
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let options = CaptureOptions { stream: session.stream_options(), ..CaptureOptions::default() };
     session.progress.expect(&args.files);
-    for (index, file) in args.files.iter().enumerate() {
-        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, &options));
+    for (index, reader) in session.captures(&args.files, args.jobs, &options).enumerate() {
         let error = match reader.and_then(info) {
             Ok(info) if args.json => print_json(info, &mut session.output),
             Ok(info) => {

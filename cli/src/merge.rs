@@ -2,10 +2,10 @@
 //! is on disk.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytewright::Error;
-use bytewright::scan::{CaptureOptions, CaptureReader, ContentId};
+use bytewright::scan::{CaptureReader, CapturesAhead, ContentId};
 
 use crate::args::Reader;
 use crate::json::Object;
@@ -35,24 +35,20 @@ pub(crate) struct Target<'t> {
 }
 
 impl Target<'_> {
-    /// Merges each file with `merge`. `held` says how many entries, and of how many captures, are in the table then.
+    /// Merges each capture with `merge`. `held` says how many entries, and of how many captures, are in the table then.
     pub(crate) fn fill(
         &self,
-        files: &[PathBuf],
-        captures: &CaptureOptions,
+        captures: CapturesAhead,
         reader: Reader,
         session: &mut Session,
         merge: impl Fn(&mut CaptureReader) -> bytewright::Result<MergedCapture>,
         held: impl FnOnce() -> bytewright::Result<(u64, u64)>,
     ) -> io::Result<()> {
-        for file in files {
-            let merged = session
-                .open(file)
-                .and_then(|stream| CaptureReader::new(stream, captures))
-                .and_then(|mut capture| {
-                    let name = capture.stream().name().to_owned();
-                    Ok((merge(&mut capture)?, name))
-                });
+        for capture in captures {
+            let merged = capture.and_then(|mut capture| {
+                let name = capture.facts().name;
+                Ok((merge(&mut capture)?, name))
+            });
             let damage = match merged {
                 Ok((merged, name)) => {
                     merged.print(&name, reader, &mut session.output);

@@ -6,7 +6,7 @@ use bytewright::packet::{DecodeOptions, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch};
 use clap::error::ErrorKind;
 
-use crate::args::{self, PacketsArgs, Selection};
+use crate::args::{self, Jobs, PacketsArgs, Selection};
 use crate::rows::Rows;
 use crate::session::Session;
 
@@ -48,8 +48,9 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
     let mut rows = Rows::new(schema, args.format.reader(), &mut session.output);
     let mut left = args.limit.unwrap_or(u64::MAX);
-    for file in &args.files {
-        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, &options));
+    // A limit may leave most of the captures unread.
+    let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
+    for reader in session.captures(&args.files, jobs, &options) {
         let error = match reader {
             Ok(mut reader) => print(&mut reader, &fields, &mut left, &mut rows, session)?,
             Err(error) => Some(error),
@@ -70,21 +71,29 @@ fn print(
     session: &mut Session,
 ) -> io::Result<Option<bytewright::Error>> {
     let mut batch = FrameBatch::new();
+    let is_live = reader.facts().is_live;
+    let mut damage = None;
     while *left > 0 {
         match reader.read_frames(&mut batch) {
             Ok(()) if batch.is_empty() => break,
             Ok(()) => {}
-            Err(error) => return Ok(Some(error)),
+            Err(error) => {
+                damage = Some(error);
+                break;
+            }
         }
         let count = usize::try_from(*left).map_or(batch.len(), |left| batch.len().min(left));
         for packet in (0..count).filter_map(|index| batch.packet(index)) {
             rows.push(&mut session.output, |column| packet.value(fields[column]))?;
         }
         *left -= count as u64;
-        // What comes through a pipe is shown as it comes.
-        rows.flush(&mut session.output)?;
+        // What comes through a pipe is shown as it comes; what a file has, by full pages.
+        if is_live {
+            rows.flush(&mut session.output)?;
+        }
     }
-    Ok(None)
+    rows.flush(&mut session.output)?;
+    Ok(damage)
 }
 
 /// How to read captures; nothing, and a usage error, where the filter is none.

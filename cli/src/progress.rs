@@ -91,22 +91,26 @@ impl Progress {
 }
 
 /// A source whose bytes move the bar.
-pub(crate) struct Watched<S> {
-    source: S,
+pub(crate) struct Watched {
+    source: Box<dyn Source>,
     progress: Progress,
 }
 
-impl<S: Source> Watched<S> {
-    pub(crate) fn new(source: S, progress: Progress) -> Self {
+impl Watched {
+    pub(crate) fn new(source: Box<dyn Source>, progress: Progress) -> Self {
         Watched { source, progress }
     }
 }
 
-impl<S: Source> Source for Watched<S> {
+impl Source for Watched {
     fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> bytewright::Result<usize> {
         let count = self.source.read(into, limit)?;
         self.progress.advance(count as u64);
         Ok(count)
+    }
+
+    fn seek(&mut self, offset: u64) -> bytewright::Result<bool> {
+        self.source.seek(offset)
     }
 
     fn len(&self) -> Option<u64> {
@@ -125,5 +129,10 @@ impl<S: Source> Source for Watched<S> {
 
     fn cancel(&self) -> Option<Cancel> {
         self.source.cancel()
+    }
+
+    fn another(&self) -> Option<Box<dyn Source>> {
+        let source = self.source.another()?;
+        Some(Box::new(Watched::new(source, self.progress.clone())))
     }
 }

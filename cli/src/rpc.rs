@@ -73,7 +73,8 @@ fn merge(
     };
     let held = || Ok((store.len()?, store.captures()?.len() as u64));
     let target = Target { path, entry: "method", entries: "methods" };
-    target.fill(&args.files, captures, args.format.reader(), session, merge, held)
+    let captures = session.captures(&args.files, args.jobs, captures);
+    target.fill(captures, args.format.reader(), session, merge, held)
 }
 
 fn merged(merge: CallsMerge) -> MergedCapture {
@@ -96,8 +97,7 @@ fn read(
     session: &mut Session,
     take: &mut impl FnMut(Vec<Call>, &mut Session) -> io::Result<()>,
 ) -> io::Result<()> {
-    for file in &args.files {
-        let reader = session.open(file).and_then(|stream| CaptureReader::new(stream, captures));
+    for reader in session.captures(&args.files, args.jobs, captures) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |calls| take(calls, session))?,
             Err(error) => Err(error),

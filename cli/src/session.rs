@@ -1,12 +1,14 @@
 //! One run of the command: where its inputs come from, where its output goes, what went wrong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead};
 use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
 
+use crate::args::Jobs;
 use crate::output::Output;
 use crate::progress::{Progress, Watched};
 use crate::{DONE, FAILED, USAGE};
@@ -42,22 +44,23 @@ impl Session {
     }
 
     /// Opens an input, whose progress is shown from here on.
-    pub(crate) fn open(&self, path: &Path) -> bytewright::Result<ByteStream> {
-        self.open_with(path, &self.stream_options())
-    }
-
-    /// The same with other options.
-    pub(crate) fn open_with(
+    pub(crate) fn open(
         &self,
         path: &Path,
         options: &StreamOptions,
     ) -> bytewright::Result<ByteStream> {
-        let is_stdin = path == Path::new(STDIN.0);
-        let name = if is_stdin { STDIN.1.into() } else { path.to_string_lossy() };
-        let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
-        let source = source.map_err(|error| error.in_file(&name))?;
-        let watched = Watched::new(source, self.progress.clone());
-        ByteStream::new(Box::new(watched), &name, options)
+        open(path, options, &self.progress)
+    }
+
+    /// Opens captures, one after the other; with more than one of `jobs`, they are read ahead on other threads.
+    pub(crate) fn captures(
+        &self,
+        paths: &[PathBuf],
+        jobs: Jobs,
+        options: &CaptureOptions,
+    ) -> CapturesAhead {
+        let inputs = Inputs { paths: paths.to_vec(), progress: self.progress.clone() };
+        CapturesAhead::new(inputs, jobs.count(), options)
     }
 
     /// Takes note of an error, after the rows that came before it.
@@ -95,6 +98,41 @@ impl Session {
             );
         });
     }
+}
+
+/// The inputs of a run.
+struct Inputs {
+    paths: Vec<PathBuf>,
+    progress: Progress,
+}
+
+impl CaptureList for Inputs {
+    fn count(&self) -> usize {
+        self.paths.len()
+    }
+
+    fn is_regular(&self, index: usize) -> bool {
+        self.paths.get(index).is_some_and(|path| path.is_file() && path != Path::new(STDIN.0))
+    }
+
+    fn open(&self, index: usize, options: &CaptureOptions) -> bytewright::Result<CaptureReader> {
+        let stream = open(&self.paths[index], &options.stream, &self.progress)?;
+        CaptureReader::new(stream, options)
+    }
+}
+
+/// Opens an input, whose progress is shown from here on.
+fn open(
+    path: &Path,
+    options: &StreamOptions,
+    progress: &Progress,
+) -> bytewright::Result<ByteStream> {
+    let is_stdin = path == Path::new(STDIN.0);
+    let name = if is_stdin { STDIN.1.into() } else { path.to_string_lossy() };
+    let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
+    let source = source.map_err(|error| error.in_file(&name))?;
+    let watched = Watched::new(Box::new(source), progress.clone());
+    ByteStream::new(Box::new(watched), &name, options)
 }
 
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a

@@ -130,7 +130,7 @@ fn open(
     }
     let mut options = session.stream_options();
     options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
-    let stream = session.open_with(path, &options)?;
+    let stream = session.open(path, &options)?;
     let (encoding, is_framed, message_max) = (input.encoding(), input.framed, input.max_message);
     Ok(Messages::new(stream, Layout { encoding, is_framed, headers, message_max }))
 }

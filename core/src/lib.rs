@@ -29,5 +29,6 @@ pub mod tcp;
 pub mod terminal;
 pub mod thrift;
 pub mod wire;
+mod workers;
 
 pub use error::{Error, ErrorKind, Result};

@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
     ("panics", &[]),
+    ("workers", &["panics", "error"]),
     ("wire", &["error"]),
     ("batch", &["terminal", "panics", "error"]),
     ("heap", &["wire", "error"]),
@@ -36,7 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "scan",
         &[
             "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "stream",
-            "batch", "wire", "error",
+            "batch", "wire", "workers", "error",
         ],
     ),
     (

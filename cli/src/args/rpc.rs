@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ArgGroup, ValueEnum};
 
-use super::{Format, Selection};
+use super::{Format, Jobs, Selection};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct RpcArgs {
 
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner"])]
+    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner", "jobs"])]
     pub(crate) from: Option<PathBuf>,
 
     /// Print each call instead of the sums, as it is over.
@@ -54,6 +54,9 @@ pub(crate) struct RpcArgs {
 
     #[command(flatten)]
     pub(crate) selection: Selection,
+
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
 
     #[command(flatten)]
     pub(crate) format: Format,

@@ -8,6 +8,7 @@ mod capture;
 mod command;
 mod flows;
 mod info;
+mod jobs;
 mod packets;
 mod rpc;
 mod run;

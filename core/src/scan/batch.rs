@@ -1,6 +1,6 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
-use super::reader::Sink;
+use super::records::Sink;
 use crate::capture::Record;
 use crate::packet::Packet;
 
@@ -46,6 +46,29 @@ impl FrameBatch {
     /// The captured bytes behind the transport header of the packet at `index`.
     pub fn payload(&self, index: usize) -> Option<&[u8]> {
         self.captured(index)?.get(self.packets.get(index)?.payload_range()?)
+    }
+
+    /// Bytes of memory that it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let packets = self.packets.capacity() * size_of::<Packet>();
+        packets + self.starts.capacity() * size_of::<u32>() + self.bytes.capacity()
+    }
+
+    /// The packets.
+    pub(super) fn packets(&self) -> &[Packet] {
+        &self.packets
+    }
+
+    /// The packet at `index` and its captured bytes.
+    #[inline]
+    pub(super) fn frame(&self, index: usize) -> Option<(&Packet, &[u8])> {
+        Some((self.packets.get(index)?, self.captured(index)?))
+    }
+
+    /// Forgets the first `count` packets.
+    pub(super) fn forget_first(&mut self, count: usize) {
+        self.packets.drain(..count.min(self.packets.len()));
+        self.starts.drain(..count.min(self.starts.len()));
     }
 
     /// Forgets the packets and gives up the memory of their bytes.

@@ -148,7 +148,7 @@ pub fn merge_calls(
         Err(error) => return Err(error),
     };
     let content_id = content.finish();
-    let name = reader.stream().name();
-    let already_counted = count.commit(&content_id.0, name, Some(packets), summary)?;
+    let name = reader.facts().name;
+    let already_counted = count.commit(&content_id.0, &name, Some(packets), summary)?;
     Ok(CallsMerge { content_id, packets, calls, already_counted, damage })
 }

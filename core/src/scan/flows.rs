@@ -118,7 +118,7 @@ pub fn merge_flows(
     let content_id = content.finish();
     let (packets, packets_without_flow) = (table.packets(), table.packets_without_flow());
     count.merge(table.finish())?;
-    let merged = count.commit(&content_id.0, reader.stream().name(), Some(packets))?;
+    let merged = count.commit(&content_id.0, &reader.facts().name, Some(packets))?;
     Ok(CaptureMerge { content_id, packets, packets_without_flow, merged, damage })
 }
 

@@ -67,23 +67,23 @@ pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
             *link_types.entry(LinkType(number as u16)).or_default() += 1;
         }
     });
-    let (stream, decoder) = (reader.stream(), reader.decoder());
+    let facts = reader.facts();
+    let decoder = &facts.decoder;
     let (Some(format), Some(version), Some(byte_order)) =
         (decoder.format(), decoder.version(), decoder.endian())
     else {
         return Err(match result {
             Err(error) => error,
-            Ok(()) => Error::format("a pcap or pcapng capture", "nothing").in_file(stream.name()),
+            Ok(()) => Error::format("a pcap or pcapng capture", "nothing").in_file(&facts.name),
         });
     };
     Ok(CaptureInfo {
-        file: stream.name().to_owned(),
         format,
         version,
         byte_order,
-        compression: stream.compression(),
-        file_bytes: stream.input_read(),
-        content_bytes: stream.position(),
+        compression: facts.compression,
+        file_bytes: facts.file_bytes,
+        content_bytes: facts.position,
         sections: decoder.sections(),
         interfaces: decoder.interfaces().to_vec(),
         packets,
@@ -93,5 +93,6 @@ pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
         first_ts: first,
         last_ts: last,
         damage: result.err(),
+        file: facts.name,
     })
 }

@@ -2,7 +2,9 @@
 //! face needs nothing below this module to read a capture. IDL files, which include others, come from
 //! disk here too.
 
+mod ahead;
 mod batch;
+mod blocks;
 mod calls;
 mod content;
 mod count;
@@ -12,7 +14,9 @@ mod idl;
 mod info;
 mod libpcap;
 mod reader;
+mod records;
 
+pub use ahead::{CaptureList, CapturesAhead};
 pub use batch::FrameBatch;
 pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use content::ContentId;
@@ -23,3 +27,4 @@ pub use idl::{load_idl, load_methods};
 pub use info::{CaptureInfo, info};
 pub use libpcap::version as libpcap_version;
 pub use reader::{CaptureOptions, CaptureReader};
+pub use records::CaptureFacts;

@@ -1,13 +1,14 @@
-//! A capture file read front to back: bytes from the stream, records from the decoder, fields from
-//! the headers.
+//! A capture read front to back, whatever its packets come from.
 
 use std::path::Path;
 
+use super::blocks;
+use super::records::{CaptureFacts, Pass, RecordSource, Sink, StreamRecords};
 use super::{Filter, FrameBatch};
-use crate::capture::{Decoder, Record, Step};
-use crate::packet::{Columns, DecodeOptions, FrameMeta, LinkType, Packet, Status};
-use crate::stream::{ByteStream, StreamOptions};
-use crate::{Error, Result};
+use crate::Result;
+use crate::capture::{Decoder, Record};
+use crate::packet::{Columns, DecodeOptions, Packet};
+use crate::stream::{ByteStream, Cancel, StreamOptions};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
 const BLOCK_PACKETS: usize = 128;
@@ -22,7 +23,8 @@ pub struct CaptureOptions {
     pub decode: DecodeOptions,
     /// A libpcap expression; frames that it does not match are left out.
     pub filter: Option<String>,
-    /// How bytes are read.
+    /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
+    /// as many threads beside the one that reads.
     pub stream: StreamOptions,
 }
 
@@ -31,23 +33,27 @@ pub struct CaptureOptions {
 /// Damage ends the capture: every packet before it is given first, then each further call answers
 /// the same error, with file and offset.
 pub struct CaptureReader {
-    stream: ByteStream,
-    decoder: Decoder,
+    source: Source,
     decode: DecodeOptions,
-    filter: Option<Filter>,
-    number: u64,
+    filter: Option<String>,
+    cancel: Cancel,
+    /// Threads that may decode, until they are started.
+    jobs: usize,
 }
 
-/// Why a pass over the bytes in view ended.
-enum Pass {
-    /// The caller has enough.
-    Enough,
-    /// More bytes than are in view are needed.
-    Need(usize),
-    /// What follows is to be stepped over, in view or not.
-    Skip(u64),
-    /// The capture ends.
-    End,
+/// Where packets come from.
+enum Source {
+    /// They are decoded when they are asked for.
+    Stream(Box<StreamRecords>),
+    /// They come decoded.
+    Batches(Batches),
+}
+
+/// Packets that come in batches, and the place in the present one.
+struct Batches {
+    source: Box<dyn RecordSource>,
+    batch: FrameBatch,
+    at: usize,
 }
 
 impl CaptureReader {
@@ -66,18 +72,56 @@ impl CaptureReader {
     /// Those of [`Filter::new`].
     pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
         let filter = options.filter.as_deref().map(Filter::new).transpose()?;
-        Ok(CaptureReader {
+        let (cancel, decode) = (stream.cancel(), options.decode);
+        let records = StreamRecords {
             stream,
             decoder: Decoder::new(),
-            decode: options.decode,
+            decode,
             filter,
             number: 0,
+            skip: None,
+            cut: None,
+        };
+        let (filter, jobs) = (options.filter.clone(), options.stream.jobs);
+        Ok(CaptureReader {
+            source: Source::Stream(Box::new(records)),
+            decode,
+            filter,
+            cancel,
+            jobs,
         })
     }
 
-    /// The bytes under it, for their name, compression and progress.
-    pub fn stream(&self) -> &ByteStream {
-        &self.stream
+    /// Reads a capture whose packets come decoded, as `options` say.
+    pub(super) fn of_batches(
+        source: Box<dyn RecordSource>,
+        options: &CaptureOptions,
+        cancel: Cancel,
+    ) -> Self {
+        let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+        let (decode, filter) = (options.decode, options.filter.clone());
+        CaptureReader { source, decode, filter, cancel, jobs: 1 }
+    }
+
+    /// What is known of the capture beside its packets; all of it once it was read to the end.
+    pub fn facts(&self) -> CaptureFacts {
+        match &self.source {
+            Source::Stream(records) => records.facts(),
+            Source::Batches(batches) => batches.source.facts(),
+        }
+    }
+
+    /// Memory that its buffers take.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.source {
+            Source::Stream(records) => records.stream.memory_bytes(),
+            Source::Batches(batches) => batches.batch.memory_bytes(),
+        }
+    }
+
+    /// The handle that ends a read of this capture that waits.
+    pub fn cancel(&self) -> Cancel {
+        self.cancel.clone()
     }
 
     /// How headers are followed.
@@ -87,12 +131,7 @@ impl CaptureReader {
 
     /// The expression that packets have to match.
     pub fn filter(&self) -> Option<&str> {
-        self.filter.as_ref().map(Filter::expression)
-    }
-
-    /// The decoder under it, for format and interfaces.
-    pub fn decoder(&self) -> &Decoder {
-        &self.decoder
+        self.filter.as_deref()
     }
 
     /// Reads the header of the capture, unless that was done, and no packet.
@@ -100,20 +139,10 @@ impl CaptureReader {
     /// # Errors
     /// Those of the stream and the decoder: the input is no capture, or ends inside of its header.
     pub fn read_header(&mut self) -> Result<()> {
-        while !self.decoder.has_header() {
-            let step = self.decoder.step(self.stream.buffered(), self.stream.at_end());
-            match step.map_err(|error| error.in_file(self.stream.name()))? {
-                Step::Need(count) => {
-                    self.stream.fill(count)?;
-                }
-                Step::Skip(count) => {
-                    self.stream.skip(count)?;
-                }
-                // A decoder gives neither before it has a header.
-                Step::Record { .. } | Step::End => break,
-            }
+        match &mut self.source {
+            Source::Stream(records) => records.read_header(),
+            Source::Batches(batches) => batches.source.read_header(),
         }
-        Ok(())
     }
 
     /// Calls `each` with every packet and its captured bytes, until the capture ends.
@@ -134,13 +163,9 @@ impl CaptureReader {
     /// # Errors
     /// Those of [`CaptureReader::each`].
     pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
-        let mut caller = Caller { packet: Packet::default(), each };
-        loop {
-            match self.pass(&mut caller)? {
-                Pass::Enough => return Ok(true),
-                pass if self.go_on(&pass)? => {}
-                _ => return Ok(false),
-            }
+        match self.source() {
+            Source::Stream(records) => records.each_while(each),
+            Source::Batches(batches) => batches.each_while(each),
         }
     }
 
@@ -151,6 +176,53 @@ impl CaptureReader {
     pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
         columns.clear();
         columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
+        let result = match self.source() {
+            Source::Stream(records) => records.read_columns(columns, rows_max),
+            Source::Batches(batches) => batches.read_columns(columns, rows_max),
+        };
+        // An error comes again on the next call, which has no rows to give.
+        if columns.is_empty() { result } else { Ok(()) }
+    }
+
+    /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch
+    /// means that the capture has ended.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, once all packets before the damage were given.
+    pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        match self.source() {
+            Source::Stream(records) => records.read_frames(batch),
+            Source::Batches(batches) => batches.read_frames(batch),
+        }
+    }
+
+    /// Where packets come from, with the threads started that may decode them.
+    fn source(&mut self) -> &mut Source {
+        let jobs = std::mem::replace(&mut self.jobs, 1);
+        if jobs > 1
+            && let Source::Stream(records) = &mut self.source
+            && let Some(source) = blocks::start(records, self.filter.as_deref(), jobs)
+        {
+            self.source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+        }
+        &mut self.source
+    }
+}
+
+impl StreamRecords {
+    fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        let mut caller = Caller { packet: Packet::default(), each };
+        loop {
+            match self.pass(&mut caller)? {
+                Pass::Enough => return Ok(true),
+                pass if self.go_on(&pass)? => {}
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
+    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
         let mut block = Block { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
         let result = loop {
             block.room = BLOCK_PACKETS.min(rows_max - columns.len());
@@ -170,96 +242,53 @@ impl CaptureReader {
             }
         };
         columns.extend(&block.packets);
-        // An error comes again on the next call, which has no rows to give.
-        if columns.is_empty() { result } else { Ok(()) }
-    }
-
-    /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch
-    /// means that the capture has ended.
-    ///
-    /// # Errors
-    /// Those of the stream and the decoder, once all packets before the damage were given.
-    pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
-        let spare = batch.clear();
-        loop {
-            let view_start = self.stream.position();
-            let pass = self.pass(batch);
-            if !batch.is_empty() {
-                // An error, if there was one, comes again on the next call.
-                let consumed = (self.stream.position() - view_start) as usize;
-                let (bytes, unread) = self.stream.swap_buffer(spare);
-                batch.keep(bytes, unread - consumed);
-                return Ok(());
-            }
-            if !self.go_on(&pass?)? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
-    fn go_on(&mut self, pass: &Pass) -> Result<bool> {
-        match *pass {
-            Pass::Enough => {}
-            Pass::End => return Ok(false),
-            Pass::Need(count) => {
-                self.stream.fill(count)?;
-            }
-            Pass::Skip(count) => {
-                let skipped = self.stream.skip(count)?;
-                if skipped < count {
-                    let start = self.stream.position() - skipped;
-                    return Err(Error::truncated("the rest of a block", count, skipped)
-                        .at(start)
-                        .in_file(self.stream.name()));
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Puts the packets whose bytes are in view into `sink`.
-    fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
-        let view = self.stream.buffered();
-        let at_end = self.stream.at_end();
-        let mut at = 0;
-        let result = loop {
-            let rest = view.get(at..).unwrap_or_default();
-            match self.decoder.step(rest, at_end) {
-                Ok(Step::Record { record, consumed }) => {
-                    at += consumed;
-                    self.number += 1;
-                    match self.filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record)) {
-                        Ok(true) => {}
-                        Ok(false) => continue,
-                        Err(error) => break Err(error),
-                    }
-                    decode(&record, self.number, self.decode, sink.place());
-                    if !sink.placed(&record, view) {
-                        break Ok(Pass::Enough);
-                    }
-                }
-                Ok(Step::Skip(count)) if count <= rest.len() as u64 => at += count as usize,
-                Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
-                Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
-                Ok(Step::End) => break Ok(Pass::End),
-                Err(error) => break Err(error),
-            }
-        };
-        self.stream.consume(at);
-        result.map_err(|error| error.in_file(self.stream.name()))
+        result
     }
 }
 
-/// What a pass fills. Packets are decoded in their place: copying one straight after it was written
-/// in small pieces would stall the processor for longer than decoding takes.
-pub(super) trait Sink {
-    /// The place of the next packet.
-    fn place(&mut self) -> &mut Packet;
+impl Batches {
+    /// Makes sure of a packet at the present place; says whether there is one.
+    fn supply(&mut self) -> Result<bool> {
+        if self.at == self.batch.len() {
+            self.at = 0;
+            self.source.read_frames(&mut self.batch)?;
+        }
+        Ok(!self.batch.is_empty())
+    }
 
-    /// The packet of `record` is in its place, its bytes in `view`; says whether the next one is
-    /// wanted.
-    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool;
+    fn each_while(&mut self, mut each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        while self.supply()? {
+            while let Some((packet, captured)) = self.batch.frame(self.at) {
+                self.at += 1;
+                if !each(packet, captured) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
+    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        while columns.len() < rows_max && self.supply()? {
+            let packets = self.batch.packets().get(self.at..).unwrap_or_default();
+            let count = packets.len().min(rows_max - columns.len());
+            columns.extend(packets.get(..count).unwrap_or_default());
+            self.at += count;
+        }
+        Ok(())
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        if self.at == self.batch.len() {
+            return self.source.read_frames(batch);
+        }
+        // Some of these packets were shown one by one.
+        self.batch.forget_first(std::mem::take(&mut self.at));
+        std::mem::swap(batch, &mut self.batch);
+        drop(self.batch.clear());
+        Ok(())
+    }
 }
 
 /// One packet at a time, shown to a function.
@@ -297,16 +326,5 @@ impl Sink for Block {
     #[inline(always)]
     fn placed(&mut self, _: &Record<'_>, _: &[u8]) -> bool {
         self.packets.len() < self.room
-    }
-}
-
-/// Decodes the packet that a record holds into its place.
-#[inline(always)]
-fn decode(record: &Record<'_>, number: u64, options: DecodeOptions, place: &mut Packet) {
-    let link_type = LinkType(record.link_type);
-    let meta = FrameMeta { number, ts: record.ts, length: record.length, link_type };
-    place.decode_into(meta, record.captured, options);
-    if record.bad_time {
-        place.mark(Status::BAD_TIME);
     }
 }

@@ -91,7 +91,7 @@ impl Capture {
 
     /// Bytes of memory that it holds beside its passes.
     pub fn memory_bytes(&self) -> usize {
-        self.state().opened.as_ref().map_or(0, |reader| reader.stream().memory_bytes())
+        self.state().opened.as_ref().map_or(0, |reader| reader.memory_bytes())
     }
 
     /// Closes it, ends its passes and waits until they are gone.
@@ -214,7 +214,7 @@ impl Capture {
     ) -> Result<Pass> {
         let origin = self.origin()?;
         let cancel = match &origin {
-            Origin::Opened(reader) => reader.stream().cancel(),
+            Origin::Opened(reader) => reader.cancel(),
             Origin::Path(_) | Origin::Host => Cancel::new(),
         };
         let options = with_cancel(&self.options, cancel.clone());

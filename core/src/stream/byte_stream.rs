@@ -26,6 +26,8 @@ pub struct StreamOptions {
     pub compression: CompressionChoice,
     /// What inflates gzip.
     pub inflate: InflateChoice,
+    /// Threads that may work for this stream at a time, beside the one that reads it; 1, the default, means none.
+    pub jobs: usize,
     /// The most bytes that the buffer holds for one item. The default is 17 MiB.
     pub max_buffer: usize,
     /// Calls off reads of this stream, from its opening on, instead of a handle of its own.
@@ -38,6 +40,7 @@ impl Default for StreamOptions {
             piece: 256 << 10,
             compression: CompressionChoice::Auto,
             inflate: InflateChoice::Auto,
+            jobs: 1,
             max_buffer: 17 << 20,
             cancel: None,
         }
@@ -300,6 +303,16 @@ impl ByteStream {
     /// Raw bytes there are in all at the moment, where that is known.
     pub fn input_len(&self) -> Option<u64> {
         self.input.len()
+    }
+
+    /// Whether a read never has to wait for somebody else to write: see [`Source::never_waits`].
+    pub fn never_waits(&self) -> bool {
+        self.input.never_waits()
+    }
+
+    /// A second reader of the bytes of plain input, for another thread: see [`Source::another`].
+    pub(crate) fn another_source(&self) -> Option<Box<dyn Source>> {
+        matches!(self.decoder, Decoder::Plain).then(|| self.input.another_source())?
     }
 
     /// The handle that ends a read of this stream that waits. A read that was called off is not

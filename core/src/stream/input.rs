@@ -69,6 +69,11 @@ impl Input {
         self.source.len()
     }
 
+    /// A second reader of the source: see [`Source::another`].
+    pub(super) fn another_source(&self) -> Option<Box<dyn Source>> {
+        self.source.another()
+    }
+
     pub(super) fn cancel(&self) -> &Cancel {
         &self.cancel
     }

@@ -69,6 +69,12 @@ pub trait Source: Send {
     fn cancel(&self) -> Option<Cancel> {
         None
     }
+
+    /// A second reader of the same bytes, at their beginning and with a place of its own, so that another thread can
+    /// read them, too; nothing where that cannot be had. It can [seek](Source::seek).
+    fn another(&self) -> Option<Box<dyn Source>> {
+        None
+    }
 }
 
 /// Calls off reads from another thread.
@@ -162,7 +168,7 @@ impl Cancel {
 /// A file, a FIFO, a device, a socket or standard input.
 #[derive(Debug)]
 pub struct FileSource {
-    file: File,
+    file: Arc<File>,
     /// Set for a regular file, which is read at places of our own: neither another handle of it nor a
     /// forked process moves us.
     regular: Option<Regular>,
@@ -213,7 +219,7 @@ impl FileSource {
             _ => None,
         };
         let cancel = Cancel::new();
-        Ok(FileSource { file: File::from(fd), regular, cancel, short: Vec::new() })
+        Ok(FileSource { file: Arc::new(File::from(fd)), regular, cancel, short: Vec::new() })
     }
 
     /// Whether it is a regular file, which can be read at any place and never waits but for a disk.
@@ -371,6 +377,13 @@ impl Source for FileSource {
 
     fn cancel(&self) -> Option<Cancel> {
         Some(self.cancel.clone())
+    }
+
+    fn another(&self) -> Option<Box<dyn Source>> {
+        let start = self.regular.as_ref()?.start;
+        let regular = Some(Regular { start, position: start, ability: Ability::Unknown });
+        let (file, cancel) = (Arc::clone(&self.file), self.cancel.clone());
+        Some(Box::new(FileSource { file, regular, cancel, short: Vec::new() }))
     }
 }
 

@@ -193,7 +193,29 @@ impl Pcapng {
 
 /// A random capture file: whole, or in a third of the files with changed bytes or cut.
 pub(crate) fn random(random: &mut Random) -> Vec<u8> {
-    let mut bytes = if random.once_in(2) { random_pcap(random) } else { random_pcapng(random) };
+    let bytes = match random.once_in(2) {
+        true => {
+            let count = random.below(20);
+            random_pcap(random, |records, _| records == count)
+        }
+        false => {
+            let count = random.below(30);
+            random_pcapng(random, |blocks, _| blocks == count)
+        }
+    };
+    perhaps_damaged(random, bytes)
+}
+
+/// The same with at least `len` bytes, unless it is cut.
+pub(crate) fn random_large(random: &mut Random, len: usize) -> Vec<u8> {
+    let bytes = match random.once_in(2) {
+        true => random_pcap(random, |_, bytes| bytes >= len),
+        false => random_pcapng(random, |_, bytes| bytes >= len),
+    };
+    perhaps_damaged(random, bytes)
+}
+
+fn perhaps_damaged(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
     match random.below(6) {
         0 => {
             for _ in 0..=random.below(3) {
@@ -207,7 +229,19 @@ pub(crate) fn random(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-fn random_pcap(random: &mut Random) -> Vec<u8> {
+/// A frame, once in a while a long one.
+fn random_frame(random: &mut Random) -> frame::Frame {
+    let mut frame = frame::random(random);
+    if random.once_in(100) {
+        let length = random.below(200_000);
+        frame.captured.extend(random.bytes(length));
+        frame.length = frame.captured.len() as u32;
+    }
+    frame
+}
+
+/// Records until there are `enough`, which is asked with their number and all bytes so far.
+fn random_pcap(random: &mut Random, enough: impl Fn(usize, usize) -> bool) -> Vec<u8> {
     let header = PcapHeader {
         endian: random_endian(random),
         magic: random.pick(&[MICROSECONDS, NANOSECONDS, MODIFIED]),
@@ -216,8 +250,10 @@ fn random_pcap(random: &mut Random) -> Vec<u8> {
         link: random.pick(&[1, 101, 113, 0x2400_0001]),
     };
     let mut file = Pcap::new(header);
-    for _ in 0..random.below(20) {
-        let frame = frame::random(random);
+    let mut count = 0;
+    while !enough(count, file.0.bytes.len()) {
+        count += 1;
+        let frame = random_frame(random);
         let caplen = frame.captured.len() as u32;
         let (first, second) =
             if header.version < (2, 3) { (frame.length, caplen) } else { (caplen, frame.length) };
@@ -229,11 +265,13 @@ fn random_pcap(random: &mut Random) -> Vec<u8> {
     file.bytes()
 }
 
-fn random_pcapng(random: &mut Random) -> Vec<u8> {
+fn random_pcapng(random: &mut Random, enough: impl Fn(usize, usize) -> bool) -> Vec<u8> {
     let mut file = Pcapng::new(random_endian(random));
     let mut interfaces = 0;
-    for _ in 0..random.below(30) {
-        let frame = frame::random(random);
+    let mut count = 0;
+    while !enough(count, file.0.bytes.len()) {
+        count += 1;
+        let frame = random_frame(random);
         let interface = random.below(interfaces) as u32;
         file = match random.below(12) {
             _ if interfaces == 0 => {

@@ -1,9 +1,9 @@
 //! Ours, without a host language:
 //!
-//!     columns columns FILE [--gzip built-in|isa-l]      every default column of every packet
-//!     columns decompress FILE [--gzip built-in|isa-l]   the bytes of the capture, nothing looked at
-//!     columns flows FILE [--gzip built-in|isa-l]        a flow table over all packets
-//!     columns backends                                  what inflates gzip here, best first
+//!     columns columns FILE [--gzip built-in|isa-l] [--jobs N]   every default column of every packet
+//!     columns decompress FILE [--gzip ...] [--jobs N]           the bytes of the capture, nothing looked at
+//!     columns flows FILE [--gzip ...] [--jobs N]                a flow table over all packets
+//!     columns backends                                          what inflates gzip here, best first
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ const FINISHED_MAX: usize = 4096;
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
-const USAGE: &str = "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l]
+const USAGE: &str = "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l] [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -30,9 +30,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let answer = match arguments.as_slice() {
         ["backends"] => Ok(backends()),
-        [mode, path] => run(mode, path, InflateChoice::Auto),
-        [mode, path, "--gzip", "built-in"] => run(mode, path, InflateChoice::ZlibRs),
-        [mode, path, "--gzip", "isa-l"] => run(mode, path, InflateChoice::Isal),
+        [mode, path, options @ ..] => {
+            stream_options(options).and_then(|options| run(mode, Path::new(path), options))
+        }
         _ => Err(USAGE.to_owned()),
     };
     match answer {
@@ -47,10 +47,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(mode: &str, path: &str, inflate: InflateChoice) -> std::result::Result<String, String> {
-    let mut stream = StreamOptions::default();
-    stream.inflate = inflate;
-    let path = Path::new(path);
+fn stream_options(arguments: &[&str]) -> std::result::Result<StreamOptions, String> {
+    let mut options = StreamOptions::default();
+    for pair in arguments.chunks(2) {
+        match pair {
+            ["--gzip", "built-in"] => options.inflate = InflateChoice::ZlibRs,
+            ["--gzip", "isa-l"] => options.inflate = InflateChoice::Isal,
+            ["--jobs", count] => options.jobs = count.parse().map_err(|_| USAGE.to_owned())?,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
+fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<String, String> {
     let answer = match mode {
         "columns" => columns(path, stream),
         "decompress" => decompress(path, &stream),

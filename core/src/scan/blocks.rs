@@ -1,0 +1,394 @@
+//! A plain capture file, decoded by blocks on several threads.
+//!
+//! Each thread reads a block of the file. Where the records in it begin is known once the block before it was looked
+//! through, so the decoder goes from block to block, in order, and each thread hands it on before it decodes the packets of
+//! its block: going from record to record takes a small part of the time that reading and decoding take.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block, decode};
+use super::{Filter, FrameBatch};
+use crate::capture::{Decoder, Record, Step};
+use crate::packet::DecodeOptions;
+use crate::stream::Source;
+use crate::workers::{Limits, Workers};
+use crate::{Error, Result};
+
+/// Bytes of a block: it stays in the cache of a core while its packets are decoded.
+const BLOCK: usize = 256 << 10;
+
+/// Blocks that a file has at least for threads to be worth their start.
+const BLOCKS_MIN: u64 = 4;
+
+/// Blocks under way for each thread: one that it works on, and one that waits or is next.
+const BLOCKS_PER_JOB: usize = 2;
+
+/// Starts `jobs` threads that decode what `records` has not read yet; none where that cannot be done side by side.
+pub(super) fn start(
+    records: &StreamRecords,
+    filter: Option<&str>,
+    jobs: usize,
+) -> Option<Box<dyn RecordSource>> {
+    let stream = &records.stream;
+    let left = stream.input_len()?.checked_sub(stream.position())?;
+    if left < BLOCKS_MIN * BLOCK as u64 {
+        return None;
+    }
+    let count = jobs * BLOCKS_PER_JOB;
+    let kits = (0..count).map(|_| Kit::new(records, filter)).collect::<Option<Vec<_>>>()?;
+    let workers = Workers::start(Limits { threads: jobs, tasks: count, results: 1 }).ok()?;
+    let link = Link {
+        decoder: records.decoder.clone(),
+        offset: stream.position(),
+        number: records.number,
+        skip: None,
+    };
+    let about = About {
+        name: stream.name().to_owned(),
+        start: stream.position(),
+        decode: records.decode,
+        chain: Chain::new(link),
+    };
+    let facts = records.facts();
+    let mut blocks =
+        Blocks { workers, about: Arc::new(about), added: 0, taken: 0, facts, ended: None };
+    kits.into_iter().for_each(|kit| blocks.add(kit));
+    Some(Box::new(blocks))
+}
+
+/// The caller's end.
+struct Blocks {
+    workers: Workers<Block>,
+    about: Arc<About>,
+    /// Blocks that were given to the threads, and those that came back.
+    added: usize,
+    taken: usize,
+    facts: CaptureFacts,
+    ended: Option<Result<()>>,
+}
+
+/// What all threads need.
+struct About {
+    name: String,
+    /// Where the first block begins.
+    start: u64,
+    decode: DecodeOptions,
+    chain: Chain,
+}
+
+/// What a thread needs for one block, and the memory of its results.
+struct Kit {
+    source: Box<dyn Source>,
+    filter: Option<Filter>,
+    batch: FrameBatch,
+    records: Vec<Found>,
+}
+
+/// A block that was decoded.
+struct Block {
+    kit: Kit,
+    end: Option<End>,
+}
+
+/// Why no block follows.
+struct End {
+    result: Result<()>,
+    decoder: Decoder,
+    position: u64,
+}
+
+impl Kit {
+    fn new(records: &StreamRecords, filter: Option<&str>) -> Option<Self> {
+        let source = records.stream.another_source()?;
+        // It was compiled before, and is again.
+        let filter = filter.map(Filter::new).transpose().ok()?;
+        Some(Kit { source, filter, batch: FrameBatch::new(), records: Vec::new() })
+    }
+}
+
+impl Blocks {
+    /// Gives the next block to the threads.
+    fn add(&mut self, kit: Kit) {
+        let (about, index) = (Arc::clone(&self.about), self.added);
+        self.added += 1;
+        self.workers.add(move |lane| {
+            // Whatever happens here, the next block must not wait for ever.
+            let turn = Turn { chain: &about.chain, index };
+            lane.give(read_block(kit, &about, turn));
+        });
+    }
+
+    /// Takes the next block, with `batch` for its packets, and gives the threads another one.
+    fn take(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        let block = self.workers.next(self.taken)?;
+        let Some(Block { mut kit, end }) = block else {
+            return Err(Error::internal("a block without a result"));
+        };
+        self.workers.abandon(self.taken);
+        self.taken += 1;
+        std::mem::swap(batch, &mut kit.batch);
+        match end {
+            None => self.add(kit),
+            Some(end) => {
+                self.facts.decoder = end.decoder;
+                self.facts.position = end.position;
+                self.ended = Some(end.result);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RecordSource for Blocks {
+    fn facts(&self) -> CaptureFacts {
+        self.facts.clone()
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        // Threads are started to read packets, and that begins with the header.
+        match &self.ended {
+            Some(result) if !self.facts.decoder.has_header() => result.clone(),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        loop {
+            if let Some(result) = &self.ended {
+                drop(batch.clear());
+                return result.clone();
+            }
+            if let Err(error) = self.take(batch) {
+                self.ended = Some(Err(error.in_file(&self.about.name)));
+            } else if !batch.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The decoder on its way from block to block.
+struct Chain {
+    state: Mutex<ChainState>,
+    changed: Condvar,
+}
+
+struct ChainState {
+    /// The block that comes next.
+    index: usize,
+    /// None while a block has it, and behind the end.
+    link: Option<Link>,
+}
+
+/// The decoder at the place of its next step.
+struct Link {
+    decoder: Decoder,
+    offset: u64,
+    /// Records so far.
+    number: u64,
+    /// What is being stepped over: where that began, and how much it is.
+    skip: Option<(u64, u64)>,
+}
+
+/// The right of a block to have the decoder once. Given up, it lets the next block come.
+struct Turn<'c> {
+    chain: &'c Chain,
+    index: usize,
+}
+
+impl Chain {
+    fn new(link: Link) -> Self {
+        let state = ChainState { index: 0, link: Some(link) };
+        Chain { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ChainState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Waits for the decoder; none behind the end.
+    fn wait(&self) -> Option<Link> {
+        let mut state = self.chain.lock();
+        while state.index < self.index {
+            state = self.chain.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.link.take()
+    }
+
+    /// Lets the next block have the decoder.
+    fn hand_on(self, link: Link) {
+        self.chain.lock().link = Some(link);
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut state = self.chain.lock();
+        // Threads that come out of turn have none before them that could hang.
+        state.index = state.index.max(self.index + 1);
+        drop(state);
+        self.chain.changed.notify_all();
+    }
+}
+
+/// A record in a block.
+struct Found {
+    ts: Option<i64>,
+    bad_time: bool,
+    length: u32,
+    link_type: u16,
+    start: u32,
+    caplen: u32,
+}
+
+/// Reads, looks through and decodes a block.
+fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
+    let start = about.start + turn.index as u64 * BLOCK as u64;
+    let mut bytes = Bytes::new(kit.batch.clear(), start);
+    bytes.seek(&mut *kit.source);
+    bytes.read_to(&mut *kit.source, BLOCK);
+    let Some(mut link) = turn.wait() else {
+        kit.batch.keep(bytes.buffer, 0);
+        return Block { kit, end: None };
+    };
+    let number = link.number;
+    kit.records.clear();
+    let result = find_records(&mut link, &mut bytes, &mut kit);
+    link.number += kit.records.len() as u64;
+    let (position, decoder) = (link.offset, kit.filter.is_some().then(|| link.decoder.clone()));
+    let mut end = match result {
+        None => {
+            turn.hand_on(link);
+            None
+        }
+        Some(result) => {
+            drop(turn);
+            Some(End { result, decoder: link.decoder, position })
+        }
+    };
+    let decoded = decode_records(&mut kit, &bytes.buffer, number, about.decode);
+    kit.batch.keep(bytes.buffer, 0);
+    if let Err(error) = decoded {
+        end = Some(End { result: Err(error), decoder: decoder.unwrap_or_default(), position });
+    }
+    if let Some(End { result: Err(error), .. }) = &mut end {
+        *error = error.clone().in_file(&about.name);
+    }
+    Block { kit, end }
+}
+
+/// The bytes of a block, and of what begins in it.
+struct Bytes {
+    buffer: Vec<u8>,
+    /// Offset of the first byte.
+    start: u64,
+    at_end: bool,
+    /// What reading further ended with.
+    failed: Option<Error>,
+}
+
+impl Bytes {
+    fn new(mut buffer: Vec<u8>, start: u64) -> Self {
+        buffer.clear();
+        Bytes { buffer, start, at_end: false, failed: None }
+    }
+
+    fn seek(&mut self, source: &mut dyn Source) {
+        match source.seek(self.start) {
+            Ok(true) => {}
+            Ok(false) => self.failed = Some(Error::internal("a file that cannot be gone into")),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    /// Reads until there are `count` bytes, or the file ends, or cannot be read.
+    fn read_to(&mut self, source: &mut dyn Source, count: usize) {
+        while self.buffer.len() < count && !self.at_end && self.failed.is_none() {
+            let before = self.buffer.len();
+            // The memory grows with what is there: a damaged length asks for too much.
+            let limit = (count - before).min(BLOCK);
+            self.buffer.reserve_exact(limit);
+            match source.read(&mut self.buffer, limit) {
+                Ok(_) => self.at_end = self.buffer.len() == before,
+                Err(error) => self.failed = Some(error),
+            }
+        }
+    }
+}
+
+/// Goes through the records that begin in the block, up to the first step behind it. Answers how the capture ended, if
+/// it did.
+fn find_records(link: &mut Link, bytes: &mut Bytes, kit: &mut Kit) -> Option<Result<()>> {
+    loop {
+        let at = link.offset.saturating_sub(bytes.start);
+        if at >= BLOCK as u64 {
+            return None;
+        }
+        let Some(rest) = bytes.buffer.get(at as usize..) else {
+            return Some(Err(end_in_skip(link, bytes)));
+        };
+        match link.decoder.step(rest, bytes.at_end) {
+            Ok(Step::Record { record, consumed }) => {
+                let start = record.captured.as_ptr().addr() - bytes.buffer.as_ptr().addr();
+                kit.records.push(Found {
+                    ts: record.ts,
+                    bad_time: record.bad_time,
+                    length: record.length,
+                    link_type: record.link_type,
+                    start: start as u32,
+                    caplen: record.captured.len() as u32,
+                });
+                link.offset += consumed as u64;
+            }
+            Ok(Step::Skip(count)) => {
+                link.skip = Some((link.offset, count));
+                link.offset += count;
+            }
+            Ok(Step::Need(count)) => {
+                if let Some(error) = &bytes.failed {
+                    let place = bytes.start + bytes.buffer.len() as u64;
+                    return Some(Err(match error.offset() {
+                        Some(_) => error.clone(),
+                        None => error.clone().at(place),
+                    }));
+                }
+                bytes.read_to(&mut *kit.source, at as usize + count);
+            }
+            Ok(Step::End) => return Some(Ok(())),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+/// The next step is behind the bytes that could be read.
+fn end_in_skip(link: &mut Link, bytes: &Bytes) -> Error {
+    if let Some(error) = &bytes.failed {
+        return error.clone().at(bytes.start + bytes.buffer.len() as u64);
+    }
+    let file_end = bytes.start + bytes.buffer.len() as u64;
+    let (start, count) = link.skip.unwrap_or((link.offset, 0));
+    link.offset = file_end;
+    cut_block(count, file_end.saturating_sub(start)).at(start)
+}
+
+/// Decodes the records that the filter lets through.
+fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptions) -> Result<()> {
+    let Kit { filter, batch, records, .. } = kit;
+    for (found, number) in records.iter().zip(before + 1..) {
+        let captured = bytes.get(found.start as usize..).unwrap_or_default();
+        let record = Record {
+            ts: found.ts,
+            bad_time: found.bad_time,
+            length: found.length,
+            link_type: found.link_type,
+            captured: captured.get(..found.caplen as usize).unwrap_or_default(),
+        };
+        if filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record))? {
+            decode(&record, number, options, batch.place());
+            batch.placed(&record, bytes);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The records of a capture out of a stream of bytes, decoded where they are asked for.
+
+use super::{Filter, FrameBatch};
+use crate::capture::{Decoder, Record, Step};
+use crate::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
+use crate::stream::{ByteStream, Compression};
+use crate::{Error, Result};
+
+/// What is known of a capture beside its packets.
+#[derive(Debug, Clone)]
+pub struct CaptureFacts {
+    /// What people call it: its path, usually.
+    pub name: String,
+    /// What it is compressed with, as far as is known.
+    pub compression: Compression,
+    /// Format, version, sections and interfaces, as far as they were read.
+    pub decoder: Decoder,
+    /// Offset in the decompressed capture of what was not read yet.
+    pub position: u64,
+    /// Bytes of the file as it lies there: all of them where that is known, else those that were read.
+    pub file_bytes: u64,
+    /// Whether somebody may still be writing it, and its packets have to be waited for: it is no regular file.
+    pub is_live: bool,
+}
+
+/// Where a reader has its packets from, if not from a stream that it decodes itself: they come decoded, in batches.
+pub(super) trait RecordSource: Send {
+    /// What is known of the capture so far.
+    fn facts(&self) -> CaptureFacts;
+
+    /// Reads the header of the capture, unless that was done.
+    ///
+    /// # Errors
+    /// The input is no capture, or ends inside of its header.
+    fn read_header(&mut self) -> Result<()>;
+
+    /// Puts the next packets in the place of those in `batch`; none mean that the capture has ended.
+    ///
+    /// # Errors
+    /// What ended the capture, once all packets before it were given; the same on each further call.
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()>;
+}
+
+/// Bytes from the stream, records from the decoder, fields from the headers.
+pub(super) struct StreamRecords {
+    pub(super) stream: ByteStream,
+    pub(super) decoder: Decoder,
+    pub(super) decode: DecodeOptions,
+    pub(super) filter: Option<Filter>,
+    /// Records so far.
+    pub(super) number: u64,
+    /// What is to be stepped over before the next record.
+    pub(super) skip: Option<u64>,
+    /// Why that could not be done.
+    pub(super) cut: Option<Error>,
+}
+
+/// Why a pass over the bytes in view ended.
+pub(super) enum Pass {
+    /// The caller has enough.
+    Enough,
+    /// More bytes than are in view are needed.
+    Need(usize),
+    /// What follows is to be stepped over, in view or not.
+    Skip(u64),
+    /// The capture ends.
+    End,
+}
+
+impl StreamRecords {
+    /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
+    pub(super) fn go_on(&mut self, pass: &Pass) -> Result<bool> {
+        match *pass {
+            Pass::Enough => {}
+            Pass::End => return Ok(false),
+            Pass::Need(count) => {
+                self.stream.fill(count)?;
+            }
+            Pass::Skip(count) => {
+                let skipped = self.stream.skip(count)?;
+                if skipped < count {
+                    let start = self.stream.position() - skipped;
+                    let error = cut_block(count, skipped).at(start).in_file(self.stream.name());
+                    return Err(self.cut.insert(error).clone());
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts the packets whose bytes are in view into `sink`.
+    pub(super) fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
+        if let Some(error) = &self.cut {
+            return Err(error.clone());
+        }
+        if let Some(count) = self.skip.take() {
+            return Ok(Pass::Skip(count));
+        }
+        let view = self.stream.buffered();
+        let at_end = self.stream.at_end();
+        let mut at = 0;
+        let result = loop {
+            let rest = view.get(at..).unwrap_or_default();
+            match self.decoder.step(rest, at_end) {
+                Ok(Step::Record { record, consumed }) => {
+                    at += consumed;
+                    self.number += 1;
+                    match self.filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record)) {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(error) => break Err(error),
+                    }
+                    decode(&record, self.number, self.decode, sink.place());
+                    if !sink.placed(&record, view) {
+                        break Ok(Pass::Enough);
+                    }
+                }
+                Ok(Step::Skip(count)) if count <= rest.len() as u64 => at += count as usize,
+                Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
+                Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
+                Ok(Step::End) => break Ok(Pass::End),
+                Err(error) => break Err(error),
+            }
+        };
+        self.stream.consume(at);
+        result.map_err(|error| error.in_file(self.stream.name()))
+    }
+}
+
+impl RecordSource for StreamRecords {
+    fn facts(&self) -> CaptureFacts {
+        let stream = &self.stream;
+        CaptureFacts {
+            name: stream.name().to_owned(),
+            compression: stream.compression(),
+            decoder: self.decoder.clone(),
+            position: stream.position(),
+            file_bytes: stream.input_len().unwrap_or(0).max(stream.input_read()),
+            is_live: !stream.never_waits(),
+        }
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        while !self.decoder.has_header() {
+            let step = self.decoder.step(self.stream.buffered(), self.stream.at_end());
+            match step.map_err(|error| error.in_file(self.stream.name()))? {
+                Step::Need(count) => {
+                    self.stream.fill(count)?;
+                }
+                Step::Skip(count) => {
+                    self.stream.skip(count)?;
+                }
+                // A decoder gives neither before it has a header.
+                Step::Record { .. } | Step::End => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        let spare = batch.clear();
+        loop {
+            let view_start = self.stream.position();
+            let pass = self.pass(batch);
+            if !batch.is_empty() {
+                // An error, if there was one, comes again on the next call; a step that the decoder has made does not.
+                if let Ok(Pass::Skip(count)) = pass {
+                    self.skip = Some(count);
+                }
+                let consumed = (self.stream.position() - view_start) as usize;
+                let (bytes, unread) = self.stream.swap_buffer(spare);
+                batch.keep(bytes, unread - consumed);
+                return Ok(());
+            }
+            if !self.go_on(&pass?)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What a pass fills. Packets are decoded in their place: copying one straight after it was written
+/// in small pieces would stall the processor for longer than decoding takes.
+pub(super) trait Sink {
+    /// The place of the next packet.
+    fn place(&mut self) -> &mut Packet;
+
+    /// The packet of `record` is in its place, its bytes in `view`; says whether the next one is
+    /// wanted.
+    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool;
+}
+
+/// Decodes the packet that a record holds into its place.
+#[inline(always)]
+pub(super) fn decode(record: &Record<'_>, number: u64, options: DecodeOptions, place: &mut Packet) {
+    let link_type = LinkType(record.link_type);
+    let meta = FrameMeta { number, ts: record.ts, length: record.length, link_type };
+    place.decode_into(meta, record.captured, options);
+    if record.bad_time {
+        place.mark(Status::BAD_TIME);
+    }
+}
+
+/// The input ends where `count` bytes are to be stepped over, of which `available` are there.
+pub(super) fn cut_block(count: u64, available: u64) -> Error {
+    Error::truncated("the rest of a block", count, available)
+}

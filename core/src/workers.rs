@@ -1,0 +1,277 @@
+//! Threads that work ahead for one caller: tasks side by side, their results in the order of the tasks.
+//!
+//! What waits is bounded twice: a task is begun only while few tasks before it are not used up, and a task whose results
+//! nobody takes waits with the next one. Dropping the handle ends the threads and waits until they are gone.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::panics;
+use crate::{Error, ErrorKind, Result};
+
+/// How many threads work, and how far ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Threads, at most as many as there are tasks at a time.
+    pub(crate) threads: usize,
+    /// Tasks that are begun and not used up.
+    pub(crate) tasks: usize,
+    /// Results of one task that wait.
+    pub(crate) results: usize,
+}
+
+/// Threads that work for whoever has this handle.
+pub(crate) struct Workers<T> {
+    shared: Arc<Shared<T>>,
+    threads: Vec<JoinHandle<()>>,
+    /// The process that has the threads: a forked child has a copy of the handle only.
+    process: u32,
+}
+
+/// Where a task puts its results.
+pub(crate) struct Lane<T> {
+    shared: Arc<Shared<T>>,
+    task: usize,
+}
+
+type Task<T> = Box<dyn FnOnce(&Lane<T>) + Send>;
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// Something changed for a thread that works.
+    for_workers: Condvar,
+    /// Something changed for the caller.
+    for_caller: Condvar,
+    limits: Limits,
+}
+
+struct State<T> {
+    /// Tasks that are not begun.
+    waiting: VecDeque<Task<T>>,
+    /// Tasks that are begun and not used up, from number `first` on.
+    begun: VecDeque<Begun<T>>,
+    first: usize,
+    spares: Vec<T>,
+    is_stopped: bool,
+}
+
+struct Begun<T> {
+    results: VecDeque<T>,
+    end: Option<Result<()>>,
+    is_unwanted: bool,
+}
+
+impl<T> State<T> {
+    fn begun(&mut self, task: usize) -> Option<&mut Begun<T>> {
+        self.begun.get_mut(task.checked_sub(self.first)?)
+    }
+
+    /// Forgets the first tasks, as far as they are used up.
+    fn settle(&mut self) {
+        while self.begun.front().is_some_and(|task| task.is_unwanted && task.end.is_some()) {
+            self.begun.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Send + 'static> Workers<T> {
+    /// Starts the threads, or as many as the system gives.
+    ///
+    /// # Errors
+    /// `Io` where it gives none.
+    pub(crate) fn start(limits: Limits) -> Result<Self> {
+        let state = State {
+            waiting: VecDeque::new(),
+            begun: VecDeque::new(),
+            first: 0,
+            spares: Vec::new(),
+            is_stopped: false,
+        };
+        let (for_workers, for_caller) = (Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { state: Mutex::new(state), for_workers, for_caller, limits });
+        let mut workers = Workers { shared, threads: Vec::new(), process: std::process::id() };
+        for _ in 0..limits.threads {
+            let shared = Arc::clone(&workers.shared);
+            let builder = std::thread::Builder::new().name("bytewright".to_owned());
+            match builder.spawn(move || work(&shared)) {
+                Ok(thread) => workers.threads.push(thread),
+                Err(error) if workers.threads.is_empty() => {
+                    return Err(Error::io("start a thread", &error));
+                }
+                Err(_) => break,
+            }
+        }
+        Ok(workers)
+    }
+
+    /// Adds a task behind those that there are. Tasks are numbered from 0 on.
+    pub(crate) fn add(&self, task: impl FnOnce(&Lane<T>) + Send + 'static) {
+        if self.is_here() {
+            self.shared.lock().waiting.push_back(Box::new(task));
+            self.shared.for_workers.notify_all();
+        }
+    }
+
+    /// Waits for the next result of a task that was added; none at its end.
+    ///
+    /// # Errors
+    /// `Internal` where the task panicked, after its results; `Closed` in a forked child.
+    pub(crate) fn next(&self, task: usize) -> Result<Option<T>> {
+        if !self.is_here() {
+            let message = "expected the process that opened the capture, found one forked from it: \
+                           open it again here";
+            return Err(Error::new(ErrorKind::Closed, message));
+        }
+        let mut state = self.shared.lock();
+        loop {
+            // A task that is used up is no longer there.
+            if task < state.first {
+                return Ok(None);
+            }
+            if let Some(begun) = state.begun(task) {
+                if let Some(result) = begun.results.pop_front() {
+                    self.shared.for_workers.notify_all();
+                    return Ok(Some(result));
+                }
+                if let Some(end) = begun.end.clone() {
+                    begun.is_unwanted = true;
+                    state.settle();
+                    self.shared.for_workers.notify_all();
+                    return end.map(|()| None);
+                }
+            }
+            state = self.shared.for_caller.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Gives a used result back, so that its memory serves again.
+    pub(crate) fn recycle(&self, result: T) {
+        if self.is_here() {
+            let mut state = self.shared.lock();
+            if state.spares.len() < self.shared.limits.tasks {
+                state.spares.push(result);
+            }
+        }
+    }
+}
+
+impl<T> Workers<T> {
+    /// Says that nobody wants the results of a task any more.
+    pub(crate) fn abandon(&self, task: usize) {
+        if !self.is_here() {
+            return;
+        }
+        let mut state = self.shared.lock();
+        let unused = state.begun(task).map(|begun| {
+            begun.is_unwanted = true;
+            std::mem::take(&mut begun.results)
+        });
+        state.settle();
+        drop(state);
+        self.shared.for_workers.notify_all();
+        drop(unused);
+    }
+
+    /// Whether this is the process that has the threads. In a child the lock may have been copied while a thread held
+    /// it, and nobody gives it back there.
+    fn is_here(&self) -> bool {
+        self.process == std::process::id()
+    }
+}
+
+impl<T> Drop for Workers<T> {
+    fn drop(&mut self) {
+        if !self.is_here() {
+            // Dropped, they would detach threads that are not there.
+            std::mem::forget(std::mem::take(&mut self.threads));
+            return;
+        }
+        let mut state = self.shared.lock();
+        state.is_stopped = true;
+        let unused = (std::mem::take(&mut state.waiting), std::mem::take(&mut state.spares));
+        drop(state);
+        self.shared.for_workers.notify_all();
+        for thread in self.threads.drain(..) {
+            // It catches its own panics; there is nothing to learn from joining.
+            drop(thread.join());
+        }
+        drop(unused);
+    }
+}
+
+/// What each thread does until it is told to end.
+fn work<T>(shared: &Arc<Shared<T>>) {
+    while let Some((task, number)) = next_task(shared) {
+        let lane = Lane { shared: Arc::clone(shared), task: number };
+        let end = panics::catch(|| task(&lane)).map_err(Error::internal);
+        let mut state = shared.lock();
+        if let Some(begun) = state.begun(number) {
+            begun.end = Some(end);
+        }
+        state.settle();
+        drop(state);
+        shared.for_caller.notify_all();
+        shared.for_workers.notify_all();
+    }
+}
+
+/// Waits for the next task that may begin.
+fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
+    let mut state = shared.lock();
+    loop {
+        if state.is_stopped {
+            return None;
+        }
+        if state.begun.len() < shared.limits.tasks
+            && let Some(task) = state.waiting.pop_front()
+        {
+            let number = state.first + state.begun.len();
+            state.begun.push_back(Begun {
+                results: VecDeque::new(),
+                end: None,
+                is_unwanted: false,
+            });
+            return Some((task, number));
+        }
+        state = shared.for_workers.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+impl<T> Lane<T> {
+    /// Hands a result over, waiting while enough of them wait. Says whether it was wanted; otherwise the task should
+    /// end.
+    pub(crate) fn give(&self, result: T) -> bool {
+        let mut state = self.shared.lock();
+        loop {
+            if state.is_stopped {
+                return false;
+            }
+            match state.begun(self.task) {
+                Some(begun) if begun.is_unwanted => return false,
+                Some(begun) if begun.results.len() < self.shared.limits.results => {
+                    begun.results.push_back(result);
+                    break;
+                }
+                Some(_) => {}
+                None => return false,
+            }
+            state = self.shared.for_workers.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.shared.for_caller.notify_all();
+        true
+    }
+
+    /// A result whose memory may be used again.
+    pub(crate) fn spare(&self) -> Option<T> {
+        self.shared.lock().spares.pop()
+    }
+}

@@ -1,0 +1,277 @@
+//! Goal: how many threads read a capture changes nothing of what is read: packets, their bytes, errors with their
+//! offsets, and what is known of the capture are the same.
+//!
+//! Method: random captures, whole and damaged, are read with one thread, which is the slow and obvious twin, and with
+//! several, in random steps of all the ways there are to read.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod files;
+mod generate;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytewright::packet::{Columns, Field, Packet};
+use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, FrameBatch};
+use bytewright::{Error, ErrorKind, Result};
+use generate::{Random, seeds};
+
+/// A file that is gone after the test.
+struct TemporaryFile(PathBuf);
+
+impl TemporaryFile {
+    fn new(bytes: &[u8]) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("scan-jobs-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&path, bytes).unwrap();
+        TemporaryFile(path)
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+/// All that reading a capture shows.
+#[derive(PartialEq)]
+struct Shown {
+    packets: Vec<(Packet, Vec<u8>)>,
+    error: Option<String>,
+    position: u64,
+    file_bytes: u64,
+    sections: u64,
+    interfaces: usize,
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shown { packets, error, position, file_bytes, sections, interfaces } = self;
+        let count = packets.len();
+        write!(f, "{count} packets, {error:?}, {position} of {file_bytes} bytes, ")?;
+        write!(f, "{sections} sections, {interfaces} interfaces")
+    }
+}
+
+/// All that an error says.
+fn told(error: &Error) -> String {
+    format!("{error} ({:?})", error.kind())
+}
+
+/// How packets are asked for.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Each,
+    Frames,
+    Mixed,
+}
+
+fn shown(mut reader: CaptureReader, way: Way, random: &mut Random) -> Shown {
+    let mut packets = Vec::new();
+    let mut batch = FrameBatch::new();
+    let error = loop {
+        let by_frames = match way {
+            Way::Each => false,
+            Way::Frames => true,
+            Way::Mixed => random.once_in(2),
+        };
+        let step = if by_frames {
+            reader.read_frames(&mut batch).map(|()| {
+                for index in 0..batch.len() {
+                    let captured = batch.captured(index).expect("bytes of a packet").to_vec();
+                    packets.push((batch.packet(index).expect("a packet").clone(), captured));
+                }
+                !batch.is_empty()
+            })
+        } else {
+            let mut left = 1 + random.below(2000);
+            reader.each_while(|packet, captured| {
+                packets.push((packet.clone(), captured.to_vec()));
+                left -= 1;
+                left > 0
+            })
+        };
+        match step {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) => break Some(told(&error)),
+        }
+    };
+    let again = reader.each_while(|_, _| panic!("a packet behind the end"));
+    assert_eq!(again.err().as_ref().map(told), error, "the end comes again");
+    let facts = reader.facts();
+    let (sections, interfaces) = (facts.decoder.sections(), facts.decoder.interfaces().len());
+    let (position, file_bytes) = (facts.position, facts.file_bytes);
+    Shown { packets, error, position, file_bytes, sections, interfaces }
+}
+
+fn options(jobs: usize) -> CaptureOptions {
+    let mut options = CaptureOptions::default();
+    options.stream.jobs = jobs;
+    options
+}
+
+fn open(path: &Path, jobs: usize) -> CaptureReader {
+    CaptureReader::open(path, &options(jobs)).unwrap()
+}
+
+#[test]
+fn a_plain_file_reads_the_same_on_any_number_of_threads() {
+    seeds(24, |random| {
+        let len = (1 << 20) + random.below(1 << 20);
+        let file = TemporaryFile::new(&generate::capture::random_large(random, len));
+        let expected = shown(open(&file.0, 1), Way::Each, random);
+        for way in [Way::Each, Way::Frames, Way::Mixed] {
+            let jobs = 2 + random.below(3);
+            let found = shown(open(&file.0, jobs), way, random);
+            assert_eq!(found, expected, "{jobs} threads, {way:?}");
+        }
+    });
+}
+
+#[test]
+fn columns_of_a_plain_file_are_the_same_on_any_number_of_threads() {
+    seeds(6, |random| {
+        let file = TemporaryFile::new(&generate::capture::random_large(random, 1 << 20));
+        let rows_max = 1 + random.below(3000);
+        let read = |jobs| {
+            let mut reader = open(&file.0, jobs);
+            let mut columns = Columns::new(Field::ALL);
+            let mut rows = Vec::new();
+            let error = loop {
+                match reader.read_columns(&mut columns, rows_max) {
+                    Ok(()) if columns.is_empty() => break None,
+                    Ok(()) => {}
+                    Err(error) => break Some(told(&error)),
+                }
+                let row = |row| columns.columns().iter().map(|c| c.value(row)).collect::<Vec<_>>();
+                rows.push((0..columns.len()).map(row).collect::<Vec<_>>());
+            };
+            (rows, error)
+        };
+        assert!(read(1) == read(3), "rows by {rows_max}");
+    });
+}
+
+/// The files of a list; the one with the number of `pipe` stands for a pipe.
+struct Files {
+    paths: Vec<PathBuf>,
+    pipe: usize,
+}
+
+impl CaptureList for Files {
+    fn count(&self) -> usize {
+        self.paths.len()
+    }
+
+    fn is_regular(&self, index: usize) -> bool {
+        index != self.pipe
+    }
+
+    fn open(&self, index: usize, options: &CaptureOptions) -> Result<CaptureReader> {
+        let thread = std::thread::current();
+        let is_ahead = thread.name() == Some("bytewright");
+        assert!(!(is_ahead && index == self.pipe), "what is no file is opened in its turn");
+        CaptureReader::open(&self.paths[index], options)
+    }
+}
+
+#[test]
+fn captures_read_side_by_side_come_in_their_order_each_with_its_own_damage() {
+    seeds(20, |random| {
+        let files: Vec<_> = (0..1 + random.below(12))
+            .map(|_| match random.below(8) {
+                0 => TemporaryFile::new(&generate::capture::random_large(random, 1 << 20)),
+                1 => TemporaryFile::new(b"no capture"),
+                _ => TemporaryFile::new(&generate::capture::random(random)),
+            })
+            .collect();
+        let mut paths: Vec<_> = files.iter().map(|file| file.0.clone()).collect();
+        paths.insert(random.below(paths.len() + 1), PathBuf::from("/absent/capture"));
+        let pipe = random.below(paths.len() + 3);
+        let mut read = |jobs| {
+            let list = Files { paths: paths.clone(), pipe };
+            let captures = CapturesAhead::new(list, jobs, &CaptureOptions::default());
+            let seen = captures.map(|reader| {
+                reader.map(|reader| shown(reader, Way::Mixed, random)).map_err(|error| told(&error))
+            });
+            seen.collect::<Vec<_>>()
+        };
+        let expected = read(1);
+        assert_eq!(expected.len(), paths.len());
+        for jobs in [2, 3, 20] {
+            assert_eq!(read(jobs), expected, "{jobs} threads");
+        }
+    });
+}
+
+#[test]
+fn captures_that_are_dropped_half_read_stop_their_threads_and_leave_the_others_alone() {
+    seeds(10, |random| {
+        let large = generate::capture::random_large(random, 1 << 20);
+        let files: Vec<_> = (0..6).map(|_| TemporaryFile::new(&large)).collect();
+        let paths: Vec<_> = files.iter().map(|file| file.0.clone()).collect();
+        let mut expected = |index: usize| shown(open(&paths[index], 1), Way::Each, random);
+        let (second_expected, third_expected) = (expected(1), expected(2));
+        let list = Files { paths, pipe: usize::MAX };
+        let mut captures = CapturesAhead::new(list, 3, &CaptureOptions::default());
+        let mut left = random.below(50);
+        let mut first = captures.next().unwrap().unwrap();
+        let _ = first.each_while(|_, _| {
+            left = left.saturating_sub(1);
+            left > 0
+        });
+        drop(first);
+        assert_eq!(shown(captures.next().unwrap().unwrap(), Way::Mixed, random), second_expected);
+        let third = captures.next().unwrap().unwrap();
+        drop(captures);
+        // A reader that outlives the list goes on to the end of its capture.
+        assert_eq!(shown(third, Way::Each, random), third_expected);
+    });
+}
+
+#[test]
+fn a_filter_is_the_same_on_any_number_of_threads() {
+    if bytewright::scan::libpcap_version().is_none() {
+        println!("skipped: no libpcap");
+        return;
+    }
+    seeds(4, |random| {
+        let file = TemporaryFile::new(&generate::capture::random_large(random, 1 << 20));
+        let mut read = |jobs| {
+            let filter = Some("udp or ip6".to_owned());
+            let options = CaptureOptions { filter, ..options(jobs) };
+            shown(CaptureReader::open(&file.0, &options).unwrap(), Way::Each, random)
+        };
+        assert_eq!(read(1), read(3));
+    });
+}
+
+#[test]
+fn a_read_that_is_called_off_ends_all_threads() {
+    let mut random = Random::new(1);
+    let file = TemporaryFile::new(&generate::capture::random_large(&mut random, 4 << 20));
+    for jobs in [2, 4] {
+        let mut reader = open(&file.0, jobs);
+        let cancel = reader.cancel();
+        let mut count = 0;
+        let result = reader.each(|_, _| {
+            count += 1;
+            if count == 10 {
+                cancel.cancel();
+            }
+        });
+        let Err(error) = result else { panic!("{count} packets were read all the same") };
+        assert_eq!(error.kind(), ErrorKind::Io(Some(125)), "{error}");
+    }
+}
