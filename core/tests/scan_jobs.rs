@@ -89,14 +89,14 @@ fn shown(mut reader: CaptureReader, way: Way, random: &mut Random) -> Shown {
             reader.read_frames(&mut batch).map(|()| {
                 for index in 0..batch.len() {
                     let captured = batch.captured(index).expect("bytes of a packet").to_vec();
-                    packets.push((batch.packet(index).expect("a packet").clone(), captured));
+                    packets.push((*batch.packet(index).expect("a packet"), captured));
                 }
                 !batch.is_empty()
             })
         } else {
             let mut left = 1 + random.below(2000);
             reader.each_while(|packet, captured| {
-                packets.push((packet.clone(), captured.to_vec()));
+                packets.push((*packet, captured.to_vec()));
                 left -= 1;
                 left > 0
             })
@@ -154,7 +154,9 @@ fn columns_of_a_plain_file_are_the_same_on_any_number_of_threads() {
                     Ok(()) => {}
                     Err(error) => break Some(told(&error)),
                 }
-                let row = |row| columns.columns().iter().map(|c| c.value(row)).collect::<Vec<_>>();
+                let values = columns.batch().columns();
+                let row =
+                    |row| values.iter().map(|c| format!("{:?}", c.value(row))).collect::<Vec<_>>();
                 rows.push((0..columns.len()).map(row).collect::<Vec<_>>());
             };
             (rows, error)
