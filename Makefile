@@ -5,6 +5,7 @@
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
+#   make wheel        the wheel for Python, in target/python/wheels
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -17,18 +18,21 @@ PREFIX ?= /usr/local
 GEM_DIR := $(CURDIR)/target/gems
 GEM_BUILD := $(CURDIR)/target/gem-build
 GEM_STAMP := $(GEM_DIR)/installed
+WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
+WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
+	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-c install-c test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-unsafe test-c install-c wheel test-python test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-unsafe test-gem test-gc test-c test-bench
+test: test-rust test-unsafe test-gem test-gc test-c test-python test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
@@ -52,6 +56,16 @@ test-gc: $(GEM_STAMP)
 
 test-c: setup
 	c/tests/run.sh
+
+wheel: $(WHEEL_STAMP)
+
+$(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
+	python/build.sh target/python/wheels
+	touch $@
+
+# With the oldest and the newest Python there is, or with PYTHONS="python3.10 python3.12".
+test-python: $(WHEEL_STAMP)
+	python/tests/run.sh
 
 install-c: setup
 	c/build.sh target/c-install $(abspath $(PREFIX))

@@ -38,6 +38,7 @@ need "gcc libc6-dev make" command -v cc
 need "g++" command -v c++
 need "clang" command -v clang
 need "python3" command -v python3
+need "python3-venv" python3 -c "import ensurepip, venv"
 need "libclang-dev" libclang
 need "libpcap0.8" library "libpcap.so"
 case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves

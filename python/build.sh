@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds the wheel into FOLDER with a maturin of its own: python/build.sh FOLDER.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:?usage: python/build.sh FOLDER}
+tools=target/python/tools
+python/environment.sh python3 "$tools" python/tests/tools.txt
+mkdir -p "$folder"
+rm -f "$folder"/*.whl
+# The same folder as the gem's build: what both are made of is compiled once.
+CARGO_TARGET_DIR=$PWD/target/gem-build "$tools/bin/maturin" build --quiet --release --locked --strip \
+  --manifest-path python/ext/bytewright/Cargo.toml --out "$folder"

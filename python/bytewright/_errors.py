@@ -1,0 +1,55 @@
+"""The exceptions: one class per kind of error in the core, each also the class that Python has for such a thing."""
+
+
+class Error(Exception):
+    """An error of Bytewright. What the operating system refuses is an `OSError` instead."""
+
+    def __init__(self, message="", *, offset=None, file=None):
+        super().__init__(message)
+        #: Bytes from the start of the (decompressed) input, where that is known.
+        self.offset = offset
+        #: The file, or what stands for it.
+        self.file = file
+
+
+class FormatError(Error, ValueError):
+    """The bytes are not what the format allows."""
+
+
+class TruncatedError(Error, EOFError):
+    """The input ends in the middle of something."""
+
+    def __init__(self, message="", *, offset=None, file=None, needed=None, available=None):
+        super().__init__(message, offset=offset, file=file)
+        #: Bytes that the thing being read consists of.
+        self.needed = needed
+        #: Bytes of it that are there.
+        self.available = available
+
+
+class LimitError(Error, ValueError):
+    """A length, count or depth is above the bound that is kept for it."""
+
+
+class LockError(Error, BlockingIOError):
+    """Another process or object has the file."""
+
+
+class ClosedError(Error, ValueError):
+    """The object was closed, belongs to another process, or can be read only once."""
+
+
+class CorruptError(Error):
+    """A checksum or an invariant of a file that Bytewright wrote does not hold."""
+
+
+class MissingLibraryError(Error, OSError):
+    """A library that is needed is not on this machine; the message says how to install it."""
+
+
+class ArgumentError(Error, ValueError):
+    """The program asked for something that does not exist."""
+
+
+class InternalError(Error):
+    """A defect in Bytewright itself; please report it."""

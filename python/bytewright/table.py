@@ -1,0 +1,282 @@
+"""Tables: dictionaries of strings in a fraction of a dict's memory, hashed or ordered, in memory or in one file.
+
+    table = bytewright.HashTable.open("users.bwh")
+    table["ada"] = "1815"
+    with table.transaction():
+        table.increment("visits")
+
+Keys and values are `str`, or with `text=False` `bytes` (and all that has the buffer protocol, to put in). Iterations
+walk the table as it was when they began: changing it meanwhile is fine, and not seen. A `HashTable` gives entries in
+the order of their last write, a `TreeTable` in that of their keys, which compare as bytes.
+
+Threads may share every object. A forked child may use tables in memory; a table in a file has to be opened again.
+"""
+
+import os
+from collections.abc import ItemsView, KeysView, Mapping, MutableMapping, ValuesView
+
+from . import _bytewright
+
+#: Entries that `repr` shows.
+_SHOWN_ENTRIES = 20
+_MISSING = object()
+
+
+class _Items(ItemsView):
+    __slots__ = ()
+
+    def __iter__(self):
+        return self._mapping._scan("items")
+
+    def __reversed__(self):
+        return self._mapping._scan("items", reverse=True)
+
+
+class _Keys(KeysView):
+    __slots__ = ()
+
+    def __iter__(self):
+        return self._mapping._scan("keys")
+
+    def __reversed__(self):
+        return self._mapping._scan("keys", reverse=True)
+
+
+class _Values(ValuesView):
+    __slots__ = ()
+
+    def __iter__(self):
+        return self._mapping._scan("values")
+
+    def __reversed__(self):
+        return self._mapping._scan("values", reverse=True)
+
+    def __contains__(self, value):
+        return any(value == found for found in self)
+
+
+class Range:
+    """Entries of an ordered table whose keys are in a range. Iterating gives pairs of key and value."""
+
+    __slots__ = ("_entries", "_keywords")
+
+    def __init__(self, entries, keywords):
+        self._entries = entries
+        self._keywords = keywords
+
+    def __iter__(self):
+        return self.items()
+
+    def items(self):
+        """Iterates over the pairs of key and value."""
+        return self._entries._scan("items", **self._keywords)
+
+    def keys(self):
+        """Iterates over the keys."""
+        return self._entries._scan("keys", **self._keywords)
+
+    def values(self):
+        """Iterates over the values."""
+        return self._entries._scan("values", **self._keywords)
+
+    def __repr__(self):
+        given = ", ".join(f"{name}={value!r}" for name, value in self._keywords.items() if value)
+        return f"<{type(self._entries).__name__}.range({given})>"
+
+
+class _Entries:
+    """What tables and their snapshots have in common."""
+
+    __slots__ = ()
+
+    def __iter__(self):
+        return self._scan("keys")
+
+    def keys(self):
+        """A view of the keys."""
+        return _Keys(self)
+
+    def values(self):
+        """A view of the values."""
+        return _Values(self)
+
+    def items(self):
+        """A view of the pairs of key and value."""
+        return _Items(self)
+
+    def __eq__(self, other):
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        if isinstance(other, _Entries) and self.text != other.text:
+            return len(self) == 0
+        return all(other.get(key, _MISSING) == value for key, value in self.items())
+
+    __hash__ = None
+
+    def __repr__(self):
+        name = type(self).__name__
+        path = getattr(self, "path", None)
+        where = f" {os.fspath(path)!r}" if path else ""
+        if self.closed:
+            return f"<{name}{where} (closed)>"
+        shown = [f"{key!r}: {value!r}" for _, (key, value) in zip(range(_SHOWN_ENTRIES), self.items())]
+        if len(self) > len(shown):
+            shown.append(f"... {len(self)} in all")
+        entries = "{" + ", ".join(shown) + "}"
+        return f"<{name}{where} {entries}>" if path else f"{name}({entries})"
+
+    def __reduce_ex__(self, _protocol):
+        name = type(self).__name__
+        raise TypeError(f"cannot pickle a {name}: it may be a file, or larger than memory; pickle dict(table), or its path")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.close()
+
+
+class _OrderedEntries(_Entries):
+    """What ordered tables and their snapshots can do beside."""
+
+    __slots__ = ()
+
+    def __reversed__(self):
+        return self._scan("keys", reverse=True)
+
+    def range(self, first=None, last=None, *, prefix=None, reverse=False, limit=None):
+        """The entries whose keys are not below `first`, not above `last` and begin with `prefix`.
+
+        With `reverse` the highest key comes first; with `limit` there are at most so many entries.
+        """
+        return Range(self, {"first": first, "last": last, "prefix": prefix, "reverse": reverse, "limit": limit})
+
+    def first(self):
+        """The pair with the lowest key, or None."""
+        return self._first()
+
+    def last(self):
+        """The pair with the highest key, or None."""
+        return self._first(reverse=True)
+
+    def floor(self, key):
+        """The pair with the highest key that is not above this one, or None."""
+        return self._first(last=key, reverse=True)
+
+    def ceiling(self, key):
+        """The pair with the lowest key that is not below this one, or None."""
+        return self._first(first=key)
+
+
+class _Table(_Entries):
+    """What tables can do beside."""
+
+    __slots__ = ()
+
+    _is_ordered = False
+
+    def __new__(cls, entries=(), /, *, text=True):
+        return _bytewright.Table.__new__(cls, cls._is_ordered, text)
+
+    def __init__(self, entries=(), /, *, text=True):
+        if entries != ():
+            self.update(entries)
+
+    @classmethod
+    def open(cls, path, *, text=True, create=True, read_only=False, sync="interval", timeout=0.0, verify=False):
+        """Opens the table in the file at `path`, and makes the file where it is missing.
+
+        Commits reach the file whole and in their order, whatever happens; `sync` says when they are made to survive a
+        power cut: "interval" (within a second, and at the latest when it is closed), "commit" (before each commit
+        returns) or "never". One process at a time writes to the file: `timeout` says how many seconds to wait for
+        another to go. `read_only` reads beside others who write. `verify` checks all of the file first.
+
+        Raises `FileNotFoundError` and its like where the file cannot be opened, `FormatError` where it holds something
+        else, `LockError` where another process writes to it, and `CorruptError` where it is damaged.
+        """
+        options = {"create": create, "read_only": read_only, "sync": sync, "timeout": timeout, "verify": verify}
+        return _bytewright.Table.__new__(cls, cls._is_ordered, text, os.fspath(path), **options)
+
+    def update(self, entries=(), /, **more):
+        """Puts the entries of a mapping, or of an iterable of pairs, in: all of them or, where something fails, none."""
+        pairs = entries if type(entries) is dict or not hasattr(entries, "items") else entries.items()
+        if more:
+            pairs = [*(pairs.items() if type(pairs) is dict else pairs), *more.items()]
+        self._put_all(pairs)
+
+    def pop(self, key, default=_MISSING, /):
+        """Takes the entry of a key out and returns its value, or `default`; `KeyError` without one."""
+        value = self._take(key)
+        if value is not None:
+            return value
+        if default is _MISSING:
+            raise KeyError(key)
+        return default
+
+    def popitem(self):
+        """Takes the first entry out, the one that an iteration gives first, and returns its key and value."""
+        entry = self._shift()
+        if entry is None:
+            raise KeyError("popitem(): the table is empty")
+        return entry
+
+    def copy(self):
+        """A table in memory with the same entries."""
+        return type(self)(self, text=self.text)
+
+    __copy__ = copy
+
+    def __eq__(self, other):
+        if isinstance(other, _Table) and self.text == other.text:
+            return self._has_same_entries(other)
+        return super().__eq__(other)
+
+    __hash__ = None
+
+
+class Snapshot(_Entries, _bytewright.Snapshot, Mapping):
+    """A `HashTable` as it was when `snapshot()` was called. Later changes of the table do not change it."""
+
+    __slots__ = ()
+
+
+class TreeSnapshot(_OrderedEntries, _bytewright.Snapshot, Mapping):
+    """A `TreeTable` as it was when `snapshot()` was called."""
+
+    __slots__ = ()
+
+
+class HashTable(_Table, _bytewright.Table, MutableMapping):
+    """A table that finds keys by their hashes, in memory or (`HashTable.open`) in a file (`.bwh`).
+
+    It takes a fifth of the memory of a dict of the same short strings, and the garbage collector has nothing to do
+    with its entries. It gives them in the order of their last write.
+    """
+
+    __slots__ = ()
+
+    def snapshot(self):
+        """The table as it is now."""
+        return Snapshot(self._snapshot())
+
+
+class TreeTable(_OrderedEntries, _Table, _bytewright.Table, MutableMapping):
+    """A table in the order of its keys, which compare as bytes, in memory or (`TreeTable.open`) in a file (`.bwt`).
+
+    >>> from bytewright import TreeTable
+    >>> table = TreeTable({"2026-11-21": "up", "2026-11-22": "down", "2026-12-01": "up"})
+    >>> list(table.range(prefix="2026-11-", reverse=True))
+    [('2026-11-22', 'down'), ('2026-11-21', 'up')]
+    >>> table.floor("2026-11-30")
+    ('2026-11-22', 'down')
+    """
+
+    __slots__ = ()
+
+    _is_ordered = True
+
+    def snapshot(self):
+        """The table as it is now."""
+        return TreeSnapshot(self._snapshot())

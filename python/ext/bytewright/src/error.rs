@@ -1,0 +1,73 @@
+//! The core's errors as Python exceptions: one class per kind, made in this one place.
+
+use bytewright::panics::{self, Panic};
+use bytewright::terminal::Harmless;
+use bytewright::{Error, ErrorKind};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The module that has the exception classes.
+const CLASSES: &str = "bytewright._errors";
+
+/// The exception for an error of the core. What the system refused becomes the class that Python itself would raise,
+/// such as `FileNotFoundError`.
+///
+/// It imports, so other threads may run meanwhile: nothing of ours may be locked.
+pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    build(py, error).unwrap_or_else(|failure| failure)
+}
+
+fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let name = match error.kind() {
+        ErrorKind::Io(Some(errno)) => return system_error(py, error, errno),
+        ErrorKind::Io(None) => return Ok(PyOSError::new_err(error.to_string())),
+        ErrorKind::Format => "FormatError",
+        ErrorKind::Truncated { .. } => "TruncatedError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Lock => "LockError",
+        ErrorKind::Closed => "ClosedError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::MissingLibrary => "MissingLibraryError",
+        ErrorKind::Argument => "ArgumentError",
+        _ => "InternalError",
+    };
+    let place = PyDict::new(py);
+    place.set_item("offset", error.offset())?;
+    place.set_item("file", error.file())?;
+    if let ErrorKind::Truncated { needed, available } = error.kind() {
+        place.set_item("needed", needed)?;
+        place.set_item("available", available)?;
+    }
+    let class = py.import(CLASSES)?.getattr(name)?;
+    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&place))?))
+}
+
+/// Python chooses the class by the number, and puts the system's words and the file together.
+fn system_error(py: Python<'_>, error: &Error, errno: i32) -> PyResult<PyErr> {
+    let words = py.import("os")?.call_method1("strerror", (errno,))?.unbind();
+    let file = error.file().unwrap_or_else(|| error.message());
+    Ok(PyOSError::new_err((errno, words, Harmless::line(file).to_string())))
+}
+
+/// A `bytewright.ArgumentError`.
+pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    to_python(py, &Error::new(ErrorKind::Argument, message))
+}
+
+/// Turns the core's result into Python's.
+pub(crate) fn raised<T>(py: Python<'_>, result: bytewright::Result<T>) -> PyResult<T> {
+    result.map_err(|error| to_python(py, &error))
+}
+
+/// Does work of the core; a panic in it becomes `bytewright.InternalError`, which a program can catch: PyO3's own is
+/// no `Exception`.
+#[inline]
+pub(crate) fn guarded<T>(work: impl FnOnce() -> bytewright::Result<T>) -> bytewright::Result<T> {
+    panics::catch(work).unwrap_or_else(|panic| Err(defect(&panic)))
+}
+
+#[cold]
+fn defect(panic: &Panic) -> Error {
+    Error::internal(panic)
+}

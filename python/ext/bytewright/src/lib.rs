@@ -1,0 +1,32 @@
+//! The Python face: Python objects around the core's operations. It holds no logic that another face would need;
+//! what is Python's way of saying things is in `python/bytewright`.
+//!
+//! `error` is the only file that knows exception classes.
+
+// The macro that exports the module gives it no documentation.
+#![allow(missing_docs)]
+
+mod command;
+mod error;
+mod strings;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `bytewright`, which has the documentation of what is public.
+#[pymodule(name = "_bytewright")]
+mod native {
+    use super::*;
+
+    #[pymodule_export]
+    use crate::command::run_command;
+    #[pymodule_export]
+    use crate::table::{Cursor, Scan, Snapshot, Table, Transaction};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // By us, or by PyO3, which makes a `PanicException` of them.
+        bytewright::panics::catch_all();
+        module.add("VERSION", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,106 @@
+//! The bytes of keys and values as Python's objects: `str`, or `bytes`.
+
+use std::borrow::Cow;
+
+use bytewright::terminal::Harmless;
+use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
+
+/// How a table's bytes are shown to Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strings {
+    /// `str`, kept as UTF-8.
+    Text,
+    /// `bytes`.
+    Bytes,
+}
+
+/// Bytes of a table that are not UTF-8, though its strings are text.
+#[derive(Debug)]
+pub(crate) struct NotText(Vec<u8>);
+
+/// Characters of a wrong key or value that an error shows.
+const SHOWN_MAX: usize = 60;
+
+impl Strings {
+    pub(crate) fn of(text: bool) -> Strings {
+        if text { Strings::Text } else { Strings::Bytes }
+    }
+
+    pub(crate) fn is_text(self) -> bool {
+        self == Strings::Text
+    }
+
+    /// The bytes of a key or a value ("key", "value").
+    #[inline]
+    pub(crate) fn bytes<'a>(
+        self,
+        given: &'a Bound<'_, PyAny>,
+        what: &str,
+    ) -> PyResult<Cow<'a, [u8]>> {
+        match self {
+            Strings::Text => match given.cast::<PyString>() {
+                Ok(text) => Ok(Cow::Borrowed(text.to_str()?.as_bytes())),
+                Err(_) => Err(self.refusal(given, what)),
+            },
+            Strings::Bytes => match given.cast::<PyBytes>() {
+                Ok(bytes) => Ok(Cow::Borrowed(bytes.as_bytes())),
+                Err(_) => self.copied(given, what).map(Cow::Owned),
+            },
+        }
+    }
+
+    /// A copy of what has the buffer protocol: a bytearray, a memoryview, an array.
+    #[cold]
+    fn copied(self, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u8>> {
+        let view = PyMemoryView::from(given).map_err(|_| self.refusal(given, what))?;
+        let bytes = view.call_method0("tobytes")?;
+        Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
+    }
+
+    #[cold]
+    fn refusal(self, given: &Bound<'_, PyAny>, what: &str) -> PyErr {
+        let class = given.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let shown = given.repr().map(|shown| shown.to_string()).unwrap_or_default();
+        let shown: String = shown.chars().take(SHOWN_MAX).collect();
+        let shown = Harmless::line(&shown);
+        let message = match self {
+            Strings::Text => format!(
+                "a table of text keeps str: {what} is {class} {shown}; use str(), or open the table with text=False \
+                 to keep bytes"
+            ),
+            Strings::Bytes => {
+                format!(
+                    "a table of bytes keeps bytes: {what} is {class} {shown}; use bytes, or encode it"
+                )
+            }
+        };
+        PyTypeError::new_err(message)
+    }
+
+    /// The object for bytes of a table. It allocates, and runs no Python code: the table may be borrowed.
+    #[inline]
+    pub(crate) fn object(self, py: Python<'_>, bytes: &[u8]) -> Result<Py<PyAny>, NotText> {
+        match self {
+            Strings::Text => match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(PyString::new(py, text).into_any().unbind()),
+                Err(_) => Err(NotText(bytes.to_vec())),
+            },
+            Strings::Bytes => Ok(PyBytes::new(py, bytes).into_any().unbind()),
+        }
+    }
+}
+
+impl NotText {
+    /// The `UnicodeDecodeError`.
+    #[cold]
+    pub(crate) fn raised(&self, py: Python<'_>) -> PyErr {
+        let place = std::str::from_utf8(&self.0).map_or_else(|error| error.valid_up_to(), |_| 0);
+        let reason = c"a table of text keeps UTF-8; open it with text=False to get bytes";
+        match PyUnicodeDecodeError::new(py, c"utf-8", &self.0, place..place + 1, reason) {
+            Ok(error) => PyErr::from_value(error.into_any()),
+            Err(failure) => failure,
+        }
+    }
+}

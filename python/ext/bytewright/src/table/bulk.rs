@@ -1,0 +1,128 @@
+//! Many keys or entries in one call.
+
+use std::borrow::Cow;
+
+use bytewright::table::PackedEntries;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::{Object, Table, object, transaction};
+
+/// Bytes of entries that are put at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Bytes of entries from which on they are put without Python's lock.
+const LONG_BYTES: usize = 1 << 18;
+
+/// The value of each key, or nothing.
+pub(super) fn get_many(
+    py: Python<'_>,
+    table: &Table,
+    keys: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Option<Py<PyAny>>>> {
+    let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
+    let bytes: Vec<Cow<'_, [u8]>> =
+        keys.iter().map(|key| table.strings.bytes(key, "key")).collect::<PyResult<_>>()?;
+    let slices: Vec<&[u8]> = bytes.iter().map(Cow::as_ref).collect();
+    let mut found: Vec<Option<Object>> = Vec::with_capacity(slices.len());
+    table.shared.read(py, |content| {
+        found.clear();
+        content.table()?.get_many(&slices, &mut |_, value| {
+            found.push(value.map(|value| table.strings.object(py, value)));
+        })
+    })?;
+    found.into_iter().map(|value| object(py, value)).collect()
+}
+
+/// Puts the pairs of a dict or an iterable in, all of them or none.
+pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
+    let mut pieces = Pieces::of(table, pairs)?;
+    let first = pieces.next()?;
+    if pieces.is_over {
+        return put(py, table, &first);
+    }
+    let is_outermost = table.shared.take_turn(py)?;
+    let begun = table.shared.change(py, |table| table.begin().map(|()| table.depth()));
+    if begun.is_err() && is_outermost {
+        table.shared.give_turn_back(py)?;
+    }
+    let depth = begun?;
+    let mut put_rest = || {
+        put(py, table, &first)?;
+        while !pieces.is_over {
+            put(py, table, &pieces.next()?)?;
+        }
+        Ok(())
+    };
+    let outcome: PyResult<()> = put_rest();
+    transaction::end(py, table, depth, outcome.is_ok())?;
+    outcome
+}
+
+fn put(py: Python<'_>, table: &Table, entries: &PackedEntries) -> PyResult<()> {
+    match entries.bytes_len() >= LONG_BYTES {
+        true => {
+            table.shared.at_length(py, |content| content.table_mut()?.put_all(&mut entries.scan()))
+        }
+        false => table.shared.change(py, |table| table.put_all(&mut entries.scan())),
+    }
+}
+
+/// Pairs of Python in pieces of bounded size.
+struct Pieces<'a, 'py> {
+    table: &'a Table,
+    pairs: Pairs<'py>,
+    is_over: bool,
+}
+
+enum Pairs<'py> {
+    /// Of a dict, which another thread may change while this one waits.
+    Dict(std::vec::IntoIter<(Bound<'py, PyAny>, Bound<'py, PyAny>)>),
+    Any(Bound<'py, pyo3::types::PyIterator>),
+}
+
+impl<'a, 'py> Pieces<'a, 'py> {
+    fn of(table: &'a Table, pairs: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let pairs = match pairs.cast_exact::<PyDict>() {
+            Ok(dict) => Pairs::Dict(dict.iter().collect::<Vec<_>>().into_iter()),
+            Err(_) => Pairs::Any(pairs.try_iter()?),
+        };
+        Ok(Pieces { table, pairs, is_over: false })
+    }
+
+    fn next(&mut self) -> PyResult<PackedEntries> {
+        let mut entries = PackedEntries::default();
+        while entries.bytes_len() < PIECE_BYTES {
+            let Some((key, value)) = self.pair()? else {
+                self.is_over = true;
+                break;
+            };
+            let strings = self.table.strings;
+            entries.push(&strings.bytes(&key, "key")?, &strings.bytes(&value, "value")?);
+        }
+        Ok(entries)
+    }
+
+    fn pair(&mut self) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        match &mut self.pairs {
+            Pairs::Dict(entries) => Ok(entries.next()),
+            Pairs::Any(pairs) => {
+                pairs.next().transpose()?.map(|pair| taken_apart(&pair)).transpose()
+            }
+        }
+    }
+}
+
+fn taken_apart<'py>(pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    if let Ok(pair) = pair.cast_exact::<PyTuple>()
+        && pair.len() == 2
+    {
+        return Ok((pair.get_item(0)?, pair.get_item(1)?));
+    }
+    let parts: Vec<Bound<'py, PyAny>> = pair.try_iter()?.collect::<PyResult<_>>()?;
+    let found = parts.len();
+    <[_; 2]>::try_from(parts).map(|[key, value]| (key, value)).map_err(|_| {
+        PyTypeError::new_err(format!("expected pairs of a key and a value, found one of {found}"))
+    })
+}

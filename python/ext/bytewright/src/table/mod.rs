@@ -1,0 +1,421 @@
+//! Tables: the object with its methods, in memory or in a file. `shared.rs` says whose turn it is.
+
+mod bulk;
+mod content;
+mod cursor;
+mod open;
+mod scan;
+mod selection;
+mod shared;
+mod snapshot;
+mod transaction;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use bytewright::table::file::{SyncMode, TableKind};
+use bytewright::table::{Backup, BackupOptions, Stat};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use content::Content;
+pub(crate) use cursor::Cursor;
+use scan::Part;
+pub(crate) use scan::Scan;
+use shared::Shared;
+pub(crate) use snapshot::Snapshot;
+pub(crate) use transaction::Transaction;
+
+use crate::error::raised;
+use crate::strings::{NotText, Strings};
+
+/// Entries from which on some work is done without Python's lock: less takes a few milliseconds.
+const MANY_ENTRIES: u64 = 50_000;
+
+/// What `HashTable` and `TreeTable` are made of.
+#[pyclass(frozen, subclass, mapping, weakref, module = "bytewright._bytewright")]
+pub(crate) struct Table {
+    kind: TableKind,
+    strings: Strings,
+    path: Option<PathBuf>,
+    sync: SyncMode,
+    shared: Shared,
+}
+
+/// An object for bytes of a table, or why there is none.
+type Object = std::result::Result<Py<PyAny>, NotText>;
+
+/// The object, where there are bytes.
+fn object(py: Python<'_>, found: Option<Object>) -> PyResult<Option<Py<PyAny>>> {
+    found.transpose().map_err(|bytes| bytes.raised(py))
+}
+
+impl Table {
+    #[inline]
+    fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let key = self.strings.bytes(key, "key")?;
+        let mut found = None;
+        self.shared.read(py, |content| {
+            content
+                .table()?
+                .get_with(&key, &mut |value| found = Some(self.strings.object(py, value)))
+        })?;
+        object(py, found)
+    }
+
+    /// Whether a change of that many entries is short.
+    fn is_small(&self, py: Python<'_>) -> PyResult<bool> {
+        let is_in_file = self.path.is_some();
+        self.shared.read(py, |content| Ok(!is_in_file && content.table()?.len()? < MANY_ENTRIES))
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (is_ordered, text, path = None, **options))]
+    fn new(
+        py: Python<'_>,
+        is_ordered: bool,
+        text: bool,
+        path: Option<PathBuf>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Table> {
+        let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
+        let (content, sync) = match &path {
+            Some(path) => open::open(py, path, kind, options)?,
+            None => (Content::in_memory(kind), SyncMode::Never),
+        };
+        Ok(Table { kind, strings: Strings::of(text), path, sync, shared: Shared::new(content) })
+    }
+
+    /// The file, or None for a table in memory.
+    #[getter]
+    fn path(&self) -> Option<&OsStr> {
+        self.path.as_deref().map(Path::as_os_str)
+    }
+
+    /// Whether keys and values are `str`; otherwise they are `bytes`.
+    #[getter]
+    fn text(&self) -> bool {
+        self.strings.is_text()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
+        self.shared.briefly(py, |content| Ok(content.is_closed()))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.shared.read(py, |content| Ok(content.table()?.len()? as usize))
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let key = self.strings.bytes(key, "key")?;
+        self.shared.read(py, |content| content.table()?.contains(&key))
+    }
+
+    fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.find(py, key)?.ok_or_else(|| PyKeyError::new_err((key.clone().unbind(),)))
+    }
+
+    /// The value of a key, or `default` without one.
+    #[pyo3(signature = (key, default = None, /))]
+    fn get(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find(py, key)?.or(default))
+    }
+
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (key, value) = (self.strings.bytes(key, "key")?, self.strings.bytes(value, "value")?);
+        self.shared.change(py, |table| table.put(&key, &value))
+    }
+
+    fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        match self.delete(py, key)? {
+            true => Ok(()),
+            false => Err(PyKeyError::new_err((key.clone().unbind(),))),
+        }
+    }
+
+    /// Takes the entry of a key out; whether there was one.
+    fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let key = self.strings.bytes(key, "key")?;
+        self.shared.change(py, |table| table.delete(&key))
+    }
+
+    /// The value of a key that is taken out, or None.
+    #[pyo3(name = "_take")]
+    fn take(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let key = self.strings.bytes(key, "key")?;
+        let taken = self.shared.change(py, |table| {
+            let value = table.get(&key)?;
+            if value.is_some() {
+                table.delete(&key)?;
+            }
+            Ok(value)
+        })?;
+        object(py, taken.map(|value| self.strings.object(py, &value)))
+    }
+
+    #[pyo3(name = "_shift")]
+    fn shift(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Py<PyAny>)>> {
+        let taken = self.shared.change(py, |table| {
+            let mut taken = None;
+            table.shift(&mut |key, value| taken = Some((key.to_vec(), value.to_vec())))?;
+            Ok(taken)
+        })?;
+        let Some((key, value)) = taken else { return Ok(None) };
+        let object =
+            |bytes: &[u8]| self.strings.object(py, bytes).map_err(|bytes| bytes.raised(py));
+        Ok(Some((object(&key)?, object(&value)?)))
+    }
+
+    /// Sets the value of a key that has none; whether it did.
+    fn create(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let (key, value) = (self.strings.bytes(key, "key")?, self.strings.bytes(value, "value")?);
+        self.shared.change(py, |table| table.create(&key, &value))
+    }
+
+    /// The value of a key, which is set to `default` where it has none.
+    fn setdefault(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        default: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        let (key, value) =
+            (self.strings.bytes(key, "key")?, self.strings.bytes(default, "default")?);
+        let there = self.shared.change(py, |table| match table.get(&key)? {
+            Some(there) => Ok(Some(there)),
+            None => table.put(&key, &value).map(|()| None),
+        })?;
+        let there = object(py, there.map(|value| self.strings.object(py, &value)))?;
+        Ok(there.unwrap_or_else(|| default.clone().unbind()))
+    }
+
+    /// Puts `end` at the end of the value of a key, which is empty where there is none.
+    fn append(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        end: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (key, end) = (self.strings.bytes(key, "key")?, self.strings.bytes(end, "value")?);
+        self.shared.change(py, |table| table.append(&key, &end))
+    }
+
+    /// Adds to the value of a key, a whole number in decimal digits that is 0 where there is none, and returns the sum.
+    ///
+    /// Raises `ArgumentError` where the value is no such number, or the sum is beyond 64 bits.
+    #[pyo3(signature = (key, by = 1))]
+    fn increment(&self, py: Python<'_>, key: &Bound<'_, PyAny>, by: i64) -> PyResult<i64> {
+        let key = self.strings.bytes(key, "key")?;
+        self.shared.change(py, |table| table.increment(&key, by))
+    }
+
+    /// The value of each key, or `default`, as a list: faster than one after another.
+    #[pyo3(signature = (keys, default = None))]
+    fn get_many(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let mut found = bulk::get_many(py, self, keys)?;
+        if let Some(default) = default {
+            found
+                .iter_mut()
+                .filter(|value| value.is_none())
+                .for_each(|value| *value = Some(default.clone_ref(py)));
+        }
+        Ok(found)
+    }
+
+    /// Puts the pairs of an iterable in, all of them or none.
+    #[pyo3(name = "_put_all")]
+    fn put_all(&self, py: Python<'_>, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
+        bulk::put_all(py, self, pairs)
+    }
+
+    /// Takes all entries out.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        match self.is_small(py)? {
+            true => self.shared.change(py, |table| table.clear()),
+            false => self.shared.at_length(py, |content| content.table_mut()?.clear()),
+        }
+    }
+
+    #[pyo3(name = "_scan", signature = (part, first = None, last = None, prefix = None, reverse = false, limit = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        part: Part,
+        first: Option<&Bound<'_, PyAny>>,
+        last: Option<&Bound<'_, PyAny>>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        reverse: bool,
+        limit: Option<u64>,
+    ) -> PyResult<Scan> {
+        let selection = selection::selection(self.strings, first, last, prefix, reverse, limit)?;
+        let scan = self.shared.read(py, |content| match &selection {
+            Some(selection) => selection.scan(&*content.ordered()?.ordered_snapshot()?),
+            None => content.table()?.snapshot()?.scan(),
+        })?;
+        Ok(Scan::new(scan, self.strings, part))
+    }
+
+    #[pyo3(name = "_snapshot")]
+    fn snapshot_native(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let content = match self.kind {
+            TableKind::Hashed => snapshot::Content::Hashed(
+                self.shared.read(py, |content| content.table()?.snapshot())?,
+            ),
+            TableKind::Ordered => snapshot::Content::Ordered(
+                self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?,
+            ),
+        };
+        Ok(Snapshot::new(content, self.strings))
+    }
+
+    /// A place in the table as it is now that moves both ways, before its first entry.
+    fn cursor(&self, py: Python<'_>) -> PyResult<Cursor> {
+        let snapshot = self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?;
+        Ok(Cursor::new(snapshot, self.strings))
+    }
+
+    /// A `with` block whose changes are kept together when it ends, or not at all where an error leaves it.
+    ///
+    /// Inside of another one it is a part that can be taken back by itself. Other threads wait until the outermost ends.
+    fn transaction(this: Bound<'_, Self>) -> Transaction {
+        Transaction::new(this)
+    }
+
+    /// Whether a transaction is open.
+    #[getter]
+    fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
+        self.shared.is_in_transaction(py)
+    }
+
+    /// Returns when everything changed so far will survive a power cut. A table in memory has nothing to do.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.at_length(py, |content| content.table_mut()?.sync())
+    }
+
+    /// Gives back the space of entries that are gone: memory, or a part of the file.
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.at_length(py, |content| content.table_mut()?.compact())
+    }
+
+    /// Closes it; what was changed in a file will survive a power cut then.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.at_length(py, |content| match std::mem::replace(content, Content::Closed) {
+            Content::Closed => Ok(()),
+            mut open => open.table_mut()?.close(),
+        })
+    }
+
+    /// Writes the entries as they are now to a file of their own, and returns their number. Threads may use the table
+    /// meanwhile. The file is there when it is whole.
+    ///
+    /// Raises `ArgumentError` where there is such a file that is not to be replaced, or in a transaction.
+    #[pyo3(signature = (path, *, replace = false))]
+    fn backup(&self, py: Python<'_>, path: PathBuf, replace: bool) -> PyResult<u64> {
+        let backup = self.shared.read(py, |content| Backup::of(content.table()?, self.kind))?;
+        let begun = py.detach(|| backup.begin(&path, BackupOptions { replace }));
+        let mut file = raised(py, begun)?;
+        while raised(py, py.detach(|| file.step()))? {
+            py.check_signals()?;
+        }
+        raised(py, py.detach(|| file.finish()))
+    }
+
+    /// Counts and sizes: `records`, `live_bytes`, `dead_bytes`, `pinned_bytes`, `index_bytes`, `memory_bytes`, `file_bytes`.
+    fn stat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stat = match self.is_small(py)? {
+            true => self.shared.read(py, |content| content.table()?.stat())?,
+            false => self.shared.at_length(py, |content| content.table()?.stat())?,
+        };
+        to_dict(py, &stat)
+    }
+
+    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
+        let stat = self.shared.read(py, |content| match content {
+            Content::Hash(_) | Content::Tree(_) => content.table()?.stat(),
+            // A file's table would have to read much of the file to say it.
+            _ => Ok(Stat::default()),
+        })?;
+        Ok(size_of::<Self>() + stat.memory_bytes as usize)
+    }
+
+    #[pyo3(name = "_has_same_entries")]
+    fn has_same_entries(&self, py: Python<'_>, other: &Table) -> PyResult<bool> {
+        let snapshot = |table: &Table| table.shared.read(py, |content| content.table()?.snapshot());
+        let (one, two) = (snapshot(self)?, snapshot(other)?);
+        raised(py, py.detach(move || bytewright::table::have_same_entries(&*one, &*two)))
+    }
+
+    /// The first entry from `first` on, or with `reverse` from `last` down.
+    #[pyo3(name = "_first", signature = (first = None, last = None, reverse = false))]
+    fn first_of<'py>(
+        &self,
+        py: Python<'py>,
+        first: Option<&Bound<'py, PyAny>>,
+        last: Option<&Bound<'py, PyAny>>,
+        reverse: bool,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let range = selection::range(self.strings, first, last, None, reverse)?;
+        let mut found = None;
+        self.shared.read(py, |content| {
+            content.ordered()?.first_with(&range, &mut |key, value| {
+                found = Some((self.strings.object(py, key), self.strings.object(py, value)));
+            })
+        })?;
+        found.map(|entry| pair(py, entry)).transpose()
+    }
+}
+
+/// The tuple of a key and a value.
+fn pair<'py>(py: Python<'py>, (key, value): (Object, Object)) -> PyResult<Bound<'py, PyTuple>> {
+    let raised = |bytes: NotText| bytes.raised(py);
+    PyTuple::new(py, [key.map_err(raised)?, value.map_err(raised)?])
+}
+
+/// Counts and sizes by their names.
+fn to_dict<'py>(py: Python<'py>, stat: &Stat) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, number) in [
+        ("records", stat.records),
+        ("live_bytes", stat.live_bytes),
+        ("dead_bytes", stat.dead_bytes),
+        ("pinned_bytes", stat.pinned_bytes),
+        ("index_bytes", stat.index_bytes),
+        ("memory_bytes", stat.memory_bytes),
+        ("file_bytes", stat.file_bytes),
+    ] {
+        dict.set_item(name, number)?;
+    }
+    Ok(dict)
+}
+
+/// Whether the end of a transaction waits for a disk.
+fn commits_wait(table: &Table) -> bool {
+    table.sync == SyncMode::Commit
+}

@@ -1,0 +1,87 @@
+//! Opening a table in a file.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bytewright::ErrorKind;
+use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::content::Content;
+use crate::error::{argument, guarded, raised};
+
+/// How long opening waits for another writer before it looks for interrupts.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Opens the file, without Python's lock; waits as long as the options say, unless it is interrupted.
+pub(super) fn open(
+    py: Python<'_>,
+    path: &Path,
+    kind: TableKind,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Content, SyncMode)> {
+    let options =
+        keywords.map_or(Ok(OpenOptions { create: true, ..OpenOptions::default() }), options_of)?;
+    let begun = Instant::now();
+    loop {
+        let timeout = options.timeout.saturating_sub(begun.elapsed());
+        let step = OpenOptions { timeout: timeout.min(PATIENCE), ..options };
+        let opened = py.detach(|| guarded(|| file::open(path, Some(kind), step)));
+        match raised_unless_locked(py, opened, timeout > PATIENCE)? {
+            Some(FileTable::Hashed(table)) => return Ok((Content::HashFile(table), options.sync)),
+            Some(FileTable::Ordered(table)) => return Ok((Content::TreeFile(table), options.sync)),
+            None => py.check_signals()?,
+        }
+    }
+}
+
+/// Nothing where another process has the file and there is time left.
+fn raised_unless_locked<T>(
+    py: Python<'_>,
+    opened: bytewright::Result<T>,
+    has_time: bool,
+) -> PyResult<Option<T>> {
+    match opened {
+        Err(error) if has_time && error.kind() == ErrorKind::Lock => Ok(None),
+        opened => raised(py, opened).map(Some),
+    }
+}
+
+fn options_of(keywords: &Bound<'_, PyDict>) -> PyResult<OpenOptions> {
+    let mut options = OpenOptions { create: true, ..OpenOptions::default() };
+    for (name, value) in keywords {
+        match name.extract::<String>()?.as_str() {
+            "create" => options.create = value.is_truthy()?,
+            "read_only" => options.read_only = value.is_truthy()?,
+            "verify" => options.verify = value.is_truthy()?,
+            "sync" => options.sync = sync_mode(&value)?,
+            "timeout" => options.timeout = duration(&value)?,
+            name => return Err(PyTypeError::new_err(format!("unexpected keyword {name}"))),
+        }
+    }
+    Ok(options)
+}
+
+fn sync_mode(value: &Bound<'_, PyAny>) -> PyResult<SyncMode> {
+    match value.extract::<String>()?.as_str() {
+        "interval" => Ok(SyncMode::Interval),
+        "commit" => Ok(SyncMode::Commit),
+        "never" => Ok(SyncMode::Never),
+        other => {
+            let message = format!(
+                "expected sync to be \"interval\", \"commit\" or \"never\", found {other:?}"
+            );
+            Err(argument(value.py(), message))
+        }
+    }
+}
+
+fn duration(seconds: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let number: f64 = seconds.extract()?;
+    // As long as there are times: a century is for ever.
+    Duration::try_from_secs_f64(number.min(3.0e9)).map_err(|_| {
+        argument(seconds.py(), format!("expected a timeout of 0 seconds or more, found {number}"))
+    })
+}

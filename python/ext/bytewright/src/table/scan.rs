@@ -1,0 +1,81 @@
+//! Entries one after another: what `iter(table)` and its views walk.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytewright::table;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::pair;
+use crate::error::{guarded, raised};
+use crate::strings::Strings;
+
+/// What an iteration gives of each entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    Keys,
+    Values,
+    Items,
+}
+
+impl FromPyObject<'_, '_> for Part {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match name.extract::<String>()?.as_str() {
+            "keys" => Ok(Part::Keys),
+            "values" => Ok(Part::Values),
+            "items" => Ok(Part::Items),
+            other => {
+                Err(PyValueError::new_err(format!("expected keys, values or items, found {other}")))
+            }
+        }
+    }
+}
+
+/// An iterator over the entries of one moment.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct Scan {
+    /// Nothing at the end, so that what it holds of the table is given back.
+    entries: Mutex<Option<Box<dyn table::Scan>>>,
+    strings: Strings,
+    part: Part,
+}
+
+impl Scan {
+    pub(super) fn new(entries: Box<dyn table::Scan>, strings: Strings, part: Part) -> Scan {
+        Scan { entries: Mutex::new(Some(entries)), strings, part }
+    }
+}
+
+#[pymethods]
+impl Scan {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut key, mut value) = (None, None);
+        let outcome = guarded(|| {
+            let Some(scan) = entries.as_mut() else { return Ok(()) };
+            let Some((key_bytes, value_bytes)) = scan.advance()? else {
+                *entries = None;
+                return Ok(());
+            };
+            if !matches!(self.part, Part::Values) {
+                key = Some(self.strings.object(py, key_bytes));
+            }
+            if !matches!(self.part, Part::Keys) {
+                value = Some(self.strings.object(py, value_bytes));
+            }
+            Ok(())
+        });
+        drop(entries);
+        raised(py, outcome)?;
+        match (key, value) {
+            (Some(key), Some(value)) => Ok(Some(pair(py, (key, value))?.into_any().unbind())),
+            (found, None) | (None, found) => super::object(py, found),
+        }
+    }
+}

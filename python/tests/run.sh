@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Tests the wheel as a user has it: installed into a clean environment of the oldest and of the newest Python there is, or
+# of those that PYTHONS names, the newest last. Arguments go to pytest.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$PWD/target/python
+tests=$PWD/python/tests
+
+# interpreter VERSION: the command of that version, where there is one. Those of pyenv run only when they are chosen.
+interpreter() {
+  local chosen command
+  chosen=$(pyenv versions --bare 2>/dev/null | grep "^$1\." | tail -1)
+  for command in "python$1" "$(PYENV_VERSION=$chosen pyenv which "python$1" 2>/dev/null)"; do
+    [ -n "$command" ] && "$command" -c '' 2>/dev/null && echo "$command" && return
+  done
+  return 0
+}
+
+interpreters() { # interpreters: the oldest and the newest that Bytewright supports
+  local found=() version command
+  for version in 3.{10..20}; do
+    command=$(interpreter "$version")
+    [ -z "$command" ] || found+=("$command")
+  done
+  case ${#found[@]} in
+  0) echo "python: expected Python 3.10 or later, found none" >&2 && exit 1 ;;
+  1) echo "${found[0]}" ;;
+  *) echo "${found[0]} ${found[-1]}" ;;
+  esac
+}
+
+test_with() { # test_with PYTHON LIST ARGUMENTS...: in an environment with the packages of the list
+  local python=$1 list=$2
+  shift 2
+  environment=$work/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  python/environment.sh "$python" "$environment" "$list"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$work"/wheels/*.whl
+  # From another folder, so that what is imported is what was installed.
+  (cd "$work" && "$environment/bin/python" -m pytest -c "$tests/../pyproject.toml" -p no:cacheprovider "$tests" "$@")
+}
+
+read -ra pythons <<<"${PYTHONS:-$(interpreters)}"
+newest=${pythons[-1]}
+unset 'pythons[-1]'
+for python in "${pythons[@]}"; do
+  test_with "$python" "$tests/requirements.txt" --ignore="$tests/test_peers.py" "$@"
+done
+# Only the newest is tried with everything that reads our columns, and with the type checker.
+test_with "$newest" "$tests/newest.txt" "$@"
+cd "$work"
+MYPY_CACHE_DIR=$work/mypy "$environment/bin/python" -m mypy --strict -p bytewright
+MYPY_CACHE_DIR=$work/mypy "$environment/bin/python" -m mypy.stubtest bytewright

@@ -1,0 +1,49 @@
+"""Goal: every Python example in the documents does what it says.
+
+Method: the examples of a document are run one after another in a folder with the samples. An expression that a comment
+`# => value` follows must be equal to that value, or have it as its text.
+"""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if "```python" in path.read_text()]
+
+
+class Checks(ast.NodeTransformer):
+    """Puts a call of `check` around each expression that has its value beside it."""
+
+    def __init__(self, source):
+        self.lines = source.split("\n")
+        self.count = 0
+
+    def visit_Expr(self, node):
+        told = re.search(r"#\s*=>\s*(.+)", self.lines[node.end_lineno - 1])
+        if not told:
+            return node
+        self.count += 1
+        check = ast.parse(f"check({told[1].strip()!r})").body[0]
+        check.value.args.append(node.value)
+        return ast.copy_location(check, node)
+
+
+def check(expected, found):
+    assert repr(found) == expected or found == ast.literal_eval(expected), f"expected {expected}, found {found!r}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_examples_do_what_they_say(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    names, count = {"check": check}, 0
+    for example in re.finditer(r"^```python\n(.*?)^```", document.read_text(), re.M | re.S):
+        source = "\n" * document.read_text()[: example.start(1)].count("\n") + example[1]
+        checks = Checks(source)
+        tree = ast.fix_missing_locations(checks.visit(ast.parse(source)))
+        exec(compile(tree, str(document), "exec"), names)
+        count += checks.count
+    assert count > 0, "an example says what comes out"

@@ -1,0 +1,78 @@
+"""Goal: the package is small, quick to import and typed, and brings the command."""
+
+import importlib.metadata
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import bytewright
+
+FOLDER = pathlib.Path(bytewright.__file__).parent
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **options)
+
+
+def test_it_was_installed_and_not_found_in_the_sources():
+    assert "site-packages" in FOLDER.parts
+    assert importlib.metadata.version("bytewright") == bytewright.__version__
+
+
+def test_it_is_typed():
+    assert (FOLDER / "py.typed").exists() and (FOLDER / "_bytewright.pyi").exists()
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in bytewright.__all__:
+        if name.startswith("_"):
+            continue
+        documented = getattr(bytewright, name)
+        assert documented.__doc__, name
+        if not isinstance(documented, type):
+            continue
+        for member in dir(documented):
+            method = getattr(documented, member)
+            if not member.startswith("_") and callable(method):
+                assert method.__doc__, f"{name}.{member}"
+
+
+def test_importing_it_imports_nothing_that_takes_long():
+    code = "import sys; before = set(sys.modules); import bytewright; print(*sorted(set(sys.modules) - before))"
+    loaded = set(run("-c", code).stdout.split())
+    assert "bytewright._bytewright" in loaded
+    slow = {"typing", "re", "inspect", "enum", "pathlib", "datetime", "importlib.metadata", "ctypes", "dataclasses", "numpy"}
+    assert not loaded & slow, loaded & slow
+
+
+def test_the_command_is_there_as_a_module_and_as_a_program():
+    told = run("-m", "bytewright", "--version")
+    assert told.returncode == 0 and told.stdout.startswith(f"bytewright {bytewright.__version__}")
+    program = pathlib.Path(sys.executable).parent / "bytewright"
+    assert subprocess.run([program, "--version"], capture_output=True, text=True).stdout == told.stdout
+
+
+def test_the_command_exits_with_its_code():
+    wrong = run("-m", "bytewright", "info")
+    assert wrong.returncode == 2 and "Usage" in wrong.stderr
+    missing = run("-m", "bytewright", "info", "/none.pcap")
+    assert missing.returncode == 1 and "No such file" in missing.stderr
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before, Python lets a module not say that it has one interpreter")
+def test_a_second_interpreter_is_refused_clearly():
+    module = "_interpreters" if importlib.util.find_spec("_interpreters") else "_xxsubinterpreters"
+    code = f"import {module} as i; one = i.create(); print(i.run_string(one, 'import bytewright'))"
+    told = run("-c", code)
+    assert "does not support loading in subinterpreters" in told.stdout + told.stderr, told
+
+
+@pytest.mark.parametrize("example", ["bytewright", "bytewright.table"])
+def test_examples_in_docstrings_are_right(example):
+    import doctest
+
+    failed, tried = doctest.testmod(importlib.import_module(example))
+    assert failed == 0
