@@ -42,7 +42,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "session",
-        &["scan", "sums", "rpc", "flow", "packet", "table", "stream", "batch", "panics", "error"],
+        &[
+            "scan", "sums", "rpc", "flow", "packet", "table", "stream", "files", "batch", "panics",
+            "error",
+        ],
     ),
 ];
 

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 
 use super::access::FileOwner;
 use super::directory::{Directory, FileDirectory};
+use super::process_mark::ProcessMark;
 use super::storage::{FileStorage, Storage};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -44,7 +45,7 @@ struct Replaced {
     temporary: OsString,
     name: OsString,
     /// A forked child leaves the temporary file to its parent.
-    process: u32,
+    process: ProcessMark,
 }
 
 /// How often another temporary name is tried where one is taken.
@@ -103,7 +104,7 @@ impl FileWriter {
             temporary.push(format!(".{}-{number}.tmp", std::process::id()));
             match directory.create(&temporary, owner) {
                 Ok(storage) => {
-                    let process = std::process::id();
+                    let process = ProcessMark::new();
                     let name = name.to_owned();
                     let replaced = Some(Replaced { directory, temporary, name, process });
                     let name = shown.to_owned();
@@ -247,7 +248,7 @@ impl Drop for FileWriter {
     /// Takes a file away that did not become whole.
     fn drop(&mut self) {
         let replaced = self.replaced.as_ref();
-        if let Some(replaced) = replaced.filter(|replaced| replaced.process == std::process::id()) {
+        if let Some(replaced) = replaced.filter(|replaced| replaced.process.is_here()) {
             // Nothing can be told about it, and the name says what it is.
             let _ = replaced.directory.remove(&replaced.temporary);
         }

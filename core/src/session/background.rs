@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::files::ProcessMark;
 use crate::panics;
 use crate::stream::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
@@ -40,7 +41,7 @@ pub struct Background<T> {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The process that owns the thread; a forked child has the memory but not the thread, and
     /// must leave alone what it shares with it.
-    process: u32,
+    process: ProcessMark,
 }
 
 /// Where the work puts its results.
@@ -154,7 +155,7 @@ impl<T: Send + 'static> Background<T> {
             shared,
             cancel,
             thread: Mutex::new(Some(thread)),
-            process: std::process::id(),
+            process: ProcessMark::new(),
         })
     }
 
@@ -282,7 +283,7 @@ impl<T> Background<T> {
     /// copied while the thread held it, and then nobody gives it back; and the bell of `cancel` is a
     /// pipe, which would ring in the parent.
     fn shared(&self) -> Option<&Shared<T>> {
-        (self.process == std::process::id()).then_some(&*self.shared)
+        self.process.is_here().then_some(&*self.shared)
     }
 }
 
@@ -357,7 +358,7 @@ mod tests {
     //! Goal: whoever waits for work can be called away from it, and a forked child, which has a copy
     //! of the handle, neither waits for the parent's thread nor disturbs it.
     //!
-    //! Method: a handle with another process's number stands for the child's copy.
+    //! Method: a handle with another process's mark stands for the child's copy.
 
     use std::sync::mpsc;
 
@@ -440,7 +441,7 @@ mod tests {
     #[test]
     fn a_copy_in_a_forked_child_never_waits_for_a_lock_that_nobody_gives_back() {
         let (mut background, end) = stubborn_work();
-        background.process = 0;
+        background.process = ProcessMark::elsewhere();
         let shared = Arc::clone(&background.shared);
         let held = shared.lock();
         in_bounded_time(move || {
@@ -459,7 +460,7 @@ mod tests {
     fn a_copy_in_a_forked_child_does_not_call_off_a_read_of_the_parent() {
         let cancel = Cancel::new();
         let mut background = Background::<u32>::start(cancel.clone(), 1, |_, _| Ok(())).unwrap();
-        background.process = 0;
+        background.process = ProcessMark::elsewhere();
         background.stop();
         drop(background);
         assert!(!cancel.is_cancelled());

@@ -7,6 +7,7 @@ use super::background::Outlet;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass, Passes};
+use crate::files::ProcessMark;
 use crate::flow::FlowOptions;
 use crate::packet::{Columns, Field};
 use crate::rpc::{Methods, RpcOptions};
@@ -29,7 +30,7 @@ pub struct Capture {
     options: CaptureOptions,
     state: Mutex<State>,
     /// The process that opened it: a forked child shares the file's offset and must open its own.
-    process: u32,
+    process: ProcessMark,
     passes: Passes,
 }
 
@@ -75,7 +76,7 @@ impl Capture {
         opened: Option<CaptureReader>,
     ) -> Self {
         let state = Mutex::new(State { opened, is_used: false, is_closed: false });
-        let (process, passes) = (std::process::id(), Passes::default());
+        let (process, passes) = (ProcessMark::new(), Passes::default());
         Capture { name, path, options, state, process, passes }
     }
 
@@ -237,7 +238,7 @@ impl Capture {
         if state.is_closed {
             return Err(Error::new(ErrorKind::Closed, "expected an open capture, found it closed"));
         }
-        let opened = state.opened.take().filter(|_| self.process == std::process::id());
+        let opened = state.opened.take().filter(|_| self.process.is_here());
         match (opened, &self.path) {
             (Some(reader), _) => Ok(Origin::Opened(Box::new(reader))),
             (None, Some(path)) => Ok(Origin::Path(path.clone())),

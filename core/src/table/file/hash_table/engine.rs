@@ -61,7 +61,7 @@ pub(super) struct Engine {
     pub(super) transaction: Transaction,
     /// How the file looked when a reader looked last.
     pub(super) seen: FileStatus,
-    pub(super) process: Arc<ProcessMark>,
+    pub(super) process: ProcessMark,
     pub(super) durability: Durability,
     /// Where the checkpoint ends that is kept.
     pub(super) checkpoint_end: u64,
@@ -518,7 +518,7 @@ impl Engine {
     pub(super) fn snapshot(&self) -> Result<HashSnapshot> {
         let committed = self.committed();
         let Engine { view, extent, transaction, process, .. } = self;
-        HashSnapshot::take(view, extent, committed, transaction, process)
+        HashSnapshot::take(view, extent, committed, transaction, *process)
     }
 
     /// Makes everything last, says so in the log, and keeps the index.

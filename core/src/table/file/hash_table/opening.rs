@@ -65,7 +65,7 @@ impl Engine {
             extent: content.extent,
             transaction: Transaction::default(),
             seen: content.seen,
-            process: Arc::new(ProcessMark::new()),
+            process: ProcessMark::new(),
             durability: Durability::new(content.extent.end),
             checkpoint_end: content.checkpoint_end,
             compactor: None,
@@ -182,7 +182,7 @@ impl Engine {
             self.compactor = None;
             self.access = Access::Forked;
         }
-        self.process = Arc::new(ProcessMark::new());
+        self.process = ProcessMark::new();
         Ok(())
     }
 }

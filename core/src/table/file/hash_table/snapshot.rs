@@ -30,7 +30,7 @@ struct Held {
     view: Arc<View>,
     extent: Extent,
     /// The index goes on in the process that has the table; a child sees it change, but is not told.
-    process: Arc<ProcessMark>,
+    process: ProcessMark,
 }
 
 impl Drop for Held {
@@ -85,14 +85,10 @@ impl HashSnapshot {
         extent: &Extent,
         committed: &Extent,
         transaction: &Transaction,
-        process: &Arc<ProcessMark>,
+        process: ProcessMark,
     ) -> Result<HashSnapshot> {
         let start = extent.start.min(committed.end);
-        let held = Held {
-            view: view.clone(),
-            extent: Extent { start, ..*committed },
-            process: process.clone(),
-        };
+        let held = Held { view: view.clone(), extent: Extent { start, ..*committed }, process };
         let mut index = view.index();
         index.add_snapshot(committed.end);
         for undo in transaction.changes().filter(|undo| undo.old != 0) {

@@ -39,13 +39,13 @@ use database::Database;
 pub(super) use database::is_beginning;
 use flusher::Shared;
 use home::Home;
-use of_process::{OfProcess, Opener};
+use of_process::{OfProcess, check_process};
 use state::State;
 use view::View;
 
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, Storage, StorageMode};
+use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
 };
@@ -65,7 +65,7 @@ pub struct TreeTable {
     /// Where a child of this process finds the file.
     path: Option<PathBuf>,
     options: OpenOptions,
-    opener: Opener,
+    opener: ProcessMark,
     /// Writes what has waited long enough, where somebody has to.
     flusher: Option<OfProcess<JoinHandle<()>>>,
     /// The table as a child of this process opened it.
@@ -156,7 +156,7 @@ impl TreeTable {
             name: name.to_owned(),
             path: None,
             options,
-            opener: Opener::here(),
+            opener: ProcessMark::new(),
             flusher: None,
             in_child: OnceLock::new(),
         };
@@ -180,7 +180,7 @@ impl TreeTable {
 
     /// The table as this process has it: after a fork, the child opens it anew.
     fn here(&self) -> Result<&TreeTable> {
-        let Err(inherited) = self.opener.check() else { return Ok(self) };
+        let Err(inherited) = check_process(self.opener) else { return Ok(self) };
         if let Some(table) = self.in_child.get() {
             return table.here();
         }
@@ -203,7 +203,7 @@ impl TreeTable {
             )
             .in_file(&self.name));
         }
-        self.opener.check().map_err(|_| {
+        check_process(self.opener).map_err(|_| {
             let message = "expected to write in the process that opened the table, found one \
                            forked from it, where the table can only be read";
             Error::new(ErrorKind::Closed, message).in_file(&self.name)
@@ -367,7 +367,7 @@ mod tests {
 
     /// A table as a process sees it that was forked from the one that opened it.
     fn inherited(mut table: TreeTable) -> TreeTable {
-        table.opener = Opener::elsewhere();
+        table.opener = ProcessMark::elsewhere();
         table
     }
 

@@ -5,45 +5,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::ProcessMark;
 use crate::panics;
 
-/// The process that opened a table, told from its forked children in the time of a memory access: to
-/// ask the operating system takes longer than finding many a key.
-#[derive(Debug)]
-pub(super) struct Opener {
-    /// `None` stands for another process.
-    mark: Option<ProcessMark>,
-}
-
-impl Opener {
-    pub(super) fn here() -> Opener {
-        Opener { mark: Some(ProcessMark::new()) }
-    }
-
-    #[cfg(test)]
-    pub(super) fn elsewhere() -> Opener {
-        Opener { mark: None }
-    }
-
-    pub(super) fn is_here(&self) -> bool {
-        self.mark.as_ref().is_some_and(ProcessMark::is_here)
-    }
-
-    /// [`ErrorKind::Closed`] in another process.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.is_here() { Ok(()) } else { Err(inherited()) }
-    }
-}
-
 /// A value that only the process that made it may use or drop. A copy in another is left alone.
 #[derive(Debug)]
 pub(super) struct OfProcess<T> {
     /// There until it is taken or dropped.
     value: Option<T>,
-    process: u32,
+    process: ProcessMark,
 }
 
 impl<T> OfProcess<T> {
     pub(super) fn new(value: T) -> Self {
-        OfProcess { value: Some(value), process: std::process::id() }
+        OfProcess { value: Some(value), process: ProcessMark::new() }
     }
 
     /// The value, for a caller who knows that this is the process.
@@ -66,7 +38,7 @@ impl<T> OfProcess<T> {
 impl<T> Drop for OfProcess<T> {
     fn drop(&mut self) {
         let value = self.value.take();
-        if self.process == std::process::id() {
+        if self.process.is_here() {
             // redb may panic over a damaged file here, too, and there is nobody to tell.
             let _ = panics::catch(|| drop(value));
         } else {
@@ -76,19 +48,15 @@ impl<T> Drop for OfProcess<T> {
 }
 
 /// [`ErrorKind::Closed`] where `process` is not this one.
-pub(super) fn check_process(process: u32) -> Result<()> {
-    match std::process::id() == process {
-        true => Ok(()),
-        false => Err(inherited()),
+pub(super) fn check_process(process: ProcessMark) -> Result<()> {
+    if process.is_here() {
+        return Ok(());
     }
-}
-
-fn inherited() -> Error {
-    Error::new(
+    Err(Error::new(
         ErrorKind::Closed,
         "expected the process that opened the table, found one forked from it: open the table again \
          here",
-    )
+    ))
 }
 
 fn closed() -> Error {

@@ -9,7 +9,7 @@ use redb::{BackendError, StorageBackend};
 
 use super::of_process::check_process;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::Storage;
+use crate::files::{ProcessMark, Storage};
 use crate::panics::{self, Panic};
 
 /// The byte that a writer of redb locks from the moment its file is consistent, and as long as it has
@@ -33,7 +33,7 @@ pub(super) struct Backend {
     is_reader: bool,
     /// The first error, after which redb does nothing more.
     failure: Arc<OnceLock<Error>>,
-    process: u32,
+    process: ProcessMark,
 }
 
 impl Backend {
@@ -51,7 +51,7 @@ impl Backend {
 
     /// One for storage that nobody shares.
     pub(super) fn without_locks(storage: Arc<dyn Storage>) -> Backend {
-        let (failure, process) = (Arc::default(), std::process::id());
+        let (failure, process) = (Arc::default(), ProcessMark::new());
         Backend { storage, locks: None, is_reader: false, failure, process }
     }
 
@@ -91,7 +91,7 @@ impl Backend {
     }
 
     fn is_inherited(&self) -> bool {
-        self.process != std::process::id()
+        !self.process.is_here()
     }
 
     fn check_process(&self) -> io::Result<()> {

@@ -10,7 +10,7 @@ use super::of_process::OfProcess;
 use super::redo_log::{Position, RedoLog, Tail};
 use super::view::{Below, Found, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::Storage;
+use crate::files::{ProcessMark, Storage};
 use crate::heap::record::Record;
 use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
@@ -43,7 +43,7 @@ pub(super) struct State {
     /// The file of the table.
     storage: Arc<dyn Storage>,
     name: String,
-    process: u32,
+    process: ProcessMark,
     sync: SyncMode,
     /// The newest commit.
     position: Position,
@@ -116,7 +116,7 @@ impl State {
             is_reader: !database.keeps_readings(),
             database: Some(OfProcess::new(database)),
             name: name.to_owned(),
-            process: std::process::id(),
+            process: ProcessMark::new(),
             sync,
             position: Position::after(written),
             written,

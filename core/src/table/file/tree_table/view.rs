@@ -12,6 +12,7 @@ use super::database::{Guard, Range, Reading, TABLE, Writing, bounds, look_at, so
 use super::of_process::{OfProcess, check_process};
 use super::redb_backend::guarded;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::ProcessMark;
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
 
 /// Entries of an open transaction of redb that are fetched at a time.
@@ -136,14 +137,14 @@ const STEPS_PER_CHECK: u32 = 32;
 
 /// A table at one moment.
 pub(super) struct View {
-    process: u32,
+    process: ProcessMark,
     /// The last is the newest; none is empty.
     layers: Vec<Arc<Changes>>,
     below: Below,
 }
 
 impl View {
-    pub(super) fn new(layers: &[Arc<Changes>], below: Below, process: u32) -> View {
+    pub(super) fn new(layers: &[Arc<Changes>], below: Below, process: ProcessMark) -> View {
         let layers = layers.iter().filter(|layer| !layer.is_empty()).cloned().collect();
         View { process, layers, below }
     }
@@ -290,7 +291,7 @@ enum Current {
 
 /// The entries of a view in the order of their keys.
 pub(super) struct TreeScan {
-    process: u32,
+    process: ProcessMark,
     steps: u32,
     layers: Vec<Arc<Changes>>,
     below: Pages,
