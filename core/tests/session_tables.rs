@@ -153,6 +153,7 @@ const CREATE: OpenOptions = OpenOptions {
     verify: false,
     sync: SyncMode::Interval,
     timeout: Duration::ZERO,
+    values: None,
 };
 
 fn put(handle: &Handle, host: &Script, key: &[u8], value: &[u8]) -> Result<(), Failure<String>> {

@@ -27,6 +27,7 @@ const CREATE: OpenOptions = OpenOptions {
     verify: true,
     sync: SyncMode::Commit,
     timeout: Duration::ZERO,
+    values: None,
 };
 
 fn path(name: &str) -> PathBuf {

@@ -17,6 +17,7 @@ const CREATE: OpenOptions = OpenOptions {
     verify: false,
     sync: SyncMode::Never,
     timeout: std::time::Duration::ZERO,
+    values: None,
 };
 const REPLACE: BackupOptions = BackupOptions { replace: true };
 const REFUSE: BackupOptions = BackupOptions { replace: false };

@@ -79,7 +79,8 @@ pub(crate) struct PutArgs {
     /// The key.
     pub(crate) key: OsString,
 
-    /// The value; `-` is all of standard input.
+    /// The value; `-` is all of standard input. For a table of integers, digits; for other values than bytes, what is kept
+    /// of them.
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: OsString,
 
@@ -108,7 +109,7 @@ pub(crate) struct DeleteArgs {
 ///
 /// A hashed table is printed in the order of writing, a file of Tokyo Cabinet in its own. For people a
 /// line is key, tab, value, with escapes for what is not text. In JSON that is {"base64": ...}; in CSV it
-/// stays as it is.
+/// stays as it is. Integers are printed in digits.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ScanArgs {
     /// The table.

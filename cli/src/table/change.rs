@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
-use bytewright::table::{Table, VALUE_LEN_MAX};
+use bytewright::table::{Table, VALUE_LEN_MAX, Values, integer_value};
+use bytewright::{Error, ErrorKind};
 
 use super::{bytes, no_entry};
 use crate::args::{DeleteArgs, PutArgs};
@@ -23,14 +24,33 @@ pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {
         create: true,
         sync: SyncMode::Commit,
         timeout: args.wait.timeout(),
+        values: None,
         ..OpenOptions::default()
     };
-    let done = file::open(&args.file, None, options)
-        .and_then(|mut table| table.as_table_mut().put(bytes(&args.key), &value));
+    let done = file::open(&args.file, None, options).and_then(|mut table| {
+        let table = table.as_table_mut();
+        let value = match table.values() {
+            Values::INTEGER => Cow::Owned(integer_value(integer(&value)?).to_vec()),
+            _ => value,
+        };
+        table.put(bytes(&args.key), &value)
+    });
     match done {
         Ok(()) => Ok(()),
         Err(error) => session.report(&error),
     }
+}
+
+/// The integer that digits say.
+fn integer(value: &[u8]) -> bytewright::Result<i64> {
+    let digits = std::str::from_utf8(value).ok().and_then(|digits| digits.trim().parse().ok());
+    digits.ok_or_else(|| {
+        let found = String::from_utf8_lossy(&value[..value.len().min(32)]).into_owned();
+        let message = format!(
+            "expected an integer from -2**63 to 2**63-1 for a table of integers, found {found:?}"
+        );
+        Error::new(ErrorKind::Argument, message)
+    })
 }
 
 fn value(argument: &OsStr) -> bytewright::Result<Cow<'_, [u8]>> {
@@ -51,6 +71,7 @@ pub(super) fn delete(args: &DeleteArgs, session: &mut Session) -> io::Result<()>
     let options = OpenOptions {
         sync: SyncMode::Commit,
         timeout: args.wait.timeout(),
+        values: None,
         ..OpenOptions::default()
     };
     let missing = file::open(&args.file, None, options).and_then(|table| delete_all(table, args));

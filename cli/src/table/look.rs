@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Bound;
 
-use bytewright::table::{KeyRange, Origin, Stat};
+use bytewright::table::{KeyRange, Origin, Stat, Values, integer_of};
 use bytewright::terminal::push_visible;
 use bytewright::wire::Endian;
 
@@ -20,10 +20,12 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     for key in &args.keys {
-        let output = &mut session.output;
-        let found =
-            origin.get_with(bytes(key), &mut |value| print_value(output, bytes(key), value, args));
-        match found {
+        let (output, mut printed) = (&mut session.output, Ok(()));
+        let found = origin.get_with(bytes(key), &mut |value| {
+            printed = shown(&origin, value)
+                .map(|shown| print_value(output, bytes(key), value, shown, args));
+        });
+        match printed.and(found) {
             Ok(true) => session.output.settle()?,
             Ok(false) => {
                 if args.json {
@@ -37,12 +39,37 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
     Ok(())
 }
 
-fn print_value(output: &mut Output, key: &[u8], value: &[u8], args: &GetArgs) {
+/// A value as it is shown.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    Bytes(&'a [u8]),
+    Integer(i64),
+}
+
+/// What is shown of a value of `origin`.
+fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> {
+    match origin.values() {
+        Values::INTEGER => integer_of(value).map(Shown::Integer),
+        _ => Ok(Shown::Bytes(value)),
+    }
+}
+
+impl Shown<'_> {
+    /// Writes bytes as `write` does, and an integer in digits.
+    fn write(self, line: &mut Vec<u8>, write: impl Fn(&mut Vec<u8>, &[u8])) {
+        match self {
+            Shown::Bytes(bytes) => write(line, bytes),
+            Shown::Integer(number) => line.extend_from_slice(number.to_string().as_bytes()),
+        }
+    }
+}
+
+fn print_value(output: &mut Output, key: &[u8], value: &[u8], shown: Shown<'_>, args: &GetArgs) {
     match (args.json, args.raw) {
-        (true, _) => print_json(output.buffer(), key, Some(value)),
+        (true, _) => print_json(output.buffer(), key, Some(shown)),
         (false, true) => output.raw(value),
         (false, false) => {
-            output.buffer().extend_from_slice(value);
+            shown.write(output.buffer(), |line, bytes| line.extend_from_slice(bytes));
             output.buffer().push(b'\n');
         }
     }
@@ -54,20 +81,23 @@ fn print_missing(line: &mut Vec<u8>, key: &[u8]) {
     line.extend_from_slice(b",\"value\":null}\n");
 }
 
-fn print_json(line: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>) {
+fn print_json(line: &mut Vec<u8>, key: &[u8], value: Option<Shown<'_>>) {
     line.extend_from_slice(b"{\"key\":");
     notation::json_bytes(line, key);
     if let Some(value) = value {
         line.extend_from_slice(b",\"value\":");
-        notation::json_bytes(line, value);
+        value.write(line, notation::json_bytes);
     }
     line.extend_from_slice(b"}\n");
 }
 
 pub(super) fn scan(args: &ScanArgs, session: &mut Session) -> io::Result<()> {
-    let entries = open(&args.file, false, session).and_then(|origin| origin.scan(&range(args)));
-    let mut entries = match entries {
-        Ok(entries) => entries,
+    let opened = open(&args.file, false, session).and_then(|origin| {
+        let entries = origin.scan(&range(args))?;
+        Ok((origin, entries))
+    });
+    let (origin, mut entries) = match opened {
+        Ok(opened) => opened,
         Err(error) => return session.report(&error.in_file(&args.file.to_string_lossy())),
     };
     let reader = args.format.reader();
@@ -77,10 +107,13 @@ pub(super) fn scan(args: &ScanArgs, session: &mut Session) -> io::Result<()> {
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
         match entries.advance() {
-            Ok(Some((key, value))) => {
-                let value = (!args.keys).then_some(value);
-                print_entry(session.output.buffer(), key, value, reader);
+            Ok(Some((key, _))) if args.keys => {
+                print_entry(session.output.buffer(), key, None, reader);
             }
+            Ok(Some((key, value))) => match shown(&origin, value) {
+                Ok(value) => print_entry(session.output.buffer(), key, Some(value), reader),
+                Err(error) => return session.report(&error),
+            },
             Ok(None) => break,
             Err(error) => return session.report(&error),
         }
@@ -102,7 +135,7 @@ fn range(args: &ScanArgs) -> KeyRange {
     if args.reverse { range.reversed() } else { range }
 }
 
-fn print_entry(line: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>, reader: Reader) {
+fn print_entry(line: &mut Vec<u8>, key: &[u8], value: Option<Shown<'_>>, reader: Reader) {
     let write = match reader {
         Reader::Json => return print_json(line, key, value),
         Reader::Csv => notation::csv_bytes,
@@ -111,7 +144,7 @@ fn print_entry(line: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>, reader: Rea
     write(line, key);
     if let Some(value) = value {
         line.push(if reader == Reader::Csv { b',' } else { b'\t' });
-        write(line, value);
+        value.write(line, write);
     }
     line.push(b'\n');
 }
@@ -158,6 +191,7 @@ fn print_stat_json(name: &str, origin: &Origin, stat: &Stat, output: &mut Output
     match origin {
         Origin::Table(_) => {
             sizes(stat).into_iter().for_each(|(name, size)| object.unsigned(name, size));
+            object.text("values", origin.values().name());
         }
         Origin::TokyoCabinet(database) => {
             object.text("byte_order", byte_order(database.byte_order()));
@@ -179,6 +213,7 @@ fn print_stat(name: &str, origin: &Origin, stat: &Stat, output: &mut Output) {
             for (name, size) in sizes(stat) {
                 line(&name.replace('_', " "), &size.to_string());
             }
+            line("values", origin.values().name());
         }
         Origin::TokyoCabinet(database) => {
             line("byte order", byte_order(database.byte_order()));

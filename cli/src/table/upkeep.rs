@@ -19,7 +19,8 @@ use crate::session::Session;
 const STRIDE: u64 = 4096;
 
 pub(super) fn compact(args: &CompactArgs, session: &mut Session) -> io::Result<()> {
-    let options = OpenOptions { timeout: args.wait.timeout(), ..OpenOptions::default() };
+    let options =
+        OpenOptions { timeout: args.wait.timeout(), values: None, ..OpenOptions::default() };
     let sizes = file::open(&args.file, None, options).and_then(compact_table);
     match sizes {
         Ok((before, after)) => {
@@ -152,7 +153,7 @@ pub(super) fn backup(args: &BackupArgs, session: &mut Session) -> io::Result<()>
 }
 
 fn write_backup(args: &BackupArgs, session: &Session) -> bytewright::Result<u64> {
-    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let options = OpenOptions { read_only: true, values: None, ..OpenOptions::default() };
     let table = file::open(&args.file, None, options)?;
     session.progress.expect_count(table.as_table().len()?);
     let backup = Backup::of(table.as_table(), table.kind())?;

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use bytewright::stream::{ByteStream, StreamOptions};
+use bytewright::table::file::{OpenOptions, open};
+use bytewright::table::{Values, integer_value};
 
 use crate::run::Folder;
 
@@ -353,4 +355,40 @@ fn a_backup_is_a_table_of_the_same_kind_and_replaces_one_only_if_asked_to() {
     assert_eq!(printed(&folder, &["scan", "copy.bwt"]), "b\t2\nc\t3\n");
     let missing = folder.run(&["table", "backup", "missing.bwt", "new.bwt"]);
     assert_eq!(missing.code, 1);
+}
+
+#[test]
+fn integers_are_printed_in_digits_and_put_from_them() {
+    for file in ["n.bwt", "n.bwh"] {
+        let folder = Folder::new();
+        let options =
+            OpenOptions { create: true, values: Some(Values::INTEGER), ..OpenOptions::default() };
+        let mut table = open(folder.path(file), None, options).unwrap().into_table();
+        table.put(b"a", &integer_value(-7)).unwrap();
+        table.close().unwrap();
+        drop(table);
+        assert_eq!(printed(&folder, &["put", file, "b", "12"]), "");
+        assert_eq!(printed(&folder, &["get", file, "a", "b"]), "-7\n12\n");
+        assert_eq!(printed(&folder, &["get", file, "a", "--raw"]).len(), 8);
+        assert_eq!(
+            printed(&folder, &["get", file, "a", "--json"]),
+            "{\"key\":\"a\",\"value\":-7}\n"
+        );
+        assert_eq!(printed(&folder, &["scan", file]), "a\t-7\nb\t12\n");
+        assert_eq!(printed(&folder, &["scan", file, "--csv"]), "key,value\na,-7\nb,12\n");
+        let stat = printed(&folder, &["stat", file, "--json"]);
+        assert!(stat.ends_with(",\"values\":\"integer\"}\n"), "{stat}");
+        let text = folder.run(&["table", "put", file, "a", "one"]);
+        assert_eq!(text.code, 2);
+        assert!(text.stderr.contains("expected an integer from -2**63"), "{}", text.stderr);
+        for args in
+            [&["convert", file, "copy.bwt"][..], &["backup", file, "copy.bwh"], &["compact", file]]
+        {
+            printed(&folder, args);
+        }
+        assert_eq!(printed(&folder, &["get", "copy.bwt", "b"]), "12\n");
+        assert_eq!(printed(&folder, &["get", "copy.bwh", "b"]), "12\n");
+        assert_eq!(printed(&folder, &["delete", file, "b"]), "");
+        assert_eq!(printed(&folder, &["scan", file]), "a\t-7\n");
+    }
 }

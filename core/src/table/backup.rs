@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::file::TableKind;
 use super::new_file::{Existing, NewFile};
-use super::{Scan, Table};
+use super::{Scan, Table, Values};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Entries that are written in one commit: bounds the memory of the new file's transaction, and the
@@ -25,6 +25,7 @@ pub struct BackupOptions {
 pub struct Backup {
     entries: Box<dyn Scan>,
     kind: TableKind,
+    values: Values,
     len: u64,
 }
 
@@ -37,7 +38,14 @@ impl Backup {
             return Err(Error::new(ErrorKind::Argument, message));
         }
         let snapshot = table.snapshot()?;
-        Ok(Backup { entries: snapshot.scan()?, kind, len: snapshot.len()? })
+        let values = table.values();
+        Ok(Backup { entries: snapshot.scan()?, kind, values, len: snapshot.len()? })
+    }
+
+    /// Says what the values of a table in memory are, which does not know it.
+    #[must_use]
+    pub fn with_values(self, values: Values) -> Backup {
+        Backup { values, ..self }
     }
 
     /// Begins to write the file at `to`, a table of the same kind whatever its name.
@@ -45,7 +53,8 @@ impl Backup {
     /// [`ErrorKind::Lock`] where somebody writes to it, and [`ErrorKind::Format`] where it is no table.
     pub fn begin(self, to: &Path, options: BackupOptions) -> Result<BackupFile> {
         let existing = if options.replace { Existing::Replace } else { Existing::Refuse };
-        Ok(BackupFile { file: NewFile::create(to, self.kind, existing)?, backup: self, written: 0 })
+        let file = NewFile::create(to, self.kind, self.values, existing)?;
+        Ok(BackupFile { file, backup: self, written: 0 })
     }
 
     /// Writes the whole file at `to`, and gives the number of its entries.

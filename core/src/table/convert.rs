@@ -57,7 +57,7 @@ pub fn convert(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted> {
     let kind = TableKind::of_name(to)?;
-    let mut new = NewFile::create(to, kind, Existing::Refuse)?;
+    let mut new = NewFile::create(to, kind, origin.values(), Existing::Refuse)?;
     let converted = fill(new.table_mut(), origin, options, progress)?;
     new.finish()?;
     Ok(converted)

@@ -25,6 +25,7 @@ mod same;
 mod selection;
 mod stat;
 pub mod tokyo_cabinet;
+mod values;
 mod view;
 
 pub use backup::{Backup, BackupFile, BackupOptions};
@@ -37,6 +38,7 @@ pub use packed::{PackedEntries, PackedScan};
 pub use same::{hash_of_entries, have_same_entries};
 pub use selection::Selection;
 pub use stat::Stat;
+pub use values::{Values, add_integer, integer_of, integer_value};
 pub use view::View;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -167,6 +169,11 @@ pub trait Table: Send {
     /// Gives back the space of entries that are gone, all of it, however long that takes.
     fn compact(&mut self) -> Result<()>;
 
+    /// What the values are, as a file has it. A table in memory does not know.
+    fn values(&self) -> Values {
+        Values::BYTES
+    }
+
     /// How much there is, and what it takes.
     fn stat(&self) -> Result<Stat>;
 
@@ -201,12 +208,7 @@ pub trait Table: Send {
                 format!("expected a whole number to increment, found {found:?}"),
             )
         })?;
-        let sum = number.checked_add(by).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Argument,
-                format!("expected a sum of 64 bits, found {number} + {by}"),
-            )
-        })?;
+        let sum = number.checked_add(by).ok_or_else(|| values::is_beyond_64_bits(number, by))?;
         self.put(key, sum.to_string().as_bytes())?;
         Ok(sum)
     }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::Values;
 use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory, FileStorage, StorageMode, name_beside};
@@ -32,14 +33,24 @@ pub(super) struct NewFile {
 }
 
 impl NewFile {
-    /// An empty table of `kind` that will be the file at `to`.
-    pub(super) fn create(to: &Path, kind: TableKind, existing: Existing) -> Result<NewFile> {
+    /// An empty table of `kind`, whose values are `values`, that will be the file at `to`.
+    pub(super) fn create(
+        to: &Path,
+        kind: TableKind,
+        values: Values,
+        existing: Existing,
+    ) -> Result<NewFile> {
         let names = Names::new(to, existing)?;
         // Fails early where finishing would.
         drop(names.claim()?);
         names.take_over()?;
         let part = Part { names };
-        let options = OpenOptions { create: true, sync: SyncMode::Never, ..OpenOptions::default() };
+        let options = OpenOptions {
+            create: true,
+            sync: SyncMode::Never,
+            values: Some(values),
+            ..OpenOptions::default()
+        };
         let table = file::open(&part.names.part_path, Some(kind), options)?;
         Ok(NewFile { table, part })
     }
@@ -120,7 +131,11 @@ impl Names {
         }
         match file::kind_of_file(&self.whole_path, false)? {
             Some(TableKind::Ordered) => {
-                let _table = file::open(&self.whole_path, None, OpenOptions::default())?;
+                let _table = file::open(
+                    &self.whole_path,
+                    None,
+                    OpenOptions { values: None, ..OpenOptions::default() },
+                )?;
                 Ok(Claim::Ordered { _table })
             }
             Some(TableKind::Hashed) | None => {
@@ -134,7 +149,11 @@ impl Names {
     fn take_over(&self) -> Result<()> {
         let there = self.directory.id(&self.part).map_err(|e| self.failed("look for", &e))?;
         if there.is_some() {
-            match file::open(&self.part_path, None, OpenOptions::default()) {
+            match file::open(
+                &self.part_path,
+                None,
+                OpenOptions { values: None, ..OpenOptions::default() },
+            ) {
                 Err(error) if error.kind() == ErrorKind::Lock => return Err(error),
                 _ => self.remove_part(),
             }

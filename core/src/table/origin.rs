@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::file::{self, FileTable, OpenOptions};
 use super::tokyo_cabinet::{self, Database};
-use super::{KeyRange, Scan};
+use super::{KeyRange, Scan, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStorage, Storage, StorageMode};
 
@@ -23,7 +23,8 @@ impl Origin {
         if is_of_tokyo_cabinet(path)? {
             return Ok(Origin::TokyoCabinet(Database::open(path)?));
         }
-        let options = OpenOptions { read_only: true, verify, ..OpenOptions::default() };
+        let options =
+            OpenOptions { read_only: true, verify, values: None, ..OpenOptions::default() };
         Ok(Origin::Table(file::open(path, None, options)?))
     }
 
@@ -36,6 +37,14 @@ impl Origin {
                 tokyo_cabinet::Kind::Hash => "Tokyo Cabinet hash",
                 tokyo_cabinet::Kind::Tree => "Tokyo Cabinet tree",
             },
+        }
+    }
+
+    /// What the values are.
+    pub fn values(&self) -> Values {
+        match self {
+            Origin::Table(table) => table.as_table().values(),
+            Origin::TokyoCabinet(_) => Values::BYTES,
         }
     }
 

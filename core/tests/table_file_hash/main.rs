@@ -38,6 +38,7 @@ pub(crate) const CREATE: OpenOptions = OpenOptions {
     verify: true,
     sync: SyncMode::Never,
     timeout: Duration::ZERO,
+    values: None,
 };
 pub(crate) const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 pub(crate) const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };

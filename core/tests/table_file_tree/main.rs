@@ -31,6 +31,7 @@ const CREATE: OpenOptions = OpenOptions {
     verify: false,
     sync: SyncMode::Commit,
     timeout: Duration::ZERO,
+    values: None,
 };
 const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };

@@ -132,7 +132,7 @@ module Bytewright
       found = values_at(*keys)
       return found unless found.include?(nil)
 
-      found.zip(keys).map { |value, key| value || fetch(key, &block) }
+      found.zip(keys).map { |value, key| value.nil? ? fetch(key, &block) : value }
     end
 
     # @param value [String]
@@ -154,7 +154,7 @@ module Bytewright
     # @return [Array(String, String), nil] the key and its value
     def assoc(key)
       value = self[key]
-      value && [string_like(String.try_convert(key)), value]
+      [string_like(String.try_convert(key)), value] unless value.nil?
     end
 
     # @param value [String]
@@ -205,7 +205,7 @@ module Bytewright
     # @param keys [Array<String>]
     # @return [Table] a table in memory with the entries of these keys
     def slice(*keys, **nil)
-      table_of { |chosen| keys.zip(values_at(*keys)) { |key, value| chosen[key] = value if value } }
+      table_of { |chosen| keys.zip(values_at(*keys)) { |key, value| chosen[key] = value unless value.nil? } }
     end
 
     # @param keys [Array<String>]
@@ -217,7 +217,7 @@ module Bytewright
     # @param range (see #each)
     # @return [Table] a table in memory with a key for each value, and for a value its last key
     def invert(**range)
-      table_of { |inverted| each(**range) { |key, value| inverted[value] = key } }
+      kind.new(encoding: encoding).tap { |inverted| each(**range) { |key, value| inverted[value] = key } }
     end
 
     # @param others [Array<Hash, Entries>]
@@ -364,8 +364,10 @@ module Bytewright
 
     # The first entry of a range with a value.
     def entry_with(value, range)
-      value = String.try_convert(value)
-      walk(range) { |entries| value && entries.find_value(value) }
+      return each(**range).find { |entry| entry.last == value } if dumps_values?
+
+      value = String.try_convert(value) || value
+      walk(range) { |entries| entries.find_value(value) }
     end
 
     # The names that transform_keys is given, if any. Keywords that select entries are none.
@@ -382,14 +384,30 @@ module Bytewright
     # A new table in memory, of this kind, after the block has filled it.
     def table_of
       table = kind.new(encoding: encoding)
+      table.send(:use_values, *values_used)
       yield table
       table
     end
 
     # Whether all of the others' entries are here.
     def holds?(others)
-      others.each { |key, value| return false unless key.is_a?(String) && value.is_a?(String) && self[key] == value }
+      stores_strings = stores_strings?
+      others.each { |key, value| return false unless key.is_a?(String) && !value.nil? && (!stores_strings || value.is_a?(String)) && self[key] == value }
       true
+    end
+
+    def stores_strings?
+      values_used.first == "string"
+    end
+
+    # Whether an object makes the Strings of the values.
+    def dumps_values?
+      !values_used.last.nil?
+    end
+
+    # Whether the bytes of both mean the same.
+    def same_values?(other)
+      values_used == other.send(:values_used)
     end
 
     def same_entries?(other)

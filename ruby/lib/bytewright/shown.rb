@@ -33,7 +33,7 @@ module Bytewright
 
     # The beginning of a long String.
     def shortened(string)
-      return string if string.bytesize <= SHOWN_LENGTH
+      return string if !string.is_a?(String) || string.bytesize <= SHOWN_LENGTH
 
       beginning = string.byteslice(0, SHOWN_LENGTH)
       beginning = beginning.encoding.ascii_compatible? ? beginning.scrub("") : beginning.b

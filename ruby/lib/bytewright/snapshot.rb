@@ -14,7 +14,7 @@ module Bytewright
       raise ArgumentError, "wrong number of arguments (given #{1 + default.size}, expected 1..2)" if default.size > 1
 
       value = self[key]
-      return value if value
+      return value unless value.nil?
       return yield key if block_given?
       return default.first unless default.empty?
 

@@ -4,14 +4,18 @@ require_relative "extension"
 Bytewright.send(:define_tables)
 require_relative "entries"
 require_relative "snapshot"
+require_relative "values"
 require_relative "tree_table"
 
 module Bytewright
-  # A table of Strings, in memory or in one file: what a {HashTable} and a {TreeTable} have in common.
+  # A table of Strings by Strings, in memory or in one file: what a {HashTable} and a {TreeTable} have in common.
   #
   # It stands where a Hash of Strings stood, and answers as a Hash does, with these differences: nil
   # cannot be stored; a String that it gives is a copy, so that changing it changes nothing in the table;
   # and entries have another order (see {Entries}).
+  #
+  # Values may be other than Strings, where the keyword +values+ says so for all of a table: +:integer+, Integers of 64
+  # bits; +:json+ and +:marshal+, what these make Strings of; or any object with +dump+ and +load+. A file remembers which.
   #
   # Threads may share a table. While a thread is in a {#transaction}, others wait to use it.
   class Table
@@ -39,15 +43,19 @@ module Bytewright
       # @param timeout [Numeric] seconds to wait for another writer to close the file
       # @param verify [Boolean] whether to check the whole file first
       # @param encoding [Encoding, String] of the Strings that it gives
+      # @param values [Symbol, Hash, #dump] what the values are: +:string+, +:integer+, +:json+, +:marshal+, or an object
+      #   with +dump+ and +load+, whose name the file remembers; with another name of 12 bytes at most as
+      #   +{ name => object }+. Loading with Marshal runs code of the file: open only files that you trust.
       # @yieldparam table [Table] closed when the block ends
       # @return [Table, Object] the table, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [LockError] where another process or object writes it
-      # @raise [FormatError, CorruptError] where the file is something else, or damaged
-      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8)
+      # @raise [FormatError, CorruptError] where the file is something else, has other values, or is damaged
+      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8,
+               values: :string)
         path = path.to_path if path.respond_to?(:to_path)
-        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify)
-        table = equal?(Table) ? open_either(path, options) : new(encoding: encoding)
+        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, values: values)
+        table = equal?(Table) ? open_either(path, options).tap { |found| found.send(:use_values, *Values.named(values)) } : new(encoding: encoding, values: values)
         return table.send(:be_in_file, path, options, encoding) unless block_given?
 
         begin
@@ -63,12 +71,12 @@ module Bytewright
 
       private
 
-      def options_of(timeout:, sync:, **flags)
+      def options_of(timeout:, sync:, values: nil, **flags)
         unless timeout.is_a?(Numeric) && timeout >= 0
           raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
         end
 
-        { timeout: timeout.to_f, sync: sync, **flags.transform_values { |flag| flag ? true : false } }
+        { timeout: timeout.to_f, sync: sync, values: Values.named(values).first, **flags.transform_values { |flag| flag ? true : false } }
       end
     end
 
@@ -79,12 +87,14 @@ module Bytewright
     #
     # @param entries [Hash, Entries, nil] what it holds at the beginning
     # @param encoding [Encoding, String] of the Strings that it gives
-    def initialize(entries = nil, encoding: Encoding::UTF_8)
+    # @param values (see Table.open)
+    def initialize(entries = nil, encoding: Encoding::UTF_8, values: :string)
       raise ArgumentError, "expected no block: a table has nothing for a key that there is not" if block_given?
 
       super()
       check_frozen
       use_encoding(Encoding.find(encoding))
+      use_values(*Values.named(values)) unless values == :string
       update(entries) if entries
     end
 
@@ -244,22 +254,24 @@ module Bytewright
     # @param key [String]
     # @param bytes [String]
     # @return [self]
+    # @raise [ArgumentError] where the values are not Strings
     def append(key, bytes)
       modify { put_behind(key, bytes) }
     end
 
-    # Adds to the value of a key, a whole number in decimal digits that is 0 where there is none.
+    # Adds to the value of a key, which is 0 where there is none: an Integer, or in a table of Strings a whole number in
+    # decimal digits.
     #
     # @param key [String]
     # @param by [Integer]
     # @return [Integer] the sum
-    # @raise [ArgumentError] where the value is no such number, or the sum is beyond 64 bits
+    # @raise [ArgumentError] where the value is no such number, the sum is beyond 64 bits, or the values are other objects
     def increment(key, by = 1, **nil)
       check_frozen
       add_to(key, by)
     end
 
-    # Shows the bytes of a value without a copy, where the table is a HashTable in memory. They stay what
+    # Shows the bytes of a value, of whatever object, without a copy, where the table is a HashTable in memory. They stay what
     # they are until the view is closed, whatever becomes of the entry.
     #
     # @param key [String]
@@ -324,6 +336,7 @@ module Bytewright
       raise TypeError, "expected a table in memory to copy, found one in the file #{other.path}" if other.path
 
       use_encoding(other.encoding)
+      use_values(*other.send(:values_used))
       put_all(other)
     end
 
@@ -340,18 +353,27 @@ module Bytewright
 
     def put_all(other)
       case other
-      when Entries then other.is_a?(Snapshot) ? put_snapshot(other) : other.snapshot { |snapshot| put_snapshot(snapshot) }
+      when Entries then same_values?(other) ? put_bytes_of(other) : transaction { other.each { |key, value| self[key] = value } }
       else
         entries = entries_of(other)
-        put_strings(strings(entries.keys), strings(entries.values))
+        put_strings(strings(entries.keys), strings_of_values(entries.values))
       end
+    end
+
+    def put_bytes_of(other)
+      other.is_a?(Snapshot) ? put_snapshot(other) : other.snapshot { |snapshot| put_snapshot(snapshot) }
+    end
+
+    # Values as Strings of their bytes.
+    def strings_of_values(values)
+      stores_strings? ? strings(values) : values.map { |value| dump_value(value) }
     end
 
     def put_each(other)
       batch do
         entries_of(other).each do |key, value|
           old = self[key]
-          self[key] = old ? yield(key, old, value) : value
+          self[key] = old.nil? ? value : yield(key, old, value)
         end
       end
     end

@@ -59,6 +59,7 @@ impl bw_open_options {
             verify: self.verify,
             sync: self.sync()?,
             timeout: wait,
+            ..OpenOptions::default()
         };
         Ok((kind(self.kind)?, options))
     }

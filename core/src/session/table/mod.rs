@@ -21,8 +21,8 @@ pub use walk::Walk;
 use super::failure::{Failure, Outcome};
 use super::turn::{Caller, Taken, Turn, TurnHost};
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::Table;
 use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use crate::table::{Table, Values};
 
 /// What an operation takes, which says whether the host's other threads run meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,7 @@ pub struct TableHandle<C> {
     content: RefCell<Content>,
     turn: Turn<C>,
     is_in_file: Cell<bool>,
+    values: Cell<Values>,
     /// Whether the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
     reported: Reported,
@@ -94,6 +95,7 @@ impl<C: Caller> TableHandle<C> {
             content: RefCell::new(content),
             turn: Turn::default(),
             is_in_file: Cell::new(false),
+            values: Cell::new(Values::BYTES),
             commits_wait: Cell::new(false),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
         }
@@ -101,6 +103,7 @@ impl<C: Caller> TableHandle<C> {
 
     /// Puts the table of a file, which was opened with `options`, in the place of the one that is there.
     pub fn move_to_file(&self, table: FileTable, options: OpenOptions) {
+        self.values.set(table.as_table().values());
         self.content.replace(Content::File(table));
         self.is_in_file.set(true);
         self.commits_wait.set(options.sync == SyncMode::Commit);
@@ -114,6 +117,18 @@ impl<C: Caller> TableHandle<C> {
     /// Whether it is, or was before it was closed, in a file.
     pub fn is_in_file(&self) -> bool {
         self.is_in_file.get()
+    }
+
+    /// What its values are.
+    pub fn values(&self) -> Values {
+        self.values.get()
+    }
+
+    /// Says what the values of a table in memory are. A file knows it of its own.
+    pub fn set_values(&self, values: Values) {
+        if !self.is_in_file.get() {
+            self.values.set(values);
+        }
     }
 
     /// Whether it was closed.

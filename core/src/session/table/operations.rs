@@ -5,10 +5,10 @@ use std::path::Path;
 use super::super::failure::Outcome;
 use super::super::turn::{Caller, TurnHost};
 use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::table::{
-    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
-    have_same_entries,
+    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, Values, View,
+    add_integer,
 };
 
 impl<C: Caller> TableHandle<C> {
@@ -59,24 +59,42 @@ impl<C: Caller> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| table.create(key, value))
     }
 
-    /// As [`Table::append`].
+    /// As [`Table::append`]. [`ErrorKind::Argument`] where the values are not bytes.
     pub fn append<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         key: &[u8],
         bytes: &[u8],
     ) -> Outcome<(), H> {
+        if self.values() != Values::BYTES {
+            return Err(self.unfit("to append bytes to values").into());
+        }
         self.change_by_cost(host, Cost::Brief, |table| table.append(key, bytes))
     }
 
-    /// As [`Table::increment`].
+    /// As [`Table::increment`], or [`add_integer`] where the values are integers. [`ErrorKind::Argument`] where they are
+    /// neither these nor bytes.
     pub fn increment<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         key: &[u8],
         by: i64,
     ) -> Outcome<i64, H> {
-        self.change_by_cost(host, Cost::Brief, |table| table.increment(key, by))
+        match self.values() {
+            Values::INTEGER => {
+                self.change_by_cost(host, Cost::Brief, |table| add_integer(table, key, by))
+            }
+            Values::BYTES => {
+                self.change_by_cost(host, Cost::Brief, |table| table.increment(key, by))
+            }
+            _ => Err(self.unfit("to increment values").into()),
+        }
+    }
+
+    fn unfit(&self, purpose: &str) -> Error {
+        let message =
+            format!("expected a table of other values {purpose}, found values: {}", self.values());
+        Error::new(ErrorKind::Argument, message)
     }
 
     /// Removes the first entry, and gives it.
@@ -118,12 +136,6 @@ impl<C: Caller> TableHandle<C> {
         self.read(host, |content| Ok(Cursor::new(content.ordered()?.ordered_snapshot()?)))
     }
 
-    /// Whether both have the same entries, in any order.
-    pub fn has_same<H: TurnHost<Caller = C>>(&self, host: &H, other: &Self) -> Outcome<bool, H> {
-        let (ours, theirs) = (self.snapshot(host)?, other.snapshot(host)?);
-        Ok(have_same_entries(ours.as_snapshot(), theirs.as_snapshot())?)
-    }
-
     /// Number of entries.
     pub fn len<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<u64, H> {
         self.read(host, |content| content.table()?.len())
@@ -155,6 +167,7 @@ impl<C: Caller> TableHandle<C> {
         options: BackupOptions,
     ) -> Outcome<(), H> {
         let backup = self.read(host, |content| Backup::of(content.table()?, self.kind()))?;
+        let backup = backup.with_values(self.values());
         let mut state = Writing::Taken(backup);
         step_by_step(host, &mut || state.step(path, options))
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::table::Values;
+
 /// When what was committed is made to survive a power cut. Whatever it says, commits reach the file
 /// in their order and whole, and [`crate::table::Table::sync`] and closing make all of them last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +35,9 @@ pub struct OpenOptions {
     pub sync: SyncMode,
     /// How long to wait for another writer to go; not at all by default.
     pub timeout: Duration,
+    /// What the values are: those of a new file, and what a file that there is must have. Without it, a new file's are
+    /// bytes, and of a file any will do.
+    pub values: Option<Values>,
 }
 
 impl Default for OpenOptions {
@@ -43,6 +48,7 @@ impl Default for OpenOptions {
             verify: false,
             sync: SyncMode::Interval,
             timeout: Duration::ZERO,
+            values: Some(Values::BYTES),
         }
     }
 }

@@ -23,6 +23,9 @@ pub fn repair(path: impl AsRef<Path>, timeout: Duration) -> Result<Repaired> {
         return Ok(Repaired { lost_bytes: Some(check.lost_bytes) });
     }
     // An ordered table goes back to its last whole commit when it is opened for writing.
-    TreeTable::open(path, OpenOptions { verify: true, timeout, ..OpenOptions::default() })?;
+    TreeTable::open(
+        path,
+        OpenOptions { verify: true, timeout, values: None, ..OpenOptions::default() },
+    )?;
     Ok(Repaired { lost_bytes: None })
 }

@@ -1,25 +1,33 @@
 //! `Bytewright::Cursor`: a place in an ordered table.
 
 use std::cell::RefCell;
-use std::ffi::c_int;
 
 use bytewright::table::Cursor;
-use magnus::{Error, RString, Ruby, method, prelude::*};
+use magnus::{Error, RString, Ruby, Value, method, prelude::*};
 
-use crate::border::{bytes_of, string_of};
+use crate::border::{Conversion, bytes_of};
 use crate::class;
 use crate::error::{closed, raised};
 
 /// A cursor in a Ruby object.
-#[magnus::wrap(class = "Bytewright::Cursor", free_immediately, size)]
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Cursor", free_immediately, mark, size)]
 pub(crate) struct CursorObject {
     cursor: RefCell<Option<Cursor>>,
-    encoding: c_int,
+    conversion: Conversion,
 }
 
+impl magnus::DataTypeFunctions for CursorObject {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        self.conversion.mark(marker);
+    }
+}
+
+type Objects = (RString, Value);
+
 impl CursorObject {
-    pub(crate) fn new(cursor: Cursor, encoding: c_int) -> CursorObject {
-        CursorObject { cursor: RefCell::new(Some(cursor)), encoding }
+    pub(crate) fn new(cursor: Cursor, conversion: Conversion) -> CursorObject {
+        CursorObject { cursor: RefCell::new(Some(cursor)), conversion }
     }
 
     fn with<R>(
@@ -38,43 +46,43 @@ impl CursorObject {
         &self,
         ruby: &Ruby,
         to: impl FnOnce(&mut Cursor) -> bytewright::Result<bool>,
-    ) -> Result<Option<(RString, RString)>, Error> {
-        let string = |bytes: &[u8]| string_of(bytes, self.encoding);
-        self.with(ruby, |cursor| {
+    ) -> Result<Option<Objects>, Error> {
+        let entry = self.with(ruby, |cursor| {
             to(cursor)?;
-            Ok(cursor.entry().map(|(key, value)| (string(key), string(value))))
-        })
+            Ok(cursor.entry().map(|(key, value)| (key.to_vec(), value.to_vec())))
+        })?;
+        entry.map(|entry| self.conversion.entry(ruby, entry)).transpose()
     }
 
-    fn first(ruby: &Ruby, this: &Self) -> Result<Option<(RString, RString)>, Error> {
+    fn first(ruby: &Ruby, this: &Self) -> Result<Option<Objects>, Error> {
         this.moved(ruby, Cursor::first)
     }
 
-    fn last(ruby: &Ruby, this: &Self) -> Result<Option<(RString, RString)>, Error> {
+    fn last(ruby: &Ruby, this: &Self) -> Result<Option<Objects>, Error> {
         this.moved(ruby, Cursor::last)
     }
 
-    fn seek(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<(RString, RString)>, Error> {
+    fn seek(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<Objects>, Error> {
         let key = bytes_of(key);
         this.moved(ruby, |cursor| cursor.seek(&key))
     }
 
-    fn next(ruby: &Ruby, this: &Self) -> Result<Option<(RString, RString)>, Error> {
+    fn next(ruby: &Ruby, this: &Self) -> Result<Option<Objects>, Error> {
         this.moved(ruby, Cursor::next)
     }
 
-    fn prev(ruby: &Ruby, this: &Self) -> Result<Option<(RString, RString)>, Error> {
+    fn prev(ruby: &Ruby, this: &Self) -> Result<Option<Objects>, Error> {
         this.moved(ruby, Cursor::prev)
     }
 
     fn key(ruby: &Ruby, this: &Self) -> Result<Option<RString>, Error> {
-        this.with(ruby, |cursor| Ok(cursor.entry().map(|(key, _)| string_of(key, this.encoding))))
+        this.with(ruby, |cursor| Ok(cursor.entry().map(|(key, _)| this.conversion.key(key))))
     }
 
-    fn value(ruby: &Ruby, this: &Self) -> Result<Option<RString>, Error> {
-        this.with(ruby, |cursor| {
-            Ok(cursor.entry().map(|(_, value)| string_of(value, this.encoding)))
-        })
+    fn value(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
+        let value =
+            this.with(ruby, |cursor| Ok(cursor.entry().map(|(_, value)| value.to_vec())))?;
+        value.map(|value| this.conversion.value(ruby, &value)).transpose()
     }
 
     fn close(&self) {

@@ -1,31 +1,41 @@
 //! `Bytewright::Snapshot`: a table as it was.
 
 use std::cell::RefCell;
-use std::ffi::c_int;
 use std::hash::RandomState;
 use std::sync::LazyLock;
 
 use bytewright::session::table::{AnySnapshot, Walk};
-use bytewright::table::{KeyRange, hash_of_entries};
+use bytewright::table::{KeyRange, Values, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
-use crate::border::{bytes_of, encoding_object, string_of};
+use crate::border::{Conversion, bytes_of, encoding_object};
 use crate::class;
 use crate::error::{closed, raised};
 use crate::selection::{key_range, selection_of};
-use crate::table::strings;
 use crate::walk::WalkObject;
 
 /// A snapshot in a Ruby object.
-#[magnus::wrap(class = "Bytewright::Snapshot", free_immediately, size)]
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Snapshot", free_immediately, mark, size)]
 pub(crate) struct SnapshotObject {
     content: RefCell<Option<AnySnapshot>>,
-    encoding: c_int,
+    values: Values,
+    conversion: Conversion,
+}
+
+impl magnus::DataTypeFunctions for SnapshotObject {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        self.conversion.mark(marker);
+    }
 }
 
 impl SnapshotObject {
-    pub(crate) fn new(snapshot: AnySnapshot, encoding: c_int) -> SnapshotObject {
-        SnapshotObject { content: RefCell::new(Some(snapshot)), encoding }
+    pub(crate) fn new(
+        snapshot: AnySnapshot,
+        values: Values,
+        conversion: Conversion,
+    ) -> SnapshotObject {
+        SnapshotObject { content: RefCell::new(Some(snapshot)), values, conversion }
     }
 
     /// Asks the snapshot something, unless it is closed.
@@ -40,10 +50,10 @@ impl SnapshotObject {
         }
     }
 
-    fn get(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<RString>, Error> {
+    fn get(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<Value>, Error> {
         let key = bytes_of(key);
         let value = this.read(ruby, |content| content.get(&key))?;
-        Ok(value.map(|value| string_of(&value, this.encoding)))
+        value.map(|value| this.conversion.value(ruby, &value)).transpose()
     }
 
     fn has_key(ruby: &Ruby, this: &Self, key: RString) -> Result<bool, Error> {
@@ -59,7 +69,7 @@ impl SnapshotObject {
     fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<WalkObject, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
-        Ok(WalkObject::new(Walk::new(scan), this.encoding))
+        Ok(WalkObject::new(Walk::new(scan), this.conversion))
     }
 
     /// `snapshot.first_in(from, to, reverse)`: the first entry of a range of keys.
@@ -69,10 +79,10 @@ impl SnapshotObject {
         from: Option<RString>,
         to: Option<RString>,
         reverse: bool,
-    ) -> Result<Option<(RString, RString)>, Error> {
+    ) -> Result<Option<(RString, Value)>, Error> {
         let range = KeyRange { reverse, ..key_range(from, to, None) };
         let entry = this.read(ruby, |content| content.first_in(range))?;
-        Ok(entry.map(|entry| strings(entry, this.encoding)))
+        entry.map(|entry| this.conversion.entry(ruby, entry)).transpose()
     }
 
     /// A hash of the entries, whatever their order.
@@ -81,7 +91,12 @@ impl SnapshotObject {
     }
 
     fn encoding(&self) -> Value {
-        encoding_object(self.encoding)
+        encoding_object(self.conversion.encoding)
+    }
+
+    /// What its table was told that the values are.
+    fn values_used(ruby: &Ruby, this: &Self) -> (String, Option<Value>) {
+        (this.values.name().to_owned(), this.conversion.dumper(ruby))
     }
 
     fn close(&self) {
@@ -109,6 +124,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     snapshot.define_method("encoding", method!(SnapshotObject::encoding, 0))?;
     snapshot.define_method("close", method!(SnapshotObject::close, 0))?;
     snapshot.define_method("closed?", method!(SnapshotObject::is_closed, 0))?;
+    snapshot.define_private_method("values_used", method!(SnapshotObject::values_used, 0))?;
     snapshot.define_private_method("scan", method!(SnapshotObject::scan, 1))?;
     snapshot.define_private_method("first_in", method!(SnapshotObject::first_in, 3))?;
     snapshot.define_private_method("entries_hash", method!(SnapshotObject::entries_hash, 0))?;

@@ -2,23 +2,22 @@
 //! methods but those that programs call most, which are in `border/tables.rs`.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::c_int;
 use std::time::Duration;
 
-use bytewright::session::table::{self, AnySnapshot, Entry, TableHandle, Walk};
+use bytewright::session::table::{self, AnySnapshot, TableHandle, Walk};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, Table};
-use magnus::typed_data::Obj;
+use bytewright::table::{BackupOptions, KeyRange, Table, Values};
 use magnus::{
     Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
 };
 
 use crate::border::{
-    SharedTable, adjust_memory_usage, bytes_of, define_allocators, define_table_methods,
-    encoding_index, encoding_object, pack_strings, path_of, string_of,
+    Conversion, SharedTable, adjust_memory_usage, bytes_of, define_allocators,
+    define_table_methods, encoding_index, encoding_object, pack_strings, path_of, value_objects,
 };
 use crate::class;
 use crate::cursor::CursorObject;
+use crate::error::raised;
 use crate::selection::{key_range, selection_of};
 use crate::snapshot::{SnapshotObject, entries_hash};
 use crate::turn::{Sharing, Strand, TurnMutex};
@@ -31,8 +30,7 @@ use crate::walk::WalkObject;
 pub(crate) struct TableObject {
     handle: TableHandle<Strand>,
     mutex: TurnMutex,
-    /// The number of the encoding that Strings get, as Ruby counts them.
-    encoding: Cell<c_int>,
+    conversion: Cell<Conversion>,
     /// Values on their way to Strings, for as long as nothing of Ruby's runs.
     scratch: RefCell<Vec<u8>>,
 }
@@ -40,6 +38,7 @@ pub(crate) struct TableObject {
 impl magnus::DataTypeFunctions for TableObject {
     fn mark(&self, marker: &magnus::gc::Marker) {
         self.mutex.mark(marker, self.handle.turn());
+        self.conversion.get().mark(marker);
     }
 
     fn size(&self) -> usize {
@@ -80,8 +79,8 @@ impl SharedTable for TableObject {
         self.handle.report_memory(&Sharing::new(ruby, &self.mutex));
     }
 
-    fn encoding(&self) -> c_int {
-        self.encoding.get()
+    fn conversion(&self) -> Conversion {
+        self.conversion.get()
     }
 
     fn scratch(&self) -> &RefCell<Vec<u8>> {
@@ -93,14 +92,14 @@ impl SharedTable for TableObject {
     }
 }
 
-type Strings = (RString, RString);
+type Objects = (RString, Value);
 
 impl TableObject {
     fn new(handle: TableHandle<Strand>) -> TableObject {
         TableObject {
             handle,
             mutex: TurnMutex::default(),
-            encoding: Cell::new(encoding_index(None)),
+            conversion: Cell::default(),
             scratch: RefCell::default(),
         }
     }
@@ -117,11 +116,36 @@ impl TableObject {
 
     /// `table.use_encoding(encoding)`: the encoding of the Strings it gives.
     fn use_encoding(&self, encoding: Value) {
-        self.encoding.set(encoding_index(Some(encoding)));
+        let encoding = encoding_index(Some(encoding));
+        self.conversion.set(Conversion { encoding, ..self.conversion.get() });
     }
 
-    fn encoding_of(&self) -> Value {
-        encoding_object(self.encoding.get())
+    fn encoding(&self) -> Value {
+        encoding_object(self.conversion.get().encoding)
+    }
+
+    /// `table.use_values(name, dumper)`: what its values are, by a name and for most names an object with dump and load.
+    fn use_values(
+        ruby: &Ruby,
+        this: &Self,
+        name: String,
+        dumper: Option<Value>,
+    ) -> Result<(), Error> {
+        let kind = raised(ruby, Values::by_name(&name))?;
+        let values = value_objects(ruby, kind, dumper)?;
+        this.handle.set_values(kind);
+        this.conversion.set(Conversion { values, ..this.conversion.get() });
+        Ok(())
+    }
+
+    /// What `use_values` was told.
+    fn values_used(ruby: &Ruby, this: &Self) -> (String, Option<Value>) {
+        (this.handle.values().name().to_owned(), this.conversion.get().dumper(ruby))
+    }
+
+    /// `table.dump_value(object)`: a value as a String of its bytes.
+    fn dump_value(ruby: &Ruby, this: &Self, object: Value) -> Result<RString, Error> {
+        Ok(ruby.str_from_slice(&this.conversion.get().value_bytes(ruby, object)?))
     }
 
     /// `table.open_file(path, options)`: puts the table of a file in the place of the one in memory.
@@ -180,8 +204,9 @@ impl TableObject {
         this.run(ruby, |handle, host| handle.put_scan(host, count, scan))
     }
 
-    fn create(ruby: &Ruby, this: &Self, key: RString, value: RString) -> Result<bool, Error> {
-        let (key, value) = (bytes_of(key), bytes_of(value));
+    fn create(ruby: &Ruby, this: &Self, key: RString, value: Value) -> Result<bool, Error> {
+        let value = this.conversion.get().value_bytes(ruby, value)?;
+        let key = bytes_of(key);
         this.run(ruby, |handle, host| handle.create(host, &key, &value))
     }
 
@@ -196,9 +221,9 @@ impl TableObject {
     }
 
     /// Takes the first entry out, and gives its key and value.
-    fn take_first(ruby: &Ruby, this: &Self) -> Result<Option<Strings>, Error> {
+    fn take_first(ruby: &Ruby, this: &Self) -> Result<Option<Objects>, Error> {
         let entry = this.run(ruby, TableHandle::shift)?;
-        Ok(entry.map(|entry| strings(entry, this.encoding.get())))
+        entry.map(|entry| this.conversion.get().entry(ruby, entry)).transpose()
     }
 
     /// `table.first_in(from, to, reverse)`: the first entry of a range of keys.
@@ -208,17 +233,17 @@ impl TableObject {
         from: Option<RString>,
         to: Option<RString>,
         reverse: bool,
-    ) -> Result<Option<Strings>, Error> {
+    ) -> Result<Option<Objects>, Error> {
         let range = KeyRange { reverse, ..key_range(from, to, None) };
         let entry = this.run(ruby, |handle, host| handle.first_in(host, &range))?;
-        Ok(entry.map(|entry| strings(entry, this.encoding.get())))
+        entry.map(|entry| this.conversion.get().entry(ruby, entry)).transpose()
     }
 
     /// The value of `key` where the table keeps it.
     fn view_of(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<ViewObject>, Error> {
         let key = bytes_of(key);
         let view = this.run(ruby, |handle, host| handle.view(host, &key))?;
-        Ok(view.map(|view| ViewObject::new(view, this.encoding.get())))
+        Ok(view.map(|view| ViewObject::new(view, this.conversion.get().encoding)))
     }
 
     /// `table.scan(keywords)`: the entries as they are now that the keywords select, or all with nil.
@@ -226,7 +251,7 @@ impl TableObject {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan =
             this.run(ruby, |handle, host| Ok(handle.snapshot(host)?.scan(selection.as_ref())?))?;
-        Ok(WalkObject::new(Walk::new(scan), this.encoding.get()))
+        Ok(WalkObject::new(Walk::new(scan), this.conversion.get()))
     }
 
     /// A hash of the entries, whatever their order.
@@ -236,7 +261,7 @@ impl TableObject {
 
     fn cursor(ruby: &Ruby, this: &Self) -> Result<CursorObject, Error> {
         let cursor = this.run(ruby, TableHandle::cursor)?;
-        Ok(CursorObject::new(cursor, this.encoding.get()))
+        Ok(CursorObject::new(cursor, this.conversion.get()))
     }
 
     fn take_snapshot(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
@@ -246,12 +271,8 @@ impl TableObject {
             AnySnapshot::Ordered(_) => "TreeSnapshot",
         };
         let class: RClass = crate::error::module(ruby).const_get(class)?;
-        let snapshot = SnapshotObject::new(snapshot, this.encoding.get());
+        let snapshot = SnapshotObject::new(snapshot, this.handle.values(), this.conversion.get());
         Ok(ruby.obj_wrap_as(snapshot, class).as_value())
-    }
-
-    fn has_same(ruby: &Ruby, this: &Self, other: Obj<TableObject>) -> Result<bool, Error> {
-        this.run(ruby, |handle, host| handle.has_same(host, &other.handle))
     }
 
     /// `table.write_backup(path, replace)`: writes the entries as they are now to another file, while
@@ -313,13 +334,8 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
     }
 }
 
-/// A key and a value as new Strings.
-pub(crate) fn strings((key, value): Entry, encoding: c_int) -> Strings {
-    (string_of(&key, encoding), string_of(&value, encoding))
-}
-
-/// The options that Ruby gives: create, read_only, verify (booleans), sync (a Symbol) and timeout
-/// (seconds, a Float).
+/// The options that Ruby gives: create, read_only, verify (booleans), sync (a Symbol), timeout (seconds, a Float) and
+/// values (a name).
 fn open_options(ruby: &Ruby, options: RHash) -> Result<OpenOptions, Error> {
     let sync = options.fetch::<_, Symbol>(ruby.to_symbol("sync"))?;
     let sync = match &*sync.name()? {
@@ -334,7 +350,10 @@ fn open_options(ruby: &Ruby, options: RHash) -> Result<OpenOptions, Error> {
     };
     let flag = |name: &str| options.fetch::<_, bool>(ruby.to_symbol(name));
     let timeout = options.fetch::<_, f64>(ruby.to_symbol("timeout"))?;
+    let values =
+        raised(ruby, Values::by_name(&options.fetch::<_, String>(ruby.to_symbol("values"))?))?;
     Ok(OpenOptions {
+        values: Some(values),
         create: flag("create")?,
         read_only: flag("read_only")?,
         verify: flag("verify")?,
@@ -348,7 +367,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let table = class::define::<TableObject>(ruby, "Table")?;
     table.define_singleton_method("open_either", function!(TableObject::open_either, 2))?;
     define_table_methods::<TableObject>(table);
-    table.define_method("encoding", method!(TableObject::encoding_of, 0))?;
+    table.define_method("encoding", method!(TableObject::encoding, 0))?;
     table.define_method("close", method!(TableObject::close, 0))?;
     table.define_method("closed?", method!(TableObject::is_closed, 0))?;
     table.define_method("stat", method!(TableObject::stat, 0))?;
@@ -369,7 +388,9 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("entries_hash", method!(TableObject::entries_hash, 0))?;
     table.define_private_method("first_in", method!(TableObject::first_in, 3))?;
     table.define_private_method("view_of", method!(TableObject::view_of, 1))?;
-    table.define_private_method("same_as?", method!(TableObject::has_same, 1))?;
+    table.define_private_method("use_values", method!(TableObject::use_values, 2))?;
+    table.define_private_method("values_used", method!(TableObject::values_used, 0))?;
+    table.define_private_method("dump_value", method!(TableObject::dump_value, 1))?;
     table.define_private_method("begin_transaction", method!(TableObject::begin_transaction, 0))?;
     table.define_private_method("transaction_depth", method!(TableObject::transaction_depth, 0))?;
     table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;

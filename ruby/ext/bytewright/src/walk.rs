@@ -1,35 +1,50 @@
 //! `Bytewright::Scan`: entries one after another. Its loops are in `border/scans.rs`.
 
-use std::ffi::c_int;
-
 use bytewright::session::table::Walk;
-use magnus::{Error, RString, Ruby, method, prelude::*};
+use magnus::{Error, Integer, RString, Ruby, TryConvert, Value, method, prelude::*};
 
-use crate::border::{EntrySource, bytes_of, define_scan_loops, string_of};
+use crate::border::{Conversion, EntrySource, ValueObjects, define_scan_loops};
 use crate::class;
 use crate::host::RubyHost;
 
 /// A walk in a Ruby object.
-#[magnus::wrap(class = "Bytewright::Scan", free_immediately, size)]
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::Scan", free_immediately, mark, size)]
 pub(crate) struct WalkObject {
     walk: Walk,
-    encoding: c_int,
+    conversion: Conversion,
+}
+
+impl magnus::DataTypeFunctions for WalkObject {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        self.conversion.mark(marker);
+    }
 }
 
 impl WalkObject {
-    pub(crate) fn new(walk: Walk, encoding: c_int) -> WalkObject {
-        WalkObject { walk, encoding }
+    pub(crate) fn new(walk: Walk, conversion: Conversion) -> WalkObject {
+        WalkObject { walk, conversion }
     }
 
-    /// The next entry that has `value`.
+    /// The next entry that has `value`, which is no object that was dumped: its bytes may differ from time to time.
     fn find_value(
         ruby: &Ruby,
         this: &Self,
-        value: RString,
-    ) -> Result<Option<(RString, RString)>, Error> {
-        let (value, host) = (bytes_of(value), RubyHost::new(ruby));
-        let key = host.raised(this.walk.key_of(&host, &value))?;
-        Ok(key.map(|key| (string_of(&key, this.encoding), string_of(&value, this.encoding))))
+        value: Value,
+    ) -> Result<Option<(RString, Value)>, Error> {
+        let is_of_kind = match this.conversion.values {
+            ValueObjects::Strings => RString::from_value(value).is_some(),
+            ValueObjects::Integers => {
+                i64::try_convert(value).is_ok() && Integer::from_value(value).is_some()
+            }
+            ValueObjects::Dumped(_) => false,
+        };
+        if !is_of_kind {
+            return Ok(None);
+        }
+        let (bytes, host) = (this.conversion.value_bytes(ruby, value)?, RubyHost::new(ruby));
+        let key = host.raised(this.walk.key_of(&host, &bytes))?;
+        key.map(|key| this.conversion.entry(ruby, (key, bytes))).transpose()
     }
 
     /// How many entries are left.
@@ -48,8 +63,8 @@ impl EntrySource for WalkObject {
         &self.walk
     }
 
-    fn encoding(&self) -> c_int {
-        self.encoding
+    fn conversion(&self) -> Conversion {
+        self.conversion
     }
 }
 

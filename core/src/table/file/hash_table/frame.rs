@@ -3,7 +3,7 @@
 //! ```text
 //! file:    header, the same header again, frames
 //! header:  magic 8   format 4   0 4   seed 8   generation 8   first transaction 8   closed length 8
-//!          0 12   check 4
+//!          values 12   check 4
 //! frame:   magic 3   flags 1   payload length 4   transaction 8   check 4   payload
 //! payload: records of `heap::record`, a check of 4 bytes behind each
 //! ```
@@ -16,10 +16,14 @@ use crc32c::crc32c_append;
 
 use crate::error::{Error, Result};
 use crate::heap::record::Record;
+use crate::table::Values;
 use crate::wire::{Endian, Reader};
 
-/// The format that is written.
-pub(super) const FORMAT: u32 = 2;
+/// The newest format, which is written where the values are not bytes.
+const FORMAT: u32 = 3;
+
+/// The format that is written where they are, and has nothing to say of them.
+const FORMAT_OF_BYTES: u32 = 2;
 
 /// The first format, which has no closed length.
 const FORMAT_WITHOUT_LENGTH: u32 = 1;
@@ -61,6 +65,8 @@ pub(super) struct Header {
     /// The length that the file had when it was closed last: it is never shorter. 0 where it was not
     /// closed yet.
     pub(super) closed_len: u64,
+    /// What the values are.
+    pub(super) values: Values,
 }
 
 impl Header {
@@ -68,11 +74,13 @@ impl Header {
     pub(super) fn to_bytes(self) -> [u8; LOG_START as usize] {
         let mut header = [0; HEADER_LEN];
         header[..8].copy_from_slice(MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        let format = if self.values == Values::BYTES { FORMAT_OF_BYTES } else { FORMAT };
+        header[8..12].copy_from_slice(&format.to_le_bytes());
         header[16..24].copy_from_slice(&self.seed.to_le_bytes());
         header[24..32].copy_from_slice(&self.generation.to_le_bytes());
         header[32..40].copy_from_slice(&self.first_transaction.to_le_bytes());
         header[40..48].copy_from_slice(&self.closed_len.to_le_bytes());
+        header[48..60].copy_from_slice(&self.values.to_bytes());
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
         header[60..].copy_from_slice(&check);
         let mut bytes = [0; LOG_START as usize];
@@ -113,12 +121,16 @@ impl Header {
         let mut number = || fields.u64(Endian::Little).unwrap_or_default();
         let (seed, generation, first_transaction) = (number(), number(), number());
         let closed_len = if format == FORMAT_WITHOUT_LENGTH { 0 } else { number() };
-        if zero != Some(0) || fields.rest().iter().any(|byte| *byte != 0) {
+        let values = match format {
+            FORMAT => Values::from_bytes(fields.rest()),
+            _ => fields.rest().iter().all(|byte| *byte == 0).then_some(Values::BYTES),
+        };
+        let Some(values) = values.filter(|_| zero == Some(0)) else {
             return Err(
                 Error::format("zeros where the format has nothing else", "other bytes").at(12)
             );
-        }
-        Ok(Some(Header { seed, generation, first_transaction, closed_len }))
+        };
+        Ok(Some(Header { seed, generation, first_transaction, closed_len, values }))
     }
 
     /// What the checks of this file begin with.
@@ -258,7 +270,13 @@ pub(super) fn record_len(bytes: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const HEADER: Header = Header { seed: 1, generation: 2, first_transaction: 3, closed_len: 4 };
+    const HEADER: Header = Header {
+        seed: 1,
+        generation: 2,
+        first_transaction: 3,
+        closed_len: 4,
+        values: Values::INTEGER,
+    };
 
     #[test]
     fn one_of_the_two_headers_is_enough() {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory};
-use crate::table::{Snapshot, Stat, Table, check_entry};
+use crate::table::{Snapshot, Stat, Table, Values, check_entry};
 use engine::{Access, Engine, shorten};
 use home::Home;
 
@@ -216,6 +216,10 @@ impl Table for HashTable {
     /// done. The same is done by itself, in steps, when half of the file is dead.
     fn compact(&mut self) -> Result<()> {
         self.changed()?.compact()
+    }
+
+    fn values(&self) -> Values {
+        self.engine.borrow().view.log.header.values
     }
 
     fn stat(&self) -> Result<Stat> {

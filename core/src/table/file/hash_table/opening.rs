@@ -18,6 +18,7 @@ use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStatus, ProcessMark, Storage, StorageMode};
+use crate::table::Values;
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
@@ -48,9 +49,13 @@ impl Engine {
             (false, false) => {
                 home.directory.open(&home.name, StorageMode::Write, options.timeout)?
             }
-            (false, true) => open_or_make(&home, options.timeout)?,
+            (false, true) => open_or_make(&home, &options)?,
         };
-        let header = read_header(&*storage).map_err(|error| error.in_file(&name))?;
+        let header = read_header(&*storage).and_then(|header| {
+            header.values.check(options.values)?;
+            Ok(header)
+        });
+        let header = header.map_err(|error| error.in_file(&name))?;
         let log = Arc::new(Log::new(storage, header, name.clone()));
         let content = match options.read_only {
             true => read_beside_writer(&home, &log, &options)?,
@@ -322,8 +327,9 @@ const MAKING_TRIES: usize = 100;
 
 /// Opens the file to write, and makes it where it is missing or empty. No moment of the making leaves a
 /// part of a table under its name.
-fn open_or_make(home: &Home, timeout: Duration) -> Result<Box<dyn Storage>> {
-    let directory = &home.directory;
+fn open_or_make(home: &Home, options: &OpenOptions) -> Result<Box<dyn Storage>> {
+    let (directory, timeout) = (&home.directory, options.timeout);
+    let values = options.values.unwrap_or(Values::BYTES);
     let failed = |error| Error::io("make the table", &error);
     for _ in 0..MAKING_TRIES {
         match directory.open(&home.name, StorageMode::Write, timeout) {
@@ -331,31 +337,31 @@ fn open_or_make(home: &Home, timeout: Duration) -> Result<Box<dyn Storage>> {
             opened => {
                 let storage = opened?;
                 if storage.len().map_err(failed)? == 0 {
-                    write_header(&*storage).map_err(failed)?;
+                    write_header(&*storage, values).map_err(failed)?;
                 }
                 return Ok(storage);
             }
         }
-        if let Some(storage) = make(home, timeout)? {
+        if let Some(storage) = make(home, timeout, values)? {
             return Ok(storage);
         }
     }
     // What has the name cannot be opened, as a link that leads nowhere.
     let storage = directory.open(&home.name, StorageMode::Create, timeout)?;
-    write_header(&*storage).map_err(failed)?;
+    write_header(&*storage, values).map_err(failed)?;
     Ok(storage)
 }
 
 /// Makes the file under another name and renames it; `None` where somebody else has made it meanwhile.
 /// Who makes it has the lock of the other name.
-fn make(home: &Home, timeout: Duration) -> Result<Option<Box<dyn Storage>>> {
+fn make(home: &Home, timeout: Duration, values: Values) -> Result<Option<Box<dyn Storage>>> {
     let (directory, next) = (&home.directory, home.next_name());
     let storage = directory.open(&next, StorageMode::Create, timeout)?;
     let put_in_place = || -> std::io::Result<bool> {
         if storage.len()? > 0 || directory.id(&home.name)?.is_some() {
             return Ok(false);
         }
-        write_header(&*storage)?;
+        write_header(&*storage, values)?;
         directory.rename_new(&next, &home.name)?;
         directory.sync()?;
         Ok(true)
@@ -377,9 +383,9 @@ fn make(home: &Home, timeout: Duration) -> Result<Option<Box<dyn Storage>>> {
 }
 
 /// Makes a table without entries of a file that is empty.
-fn write_header(storage: &dyn Storage) -> std::io::Result<()> {
+fn write_header(storage: &dyn Storage, values: Values) -> std::io::Result<()> {
     let seed = random_number();
-    let header = Header { seed, generation: 1, first_transaction: 1, closed_len: 0 };
+    let header = Header { seed, generation: 1, first_transaction: 1, closed_len: 0, values };
     storage.write_at(0, &header.to_bytes())?;
     storage.sync()
 }

@@ -4,7 +4,7 @@
 //! file. So this layer stands between redb and the file. `docs/tree-table-file.md` draws it:
 //!
 //! ```text
-//! 0       header: magic 8   format 4   0 4   seed 8   0 36   check 4, and the same again at 64
+//! 0       header: magic 8   format 4   0 4   seed 8   values 12   0 24   check 4, and the same again at 64
 //! 4096    redb's header: sequence 8   bytes 496   check 8
 //! 8192    the same, written in turns with the first
 //! 12288   pages: bytes 4096   check 8
@@ -23,13 +23,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileId, Storage};
+use crate::table::Values;
 use crate::wire::{Endian, Reader};
 
 /// How a file begins. The last bytes change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWT\r\n\x1a\n";
 
-/// The only format there is.
-const FORMAT: u32 = 1;
+/// The newest format, which is written where the values are not bytes.
+const FORMAT: u32 = 2;
+
+/// The format that is written where they are, and has nothing to say of them.
+const FORMAT_OF_BYTES: u32 = 1;
 
 /// Bytes of one header.
 const HEADER_LEN: usize = 64;
@@ -65,6 +69,7 @@ type RedbHeader = [u8; REDB_HEADER_LEN];
 pub(super) struct CheckedPages {
     below: Arc<dyn Storage>,
     seed: u64,
+    values: Values,
     /// Present in a process that writes, which alone knows what it wrote last. It is read when it is
     /// first needed, after redb has locked the file.
     writer: Option<Mutex<Option<HeaderWriter>>>,
@@ -88,18 +93,24 @@ struct HeaderWriter {
 
 impl CheckedPages {
     /// Writes what a new file begins with: the header, and room for redb's.
-    pub(super) fn create(below: &Arc<dyn Storage>, seed: u64) -> io::Result<CheckedPages> {
+    pub(super) fn create(
+        below: &Arc<dyn Storage>,
+        seed: u64,
+        values: Values,
+    ) -> io::Result<CheckedPages> {
         let mut header = [0; HEADER_LEN];
         header[..8].copy_from_slice(MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        let format = if values == Values::BYTES { FORMAT_OF_BYTES } else { FORMAT };
+        header[8..12].copy_from_slice(&format.to_le_bytes());
         header[16..24].copy_from_slice(&seed.to_le_bytes());
+        header[24..36].copy_from_slice(&values.to_bytes());
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
         header[60..].copy_from_slice(&check);
         below.set_len(PAGES)?;
         below.write_at(0, &header)?;
         below.write_at(HEADER_LEN as u64, &header)?;
         let (below, writer, trusts) = (below.clone(), Some(Mutex::default()), false.into());
-        let pages = CheckedPages { below, seed, writer, trusts, is_new: true };
+        let pages = CheckedPages { below, seed, values, writer, trusts, is_new: true };
         // redb takes the file for an empty one, and does not look at its header.
         pages.write_copy(0, 0, &[0; REDB_HEADER_LEN])?;
         Ok(pages)
@@ -117,8 +128,13 @@ impl CheckedPages {
             return Ok(None);
         }
         let (below, writer) = (below.clone(), writes.then(Mutex::default));
-        let (seed, trusts) = (seed_of(&copies)?, AtomicBool::new(false));
-        Ok(Some(CheckedPages { below, seed, writer, trusts, is_new: false }))
+        let ((seed, values), trusts) = (header_of(&copies)?, AtomicBool::new(false));
+        Ok(Some(CheckedPages { below, seed, values, writer, trusts, is_new: false }))
+    }
+
+    /// What the values of the table are.
+    pub(super) fn values(&self) -> Values {
+        self.values
     }
 
     /// Lets redb read damaged pages, because it verifies them itself, or ends that.
@@ -328,7 +344,7 @@ fn page_at(offset: u64, len: usize) -> io::Result<u64> {
 }
 
 /// What all checks begin with, from the header or its copy.
-fn seed_of(copies: &[&[u8]]) -> Result<u64> {
+fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
     for header in copies {
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
         if !header.starts_with(MAGIC) || header[60..] != check {
@@ -336,13 +352,19 @@ fn seed_of(copies: &[&[u8]]) -> Result<u64> {
         }
         let mut fields = Reader::new(&header[8..60]);
         let format = fields.u32(Endian::Little).unwrap_or_default();
-        if format != FORMAT {
+        if !(FORMAT_OF_BYTES..=FORMAT).contains(&format) {
             let found = format_args!("format {format}, which a newer Bytewright wrote");
-            let expected = format_args!("an ordered table in format {FORMAT}");
+            let expected = format_args!("an ordered table in a format up to {FORMAT}");
             return Err(Error::format(expected, found).at(8));
         }
         fields.u32(Endian::Little);
-        return Ok(fields.u64(Endian::Little).unwrap_or_default());
+        let seed = fields.u64(Endian::Little).unwrap_or_default();
+        let values = match format {
+            FORMAT_OF_BYTES => Some(Values::BYTES),
+            _ => Values::from_bytes(fields.rest()),
+        };
+        let other = || Error::format("a name for the values", "other bytes").at(24);
+        return Ok((seed, values.ok_or_else(other)?));
     }
     let message = "expected one whole header, found two that do not match their checks";
     Err(Error::new(ErrorKind::Corrupt, message).at(0))

@@ -21,8 +21,8 @@ use super::redb_backend::{Backend, failed_io, guarded};
 use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage};
-use crate::table::KeyRange;
 use crate::table::file::random::random_number;
+use crate::table::{KeyRange, Values};
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
@@ -63,6 +63,7 @@ pub(super) struct Database {
     redb: Redb,
     storage: Arc<dyn Storage>,
     failure: Arc<OnceLock<Error>>,
+    values: Values,
 }
 
 enum Redb {
@@ -97,6 +98,11 @@ impl BelowRedb {
         Ok(BelowRedb { storage: pages.clone(), pages: Some(pages) })
     }
 
+    /// What the values of the table are.
+    fn values(&self) -> Values {
+        self.pages.as_ref().map_or(Values::BYTES, |pages| pages.values())
+    }
+
     /// Lets redb read damaged pages, because it verifies them itself, or ends that.
     fn trust(&self, trusts: bool) {
         if let Some(pages) = &self.pages {
@@ -105,16 +111,17 @@ impl BelowRedb {
     }
 }
 
-/// The bytes of a table without entries.
-pub(super) fn new_table() -> Result<Vec<u8>> {
+/// The bytes of a table without entries, whose values are to be these, or bytes.
+pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    let pages = CheckedPages::create(&storage, random_number());
+    let values = values.unwrap_or(Values::BYTES);
+    let pages = CheckedPages::create(&storage, random_number(), values);
     let pages = pages.map_err(|error| Error::io("create the table", &error))?;
     let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
-    let database = Database { redb: Redb::Writer(redb), storage, failure };
+    let database = Database { redb: Redb::Writer(redb), storage, failure, values };
     commit(database.begin_write("")?, Position::after(None), "")?;
     drop(database);
     Ok(memory.bytes())
@@ -144,7 +151,10 @@ impl Database {
             });
             below.trust(false);
             opened
-                .map(|database| Database { redb: Redb::Writer(database), storage, failure })
+                .map(|database| {
+                    let values = below.values();
+                    Database { redb: Redb::Writer(database), storage, failure, values }
+                })
                 .map_err(|error| explained(error, reopen))
         })
     }
@@ -159,7 +169,8 @@ impl Database {
         retried(timeout.max(READER_PATIENCE), || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let below = BelowRedb::new(&storage, false)?.storage;
+            let below = BelowRedb::new(&storage, false)?;
+            let (values, below) = (below.values(), below.storage);
             if verify {
                 verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
             }
@@ -171,10 +182,17 @@ impl Database {
                 builder.open_read_only_with_backend(backend)
             });
             match opened {
-                Ok(database) => Ok(Database { redb: Redb::Follower(database), storage, failure }),
+                Ok(database) => {
+                    Ok(Database { redb: Redb::Follower(database), storage, failure, values })
+                }
                 Err(error) => Err(explained(error, reopen)),
             }
         })
+    }
+
+    /// What the values of the table are.
+    pub(super) fn values(&self) -> Values {
+        self.values
     }
 
     fn begin_read(&self) -> Result<ReadTransaction, redb::Error> {

@@ -60,7 +60,7 @@ impl Home {
     /// Makes a table, where the options want one and there is none, or an empty file.
     pub(super) fn create_if(&self, options: OpenOptions) -> Result<()> {
         match options.create && !options.read_only && self.is_missing()? {
-            true => self.create(&new_table()?, options.timeout),
+            true => self.create(&new_table(options.values)?, options.timeout),
             false => Ok(()),
         }
     }

@@ -47,7 +47,7 @@ use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
-    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, check_entry,
+    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, Values, check_entry,
 };
 
 /// An ordered table in a file.
@@ -64,6 +64,7 @@ pub struct TreeTable {
     name: String,
     /// Where a child of this process finds the file.
     path: Option<PathBuf>,
+    values: Values,
     options: OpenOptions,
     opener: ProcessMark,
     /// Writes what has waited long enough, where somebody has to.
@@ -127,7 +128,7 @@ impl TreeTable {
     ) -> Result<TreeTable> {
         let storage: Arc<dyn Storage> = Arc::from(storage);
         if options.create && !options.read_only && storage.len().is_ok_and(|len| len == 0) {
-            let made = home::write_in_place(&*storage, &database::new_table()?);
+            let made = home::write_in_place(&*storage, &database::new_table(options.values)?);
             made.map_err(|error| Error::io("create the table", &error).in_file(name))?;
         }
         Self::open_with(&mut || Ok(storage.clone()), name, options, None)
@@ -144,7 +145,10 @@ impl TreeTable {
             true => Database::open_reader(reopen, name, verify, timeout),
             false => Database::open_writer(reopen, name, verify, timeout),
         };
+        let mut values = Values::BYTES;
         let state = database.and_then(|database| {
+            values = database.values();
+            values.check(options.values)?;
             database.check_content(name)?;
             match read_only {
                 true => State::of_reader(database, name, home),
@@ -155,6 +159,7 @@ impl TreeTable {
             shared: Arc::new(Shared::new(state.map_err(|error| error.in_file(name))?)),
             name: name.to_owned(),
             path: None,
+            values,
             options,
             opener: ProcessMark::new(),
             flusher: None,
@@ -315,6 +320,10 @@ impl Table for TreeTable {
         self.change(State::compact)
     }
 
+    fn values(&self) -> Values {
+        self.values
+    }
+
     /// Reads the whole table to say what it holds.
     fn stat(&self) -> Result<Stat> {
         self.state()?.stat()
@@ -363,6 +372,7 @@ mod tests {
         verify: false,
         sync: SyncMode::Interval,
         timeout: std::time::Duration::ZERO,
+        values: None,
     };
 
     /// A table as a process sees it that was forked from the one that opened it.

@@ -6,6 +6,7 @@
 //! a Ruby object is used only while nothing of Ruby's can run that changes it.
 #![allow(unsafe_code)]
 
+mod conversion;
 pub(crate) mod lock;
 mod packets;
 mod readers;
@@ -22,6 +23,7 @@ use magnus::rb_sys::resume_error;
 use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
+pub(crate) use conversion::{Conversion, ValueObjects, value_objects};
 pub(crate) use lock::{without_lock, without_lock_until_signal};
 pub(crate) use packets::{
     AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,

@@ -9,6 +9,7 @@ use magnus::rb_sys::AsRawValue;
 use magnus::{RClass, TypedData};
 use rb_sys::VALUE;
 
+use super::conversion::Conversion;
 use super::tables::new_string;
 use super::{AnyMethod, inside, or_raise};
 use crate::error::{defect, raised};
@@ -21,8 +22,8 @@ pub(crate) trait EntrySource: TypedData {
     /// The entries.
     fn walk(&self) -> &Walk;
 
-    /// The number of the encoding that Strings get.
-    fn encoding(&self) -> c_int;
+    /// How they become objects.
+    fn conversion(&self) -> Conversion;
 }
 
 /// Makes something of the next entry's key and value, or of nothing at the end.
@@ -53,19 +54,20 @@ unsafe fn next<T: Copy>(
 #[derive(Clone, Copy)]
 struct Pair(VALUE, VALUE);
 
-/// The next entry as two new Strings.
+/// The next entry as two new objects.
 ///
 /// # Safety
-/// As for [`next`].
+/// As for [`next`]. It may run Ruby code that loads the value.
 #[inline]
 unsafe fn next_pair(this: &impl EntrySource) -> Option<Pair> {
-    let encoding = this.encoding();
-    // SAFETY: as the caller promises; making a String runs no Ruby code.
+    let conversion = this.conversion();
+    // SAFETY: as the caller promises; making a String or an Integer runs no Ruby code.
     unsafe {
-        next(this, |key, value| {
-            let key = new_string(key, encoding);
-            black_box(Pair(key, new_string(value, encoding)))
-        })
+        let Pair(key, plain) = next(this, |key, value| {
+            let key = new_string(key, conversion.encoding);
+            black_box(Pair(key, conversion.plain_value(value)))
+        })?;
+        Some(black_box(Pair(key, conversion.loaded(plain))))
     }
 }
 
@@ -74,15 +76,19 @@ unsafe fn next_pair(this: &impl EntrySource) -> Option<Pair> {
 #[inline]
 unsafe fn next_key(this: &impl EntrySource) -> Option<VALUE> {
     // SAFETY: as the caller promises.
-    unsafe { next(this, |key, _| new_string(key, this.encoding())) }
+    unsafe { next(this, |key, _| new_string(key, this.conversion().encoding)) }
 }
 
 /// # Safety
-/// As for [`next`].
+/// As for [`next_pair`].
 #[inline]
 unsafe fn next_value(this: &impl EntrySource) -> Option<VALUE> {
+    let conversion = this.conversion();
     // SAFETY: as the caller promises.
-    unsafe { next(this, |_, value| new_string(value, this.encoding())) }
+    unsafe {
+        let plain = next(this, |_, value| conversion.plain_value(value))?;
+        Some(conversion.loaded(plain))
+    }
 }
 
 /// Runs `step` until it gives nothing, and lets other threads run now and then.

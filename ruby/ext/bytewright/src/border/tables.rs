@@ -17,6 +17,7 @@ use magnus::rb_sys::{AsRawValue, FromRawValue};
 use magnus::{Error, RArray, RClass, RString, Ruby, TypedData, Value, kwargs, prelude::*};
 use rb_sys::VALUE;
 
+use super::conversion::{Conversion, ValueObjects};
 use super::{AnyMethod, inside, or_raise, raise};
 use crate::error::{defect, to_ruby};
 
@@ -49,8 +50,8 @@ pub(crate) trait SharedTable: TypedData {
     /// Tells Ruby how much memory the table takes.
     fn report_memory(&self, ruby: &Ruby);
 
-    /// The number of the encoding that Strings get, as Ruby counts them.
-    fn encoding(&self) -> c_int;
+    /// How its entries become objects.
+    fn conversion(&self) -> Conversion;
 
     /// Values on their way to Strings, for as long as nothing of Ruby's runs.
     fn scratch(&self) -> &RefCell<Vec<u8>>;
@@ -271,24 +272,38 @@ fn empty_scratch(this: &impl SharedTable) -> RefMut<'_, Vec<u8>> {
     scratch
 }
 
-/// The value of `key` as a new String, where it has one.
+/// What of the value of `key` is made before Ruby code may run, where it has one.
 ///
 /// # Safety
 /// `object` and `key`, a String, must be kept alive, and nothing that needs dropping may be.
 #[inline]
-unsafe fn value_string<T: SharedTable>(object: VALUE, key: VALUE) -> Option<VALUE> {
-    // SAFETY: as the caller promises; nothing of Ruby's runs before the String is made of the value.
+unsafe fn plain_value<T: SharedTable>(object: VALUE, key: VALUE) -> Option<(Conversion, VALUE)> {
+    // SAFETY: as the caller promises; nothing of Ruby's runs before an object is made of the value.
     unsafe {
         let (this, content) = content::<T>(object);
         let value = find(this, content, bytes(key))?;
-        Some(new_string(value, this.encoding()))
+        let conversion = this.conversion();
+        Some((conversion, conversion.plain_value(value)))
+    }
+}
+
+/// The value of `key` as a new object, where it has one.
+///
+/// # Safety
+/// As for [`plain_value`]. It may run Ruby code that loads the value.
+#[inline]
+unsafe fn value_object<T: SharedTable>(object: VALUE, key: VALUE) -> Option<VALUE> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let (conversion, plain) = plain_value::<T>(object, key)?;
+        Some(conversion.loaded(plain))
     }
 }
 
 /// `table[key]`
 unsafe extern "C" fn get<T: SharedTable>(object: VALUE, key: VALUE) -> VALUE {
     // SAFETY: Ruby keeps the receiver and the arguments of a method alive.
-    unsafe { value_string::<T>(object, string(key)).unwrap_or(NIL) }
+    unsafe { value_object::<T>(object, string(key)).unwrap_or(NIL) }
 }
 
 /// `table.key?(key)`
@@ -319,16 +334,18 @@ unsafe extern "C" fn put<T: SharedTable>(
     // SAFETY: as for `get`; the Strings are used while nothing of Ruby's runs.
     unsafe {
         rb_sys::rb_check_frozen(object);
-        let (key, value) = (string(key_given), string(value_given));
+        let key = string(key_given);
+        let value = inside::<T>(object).conversion().given_value(value_given);
         change(
             object,
-            |table| table.put(bytes(key), bytes(value)),
+            |table| table.put(bytes(key), value.bytes()),
             |this: &T, ruby| {
-                let (key, value) = (bytes(key).to_vec(), bytes(value).to_vec());
+                let (key, value) = (bytes(key).to_vec(), value.bytes().to_vec());
                 this.change_at_length(ruby, &mut |table| table.put(&key, &value))
             },
         );
-        black_box((key, value));
+        black_box(key);
+        value.keep();
         value_given
     }
 }
@@ -382,7 +399,7 @@ unsafe extern "C" fn delete<T: SharedTable>(object: VALUE, key_given: VALUE) -> 
     unsafe {
         rb_sys::rb_check_frozen(object);
         let key = string(key_given);
-        let Some(old) = value_string::<T>(object, key) else {
+        let Some((conversion, old)) = plain_value::<T>(object, key) else {
             return match rb_sys::rb_block_given_p() {
                 0 => NIL,
                 _ => rb_sys::rb_yield(key_given),
@@ -396,7 +413,8 @@ unsafe extern "C" fn delete<T: SharedTable>(object: VALUE, key_given: VALUE) -> 
                 this.change_at_length(ruby, &mut |table| table.delete(&key).map(drop))
             },
         );
-        black_box((key, old)).1
+        let (_, old) = black_box((key, old));
+        conversion.loaded(old)
     }
 }
 
@@ -412,7 +430,7 @@ unsafe extern "C" fn fetch<T: SharedTable>(
             rb_sys::rb_error_arity(count, 1, 2);
         }
         let key = *arguments;
-        if let Some(value) = value_string::<T>(object, string(key)) {
+        if let Some(value) = value_object::<T>(object, string(key)) {
             return value;
         }
         match (rb_sys::rb_block_given_p(), count) {
@@ -486,8 +504,28 @@ unsafe fn push_values<T: SharedTable>(object: VALUE, keys: VALUE, begin: usize, 
         let Ok(scratch) = this.scratch().try_borrow_unguarded() else { return };
         for place in places.iter().take(len) {
             let value = place.and_then(|(begin, end)| scratch.get(begin..end));
-            let value = value.map(|value| new_string(value, this.encoding()));
+            let value = value.map(|value| this.conversion().plain_value(value));
             rb_sys::rb_ary_push(values, value.unwrap_or(NIL));
+        }
+        load_values(this.conversion(), values, begin, len);
+    }
+}
+
+/// Loads those of `values` that are Strings of dumped objects. It may run Ruby code.
+///
+/// # Safety
+/// The Array is kept alive, and nothing that needs dropping is alive.
+unsafe fn load_values(conversion: Conversion, values: VALUE, begin: usize, len: usize) {
+    if !matches!(conversion.values, ValueObjects::Dumped(_)) {
+        return;
+    }
+    for at in begin..begin + len {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let plain = rb_sys::rb_ary_entry(values, at as _);
+            if plain != NIL {
+                rb_sys::rb_ary_store(values, at as _, conversion.loaded(plain));
+            }
         }
     }
 }
