@@ -47,8 +47,8 @@ struct Shared<T> {
 }
 
 struct State<T> {
-    /// Tasks that are not begun.
-    waiting: VecDeque<Task<T>>,
+    /// Tasks that are not begun; none where nobody wants the results any more.
+    waiting: VecDeque<Option<Task<T>>>,
     /// Tasks that are begun and not used up, from number `first` on.
     begun: VecDeque<Begun<T>>,
     first: usize,
@@ -115,7 +115,7 @@ impl<T: Send + 'static> Workers<T> {
     /// Adds a task behind those that there are. Tasks are numbered from 0 on.
     pub(crate) fn add(&self, task: impl FnOnce(&Lane<T>) + Send + 'static) {
         if self.is_here() {
-            self.shared.lock().waiting.push_back(Box::new(task));
+            self.shared.lock().waiting.push_back(Some(Box::new(task)));
             self.shared.for_workers.notify_all();
         }
     }
@@ -170,10 +170,17 @@ impl<T> Workers<T> {
             return;
         }
         let mut state = self.shared.lock();
-        let unused = state.begun(task).map(|begun| {
-            begun.is_unwanted = true;
-            std::mem::take(&mut begun.results)
-        });
+        let unused = match state.begun(task) {
+            Some(begun) => {
+                begun.is_unwanted = true;
+                (std::mem::take(&mut begun.results), None)
+            }
+            None => {
+                let behind = task.checked_sub(state.first + state.begun.len());
+                let waiting = behind.and_then(|index| state.waiting.get_mut(index));
+                (VecDeque::new(), waiting.and_then(Option::take))
+            }
+        };
         state.settle();
         drop(state);
         self.shared.for_workers.notify_all();
@@ -234,12 +241,13 @@ fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
             && let Some(task) = state.waiting.pop_front()
         {
             let number = state.first + state.begun.len();
-            state.begun.push_back(Begun {
-                results: VecDeque::new(),
-                end: None,
-                is_unwanted: false,
-            });
-            return Some((task, number));
+            let (is_unwanted, end) = (task.is_none(), task.is_none().then_some(Ok(())));
+            state.begun.push_back(Begun { results: VecDeque::new(), end, is_unwanted });
+            match task {
+                Some(task) => return Some((task, number)),
+                None => state.settle(),
+            }
+            continue;
         }
         state = shared.for_workers.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
@@ -273,5 +281,103 @@ impl<T> Lane<T> {
     /// A result whose memory may be used again.
     pub(crate) fn spare(&self) -> Option<T> {
         self.shared.lock().spares.pop()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    //! Goal: results come in the order of the tasks, bounded, and threads never outlive their handle or hang.
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn workers(threads: usize, tasks: usize, results: usize) -> Workers<usize> {
+        Workers::start(Limits { threads, tasks, results }).unwrap()
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_tasks_whichever_is_done_first() {
+        let workers = workers(4, 8, 1);
+        for task in 0..100 {
+            workers.add(move |lane| {
+                for part in 0..3 {
+                    std::thread::sleep(Duration::from_micros((task * 7919 % 13) as u64 * 10));
+                    lane.give(task * 10 + part);
+                }
+            });
+        }
+        for task in 0..100 {
+            let results: Vec<_> = std::iter::from_fn(|| workers.next(task).unwrap()).collect();
+            assert_eq!(results, [task * 10, task * 10 + 1, task * 10 + 2]);
+            assert_eq!(workers.next(task).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn no_more_tasks_are_begun_and_no_more_results_wait_than_the_limits_say() {
+        let workers = workers(2, 3, 2);
+        let (begun, given) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..9 {
+            let (begun, given) = (Arc::clone(&begun), Arc::clone(&given));
+            workers.add(move |lane| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                while lane.give(0) {
+                    given.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(begun.load(Ordering::SeqCst) <= 2 && given.load(Ordering::SeqCst) <= 4);
+    }
+
+    #[test]
+    fn tasks_that_nobody_wants_leave_room_for_others_begun_or_not() {
+        let workers = workers(1, 2, 1);
+        for task in 0..50 {
+            workers.add(move |lane| {
+                lane.give(task);
+            });
+        }
+        for task in (0..50).filter(|task| task % 10 != 9) {
+            workers.abandon(task);
+        }
+        for task in [9, 19, 29, 39, 49] {
+            assert_eq!(workers.next(task).unwrap(), Some(task));
+            assert_eq!(workers.next(task).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_task_behind_its_results() {
+        let workers = workers(2, 4, 4);
+        workers.add(|lane| {
+            lane.give(1);
+            panic!("told as an error");
+        });
+        workers.add(|lane| {
+            lane.give(2);
+        });
+        assert_eq!(workers.next(0).unwrap(), Some(1));
+        let error = workers.next(0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert!(error.message().contains("told as an error"));
+        assert_eq!(workers.next(1).unwrap(), Some(2));
+    }
+
+    #[test]
+    fn a_copy_in_a_forked_child_neither_waits_nor_joins() {
+        let mut workers = workers(1, 1, 1);
+        workers.process = 0;
+        let held = Arc::clone(&workers.shared);
+        let held = held.lock();
+        workers.add(|_| ());
+        workers.recycle(1);
+        workers.abandon(0);
+        assert_eq!(workers.next(0).unwrap_err().kind(), ErrorKind::Closed);
+        drop(workers);
+        drop(held);
     }
 }

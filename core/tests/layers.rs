@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("packet", &["batch", "wire", "error"]),
     ("marshal", &["wire", "error"]),
     ("thrift", &["batch", "wire", "terminal", "error"]),
-    ("stream", &["wire", "error"]),
+    ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
     ("table", &["files", "heap", "wire", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),

@@ -10,6 +10,7 @@ use super::compression::{Compression, CompressionChoice, Detected, detect};
 use super::gzip::GzipDecoder;
 use super::inflate::{InflateBackend, InflateChoice};
 use super::input::{Input, Supply};
+use super::members::{self, Members};
 use super::source::{Cancel, FileSource, Source};
 use super::zstd::ZstdDecoder;
 
@@ -79,6 +80,7 @@ pub struct ByteStream {
     failed: Option<Error>,
     choice: CompressionChoice,
     inflate: InflateChoice,
+    jobs: usize,
     piece: usize,
     max_buffer: usize,
 }
@@ -100,6 +102,8 @@ enum Decoder {
     Plain,
     Gzip(Box<GzipDecoder>),
     Zstd(Box<ZstdDecoder>),
+    /// gzip or zstd, with other threads.
+    Members(Box<Members>),
 }
 
 impl ByteStream {
@@ -149,6 +153,7 @@ impl ByteStream {
             failed: None,
             choice: options.compression,
             inflate: options.inflate,
+            jobs: options.jobs.max(1),
             piece: options.piece.max(1),
             max_buffer: options.max_buffer.max(options.piece).max(1),
         }
@@ -164,13 +169,31 @@ impl ByteStream {
             CompressionChoice::Is(compression) => Some(compression),
             choice => detect_compression(&mut self.input, choice)?,
         };
+        let Some(compression) = compression else { return Ok(false) };
+        // Nothing is read ahead of what somebody may still write.
+        let jobs = if self.input.never_waits() { self.jobs } else { 1 };
         self.decoder = match compression {
-            None => return Ok(false),
-            Some(Compression::None) => Decoder::Plain,
-            Some(Compression::Gzip) => Decoder::Gzip(Box::new(GzipDecoder::new(self.inflate)?)),
-            Some(Compression::Zstd) => Decoder::Zstd(Box::new(ZstdDecoder::new()?)),
+            Compression::None => Decoder::Plain,
+            Compression::Gzip => {
+                let decoder = GzipDecoder::new(self.inflate)?;
+                match jobs {
+                    1 => Decoder::Gzip(Box::new(decoder)),
+                    _ => self.with_threads(members::Decoder::Gzip(decoder), jobs),
+                }
+            }
+            Compression::Zstd => {
+                let decoder = ZstdDecoder::new()?;
+                match jobs {
+                    1 => Decoder::Zstd(Box::new(decoder)),
+                    _ => self.with_threads(members::Decoder::Zstd(decoder), jobs),
+                }
+            }
         };
         Ok(true)
+    }
+
+    fn with_threads(&self, decoder: members::Decoder, jobs: usize) -> Decoder {
+        Decoder::Members(Box::new(Members::new(decoder, self.inflate, jobs)))
     }
 
     /// What people call the input: its path, usually.
@@ -180,10 +203,12 @@ impl ByteStream {
 
     /// How the input is compressed, as far as is known: not at all, while nothing was read.
     pub fn compression(&self) -> Compression {
-        match self.decoder {
+        match &self.decoder {
             Decoder::Undecided | Decoder::Plain => Compression::None,
             Decoder::Gzip(_) => Compression::Gzip,
             Decoder::Zstd(_) => Compression::Zstd,
+            Decoder::Members(members) if members.is_gzip() => Compression::Gzip,
+            Decoder::Members(_) => Compression::Zstd,
         }
     }
 
@@ -197,6 +222,7 @@ impl ByteStream {
     pub fn inflate_backend(&self) -> Option<InflateBackend> {
         match &self.decoder {
             Decoder::Gzip(decoder) => Some(decoder.backend()),
+            Decoder::Members(members) => members.backend(),
             Decoder::Undecided | Decoder::Plain | Decoder::Zstd(_) => None,
         }
     }
@@ -207,6 +233,7 @@ impl ByteStream {
             Decoder::Undecided | Decoder::Plain => 0,
             Decoder::Gzip(decoder) => decoder.memory_bytes(),
             Decoder::Zstd(decoder) => decoder.memory_bytes(),
+            Decoder::Members(members) => members.memory_bytes(),
         };
         self.buffer.capacity() + self.input.memory_bytes() + decoder
     }
@@ -388,6 +415,7 @@ impl ByteStream {
             Decoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
             Decoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
             Decoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
+            Decoder::Members(members) => members.decode(&mut self.input, &mut self.buffer)?,
         };
         self.ended = !more;
         Ok(self.ended || self.buffer.len() > before)

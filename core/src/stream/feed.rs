@@ -15,7 +15,7 @@ use super::source::Source;
 pub struct Feed(Arc<Mutex<State>>);
 
 /// The end of a feed at which a stream reads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FeedSource(Feed);
 
 #[derive(Debug, Default)]

@@ -40,6 +40,7 @@ pub(super) struct GzipDecoder {
     /// The checksum and length of what the current member has inflated to.
     crc: crc32fast::Hasher,
     size: u32,
+    pauses: bool,
 }
 
 impl GzipDecoder {
@@ -50,7 +51,23 @@ impl GzipDecoder {
             holds_back: false,
             crc: crc32fast::Hasher::new(),
             size: 0,
+            pauses: false,
         })
+    }
+
+    /// Lets [`GzipDecoder::decode`] return where another member follows.
+    pub(super) fn pause_behind_members(&mut self) {
+        self.pauses = true;
+    }
+
+    /// Whether a member, or what follows the last one, begins at the next byte.
+    pub(super) fn is_between_members(&self) -> bool {
+        matches!(self.next, Next::Header | Next::AfterMember)
+    }
+
+    /// Says that the input goes on behind a member that this has not seen.
+    pub(super) fn pass_members(&mut self) {
+        self.next = Next::AfterMember;
     }
 
     /// Memory that it takes.
@@ -75,6 +92,7 @@ impl GzipDecoder {
                 Next::AfterMember => self.after_member(input, output.len() == before)?,
             };
             match supply {
+                Supply::Ready if self.pauses && self.next == Next::Header => break,
                 Supply::Ready => {}
                 Supply::Later => break,
                 Supply::Ended => return Ok(output.len() > before),
@@ -205,6 +223,72 @@ impl GzipDecoder {
 fn truncated(input: &Input, what: &str, needed: usize) -> Error {
     let available = input.bytes().len() as u64;
     input.error_at(input.offset(), &Error::truncated(what, needed as u64, available))
+}
+
+/// The fewest bytes of a member, and of what [`block_size`] looks at.
+pub(super) const MEMBER_MIN: usize = 18;
+
+/// The length of the member that `bytes` begin with, as far as can be guessed, and that of its content. If `searches`, the
+/// header of another member is looked for where the size is not known; `has_ended` says that nothing follows `bytes`.
+pub(super) fn guess_member(
+    bytes: &[u8],
+    has_ended: bool,
+    searches: bool,
+) -> Option<(usize, usize)> {
+    if !matches!(parse_header(bytes), Ok(Header::Whole(_) | Header::Short(_))) {
+        return None;
+    }
+    if let Some(size) = block_size(bytes) {
+        return Some((size, content_size(bytes, size)?));
+    }
+    if !searches {
+        return None;
+    }
+    let behind = bytes.get(MEMBER_MIN..)?;
+    let is_next = |at: &usize| {
+        let follows = behind.get(*at..).unwrap_or_default();
+        let is_header = matches!(parse_header(follows), Ok(Header::Whole(_) | Header::Short(_)));
+        is_header && follows.len() > 3 && content_size(bytes, MEMBER_MIN + at).is_some()
+    };
+    let next = memchr::memmem::find_iter(behind, &[MAGIC[0], MAGIC[1], DEFLATE]).find(is_next);
+    let end = match next {
+        Some(at) => MEMBER_MIN + at,
+        None if has_ended => bytes.len(),
+        None => return None,
+    };
+    Some((end, content_size(bytes, end)?))
+}
+
+/// The size of the member that `bytes` begin with, where bgzip has written it into the header
+/// (<https://samtools.github.io/hts-specs/SAMv1.pdf>, section 4.1).
+pub(super) fn block_size(bytes: &[u8]) -> Option<usize> {
+    let mut reader = Reader::new(bytes);
+    let [_, _, _, flags] = reader.array()?;
+    if flags & FLAG_EXTRA == 0 {
+        return None;
+    }
+    reader.take(6)?;
+    let extra_len = reader.u16(Endian::Little)?;
+    let mut extra = Reader::new(reader.take(extra_len.into())?);
+    loop {
+        let name: [u8; 2] = extra.array()?;
+        let len = extra.u16(Endian::Little)?;
+        let value = extra.take(len.into())?;
+        if name == *b"BC" {
+            let size = usize::from(Reader::new(value).u16(Endian::Little)?) + 1;
+            return (len == 2 && size > MEMBER_MIN).then_some(size);
+        }
+    }
+}
+
+/// The length of the content of the member that is the first `size` of `bytes`, as its trailer has it; none where that
+/// cannot be.
+fn content_size(bytes: &[u8], size: usize) -> Option<usize> {
+    /// Deflate makes at most so many bytes of one.
+    const RATIO_MAX: usize = 1032;
+    let trailer = bytes.get(..size)?.last_chunk::<4>()?;
+    let content = u32::from_le_bytes(*trailer) as usize;
+    (content <= size.saturating_mul(RATIO_MAX)).then_some(content)
 }
 
 /// A header as far as it is there.

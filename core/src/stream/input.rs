@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use crate::error::{Error, Result};
 
+use super::feed::FeedSource;
 use super::source::{Cancel, Source};
 
 /// Raw bytes read at once.
@@ -36,12 +37,31 @@ pub(super) struct Input {
     ended: bool,
     /// Whether this is to wait for nothing at all, whoever asks.
     never_wait: bool,
+    /// Why reading ahead ended: told when the bytes before it were taken.
+    deferred: Option<Error>,
 }
 
 impl Input {
     pub(super) fn new(source: Box<dyn Source>, cancel: Cancel) -> Self {
         let buffer = Vec::with_capacity(FIRST_PIECE);
-        Input { source, cancel, buffer, position: 0, base: 0, ended: false, never_wait: false }
+        Self::over(source, cancel, buffer)
+    }
+
+    fn over(source: Box<dyn Source>, cancel: Cancel, buffer: Vec<u8>) -> Self {
+        let (position, base, ended, never_wait, deferred) = (0, 0, false, false, None);
+        Input { source, cancel, buffer, position, base, ended, never_wait, deferred }
+    }
+
+    /// An input of these bytes, and none behind them.
+    pub(super) fn whole(bytes: Vec<u8>) -> Self {
+        let mut input = Self::over(Box::new(FeedSource::default()), Cancel::new(), bytes);
+        input.ended = true;
+        input
+    }
+
+    /// Gives the memory of the buffer up.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
     }
 
     /// Memory that the buffer takes.
@@ -119,6 +139,25 @@ impl Input {
         Ok(Supply::Ready)
     }
 
+    /// Reads until at least `count` bytes are there, before anybody needs them: what cannot be read is `Later`, and an error
+    /// for who needs it.
+    ///
+    /// # Errors
+    /// That of a read that was called off.
+    pub(super) fn supply_ahead(&mut self, count: usize) -> Result<Supply> {
+        if self.deferred.is_some() {
+            let is_there = self.bytes().len() >= count;
+            return Ok(if is_there { Supply::Ready } else { Supply::Later });
+        }
+        match self.supply(count, false) {
+            Err(error) if !Cancel::caused(&error) => {
+                self.deferred = Some(error);
+                Ok(Supply::Later)
+            }
+            supply => supply,
+        }
+    }
+
     /// Reads on, straight into the spare capacity of `into`, past this buffer, which must be empty.
     /// 0 is the end; `None` where it would have to wait and is not to.
     pub(super) fn read_into(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>> {
@@ -154,6 +193,7 @@ impl Input {
         self.position = 0;
         self.base = offset;
         self.ended = false;
+        self.deferred = None;
         Ok(true)
     }
 
@@ -208,7 +248,8 @@ impl Input {
         self.position -= gone;
         self.base += gone as u64;
         let first = self.base == 0 && self.buffer.is_empty();
-        let room = if first { FIRST_PIECE } else { PIECE };
+        // Who looks ahead has much in the buffer, which is not to be moved for each piece.
+        let room = if first { FIRST_PIECE } else { PIECE.max(self.buffer.len()) };
         if self.buffer.capacity() - self.buffer.len() < room / 2 {
             self.buffer.reserve_exact(room);
         }
@@ -217,6 +258,9 @@ impl Input {
     /// Reads once into the spare capacity, and believes the `Vec` and not the answer about how much.
     fn read(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>> {
         self.cancel.check()?;
+        if let Some(error) = self.deferred.take() {
+            return Err(error);
+        }
         let before = into.len();
         let limit = into.capacity() - before;
         if self.never_wait {

@@ -17,6 +17,7 @@ mod inflate;
 mod input;
 mod isal;
 mod lines;
+mod members;
 mod read_at;
 mod search;
 mod source;

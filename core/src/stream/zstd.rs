@@ -28,6 +28,7 @@ pub(super) struct ZstdDecoder {
     holds_back: bool,
     /// Memory of the context, asked for once in a call of [`ZstdDecoder::decode`].
     memory_bytes: usize,
+    pauses: bool,
 }
 
 impl ZstdDecoder {
@@ -41,7 +42,18 @@ impl ZstdDecoder {
             in_frame: false,
             holds_back: false,
             memory_bytes: 0,
+            pauses: false,
         })
+    }
+
+    /// Lets [`ZstdDecoder::decode`] return behind each frame.
+    pub(super) fn pause_behind_frames(&mut self) {
+        self.pauses = true;
+    }
+
+    /// Whether a frame, or the end, comes next.
+    pub(super) fn is_between_frames(&self) -> bool {
+        !self.in_frame
     }
 
     /// Memory that it takes.
@@ -66,6 +78,9 @@ impl ZstdDecoder {
                 }
             };
             self.step(input, wanted, output)?;
+            if self.pauses && !self.in_frame {
+                break;
+            }
         }
         self.memory_bytes = self.context.sizeof();
         Ok(true)
@@ -143,4 +158,14 @@ impl ZstdDecoder {
         };
         input.error_at(input.offset(), &error)
     }
+}
+
+/// The length of the frame that `bytes` begin with, and that of its content where the frame says it; none where it is not
+/// all there.
+pub(super) fn guess_frame(bytes: &[u8]) -> Option<(usize, usize)> {
+    let size = zstd_safe::find_frame_compressed_size(bytes).ok()?;
+    let content = zstd_safe::get_frame_content_size(bytes).ok().flatten();
+    // What is not known is found out by decompressing.
+    let content = content.map_or(Some(size), |content| usize::try_from(content).ok())?;
+    Some((size, content))
 }
