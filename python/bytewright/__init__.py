@@ -8,12 +8,15 @@ Tables are dictionaries in a fraction of the memory, in memory or in a file that
 >>> table["dns"], len(table)
 ('53', 2)
 
+Captures are read in one pass, as packets, flows and Thrift calls, one by one or as columns that pyarrow, pandas, polars and
+DuckDB take as they are: `Capture`, `packets`, `flows`, `calls`, `count_by` and `info`.
+
 Every error of Bytewright is a `bytewright.Error`, except what the operating system refuses, which is an `OSError`,
 a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 """
 
 from ._bytewright import VERSION as __version__
-from ._bytewright import Cursor
+from ._bytewright import Batch, Call, Cursor, Flow, Packet, Rows
 from ._errors import (
     ArgumentError,
     ClosedError,
@@ -26,23 +29,35 @@ from ._errors import (
     MissingLibraryError,
     TruncatedError,
 )
+from .captures import Capture, calls, count_by, flows, info, packets
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
 __all__ = [
     "ArgumentError",
+    "Batch",
+    "Call",
+    "Capture",
     "ClosedError",
     "CorruptError",
     "Cursor",
     "Error",
+    "Flow",
     "FormatError",
     "HashTable",
     "InternalError",
     "LimitError",
     "LockError",
     "MissingLibraryError",
+    "Packet",
+    "Rows",
     "Snapshot",
     "TreeSnapshot",
     "TreeTable",
     "TruncatedError",
     "__version__",
+    "calls",
+    "count_by",
+    "flows",
+    "info",
+    "packets",
 ]

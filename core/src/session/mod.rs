@@ -9,6 +9,7 @@ mod flows;
 mod held_packet;
 mod host;
 mod pass;
+mod rows;
 pub mod table;
 mod turn;
 
@@ -19,4 +20,5 @@ pub use flows::{FlowTableFile, OpenFlows};
 pub use held_packet::HeldPacket;
 pub use host::{Blocking, Host};
 pub use pass::{Item, Pass};
+pub use rows::{CaptureSource, Question, Rows, Step};
 pub use turn::{Caller, SingleCaller, Taken, Turn, TurnHost};

@@ -6,10 +6,12 @@
 // The macro that exports the module gives it no documentation.
 #![allow(missing_docs)]
 
+mod capture;
 mod command;
 mod error;
 mod strings;
 mod table;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -18,6 +20,8 @@ use pyo3::prelude::*;
 mod native {
     use super::*;
 
+    #[pymodule_export]
+    use crate::capture::{Batch, Batches, Call, Capture, Flow, Packet, Records, Rows, schema_of};
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]

@@ -1,0 +1,198 @@
+//! Rows of captures as columns, for hosts: batches of one capture after another.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::capture::Capture;
+use super::flows::OpenFlows;
+use super::host::Host;
+use super::pass::{Item, Pass};
+use crate::Result;
+use crate::batch::{Batch, Schema, Value};
+use crate::flow::{FlowField, FlowOptions};
+use crate::packet::Field;
+use crate::rpc::{CallField, Methods};
+use crate::scan::CaptureOptions;
+
+/// A capture whose rows are asked for.
+#[derive(Clone)]
+pub enum CaptureSource {
+    /// One that the host has open.
+    Open(Arc<Capture>),
+    /// A file, which is opened when it is its turn.
+    Path(PathBuf, CaptureOptions),
+}
+
+/// What rows are asked for.
+#[derive(Debug, Clone)]
+pub enum Question {
+    /// Packets with their bytes: records only, no columns.
+    Frames,
+    /// Packets with these fields, in batches of at most so many rows.
+    Packets(Vec<Field>, usize),
+    /// Flows with these fields. The captures are read as one run.
+    Flows(Vec<FlowField>, FlowOptions),
+    /// Thrift calls with these fields; with methods, only theirs.
+    Calls(Vec<CallField>, Option<Arc<Methods>>),
+}
+
+impl Question {
+    /// What the rows consist of.
+    pub fn schema(&self) -> Schema {
+        match self {
+            Question::Frames => Field::SCHEMA,
+            Question::Packets(fields, _) => {
+                Field::SCHEMA.project(fields.iter().map(|field| *field as usize))
+            }
+            Question::Flows(fields, _) => {
+                FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize))
+            }
+            Question::Calls(fields, _) => {
+                CallField::SCHEMA.project(fields.iter().map(|field| *field as usize))
+            }
+        }
+    }
+}
+
+/// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
+/// error as often as asked.
+pub struct Rows {
+    question: Question,
+    schema: Schema,
+    captures: VecDeque<CaptureSource>,
+    /// Captures whose turn has come.
+    begun: usize,
+    flows: Option<OpenFlows>,
+    pass: Option<(Arc<Capture>, Pass)>,
+}
+
+/// What [`Rows::step`] found.
+#[derive(Debug)]
+pub enum Step {
+    /// Some records.
+    Item(Item),
+    /// It is the turn of the next capture.
+    NextCapture,
+    /// There are no more.
+    End,
+}
+
+impl Rows {
+    /// No row read yet.
+    pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
+        let flows = match &question {
+            Question::Flows(_, options) => Some(OpenFlows::new(*options)),
+            Question::Frames | Question::Packets(..) | Question::Calls(..) => None,
+        };
+        let schema = question.schema();
+        Rows { question, schema, captures: captures.into(), begun: 0, flows, pass: None }
+    }
+
+    /// What the rows consist of.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The place of the capture that is read, or is the next to be, among those that were given.
+    pub fn place(&self) -> usize {
+        self.begun.saturating_sub(usize::from(self.pass.is_some()))
+    }
+
+    /// The next rows as columns; none at the end.
+    ///
+    /// # Errors
+    /// Those of [`Rows::step`].
+    pub fn next<H: Host>(&mut self, host: &H) -> Result<Option<Batch>, H::Error> {
+        loop {
+            match self.step(host)? {
+                Step::Item(item) => return Ok(self.batch(item)),
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// One step on. The host is that of the capture at [`Rows::place`].
+    ///
+    /// # Errors
+    /// Those of [`Capture::open`] and [`Pass::next`].
+    pub fn step<H: Host>(&mut self, host: &H) -> Result<Step, H::Error> {
+        let Some((_, pass)) = &self.pass else {
+            let Some(source) = self.captures.pop_front() else { return Ok(Step::End) };
+            self.begun += 1;
+            self.pass = Some(self.start(source).map_err(|error| host.error(error))?);
+            return Ok(Step::NextCapture);
+        };
+        match pass.next(host)? {
+            Some(item) => Ok(Step::Item(item)),
+            None => {
+                self.pass = None;
+                Ok(Step::NextCapture)
+            }
+        }
+    }
+
+    /// Gives used records back, so that their memory serves again.
+    pub fn recycle(&self, item: Item) {
+        if let Some((_, pass)) = &self.pass {
+            pass.recycle(item);
+        }
+    }
+
+    /// Ends what is under way and waits until it is gone.
+    ///
+    /// # Errors
+    /// Those of the host.
+    pub fn close<H: Host>(&mut self, host: &H) -> Result<(), H::Error> {
+        self.captures.clear();
+        self.pass.take().map_or(Ok(()), |(_, pass)| pass.close(host))
+    }
+
+    fn start(&self, source: CaptureSource) -> Result<(Arc<Capture>, Pass)> {
+        let capture = match source {
+            CaptureSource::Open(capture) => capture,
+            CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
+        };
+        let pass = match (&self.question, &self.flows) {
+            (Question::Frames, _) => capture.frames(),
+            (Question::Packets(fields, rows_max), _) => capture.columns(fields.clone(), *rows_max),
+            (Question::Calls(_, methods), _) => capture.calls(methods.clone()),
+            (Question::Flows(..), Some(flows)) => capture.flows(flows, self.captures.is_empty()),
+            (Question::Flows(_, options), None) => {
+                capture.flows(&OpenFlows::new(*options), self.captures.is_empty())
+            }
+        }?;
+        Ok((capture, pass))
+    }
+
+    /// Records as columns; none where they have none.
+    pub fn batch(&self, item: Item) -> Option<Batch> {
+        match (item, &self.question) {
+            (Item::Columns(batch), _) => Some(batch),
+            (Item::Flows(flows), Question::Flows(fields, _)) => {
+                Some(self.filled(&flows, fields, |flow, field| flow.value(field)))
+            }
+            (Item::Calls(calls, _), Question::Calls(fields, _)) => {
+                Some(self.filled(&calls, fields, |call, field| call.value(field)))
+            }
+            _ => None,
+        }
+    }
+
+    fn filled<'r, R, F: Copy>(
+        &self,
+        records: &'r [R],
+        fields: &[F],
+        value: impl Fn(&'r R, F) -> Value<'r>,
+    ) -> Batch {
+        let mut batch = Batch::new(self.schema.clone());
+        batch.reserve(records.len());
+        for record in records {
+            batch.push_row(|place| {
+                fields.get(place).map_or(Value::Null, |field| value(record, *field))
+            });
+        }
+        batch
+    }
+}

@@ -1,0 +1,130 @@
+//! Goal: a host gets the rows of several captures as columns, in the order of the captures, and those before damage before
+//! its error.
+//!
+//! Method: the rows are compared with the records that reading each capture directly gives.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytewright::ErrorKind;
+use bytewright::batch::{Batch, Value};
+use bytewright::flow::{FlowField, FlowOptions, FlowTable};
+use bytewright::packet::Field;
+use bytewright::rpc::CallField;
+use bytewright::scan::{CaptureOptions, CaptureReader};
+use bytewright::session::{Blocking, Capture, CaptureSource, Question, Rows, Step};
+
+const NAMES: [&str; 3] = ["vlan.pcapng", "tunnels.pcap", "web.pcap.gz"];
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name)
+}
+
+/// The samples, the first of them open already.
+fn sources() -> Vec<CaptureSource> {
+    let [first, rest @ ..] = NAMES.map(sample);
+    let first = Capture::open(&first, CaptureOptions::default()).unwrap();
+    let mut sources = vec![CaptureSource::Open(Arc::new(first))];
+    sources.extend(rest.map(|path| CaptureSource::Path(path, CaptureOptions::default())));
+    sources
+}
+
+fn each_packet(mut each: impl FnMut(&bytewright::packet::Packet)) {
+    for name in NAMES {
+        let mut reader = CaptureReader::open(&sample(name), &CaptureOptions::default()).unwrap();
+        reader.each(|packet, _| each(packet)).unwrap();
+    }
+}
+
+fn all(rows: &mut Rows) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    while let Some(batch) = rows.next(&Blocking).unwrap() {
+        assert_eq!(batch.schema(), rows.schema());
+        batches.push(batch);
+    }
+    batches
+}
+
+#[test]
+fn packets_of_several_captures_are_the_columns_of_one_after_another() {
+    let fields = vec![Field::Length, Field::SrcIp];
+    let mut rows = Rows::new(sources(), Question::Packets(fields.clone(), 100));
+    let batches = all(&mut rows);
+    assert!(batches.iter().all(|batch| (1..=100).contains(&batch.len())));
+    let mut found = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+    each_packet(|packet| {
+        let (batch, row) = found.next().unwrap();
+        for (place, field) in fields.iter().enumerate() {
+            assert_eq!(batch.value(row, place), packet.value(*field));
+        }
+    });
+    assert!(found.next().is_none());
+    assert!(rows.next(&Blocking).unwrap().is_none(), "the end comes again");
+}
+
+#[test]
+fn flows_of_several_captures_are_those_of_one_run() {
+    let mut table = FlowTable::new(FlowOptions::default());
+    each_packet(|packet| table.add(packet));
+    let expected: Vec<_> = table.finish().collect();
+    let fields = vec![FlowField::CommunityId, FlowField::Bytes];
+    let batches = all(&mut Rows::new(sources(), Question::Flows(fields, FlowOptions::default())));
+    let found: Vec<(Value<'_>, Value<'_>)> = batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|row| (batch.value(row, 0), batch.value(row, 1))))
+        .collect();
+    assert_eq!(found.len(), expected.len());
+    for (flow, found) in expected.iter().zip(found) {
+        assert_eq!(found, (flow.value(FlowField::CommunityId), flow.value(FlowField::Bytes)));
+    }
+}
+
+#[test]
+fn calls_have_a_row_each() {
+    let source = CaptureSource::Path(sample("warehouse.pcap.zst"), CaptureOptions::default());
+    let question = Question::Calls(vec![CallField::Method, CallField::Outcome], None);
+    let batches = all(&mut Rows::new(vec![source], question));
+    assert!(batches.iter().map(Batch::len).sum::<usize>() > 1000);
+    assert!(batches.iter().all(|batch| !batch.value(0, 0).is_null()));
+}
+
+#[test]
+fn a_step_tells_of_which_capture_it_is() {
+    let mut rows = Rows::new(sources(), Question::Frames);
+    let mut places = Vec::new();
+    loop {
+        let place = rows.place();
+        match rows.step(&Blocking).unwrap() {
+            Step::Item(item) => {
+                places.push(place);
+                rows.recycle(item);
+            }
+            Step::NextCapture => {}
+            Step::End => break,
+        }
+    }
+    places.dedup();
+    assert_eq!(places, [0, 1, 2]);
+}
+
+#[test]
+fn rows_before_damage_come_before_its_error_which_comes_again() {
+    let folder = std::env::temp_dir().join(format!("bytewright-rows-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("cut.pcap");
+    let whole = std::fs::read(sample("tunnels.pcap")).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let sources = [path, sample("vlan.pcapng")];
+    let sources = sources.map(|path| CaptureSource::Path(path, CaptureOptions::default()));
+    let mut rows = Rows::new(sources.to_vec(), Question::Packets(vec![Field::Length], 1 << 16));
+    assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
+    for _ in 0..2 {
+        let kind = rows.next(&Blocking).unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::Truncated { .. }), "{kind:?}");
+    }
+    rows.close(&Blocking).unwrap();
+    assert!(rows.next(&Blocking).unwrap().is_none());
+    std::fs::remove_dir_all(folder).unwrap();
+}

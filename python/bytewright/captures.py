@@ -1,0 +1,162 @@
+"""Packets, flows and Thrift calls of captures (pcap and pcapng, plain, gzip or zstd), as objects and as Arrow columns.
+
+    with bytewright.Capture("trace.pcap.gz", filter="tcp port 443") as capture:
+        capture.count_by("dst_port")
+        for packet in capture:
+            print(packet.src_ip, packet.length)
+
+    polars.DataFrame(bytewright.packets("trace.pcap.gz", "ts", "src_ip", "length"))
+
+What gives columns has Arrow's PyCapsule interface (`__arrow_c_stream__`): pyarrow, pandas, polars, DuckDB and others take it
+as it is, without a copy. Times are nanoseconds since 1970-01-01 00:00 UTC, in columns `timestamp[ns, UTC]`; durations are
+microseconds; addresses are text. A field that a packet does not have is None.
+
+A damaged capture gives all that is before the damage, and then raises `FormatError`, `TruncatedError` or `LimitError`,
+which say where. Python's lock is not held while captures are read; Ctrl-C ends reading.
+"""
+
+import os
+
+from . import _bytewright
+from ._bytewright import Rows
+
+#: The most packets in a batch of columns, unless a program says otherwise.
+_ROWS = 65_536
+
+
+class Capture(_bytewright.Capture):
+    """A capture: a path, or any binary file object with `read`, which can be read once.
+
+    Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
+
+    - `filter`: a libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
+    - `inner`: follow tunnels, and report the innermost IP header.
+    - `inflate`: what decompresses gzip: "auto", "zlib_rs" or "isal".
+    - `jobs`: threads that work side by side, as many as the machine has cores where nothing is said. The results are the same.
+
+    Raises `FileNotFoundError` and its like where the file cannot be opened, `ArgumentError` where the filter is none, and
+    `MissingLibraryError` where there is one and libpcap is not on this machine.
+    """
+
+    __slots__ = ()
+
+    def __iter__(self):
+        return iter(Rows._frames(self))
+
+    def packets(self, *fields, rows=_ROWS):
+        """The packets as `Rows` with these fields, of which iterating gives tuples; some common ones where none is named."""
+        return Rows._packets([self], list(fields), rows)
+
+    def batches(self, *fields, rows=_ROWS):
+        """Iterates over the packets in batches of columns, of at most so many rows."""
+        return self.packets(*fields, rows=rows).batches()
+
+    def flows(self, *fields, idle_timeout=None, active_timeout=None, max_flows=1_000_000):
+        """The packets summed up by flow, both directions in one, as `Rows`. Iterating gives each `Flow` when it ends.
+
+        `idle_timeout` and `active_timeout` are seconds after which a flow has ended: without a packet, and in any case.
+        `max_flows` bounds the open flows at one time: above it the quietest end early.
+        """
+        return Rows._flows([self], list(fields), idle_timeout, active_timeout, max_flows)
+
+    def calls(self, *fields, idl=None, service=None, include=()):
+        """The Thrift calls in the TCP connections as `Rows`, on any port. Iterating gives each `Call` when its answer has come.
+
+        With the IDL file of the service only its methods are given; `service` chooses one where the file has several, and
+        `include` names folders to look for files that it includes.
+        """
+        return Rows._calls([self], list(fields), idl, service, list(include))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.close()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
+
+
+def packets(source, *fields, rows=_ROWS, filter=None, inner=False, inflate="auto", jobs=None):
+    """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
+
+    `source` is a path, a pattern such as "monday/*.pcap.gz", a `Capture`, or a list of these. Options are those of `Capture`,
+    for those that are no `Capture` yet.
+    """
+    return Rows._packets(_sources([source]), list(fields), rows, filter=filter, inner=inner, inflate=inflate, jobs=jobs)
+
+
+def flows(
+    *sources,
+    fields=(),
+    idle_timeout=None,
+    active_timeout=None,
+    max_flows=1_000_000,
+    filter=None,
+    inner=False,
+    inflate="auto",
+    jobs=None,
+):
+    """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`."""
+    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    return Rows._flows(_sources(sources), list(fields), idle_timeout, active_timeout, max_flows, **options)
+
+
+def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, inner=False, inflate="auto", jobs=None):
+    """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
+    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    return Rows._calls(_sources(sources), list(fields), idl, service, list(include), **options)
+
+
+def count_by(source, field, *, filter=None, inner=False, inflate="auto", jobs=None):
+    """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
+
+    Packets without the field are counted under None, which comes first.
+    """
+    counts = {}
+    sources = _sources([source])
+    for one in sources:
+        for value, count in _opened(one, filter, inner, inflate, jobs).count_by(field).items():
+            counts[value] = counts.get(value, 0) + count
+    if len(sources) == 1:
+        return counts
+    return dict(sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0])))
+
+
+def info(source, *, filter=None, inner=False, inflate="auto", jobs=None):
+    """Reads all of a capture and says what it is: see `Capture.info`."""
+    return _opened(source, filter, inner, inflate, jobs).info()
+
+
+def _opened(source, filter, inner, inflate, jobs):
+    if isinstance(source, Capture):
+        return source
+    return Capture(source, filter=filter, inner=inner, inflate=inflate, jobs=jobs)
+
+
+def _sources(sources):
+    """The captures that are meant: patterns are replaced by the files that match, in order of their names."""
+    found = []
+    for source in sources:
+        if isinstance(source, (list, tuple)):
+            found += _sources(source)
+        elif isinstance(source, str) and set(source) & set("*?[") and not os.path.exists(source):
+            found += _matches(source)
+        elif isinstance(source, (str, os.PathLike, Capture)):
+            found.append(source)
+        else:
+            found.append(Capture(source))
+    return found
+
+
+def _matches(pattern):
+    # Here, because it takes longer to import than all the rest.
+    import glob
+
+    matches = sorted(glob.glob(pattern, recursive=True))
+    if not matches:
+        raise FileNotFoundError(2, "no file matches", pattern)
+    return matches

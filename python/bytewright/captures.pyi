@@ -1,0 +1,90 @@
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Protocol, TypeVar
+
+from . import _bytewright
+from ._bytewright import Batch, Call, Flow, Packet, Rows
+
+_Self = TypeVar("_Self")
+_Inflate = Literal["auto", "zlib_rs", "isal"]
+_Path = str | PathLike[str]
+_Value = int | str | None
+
+class _Readable(Protocol):
+    def read(self, count: int, /) -> Any: ...
+
+_Source = _Path | _Readable | _bytewright.Capture
+_Sources = _Source | Sequence[_Source]
+
+class Capture(_bytewright.Capture):
+    def __iter__(self) -> Iterator[Packet]: ...
+    def packets(self, *fields: str, rows: int = 65_536) -> Rows[tuple[_Value, ...]]: ...
+    def batches(self, *fields: str, rows: int = 65_536) -> Iterator[Batch]: ...
+    def flows(
+        self,
+        *fields: str,
+        idle_timeout: float | None = None,
+        active_timeout: float | None = None,
+        max_flows: int = 1_000_000,
+    ) -> Rows[Flow]: ...
+    def calls(
+        self,
+        *fields: str,
+        idl: _Path | None = None,
+        service: str | None = None,
+        include: Iterable[_Path] = (),
+    ) -> Rows[Call]: ...
+    def __enter__(self: _Self) -> _Self: ...
+    def __exit__(
+        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
+def packets(
+    source: _Sources,
+    *fields: str,
+    rows: int = 65_536,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> Rows[tuple[_Value, ...]]: ...
+def flows(
+    *sources: _Sources,
+    fields: Iterable[str] = (),
+    idle_timeout: float | None = None,
+    active_timeout: float | None = None,
+    max_flows: int = 1_000_000,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> Rows[Flow]: ...
+def calls(
+    *sources: _Sources,
+    fields: Iterable[str] = (),
+    idl: _Path | None = None,
+    service: str | None = None,
+    include: Iterable[_Path] = (),
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> Rows[Call]: ...
+def count_by(
+    source: _Sources,
+    field: str,
+    *,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> dict[int | str | None, int]: ...
+def info(
+    source: _Source,
+    *,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> dict[str, Any]: ...

@@ -1,0 +1,118 @@
+//! Captures: packets, flows and Thrift calls of one or several, as records, columns and counts.
+
+mod arguments;
+mod host;
+mod info;
+mod record;
+mod rows;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytewright::scan::CaptureOptions;
+use bytewright::session::{self, Item, Pass};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use arguments::{capture_options, field_named};
+use host::PythonHost;
+pub(crate) use record::{Call, Flow, Packet};
+pub(crate) use rows::{Batch, Batches, Records, Rows, schema_of};
+
+use crate::error::{guarded, raised};
+use crate::values;
+
+/// What `bytewright.Capture` is made of.
+#[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
+pub(crate) struct Capture {
+    capture: Arc<session::Capture>,
+    options: CaptureOptions,
+    /// A file object, where the bytes come from one.
+    object: Option<Py<PyAny>>,
+}
+
+impl Capture {
+    fn host(&self) -> PythonHost<'_> {
+        PythonHost { object: self.object.as_ref() }
+    }
+
+    /// The one result of a pass.
+    fn result_of(&self, py: Python<'_>, pass: bytewright::Result<Pass>) -> PyResult<Option<Item>> {
+        let pass = raised(py, pass)?;
+        let result = pass.next(&self.host());
+        if result.is_err() {
+            pass.stop();
+        }
+        result
+    }
+}
+
+#[pymethods]
+impl Capture {
+    #[new]
+    #[pyo3(signature = (source, *, filter = None, inner = false, inflate = "auto", jobs = None))]
+    fn new(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        filter: Option<String>,
+        inner: bool,
+        inflate: &str,
+        jobs: Option<usize>,
+    ) -> PyResult<Capture> {
+        let options = capture_options(py, filter, inner, inflate, jobs)?;
+        if let Ok(path) = source.extract::<PathBuf>() {
+            let opened = py.detach(|| guarded(|| session::Capture::open(&path, options.clone())));
+            return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
+        }
+        let class = source.get_type().name()?.to_string();
+        if !source.hasattr("read")? {
+            let message = format!("expected a path or an object with read, found {class}");
+            return Err(PyTypeError::new_err(message));
+        }
+        let name = match source.getattr("name") {
+            Ok(name) if name.is_instance_of::<pyo3::types::PyString>() => name.to_string(),
+            _ => class,
+        };
+        let capture = raised(py, guarded(|| session::Capture::of_host(name, options.clone())))?;
+        Ok(Capture { capture: Arc::new(capture), options, object: Some(source.clone().unbind()) })
+    }
+
+    /// The path, or what stands for it.
+    #[getter]
+    fn name(&self) -> &str {
+        self.capture.name()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.capture.is_closed()
+    }
+
+    /// Closes it, and ends what reads it.
+    fn close(&self) -> PyResult<()> {
+        self.capture.close(&self.host())
+    }
+
+    /// Counts packets by the value of a field: a dict in order of the values, where those without the field are counted
+    /// under None.
+    fn count_by<'py>(&self, py: Python<'py>, field: &str) -> PyResult<Bound<'py, PyDict>> {
+        let field = raised(py, field_named(field))?;
+        let counts = PyDict::new(py);
+        if let Some(Item::Counts(found)) = self.result_of(py, self.capture.counts(field))? {
+            for (value, count) in found {
+                counts.set_item(values::object(py, value)?, count)?;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Reads all of the capture and says what it is, as a dict; `damage` is the error that ended it, or None.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.result_of(py, self.capture.info())? {
+            Some(Item::Info(found)) => info::to_dict(py, &found),
+            _ => Ok(PyDict::new(py)),
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! Rows of captures: one question, asked anew by each iteration and each reader of columns.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread;
+
+use bytewright::batch::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema};
+use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::flow::{self, FlowField};
+use bytewright::packet::Field;
+use bytewright::rpc::{self, CallField};
+use bytewright::scan::{CaptureOptions, FrameBatch};
+use bytewright::session::{self, CaptureSource, Item, Question, Step};
+use bytewright::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+
+use super::Capture;
+use super::arguments::{
+    call_fields, capture_options, flow_fields, flow_options, methods, packet_fields,
+};
+use super::host::{PythonHost, StreamHost};
+use super::record::{Call, Flow, Packet};
+use crate::error::{argument, raised, to_python};
+use crate::values;
+
+/// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
+/// Arrow's PyCapsule interface take it as columns. Each time, the captures are read anew.
+#[pyclass(frozen, module = "bytewright")]
+pub(crate) struct Rows {
+    captures: Vec<Source>,
+    options: CaptureOptions,
+    question: Question,
+}
+
+/// A capture that is open, or a file that is opened for each reading.
+enum Source {
+    Capture(Py<Capture>),
+    Path(PathBuf),
+}
+
+/// One reading of all captures.
+struct Reading {
+    rows: session::Rows,
+    /// The file objects of the captures, where they have some.
+    objects: Vec<Option<Py<PyAny>>>,
+}
+
+impl Reading {
+    fn step(&mut self) -> PyResult<Step> {
+        let object = self.objects.get(self.rows.place()).and_then(Option::as_ref);
+        self.rows.step(&PythonHost { object })
+    }
+
+    /// The next columns for Python.
+    fn next(&mut self) -> PyResult<Option<batch::Batch>> {
+        loop {
+            match self.step()? {
+                Step::Item(item) => return Ok(self.rows.batch(item)),
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The next columns for a program that reads a stream, perhaps in a thread that has nothing to do with Python.
+    fn next_of_stream(
+        &mut self,
+        owner: thread::ThreadId,
+    ) -> bytewright::Result<Option<batch::Batch>> {
+        loop {
+            let object = self.objects.get(self.rows.place()).and_then(Option::as_ref);
+            match self.rows.step(&StreamHost::new(object, owner))? {
+                Step::Item(item) => return Ok(self.rows.batch(item)),
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+}
+
+impl Rows {
+    fn of(
+        py: Python<'_>,
+        sources: &[Bound<'_, PyAny>],
+        question: Question,
+        options: Option<CaptureOptions>,
+    ) -> PyResult<Rows> {
+        let mut captures = Vec::with_capacity(sources.len());
+        for source in sources {
+            captures.push(match source.cast::<Capture>() {
+                Ok(capture) => Source::Capture(capture.clone().unbind()),
+                Err(_) => Source::Path(source.extract()?),
+            });
+        }
+        if captures.is_empty() {
+            return Err(argument(py, "expected a capture, found none"));
+        }
+        Ok(Rows { captures, options: options.unwrap_or_default(), question })
+    }
+
+    fn read(&self, py: Python<'_>) -> Reading {
+        let mut objects = Vec::with_capacity(self.captures.len());
+        let captures = self.captures.iter().map(|source| match source {
+            Source::Capture(capture) => {
+                let capture = capture.get();
+                objects.push(capture.object.as_ref().map(|object| object.clone_ref(py)));
+                CaptureSource::Open(std::sync::Arc::clone(&capture.capture))
+            }
+            Source::Path(path) => {
+                objects.push(None);
+                CaptureSource::Path(path.clone(), self.options.clone())
+            }
+        });
+        let rows = session::Rows::new(captures.collect(), self.question.clone());
+        Reading { rows, objects }
+    }
+
+    /// Where the rows come from, for whoever finds them in a file later.
+    fn origin(&self) -> Origin {
+        let sources = self.captures.iter().map(|source| match source {
+            Source::Capture(capture) => capture.get().capture.name().to_owned(),
+            Source::Path(path) => path.display().to_string(),
+        });
+        let filter = match self.captures.first() {
+            Some(Source::Capture(capture)) => capture.get().options.filter.clone(),
+            _ => self.options.filter.clone(),
+        };
+        Origin { sources: sources.collect(), filter }
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// `Rows.packets(sources, fields, rows, **options)`
+    #[staticmethod]
+    #[pyo3(name = "_packets", signature = (sources, fields, rows, *, filter = None, inner = false, inflate = "auto", jobs = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn packets(
+        py: Python<'_>,
+        sources: Vec<Bound<'_, PyAny>>,
+        fields: Vec<String>,
+        rows: usize,
+        filter: Option<String>,
+        inner: bool,
+        inflate: &str,
+        jobs: Option<usize>,
+    ) -> PyResult<Rows> {
+        if rows == 0 {
+            return Err(argument(py, "expected rows above 0, found 0"));
+        }
+        let question = Question::Packets(packet_fields(py, &fields)?, rows);
+        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+    }
+
+    /// Packets with their bytes, of one capture.
+    #[staticmethod]
+    #[pyo3(name = "_frames")]
+    fn frames(py: Python<'_>, source: Bound<'_, PyAny>) -> PyResult<Rows> {
+        Rows::of(py, &[source], Question::Frames, None)
+    }
+
+    #[staticmethod]
+    #[pyo3(
+        name = "_flows",
+        signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None,
+                     inner = false, inflate = "auto", jobs = None)
+    )]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn flows(
+        py: Python<'_>,
+        sources: Vec<Bound<'_, PyAny>>,
+        fields: Vec<String>,
+        idle_timeout: Option<f64>,
+        active_timeout: Option<f64>,
+        max_flows: usize,
+        filter: Option<String>,
+        inner: bool,
+        inflate: &str,
+        jobs: Option<usize>,
+    ) -> PyResult<Rows> {
+        let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
+        let question = Question::Flows(flow_fields(py, &fields)?, limits);
+        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+    }
+
+    #[staticmethod]
+    #[pyo3(
+        name = "_calls",
+        signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, inner = false,
+                     inflate = "auto", jobs = None)
+    )]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn calls(
+        py: Python<'_>,
+        sources: Vec<Bound<'_, PyAny>>,
+        fields: Vec<String>,
+        idl: Option<PathBuf>,
+        service: Option<&str>,
+        include: Vec<PathBuf>,
+        filter: Option<String>,
+        inner: bool,
+        inflate: &str,
+        jobs: Option<usize>,
+    ) -> PyResult<Rows> {
+        let methods = methods(py, idl, service, &include)?;
+        let question = Question::Calls(call_fields(py, &fields)?, methods);
+        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        names(py, &self.question.schema())
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> Records {
+        Records { state: Mutex::new((self.read(py), Waiting::None)) }
+    }
+
+    /// Iterates over the rows in batches of columns.
+    fn batches(&self, py: Python<'_>) -> Batches {
+        Batches { reading: Mutex::new(self.read(py)) }
+    }
+
+    /// The columns as Arrow's C stream. A schema that is asked for is not needed to read it.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let schema = self.question.schema();
+        let mut reading = self.read(py);
+        let owner = thread::current().id();
+        let next = move || reading.next_of_stream(owner);
+        let metadata = self.origin().metadata(&schema);
+        let stream = ArrowArrayStream::new(&schema, ExportOptions::default(), metadata, next);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The names and types of the columns as Arrow's C schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = self.question.schema();
+        let schema =
+            ArrowSchema::new(&schema, ExportOptions::default(), &self.origin().metadata(&schema));
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    fn __repr__(&self) -> String {
+        let schema = self.question.schema();
+        let fields: Vec<&str> = schema.fields().iter().map(batch::Field::name).collect();
+        format!(
+            "<{} of {}: {}>",
+            schema.name(),
+            self.origin().sources.join(", "),
+            fields.join(", ")
+        )
+    }
+}
+
+fn names<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, schema.fields().iter().map(batch::Field::name))
+}
+
+/// Nobody waits for another thread's turn with Python's lock held: whoever has it would need that lock.
+fn entered<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            let message = "expected an iterator that no other thread is using, found one in use";
+            Err(to_python(py, &Error::new(ErrorKind::Lock, message)))
+        }
+    }
+}
+
+/// An iterator over batches of columns.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct Batches {
+    reading: Mutex<Reading>,
+}
+
+#[pymethods]
+impl Batches {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        Ok(entered(py, &self.reading)?.next()?.map(Batch))
+    }
+}
+
+/// Some rows as columns.
+#[pyclass(frozen, module = "bytewright")]
+pub(crate) struct Batch(batch::Batch);
+
+#[pymethods]
+impl Batch {
+    /// The names of the columns.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        names(py, self.0.schema())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The values of a column as a list.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let place = raised(py, self.0.schema().place_of(name))?;
+        let values = (0..self.0.len()).map(|row| values::object(py, self.0.value(row, place)));
+        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The columns as lists by their names.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for field in self.0.schema().fields() {
+            dict.set_item(field.name(), self.__getitem__(py, field.name())?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The columns as Arrow's C schema and C array.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        let array = raised(py, ArrowArray::new(self.0.clone(), ExportOptions::default()))?;
+        Ok((self.__arrow_c_schema__(py)?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+    }
+
+    /// The names and types of the columns as Arrow's C schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = ArrowSchema::new(self.0.schema(), ExportOptions::default(), &[]);
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    fn __repr__(&self) -> String {
+        let schema = self.0.schema();
+        let fields: Vec<&str> = schema.fields().iter().map(batch::Field::name).collect();
+        format!("<Batch of {} {}: {}>", self.0.len(), schema.name(), fields.join(", "))
+    }
+}
+
+/// An iterator over records.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct Records {
+    state: Mutex<(Reading, Waiting)>,
+}
+
+/// Records that were read and not given yet.
+enum Waiting {
+    None,
+    Frames(FrameBatch, usize),
+    Rows(batch::Batch, usize),
+    Flows(std::vec::IntoIter<flow::Flow>),
+    Calls(std::vec::IntoIter<rpc::Call>),
+}
+
+impl Waiting {
+    fn of(item: Item) -> Waiting {
+        match item {
+            Item::Frames(batch) => Waiting::Frames(batch, 0),
+            Item::Columns(batch) => Waiting::Rows(batch, 0),
+            Item::Flows(flows) => Waiting::Flows(flows.into_iter()),
+            Item::Calls(calls, _) => Waiting::Calls(calls.into_iter()),
+            _ => Waiting::None,
+        }
+    }
+
+    /// The next record as an object.
+    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self {
+            Waiting::None => Ok(None),
+            Waiting::Frames(batch, place) => {
+                let Some(packet) = Packet::copied(batch, *place) else { return Ok(None) };
+                *place += 1;
+                Ok(Some(Bound::new(py, packet)?.into_any()))
+            }
+            Waiting::Rows(batch, place) if *place < batch.len() => {
+                let columns = 0..batch.columns().len();
+                let values = columns.map(|column| values::object(py, batch.value(*place, column)));
+                let row = PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?;
+                *place += 1;
+                Ok(Some(row.into_any()))
+            }
+            Waiting::Rows(..) => Ok(None),
+            Waiting::Flows(flows) => {
+                flows.next().map(|flow| Ok(Bound::new(py, Flow(flow))?.into_any())).transpose()
+            }
+            Waiting::Calls(calls) => {
+                calls.next().map(|call| Ok(Bound::new(py, Call(call))?.into_any())).transpose()
+            }
+        }
+    }
+
+    /// What is used up, where its memory can serve again.
+    fn used(&mut self) -> Option<Item> {
+        match std::mem::replace(self, Waiting::None) {
+            Waiting::Frames(batch, _) => Some(Item::Frames(batch)),
+            _ => None,
+        }
+    }
+}
+
+#[pymethods]
+impl Records {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut state = entered(py, &self.state)?;
+        let (reading, waiting) = &mut *state;
+        loop {
+            if let Some(record) = waiting.next(py)? {
+                return Ok(Some(record));
+            }
+            if let Some(used) = waiting.used() {
+                reading.rows.recycle(used);
+            }
+            match reading.step()? {
+                Step::Item(item) => *waiting = Waiting::of(item),
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The names, types and meanings of the fields of packets, flows or calls.
+#[pyfunction]
+pub(crate) fn schema_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    let schema = match name {
+        "packets" => Field::SCHEMA,
+        "flows" => FlowField::SCHEMA,
+        "calls" => CallField::SCHEMA,
+        other => {
+            let message = format!("expected packets, flows or calls, found {other}");
+            return Err(argument(py, message));
+        }
+    };
+    let fields = schema.fields().iter().map(|field| {
+        (field.name(), field.data_type().name(), field.is_nullable(), field.meaning())
+    });
+    PyList::new(py, fields)
+}

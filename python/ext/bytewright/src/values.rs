@@ -1,0 +1,23 @@
+//! Values of rows as Python's objects.
+
+use bytewright::batch::Value;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+
+/// The object for a value. Times are nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text.
+pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Unsigned(number) | Value::Duration(number) => PyInt::new(py, number).into_any(),
+        Value::Signed(number) | Value::Time(number) => PyInt::new(py, number).into_any(),
+        Value::Double(number) => PyFloat::new(py, number).into_any(),
+        Value::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+        Value::Address(address) => PyString::new(py, &address.to_string()).into_any(),
+        Value::Text(text) | Value::Json(text) => PyString::new(py, text).into_any(),
+        Value::ShortText(text) => PyString::new(py, text.as_str()).into_any(),
+        Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
+        Value::Uuid(bytes) => {
+            py.import("uuid")?.getattr("UUID")?.call1((py.None(), PyBytes::new(py, &bytes)))?
+        }
+    })
+}

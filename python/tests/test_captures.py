@@ -1,0 +1,352 @@
+"""Goal: what a capture holds is the same as objects, as columns and as the command prints it, from wherever its bytes come.
+
+Method: the samples are read in every way and compared, with the command's JSON lines above all.
+"""
+
+import ast
+import gzip
+import io
+import json
+import os
+import pathlib
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+
+import pyarrow
+import pytest
+
+import bytewright
+from bytewright import Call, Capture, Flow, Packet, _bytewright
+
+SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
+WEB = SAMPLES / "web.pcap.gz"
+CAPTURES = sorted(path for path in SAMPLES.iterdir() if ".pcap" in path.name)
+KINDS = {"packets": Packet, "flows": Flow, "calls": Call}
+
+
+def command(*arguments):
+    told = subprocess.run([sys.executable, "-m", "bytewright", *map(str, arguments)], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def names_of(kind):
+    return [name for name, *_ in _bytewright.schema_of(kind)]
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_packets_are_what_the_command_prints(path):
+    names = names_of("packets")
+    printed = command("packets", "--json", "--fields", ",".join(names), path)
+    with Capture(path) as capture:
+        packets = list(capture)
+        assert [packet.to_dict() for packet in packets] == printed
+        assert [tuple(row.values()) for row in printed] == list(capture.packets(*names))
+        batches = list(capture.batches(*names, rows=100))
+    assert [len(batch) for batch in batches[:-1]] == [100] * (len(batches) - 1)
+    for name in names:
+        assert [value for batch in batches for value in batch[name]] == [row[name] for row in printed]
+    assert [len(packet.captured) for packet in packets] == [packet.caplen for packet in packets]
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_flows_and_counts_are_what_the_command_prints(path):
+    printed = command("flows", "--json", path)
+    flows = bytewright.flows(path)
+    assert [flow.to_dict() for flow in flows] == printed
+    assert pyarrow.table(flows).drop("ts").to_pylist()[0].keys() == printed[0].keys() - {"ts"} if printed else True
+    assert bytewright.info(path)["packets"] == sum(bytewright.count_by(path, "proto").values())
+    assert {**bytewright.info(path), "damage": None} == {**command("info", "--json", path)[0], "damage": None}
+
+
+def test_calls_are_what_the_command_prints():
+    path = SAMPLES / "warehouse.pcap.zst"
+    names = names_of("calls")
+    printed = [{name: row[name] for name in names} for row in command("rpc", "--calls", "--json", path)]
+    calls = list(bytewright.calls(path))
+    assert [call.to_dict() for call in calls] == printed and len(calls) > 0
+    only = list(bytewright.calls(path, idl=SAMPLES / "warehouse.thrift", service="Store"))
+    assert 0 < len(only) <= len(calls) and {call.method for call in only} <= {call.method for call in calls}
+    with pytest.raises(bytewright.ArgumentError, match="expected idl beside service or include"):
+        bytewright.calls(path, service="Warehouse")
+
+
+def test_columns_of_arrow_are_the_values_of_the_rows():
+    names = names_of("packets")
+    table = pyarrow.table(bytewright.packets(WEB, *names))
+    assert table.column_names == names
+    rows = list(Capture(WEB).packets(*names))
+    for place, name in enumerate(names):
+        column = table.column(name)
+        if pyarrow.types.is_timestamp(column.type):
+            assert str(column.type) == "timestamp[ns, tz=UTC]"
+            column = column.cast(pyarrow.int64())
+        assert column.to_pylist() == [row[place] for row in rows], name
+    table.validate(full=True)
+
+
+def test_a_schema_says_what_its_fields_mean():
+    schema = pyarrow.schema(bytewright.flows(WEB))
+    assert schema.names == names_of("flows")
+    for name, _, is_nullable, meaning in _bytewright.schema_of("flows"):
+        field = schema.field(name)
+        assert field.nullable == is_nullable and field.metadata[b"meaning"].decode() == meaning
+    assert schema.metadata[b"bytewright.sources"].decode() == str(WEB)
+
+
+def test_a_batch_can_be_taken_as_often_as_wanted():
+    batch = next(Capture(WEB).batches("ts", "dst_port", rows=10))
+    one, two = pyarrow.record_batch(batch), pyarrow.record_batch(batch)
+    assert one.equals(two) and one.num_rows == len(batch) == 10
+    assert batch.to_dict()["dst_port"] == one.column("dst_port").to_pylist()
+    assert repr(batch) == "<Batch of 10 packets: ts, dst_port>" and batch.columns == ("ts", "dst_port")
+
+
+def test_streams_that_nobody_reads_are_released():
+    rows = bytewright.packets(WEB)
+    for _ in range(50):
+        rows.__arrow_c_stream__()
+        pyarrow.RecordBatchReader.from_stream(rows).read_next_batch()
+        next(iter(rows))
+    time.sleep(0.2)
+    assert threading.active_count() == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stubs_say_of_fields_what_the_core_says(kind):
+    stub = pathlib.Path(_bytewright.__file__).with_name("_bytewright.pyi")
+    [cls] = [one for one in ast.parse(stub.read_text()).body if getattr(one, "name", "") == KINDS[kind].__name__]
+    told = {}
+    for method in cls.body:
+        if isinstance(method, ast.FunctionDef) and ast.get_docstring(method):
+            told[method.name] = (ast.unparse(method.returns), ast.get_docstring(method))
+    assert KINDS[kind].__match_args__ == tuple(names_of(kind))
+    closed = {"protocol", "outcome"}
+    for name, data_type, is_nullable, meaning in _bytewright.schema_of(kind):
+        is_text = data_type in ("address", "text") or name in closed
+        expected = ("str" if is_text else "int") + (" | None" if is_nullable else "")
+        assert told.pop(name) == (expected, meaning)
+    assert set(told) <= {"captured", "payload"}
+
+
+def test_packets_are_objects_of_their_own():
+    packets = list(Capture(WEB))
+    first, again = packets[0], next(iter(Capture(WEB)))
+    assert first == again and hash(first) == hash(again) and first != packets[1] and first != 1
+    assert len({*packets, *Capture(WEB)}) == len(set(packets))
+    assert repr(first).startswith(f"Packet(ts={first.ts}, src_ip='::', dst_ip='ff02::16', proto=58, length=270")
+    match first:
+        case Packet(src_ip="::", proto=58, length=length):
+            assert length == 270
+        case _:
+            pytest.fail("no match")
+    http = next(packet for packet in packets if packet.dst_port == 80 and packet.payload)
+    assert http.captured.endswith(http.payload) and http.payload.startswith(b"GET ")
+    with pytest.raises(AttributeError):
+        first.length = 1
+
+
+def test_a_capture_comes_from_a_path_or_a_file_object():
+    expected = bytewright.count_by(WEB, "dst_port")
+    content = gzip.decompress(WEB.read_bytes())
+
+    class Trickle:
+        def __init__(self):
+            self.file = io.BytesIO(content)
+
+        def read(self, count):
+            return bytearray(self.file.read(min(count, 1000)))
+
+    with open(WEB, "rb") as file, gzip.open(WEB) as inflated:
+        for source in (str(WEB), WEB, file, io.BytesIO(content), inflated, Trickle()):
+            with Capture(source) as capture:
+                assert capture.count_by("dst_port") == expected
+    with Capture(io.BytesIO(content)) as capture:
+        assert len(pyarrow.table(capture.packets())) == 8760
+        with pytest.raises(bytewright.ClosedError, match="which can be read once"):
+            next(iter(capture))
+    with pytest.raises(TypeError, match="expected a path or an object with read, found int"):
+        Capture(7)
+    with pytest.raises(TypeError, match="expected bytes from read, found str; open the file in binary mode"):
+        list(Capture(io.StringIO("text")))
+
+
+def test_what_an_object_raises_comes_through():
+    class Broken:
+        def read(self, count):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(Capture(Broken()))
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        pyarrow.table(Capture(Broken()).packets())
+
+
+def test_several_captures_patterns_and_jobs_are_read_as_one(tmp_path):
+    paths = [SAMPLES / "vlan.pcapng", SAMPLES / "tunnels.pcap", WEB]
+    expected = [row for path in paths for row in bytewright.packets(path)]
+    for jobs in (1, 2):
+        assert list(bytewright.packets(paths, jobs=jobs)) == expected
+    with open(paths[1], "rb") as file:
+        assert list(bytewright.packets([Capture(paths[0]), file, paths[2]])) == expected
+    for number, path in enumerate(paths):
+        (tmp_path / f"{number}.pcap").symlink_to(path)
+    assert list(bytewright.packets(f"{tmp_path}/*.pcap")) == expected
+    assert sum(bytewright.count_by(paths, "dst_port").values()) == len(expected)
+    assert list(bytewright.flows(*paths))[0] == next(iter(bytewright.flows(paths)))
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        bytewright.packets(f"{tmp_path}/*.none")
+
+
+def test_damage_gives_what_is_before_it_and_then_the_error(tmp_path):
+    content = gzip.decompress(WEB.read_bytes())
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(content[:100_000])
+    good = []
+    with pytest.raises(bytewright.TruncatedError) as raised:
+        for packet in Capture(path):
+            good.append(packet)
+    assert isinstance(raised.value, EOFError)
+    assert raised.value.file == str(path) and raised.value.offset == 99_948
+    assert (raised.value.needed, raised.value.available) == (92, 52)
+    assert good == list(Capture(WEB))[: len(good)] and len(good) > 100
+    reader = pyarrow.RecordBatchReader.from_stream(bytewright.packets(path, "length"))
+    assert reader.read_next_batch().num_rows == len(good)
+    with pytest.raises(pyarrow.ArrowInvalid, match="byte 99948: expected a packet record"):
+        reader.read_next_batch()
+    assert isinstance(bytewright.info(path)["damage"], bytewright.TruncatedError)
+    path.write_bytes(b"no capture")
+    with pytest.raises(bytewright.FormatError, match="expected a .*capture"):
+        list(Capture(path))
+
+
+def test_mutated_captures_raise_errors_and_nothing_else(tmp_path):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    content = (SAMPLES / "interfaces.pcapng").read_bytes()
+    for _ in range(200):
+        changed = bytearray(content)
+        for _ in range(chance.randrange(1, 5)):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        try:
+            list(Capture(io.BytesIO(changed)))
+            list(Capture(io.BytesIO(changed)).flows())
+        except (bytewright.FormatError, bytewright.TruncatedError, bytewright.LimitError):
+            pass
+
+
+def test_wrong_arguments_are_refused_before_anything_is_read():
+    with pytest.raises(bytewright.ArgumentError, match="found dst_prot; did you mean dst_port"):
+        bytewright.packets("missing.pcap", "dst_prot")
+    with pytest.raises(bytewright.ArgumentError, match="expected rows above 0, found 0"):
+        Capture(WEB).batches(rows=0)
+    with pytest.raises(bytewright.ArgumentError, match="inflate"):
+        Capture(WEB, inflate="quickly")
+    with pytest.raises(bytewright.ArgumentError, match="timeout of 0 seconds or more, found -1"):
+        Capture(WEB).flows(idle_timeout=-1)
+    with pytest.raises(bytewright.ArgumentError, match="expected a capture, found none"):
+        bytewright.flows()
+    with pytest.raises(FileNotFoundError):
+        Capture("missing.pcap")
+    with pytest.raises(TypeError, match="cannot pickle a Capture"):
+        pickle.dumps(Capture(WEB))
+
+
+def test_a_filter_leaves_packets_out():
+    expected = [packet for packet in Capture(WEB) if packet.proto == 6 and 80 in (packet.src_port, packet.dst_port)]
+    found = list(Capture(WEB, filter="tcp port 80"))
+    assert found == expected and len(found) > 0
+    with pytest.raises(bytewright.ArgumentError):
+        Capture(WEB, filter="no such thing")
+
+
+def test_a_closed_capture_says_so_and_ends_what_reads_it():
+    capture = Capture(WEB)
+    packets = iter(capture)
+    next(packets)
+    capture.close()
+    assert capture.closed and repr(capture).endswith("(closed)>")
+    for use in (lambda: capture.count_by("proto"), lambda: next(iter(capture)), lambda: pyarrow.table(capture.packets())):
+        with pytest.raises(Exception, match="expected an open capture, found it closed"):
+            use()
+    with pytest.raises(bytewright.ClosedError):
+        list(packets)
+
+
+def endless():
+    """A capture that never ends, as a pipe has it: the file to read from."""
+    header = gzip.decompress(WEB.read_bytes())[:24]
+    record = bytes(16)
+    read, write = os.pipe()
+    os.write(write, header + record)
+    return read, write
+
+
+@pytest.mark.parametrize("use", ["next(iter(capture))", "capture.count_by('proto')", "pyarrow.table(capture.packets())"])
+def test_ctrl_c_ends_reading(use):
+    read, write = endless()
+    code = f"""
+import bytewright, pyarrow, sys
+capture = bytewright.Capture("/dev/fd/{read}")
+print("begun", flush=True)
+try:
+    {use}
+    {use}
+    list(capture.flows())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], pass_fds=[read], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    told, _ = child.communicate(timeout=20)
+    os.close(read)
+    os.close(write)
+    assert "interrupted" in told or child.returncode == -signal.SIGINT or child.returncode == 1
+
+
+def test_threads_read_side_by_side():
+    capture, found, failures = Capture(WEB), [], []
+
+    def work():
+        try:
+            found.append(sum(packet.length for packet in capture))
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == [] and len(set(found)) == 1
+
+
+def test_errors_leave_nothing_behind(tmp_path):
+    content = gzip.decompress(WEB.read_bytes())[:1000]
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(content)
+
+    def provoke():
+        with pytest.raises(bytewright.TruncatedError):
+            list(Capture(path))
+        with pytest.raises(bytewright.ArgumentError):
+            bytewright.count_by(path, "no_field")
+
+    for _ in range(20):
+        provoke()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(300):
+        provoke()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 100_000, grown
