@@ -1,6 +1,6 @@
 //! What every host language needs, and none should write: passes over captures on a thread of their own, and how they
-//! wait, are interrupted and end; tables that threads share, by turns. A face says things its language's way, converts
-//! values, and implements [`Host`] and [`TurnHost`].
+//! wait, are interrupted and end; tables that threads share, by turns; readers and writers as steps. A face says things
+//! its language's way, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
 
 mod background;
 mod capture;
@@ -9,9 +9,12 @@ mod flows;
 mod held_packet;
 mod host;
 mod pass;
+mod reader;
 mod rows;
+mod stream_host;
 pub mod table;
 mod turn;
+mod writer;
 
 pub use background::{Background, Event, HostSource, Outlet};
 pub use capture::Capture;
@@ -20,5 +23,8 @@ pub use flows::{FlowTableFile, OpenFlows};
 pub use held_packet::HeldPacket;
 pub use host::{Blocking, Host};
 pub use pass::{Item, Pass};
+pub use reader::{DIRECT_MIN, Destination, Operation, Reader};
 pub use rows::{CaptureSource, Question, Rows, Step};
+pub use stream_host::{StreamHost, Whence};
 pub use turn::{Caller, SingleCaller, Taken, Turn, TurnHost};
+pub use writer::{GATHERED_MAX, Writer};

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-# Before Ruby 3.2, IO has its methods for waiting from there.
-require "io/wait"
-require_relative "blocking"
+require_relative "object_stream"
 require_relative "extension"
 Bytewright.send(:define_readers)
 
@@ -27,6 +25,7 @@ module Bytewright
   # ends an operation that waits (Thread#raise, Timeout), what it had read by then is read again.
   class Reader < ReaderStream
     include Enumerable
+    include ObjectStream
 
     # Bytes that are asked of an object at once.
     PIECE = 65_536
@@ -36,12 +35,7 @@ module Bytewright
 
     # When that may come. The Hashes are made once: a wait is to cost nothing beside itself.
     ASLEEP, AWAKE, READING = [{ Woken => :immediate }, { Woken => :never }, { Object => :never }].each(&:freeze)
-
-    # What a place may be counted from, as numbers of the extension.
-    WHENCES = {
-      IO::SEEK_SET => 0, SET: 0, IO::SEEK_CUR => 1, CUR: 1, IO::SEEK_END => 2, END: 2
-    }.freeze
-    private_constant :PIECE, :Woken, :ASLEEP, :AWAKE, :READING, :WHENCES
+    private_constant :PIECE, :Woken, :ASLEEP, :AWAKE, :READING
 
     class << self
       # Opens a file, or reads from an object.
@@ -124,20 +118,9 @@ module Bytewright
 
       def from_object(object, compressed, encoding)
         encoding ||= (object.external_encoding if object.respond_to?(:external_encoding)) || Encoding.default_external
-        origin = position_of(object)
-        open_object(object.class.to_s, !origin.nil?, compressed, encoding).tap do |reader|
-          reader.send(:attach, object, origin)
+        open_object(object.class.to_s, ObjectStream.position_of(object), compressed, encoding).tap do |reader|
+          reader.send(:attach, object)
         end
-      end
-
-      # Where an object is, if it can be told to go back there.
-      def position_of(object)
-        return unless object.respond_to?(:pos) && object.respond_to?(:seek)
-        return if object.is_a?(IO) && !object.stat.file?
-
-        object.pos
-      rescue SystemCallError, IOError
-        nil
       end
     end
 
@@ -184,7 +167,7 @@ module Bytewright
     # @raise [Errno::ESPIPE] backwards, or from the end, in what can be read once; nothing is read then
     # @raise [Errno::EINVAL] where the place is before the beginning
     def seek(offset, whence = IO::SEEK_SET)
-      go(WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{whence}" }, offset)
+      go(whence_number(whence), offset)
       0
     end
 
@@ -271,8 +254,7 @@ module Bytewright
     # @raise [LockError] while this very thread reads: in a signal handler
     def close
       close_stream(Woken)
-      @owned&.close
-      @owned = nil
+      close_owned
     end
 
     # @return [String] its name, and whether it is closed
@@ -284,25 +266,18 @@ module Bytewright
 
     private
 
-    # Keeps the object that bytes come from, and where it was.
-    def attach(object, origin)
+    # Keeps the object that bytes come from.
+    def attach(object)
       @object = object
-      @origin = origin
       @asks = object.respond_to?(:readpartial) ? :readpartial : :read
       return unless object.is_a?(IO)
 
       @piece = String.new(capacity: PIECE)
-      @blocks = Blocking.blocks?(object)
-    end
-
-    # Keeps an IO that is closed with the reader.
-    def own(io)
-      @owned = io
+      @blocks = ObjectStream.blocks?(object)
     end
 
     # Called where more bytes are needed than there are: asks the object for some, and waits for them.
     def bring_input
-      go_where_bytes_are_wanted
       return supply(@object.public_send(@asks, PIECE)) unless @piece
 
       # Ruby checks for interrupts between reading and answering, and what was read would be lost. So it
@@ -346,29 +321,6 @@ module Bytewright
     def be_woken
       Thread.handle_interrupt(ASLEEP) { Thread.pass }
     rescue Woken
-      nil
-    end
-
-    def go_where_bytes_are_wanted
-      offset = take_sought or return
-      begin
-        @object.seek(@origin + offset)
-      rescue Exception
-        put_sought_back(offset)
-        raise
-      end
-    end
-
-    # Where the object ends, if it can say so.
-    def end_of_object
-      before = @object.pos
-      begin
-        @object.seek(0, IO::SEEK_END)
-        @object.pos - @origin
-      ensure
-        @object.seek(before)
-      end
-    rescue ArgumentError
       nil
     end
 

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-# Before Ruby 3.2, IO has its methods for waiting from there.
-require "io/wait"
-require_relative "blocking"
+require_relative "object_stream"
 require_relative "extension"
 Bytewright.send(:define_writers)
 
@@ -19,15 +17,13 @@ module Bytewright
   # What is written is in the file when it is flushed or closed. An error loses nothing: what was not
   # written is gathered still.
   class Writer < WriterStream
+    include ObjectStream
+
     # Bytes that an object is given at once.
     PIECE = 65_536
     # What a pipe takes at once where it says that it takes something.
     PIPE_PIECE = 4_096
-    # What a place may be counted from, as numbers of the extension.
-    WHENCES = {
-      IO::SEEK_SET => 0, SET: 0, IO::SEEK_CUR => 1, CUR: 1, IO::SEEK_END => 2, END: 2
-    }.freeze
-    private_constant :PIECE, :PIPE_PIECE, :WHENCES
+    private_constant :PIECE, :PIPE_PIECE
 
     class << self
       # Opens a file to be written, or writes to an object.
@@ -117,7 +113,7 @@ module Bytewright
       end
 
       def to_object(object)
-        open_object(object.class.to_s).tap { |writer| writer.send(:attach, object) }
+        open_object(object.class.to_s, ObjectStream.position_of(object)).tap { |writer| writer.send(:attach, object) }
       end
     end
 
@@ -158,7 +154,7 @@ module Bytewright
     # @raise [Errno::ESPIPE] in a pipe or a socket, or an object without +seek+ and +pos+
     # @raise [Errno::EINVAL] where the place is before the beginning
     def seek(offset, whence = IO::SEEK_SET)
-      go(WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{whence}" }, offset)
+      go(whence_number(whence), offset)
       0
     end
 
@@ -209,18 +205,13 @@ module Bytewright
 
     def attach(object)
       @object = object
-      @origin = position_of(object)
       return unless object.is_a?(IO)
 
       object.flush
       @is_io = true
       # A pipe that does not block takes what there is room for; another one could block for ever.
-      takes_a_part = object.stat.file? || !Blocking.blocks?(object)
+      takes_a_part = object.stat.file? || !ObjectStream.blocks?(object)
       @piece = takes_a_part ? PIECE : PIPE_PIECE
-    end
-
-    def own(io)
-      @owned = io
     end
 
     # Closes without writing.
@@ -229,46 +220,10 @@ module Bytewright
       close_owned
     end
 
-    def close_owned
-      @owned&.close
-      @owned = nil
-    end
-
     # Called where all of the gathered bytes went to the object.
     def flush_object(fsync)
       @object.flush if @object.respond_to?(:flush)
       @object.fsync if fsync && @object.respond_to?(:fsync)
-    end
-
-    # Where an object is, if it can be told to go elsewhere.
-    def position_of(object)
-      return unless object.respond_to?(:pos) && object.respond_to?(:seek)
-      return if object.is_a?(IO) && !object.stat.file?
-
-      object.pos
-    rescue SystemCallError, IOError
-      nil
-    end
-
-    # Goes to a place in the object, which is at +position+, counted from where it was at first.
-    def go_in_object(whence, offset, position)
-      raise Errno::ESPIPE, name unless @origin
-
-      base = [0, position][whence] || end_of_object(position)
-      raise Errno::EINVAL, name if base + offset < 0
-
-      # The object and the position are changed together, or neither is.
-      Thread.handle_interrupt(Object => :never) do
-        @object.seek(@origin + base + offset)
-        went(base + offset)
-      end
-    end
-
-    def end_of_object(position)
-      @object.seek(0, IO::SEEK_END)
-      @object.pos - @origin
-    ensure
-      @object.seek(@origin + position)
     end
 
     # Called where gathered bytes are to go to the object: gives it some, and waits until it takes them.

@@ -28,6 +28,7 @@ mod reading;
 mod record;
 mod selection;
 mod snapshot;
+mod stream_host;
 mod table;
 mod thrift;
 mod turn;

@@ -12,10 +12,9 @@ use magnus::value::{InnerValue, Opaque};
 use magnus::{Error, Mutex, Ruby, Value};
 use rb_sys::VALUE;
 
-pub(crate) use bytewright::session::Taken;
-
 use crate::border::{adjust_memory_usage, lock};
 use crate::host::RubyHost;
+use crate::memory_report::MemoryReport;
 
 /// A fiber and its thread. Who keeps one marks it, so that no others get their addresses.
 #[derive(Clone, Copy)]
@@ -30,6 +29,10 @@ impl Strand {
         let (fiber, thread) = (ruby.fiber_current().as_value(), ruby.thread_current().as_value());
         let addresses = (fiber.as_raw(), thread.as_raw());
         Strand { fiber: fiber.into(), thread: thread.into(), addresses }
+    }
+
+    pub(crate) fn thread(&self, ruby: &Ruby) -> Value {
+        self.thread.get_inner_with(ruby)
     }
 }
 
@@ -65,14 +68,34 @@ impl TurnMutex {
 
 /// Ruby, for an object whose turn goes with a mutex.
 pub(crate) struct Sharing<'a> {
-    ruby: &'a Ruby,
+    pub(crate) ruby: &'a Ruby,
     host: RubyHost<'a>,
     mutex: &'a TurnMutex,
+    /// The reader or writer; nil for a table.
+    pub(crate) object: Value,
+    /// What the collector is told of a reader.
+    pub(crate) memory: Option<&'a MemoryReport>,
 }
 
 impl<'a> Sharing<'a> {
     pub(crate) fn new(ruby: &'a Ruby, mutex: &'a TurnMutex) -> Self {
-        Sharing { ruby, host: RubyHost::new(ruby), mutex }
+        Sharing {
+            ruby,
+            host: RubyHost::new(ruby),
+            mutex,
+            object: ruby.qnil().as_value(),
+            memory: None,
+        }
+    }
+
+    /// For a reader or a writer.
+    pub(crate) fn of_stream(
+        ruby: &'a Ruby,
+        mutex: &'a TurnMutex,
+        object: Value,
+        memory: Option<&'a MemoryReport>,
+    ) -> Self {
+        Sharing { object, memory, ..Self::new(ruby, mutex) }
     }
 
     /// What an operation of the core gives, with its failure as an exception.
@@ -116,7 +139,10 @@ impl TurnHost for Sharing<'_> {
         });
         let mutex = mutex.get_inner_with(self.ruby);
         // A signal's handler may take a mutex, but not wait for it.
-        if mutex.trylock() { Ok(()) } else { mutex.lock() }
+        if mutex.trylock() {
+            return Ok(());
+        }
+        mutex.lock().map_err(|error| self.turn_refused(error))
     }
 
     fn unlock_turn(&self) -> Result<(), Error> {
@@ -137,50 +163,5 @@ impl TurnHost for Sharing<'_> {
 
     fn adjust_memory(&self, bytes: isize) {
         adjust_memory_usage(bytes);
-    }
-}
-
-/// A turn that one fiber at a time can take, of an object that is not a table.
-#[derive(Default)]
-pub(crate) struct Turn {
-    turn: session::Turn<Strand>,
-    mutex: TurnMutex,
-}
-
-impl Turn {
-    pub(crate) fn mark(&self, marker: &Marker) {
-        self.mutex.mark(marker, &self.turn);
-    }
-
-    /// Whether it is somebody's, perhaps of this fiber.
-    #[inline]
-    pub(crate) fn is_taken(&self) -> bool {
-        self.turn.is_taken()
-    }
-
-    /// The thread whose turn it is.
-    pub(crate) fn thread(&self, ruby: &Ruby) -> Option<Value> {
-        self.turn.holder().map(|holder| holder.thread.get_inner_with(ruby))
-    }
-
-    /// Whether it is this fiber's.
-    pub(crate) fn is_mine(&self, ruby: &Ruby) -> bool {
-        self.turn.is_mine(&self.sharing(ruby))
-    }
-
-    /// Waits until it is this fiber's. A `LockError` where another fiber of this thread has it.
-    pub(crate) fn take(&self, ruby: &Ruby) -> Result<Taken, Error> {
-        let sharing = self.sharing(ruby);
-        sharing.raised(self.turn.take(&sharing))
-    }
-
-    /// Makes it nobody's again.
-    pub(crate) fn give_back(&self, ruby: &Ruby) -> Result<(), Error> {
-        let sharing = self.sharing(ruby);
-        sharing.raised(self.turn.give_back(&sharing))
-    }
-
-    fn sharing<'a>(&'a self, ruby: &'a Ruby) -> Sharing<'a> {
-        Sharing::new(ruby, &self.mutex)
     }
 }

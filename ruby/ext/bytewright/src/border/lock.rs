@@ -5,11 +5,11 @@
 //!   read of what the page cache has (`ByteStream::try_fill`), a piece that is decompressed. To give the
 //!   lock up and get it back takes as long as to copy a kilobyte, and beside a thread that computes, the
 //!   way back takes up to a tenth of a second. Work of many such pieces asks Ruby for interrupts between
-//!   them (`check_interrupts`), where other threads have their turn, too.
+//!   them (`Host::check_interrupts`), where other threads have their turn, too.
 //! - **Given up** it is for what may wait: a disk, another process, a thread of ours; and for long work
 //!   without any Ruby object, so that other threads run beside it.
 //! - **Interrupts** (signals, `Thread#kill`, `Thread#raise`, `Timeout`) find work that can be called away
-//!   (`without_lock`, `until_done`), that waits in a call of the system's (`without_lock_until_signal`),
+//!   (`without_lock`), that waits in a call of the system's (`without_lock_until_signal`),
 //!   or that ends soon by itself (`without_lock_to_the_end`, `to_the_end`). Ruby is asked for them after it,
 //!   and what it raises is an error that is returned: nothing that is held is jumped over.
 //! - **What is not a regular file** is never read or written by us but by its own methods, as is
@@ -24,7 +24,6 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 
 use bytewright::panics::{self, Panic};
-use bytewright::stream::Cancel;
 use magnus::{Error, Ruby};
 
 use crate::error::defect;
@@ -80,40 +79,6 @@ pub(crate) fn to_the_end<T>(ruby: &Ruby, work: impl FnMut() -> T) -> Result<T, E
             None => ruby.thread_check_ints()?,
         }
     }
-}
-
-/// Does `work` without Ruby's lock. `cancel` calls it away when there is an interrupt; where that raises
-/// nothing, it is done again, and has to go on where it was.
-///
-/// # Errors
-/// What an interrupt raises; InternalError where it panics.
-pub(crate) fn until_done<T>(
-    ruby: &Ruby,
-    cancel: &Cancel,
-    work: impl FnMut() -> T,
-) -> Result<T, Error> {
-    let work = RefCell::new(work);
-    let mut tries = Tries::default();
-    loop {
-        let run = || (work.borrow_mut())();
-        let outcome = tries.without_lock(ruby, &run, &|| cancel.cancel());
-        // Nobody calls it away any more now that we have the lock again.
-        let was_called_away = cancel.is_cancelled();
-        cancel.reset();
-        ruby.thread_check_ints()?;
-        match outcome? {
-            Some(outcome) if !was_called_away => return Ok(outcome),
-            _ => {}
-        }
-    }
-}
-
-/// Lets Ruby do what interrupts want, between two pieces of work with its lock.
-///
-/// # Errors
-/// What an interrupt raises.
-pub(crate) fn check_interrupts(ruby: &Ruby) -> Result<(), Error> {
-    ruby.thread_check_ints()
 }
 
 /// Tries to begin work that can be woken. Ruby starts a thread that could wake it, and where that takes longer

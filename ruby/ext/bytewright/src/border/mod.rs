@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod conversion;
+mod define;
 pub(crate) mod lock;
 mod packets;
 mod readers;
@@ -29,7 +30,10 @@ pub(crate) use packets::{
     AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,
     define_packet_loops,
 };
-pub(crate) use readers::{define_reader_methods, with_descriptor};
+pub(crate) use readers::{
+    LineRuleObject, Operation, ReaderObject, SearchObject, TemplateObject, define_reader_methods,
+    with_descriptor,
+};
 pub(crate) use scalars::{is_immediate, is_string, key_of, object_of, with_scalar};
 pub(crate) use scans::{EntrySource, define_scan_loops};
 pub(crate) use tables::{
@@ -37,7 +41,7 @@ pub(crate) use tables::{
     pack_strings, string_of,
 };
 pub(crate) use thrift::{Codec, define_codec, encoding_named, uuid_text, with_bytes};
-pub(crate) use writers::define_writer_methods;
+pub(crate) use writers::{WriterObject, define_writer_methods};
 
 /// Tells Ruby that nothing here is shared between Ractors.
 pub(crate) fn declare_ractor_safe() {

@@ -1,16 +1,54 @@
-//! The methods of a writer that programs call most: a value goes behind the gathered bytes, and nothing
-//! else happens where there is room.
+//! A writer as a Ruby object, and the methods of it that programs call most: a value goes behind the gathered
+//! bytes, and nothing else happens where there is room.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CString, c_int};
 
+use bytewright::session::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
-use magnus::rb_sys::{AsRawValue, FromRawValue};
-use magnus::{Error, Integer, RClass, TryConvert, Value};
+use magnus::rb_sys::FromRawValue;
+use magnus::{Error, Integer, RClass, Ruby, TryConvert, Value};
 use rb_sys::VALUE;
 
+use super::define::{self, OneArgument};
 use super::tables::bytes;
-use super::{AnyMethod, inside, or_raise};
-use crate::writer::{GATHERED_MAX, WriterObject};
+use super::{adjust_memory_usage, inside, or_raise};
+use crate::turn::{Sharing, Strand, TurnMutex};
+
+/// A stream that is written.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::WriterStream", free_immediately, mark, size)]
+pub(crate) struct WriterObject {
+    pub(crate) writer: session::Writer<Strand>,
+    mutex: TurnMutex,
+}
+
+impl magnus::DataTypeFunctions for WriterObject {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        self.mutex.mark(marker, self.writer.turn());
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + GATHERED_MAX
+    }
+}
+
+impl Drop for WriterObject {
+    fn drop(&mut self) {
+        adjust_memory_usage(-(GATHERED_MAX as isize));
+    }
+}
+
+impl WriterObject {
+    pub(crate) fn new(writer: session::Writer<Strand>) -> WriterObject {
+        adjust_memory_usage(GATHERED_MAX as isize);
+        WriterObject { writer, mutex: TurnMutex::default() }
+    }
+
+    /// Ruby as the host of the writer in `object`.
+    pub(crate) fn host<'a>(&'a self, ruby: &'a Ruby, object: Value) -> Sharing<'a> {
+        Sharing::of_stream(ruby, &self.mutex, object, None)
+    }
+}
 
 /// Puts the bytes of a value behind those that are gathered.
 ///
@@ -20,25 +58,10 @@ use crate::writer::{GATHERED_MAX, WriterObject};
 unsafe fn put(object: VALUE, value: &[u8]) {
     // SAFETY: as the caller promises.
     unsafe {
-        let this: &WriterObject = inside(object);
-        if !try_put(this, value) {
+        if !inside::<WriterObject>(object).writer.try_put(value) {
             put_slow(object, value);
         }
     }
-}
-
-/// Does so where there is room, and nobody is writing.
-#[inline]
-fn try_put(this: &WriterObject, value: &[u8]) -> bool {
-    if !this.takes_values() {
-        return false;
-    }
-    let Ok(mut gathered) = this.gathered.try_borrow_mut() else { return false };
-    let has_room = gathered.len() + value.len() <= GATHERED_MAX;
-    if has_room {
-        gathered.extend_from_slice(value);
-    }
-    has_room
 }
 
 /// # Safety
@@ -49,12 +72,7 @@ unsafe fn put_slow(object: VALUE, value: &[u8]) {
         // SAFETY: as the caller promises.
         let (this, receiver): (&WriterObject, _) =
             unsafe { (inside(object), Value::from_raw(object)) };
-        loop {
-            this.write_out(ruby, receiver)?;
-            if try_put(this, value) {
-                return Ok(());
-            }
-        }
+        this.writer.put(&this.host(ruby, receiver), value)
     });
 }
 
@@ -94,9 +112,6 @@ unsafe fn large_number(given: VALUE, least: i64, most: u64, what: &str) -> u64 {
         })
     })
 }
-
-type OneArgument = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
-type Arguments = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
 
 /// Writes a method for each number of a fixed length: `u16le u16 to_le_bytes` becomes the method
 /// `u16le(value)`. `NUMBERS` lists them.
@@ -211,8 +226,7 @@ unsafe fn put_object(object: VALUE, given: VALUE) -> usize {
     // where there are many bytes; between two parts of it other threads may have their turn.
     unsafe {
         let string = rb_sys::rb_obj_as_string(given);
-        let this: &WriterObject = inside(object);
-        if try_put(this, bytes(string)) {
+        if inside::<WriterObject>(object).writer.try_put(bytes(string)) {
             return bytes(string).len();
         }
         let string = rb_sys::rb_str_new_frozen(string);
@@ -247,25 +261,14 @@ unsafe extern "C" fn append(object: VALUE, given: VALUE) -> VALUE {
 
 /// Defines the methods of this file.
 pub(crate) fn define_writer_methods(class: RClass) {
-    let class = class.as_raw();
-    // SAFETY: each function takes self and as many arguments as its arity says, or with -1 their
-    // count, where they are, and self; the type is erased because Ruby takes methods of any arity.
-    unsafe {
-        let define = |name: &CStr, method: OneArgument| {
-            let method = std::mem::transmute::<OneArgument, AnyMethod>(method);
-            rb_sys::rb_define_method(class, name.as_ptr(), Some(method), 1);
-        };
-        for (name, method) in NUMBERS.iter().chain(FLOATS) {
-            if let Ok(name) = std::ffi::CString::new(*name) {
-                define(&name, *method);
-            }
-        }
-        define(c"u24le", u24le);
-        define(c"u24be", u24be);
-        define(c"varint", varint);
-        define(c"zigzag", zigzag);
-        define(c"<<", append);
-        let write = std::mem::transmute::<Arguments, AnyMethod>(write);
-        rb_sys::rb_define_method(class, c"write".as_ptr(), Some(write), -1);
+    for (name, method) in NUMBERS.iter().chain(FLOATS) {
+        let Ok(name) = CString::new(*name) else { continue };
+        define::one(class, &name, *method);
     }
+    define::one(class, c"u24le", u24le);
+    define::one(class, c"u24be", u24be);
+    define::one(class, c"varint", varint);
+    define::one(class, c"zigzag", zigzag);
+    define::one(class, c"<<", append);
+    define::any(class, c"write", write);
 }

@@ -4,14 +4,16 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::stream::{Line, LineRule};
-use magnus::rb_sys::{FromRawValue, protect};
-use magnus::{Error, RClass, Value};
+use magnus::RClass;
+use magnus::rb_sys::protect;
 use rb_sys::VALUE;
 
-use super::{ARRAY_CAPACITY_MAX, NIL, at_rest, consume, define, held, length, taken_string};
+use super::{LineRuleObject, NIL, ReaderObject, at_rest, held, length, operate, taken_string};
 use crate::border::tables::new_string;
-use crate::border::{inside, or_raise};
-use crate::reader::{LineRuleObject, Operation, ReaderObject};
+use crate::border::{define, inside};
+
+/// Elements for which an Array has room from the beginning.
+const ARRAY_CAPACITY_MAX: usize = 1 << 16;
 
 /// The next line as a new String.
 ///
@@ -25,10 +27,9 @@ unsafe fn take_line(object: VALUE, rule: &LineRule) -> Option<VALUE> {
         if let Some(line) = at_rest(this).and_then(|bytes| rule.buffered_line(bytes)) {
             return Some(line_string(this, line));
         }
-        or_raise(|ruby| {
-            let operation = this.begin(ruby, Value::from_raw(object))?;
+        operate(object, |this, operation| {
             let Some(line) = operation.line(rule)? else { return Ok(None) };
-            taken_string(&operation, line.content_len, line.len, this.encoding).map(Some)
+            taken_string(operation, line.content_len, line.len, this.encoding).map(Some)
         })
     }
 }
@@ -44,7 +45,7 @@ unsafe fn line_string(this: &ReaderObject, line: Line) -> VALUE {
     unsafe {
         let bytes = held(this);
         let string = new_string(bytes.get(..line.content_len).unwrap_or(bytes), this.encoding);
-        consume(this, line.len);
+        this.reader.consume(line.len);
         string
     }
 }
@@ -67,7 +68,7 @@ unsafe extern "C" fn gets(count: c_int, arguments: *const VALUE, object: VALUE) 
             let method = rb_sys::rb_intern(c"line_rule".as_ptr());
             let keywords = rb_sys::rb_keyword_given_p();
             let rule = rb_sys::rb_funcallv_kw(object, method, count, arguments, keywords);
-            let line = take_line(object, &inside::<LineRuleObject>(rule).rule);
+            let line = take_line(object, &inside::<LineRuleObject>(rule).0);
             black_box(rule);
             line
         };
@@ -83,7 +84,7 @@ unsafe extern "C" fn each_line_by(object: VALUE, rule: VALUE, batch: VALUE) -> V
     unsafe {
         let batch = length(batch);
         loop {
-            let line_rule = &inside::<LineRuleObject>(rule).rule;
+            let line_rule = &inside::<LineRuleObject>(rule).0;
             let lines = match batch {
                 0 => take_line(object, line_rule),
                 _ => take_batch(object, line_rule, batch),
@@ -103,53 +104,23 @@ unsafe extern "C" fn each_line_by(object: VALUE, rule: VALUE, batch: VALUE) -> V
 /// # Safety
 /// As for [`take_line`].
 unsafe fn take_batch(object: VALUE, rule: &LineRule, batch: usize) -> Option<VALUE> {
-    let lines = or_raise(|ruby| {
-        // SAFETY: as the caller promises.
-        let (this, value): (&ReaderObject, _) =
-            unsafe { (inside(object), Value::from_raw(object)) };
-        // SAFETY: what this raises `protect` returns.
-        let lines =
-            protect(|| unsafe { rb_sys::rb_ary_new_capa(batch.min(ARRAY_CAPACITY_MAX) as _) })?;
-        let operation = this.begin(ruby, value)?;
-        let begin = operation.position()?;
-        // SAFETY: the Array is ours, and kept alive by the stack.
-        let filled = unsafe { fill_batch(&operation, rule, lines, batch) };
-        operation.or_back_to(begin, filled)?;
-        Ok(lines)
-    });
-    // SAFETY: it is an Array.
-    let count = unsafe { rb_sys::RARRAY_LEN(black_box(lines)) };
-    (count > 0).then_some(lines)
-}
-
-/// # Safety
-/// `lines` must be an Array that Ruby keeps alive.
-unsafe fn fill_batch(
-    operation: &Operation<'_>,
-    rule: &LineRule,
-    lines: VALUE,
-    batch: usize,
-) -> Result<(), Error> {
-    loop {
-        // SAFETY: as the caller promises; what this raises `protect` returns.
-        let count = unsafe {
-            protect(|| {
-                push_buffered_lines(operation.reader(), rule, lines, batch);
-                NIL
-            })?;
-            rb_sys::RARRAY_LEN(lines) as usize
-        };
-        let line = match count {
-            0 => operation.line(rule)?,
-            count if count < batch => operation.another_line(rule)?,
-            _ => None,
-        };
-        let Some(line) = line else { return Ok(()) };
-        // SAFETY: as above.
-        protect(|| unsafe {
-            rb_sys::rb_ary_push(lines, line_string(operation.reader(), line));
-            NIL
-        })?;
+    // SAFETY: as the caller promises; the Array is kept alive by the stack, and what is raised within `protect` it
+    // returns.
+    unsafe {
+        let lines = rb_sys::rb_ary_new_capa(batch.min(ARRAY_CAPACITY_MAX) as _);
+        operate(object, |this, operation| {
+            operation.lines(rule, batch, |line| {
+                protect(|| {
+                    if let Some(line) = line {
+                        rb_sys::rb_ary_push(lines, line_string(this, line));
+                    }
+                    push_buffered_lines(this, rule, lines, batch);
+                    NIL
+                })?;
+                Ok(rb_sys::RARRAY_LEN(lines) as usize)
+            })
+        });
+        (rb_sys::RARRAY_LEN(black_box(lines)) > 0).then_some(lines)
     }
 }
 

@@ -1,37 +1,99 @@
-//! The methods of a reader that programs call most: what is buffered costs a method call and nothing else.
+//! A reader as a Ruby object, and the methods of it that programs call most: what is buffered costs a method call
+//! and nothing else.
 //!
 //! While one of these looks at what is buffered, nothing of Ruby's runs: Ruby's lock is kept, and who
-//! works without it has taken the reader's turn. What is not buffered takes an [`Operation`].
+//! works without it has taken the reader's turn. What is not buffered takes an operation of the core's.
 
 mod fill;
 mod lines;
 mod records;
+mod rules;
 mod strings;
 mod values;
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 
+use bytewright::session;
 use bytewright::stream::ByteStream;
 use magnus::rb_sys::{FromRawValue, protect};
-use magnus::{Error, RClass, Value};
+use magnus::{Error, RClass, Ruby, Value};
 use rb_sys::VALUE;
 
 use self::values::unsigned;
 use super::tables::new_string;
-use super::{inside, or_raise};
-use crate::reader::{Operation, ReaderObject};
+use super::{define, inside, or_raise};
+use crate::memory_report::MemoryReport;
+use crate::turn::{Sharing, Strand, TurnMutex};
+
+pub(crate) use rules::{LineRuleObject, SearchObject, TemplateObject};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 /// The number of the encoding that bytes have.
 const BINARY: c_int = 0;
-/// Elements for which an Array has room from the beginning.
-const ARRAY_CAPACITY_MAX: usize = 1 << 16;
 
-type NoArgument = unsafe extern "C" fn(VALUE) -> VALUE;
-type OneArgument = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
-type TwoArguments = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
-type Arguments = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
+/// A stream that is read.
+#[derive(magnus::TypedData)]
+#[magnus(class = "Bytewright::ReaderStream", free_immediately, mark, size)]
+pub(crate) struct ReaderObject {
+    pub(crate) reader: session::Reader<Strand>,
+    pub(crate) mutex: TurnMutex,
+    /// The number of the encoding that lines have.
+    pub(crate) encoding: c_int,
+    /// Whether a newline of it is one byte that is nothing else.
+    pub(crate) lines_end_with_a_byte: bool,
+    /// Whether who has the turn waits where Ruby can wake it, and whether that was done.
+    pub(crate) waits: Cell<bool>,
+    pub(crate) was_woken: Cell<bool>,
+    pub(crate) memory: MemoryReport,
+}
+
+impl magnus::DataTypeFunctions for ReaderObject {
+    fn mark(&self, marker: &magnus::gc::Marker) {
+        self.mutex.mark(marker, self.reader.turn());
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.memory.told()
+    }
+}
+
+/// An operation on a reader.
+pub(crate) type Operation<'a> = session::Operation<'a, Sharing<'a>>;
+
+impl ReaderObject {
+    /// Does `work` when no other operation goes on.
+    pub(crate) fn operate<T>(
+        &self,
+        ruby: &Ruby,
+        object: Value,
+        work: impl FnOnce(&Operation<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        work(&self.reader.begin(&self.host(ruby, object))?)
+    }
+
+    /// Ruby as the host of the reader in `object`.
+    pub(crate) fn host<'a>(&'a self, ruby: &'a Ruby, object: Value) -> Sharing<'a> {
+        Sharing::of_stream(ruby, &self.mutex, object, Some(&self.memory))
+    }
+}
+
+/// Does the same for a method, and raises what it fails with.
+///
+/// # Safety
+/// `object` must be a reader that Ruby keeps alive, and nothing that needs dropping may be.
+#[cold]
+unsafe fn operate<T: Copy>(
+    object: VALUE,
+    work: impl FnOnce(&ReaderObject, &Operation<'_>) -> Result<T, Error>,
+) -> T {
+    or_raise(|ruby| {
+        // SAFETY: as the caller promises.
+        let (this, value) = unsafe { (inside::<ReaderObject>(object), Value::from_raw(object)) };
+        this.operate(ruby, value, |operation| work(this, operation))
+    })
+}
 
 /// Runs `work` on the descriptor with this number, which the caller keeps open.
 pub(crate) fn with_descriptor<R>(number: c_int, work: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
@@ -42,28 +104,20 @@ pub(crate) fn with_descriptor<R>(number: c_int, work: impl FnOnce(BorrowedFd<'_>
 /// What is buffered, where the reader is open and no operation goes on.
 ///
 /// # Safety
-/// As for [`stream_at_rest`].
+/// What is borrowed must be gone before the stream changes or Ruby code runs.
 #[inline]
 unsafe fn at_rest(this: &ReaderObject) -> Option<&[u8]> {
     // SAFETY: as the caller promises.
     unsafe { stream_at_rest(this) }.map(ByteStream::buffered)
 }
 
-/// The stream, where the reader is open and no operation goes on.
-///
 /// # Safety
-/// What is borrowed must be gone before the stream changes or Ruby code runs.
+/// As for [`at_rest`].
 #[inline]
 unsafe fn stream_at_rest(this: &ReaderObject) -> Option<&ByteStream> {
-    if this.turn.is_taken() {
-        return None;
-    }
     // SAFETY: a guard would be lost where making a String raises. Nobody borrows it to change it while
     // Ruby's lock is here.
-    match unsafe { this.stream.try_borrow_unguarded() } {
-        Ok(stream) => stream.as_ref(),
-        Err(_) => None,
-    }
+    unsafe { this.reader.at_rest()?.try_borrow_unguarded() }.ok()?.as_ref()
 }
 
 /// What is buffered, for the one whose operation goes on, or while the reader is known to be at rest.
@@ -73,19 +127,9 @@ unsafe fn stream_at_rest(this: &ReaderObject) -> Option<&ByteStream> {
 #[inline]
 unsafe fn held(this: &ReaderObject) -> &[u8] {
     // SAFETY: as above.
-    match unsafe { this.stream.try_borrow_unguarded() } {
+    match unsafe { this.reader.stream().try_borrow_unguarded() } {
         Ok(Some(stream)) => stream.buffered(),
         _ => &[],
-    }
-}
-
-/// Takes bytes that are buffered.
-#[inline]
-fn consume(this: &ReaderObject, count: usize) {
-    if let Ok(mut stream) = this.stream.try_borrow_mut()
-        && let Some(stream) = stream.as_mut()
-    {
-        stream.consume(count);
     }
 }
 
@@ -98,12 +142,8 @@ fn taken_string(
 ) -> Result<VALUE, Error> {
     // SAFETY: making a String moves nothing of what is buffered, and runs no Ruby code. What it raises
     // `protect` returns.
-    let string = protect(|| unsafe {
-        let bytes = held(operation.reader());
-        new_string(bytes.get(..content_len).unwrap_or(bytes), encoding)
-    })?;
-    operation.consume(len)?;
-    Ok(string)
+    let make = |bytes: &[u8]| protect(|| unsafe { new_string(bytes, encoding) });
+    operation.take(content_len, len, make)
 }
 
 /// A length that a program gives. It raises for what is none.
@@ -135,10 +175,10 @@ unsafe extern "C" fn skip(object: VALUE, count_given: VALUE) -> VALUE {
         let count = length(count_given);
         let this: &ReaderObject = inside(object);
         if at_rest(this).is_some_and(|bytes| bytes.len() >= count) {
-            consume(this, count);
+            this.reader.consume(count);
             return unsigned(count as u64);
         }
-        unsigned(or_raise(|ruby| this.begin(ruby, Value::from_raw(object))?.skip(count as u64)))
+        unsigned(operate(object, |_, operation| operation.skip(count as u64)))
     }
 }
 
@@ -146,10 +186,9 @@ unsafe extern "C" fn skip(object: VALUE, count_given: VALUE) -> VALUE {
 unsafe extern "C" fn pos(object: VALUE) -> VALUE {
     // SAFETY: as for `skip`.
     unsafe {
-        let this: &ReaderObject = inside(object);
-        unsigned(match stream_at_rest(this) {
+        unsigned(match stream_at_rest(inside(object)) {
             Some(stream) => stream.position(),
-            None => or_raise(|ruby| this.begin(ruby, Value::from_raw(object))?.position()),
+            None => operate(object, |_, operation| operation.position()),
         })
     }
 }
@@ -158,50 +197,10 @@ unsafe extern "C" fn pos(object: VALUE) -> VALUE {
 unsafe extern "C" fn is_eof(object: VALUE) -> VALUE {
     // SAFETY: as for `skip`.
     let has_more = unsafe {
-        let this: &ReaderObject = inside(object);
-        at_rest(this).is_some_and(|bytes| !bytes.is_empty())
-            || or_raise(|ruby| this.begin(ruby, Value::from_raw(object))?.want(1)) > 0
+        at_rest(inside(object)).is_some_and(|bytes| !bytes.is_empty())
+            || operate(object, |_, operation| operation.want(1)) > 0
     };
     (if has_more { rb_sys::Qfalse } else { rb_sys::Qtrue }) as VALUE
-}
-
-/// Defines methods of one arity or another.
-mod define {
-    use std::ffi::CStr;
-
-    use magnus::RClass;
-    use magnus::rb_sys::AsRawValue;
-
-    use super::{Arguments, NoArgument, OneArgument, TwoArguments};
-    use crate::border::AnyMethod;
-
-    pub(super) fn none(class: RClass, name: &CStr, method: NoArgument) {
-        // SAFETY: the type is erased because Ruby takes methods of any arity; this one takes self.
-        let method = unsafe { std::mem::transmute::<NoArgument, AnyMethod>(method) };
-        // SAFETY: it takes as many arguments as it is defined with.
-        unsafe { rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), 0) };
-    }
-
-    pub(super) fn one(class: RClass, name: &CStr, method: OneArgument) {
-        // SAFETY: as above; this one takes self and one more.
-        let method = unsafe { std::mem::transmute::<OneArgument, AnyMethod>(method) };
-        // SAFETY: as above.
-        unsafe { rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), 1) };
-    }
-
-    pub(super) fn two(class: RClass, name: &CStr, method: TwoArguments) {
-        // SAFETY: as above; this one takes self and two more.
-        let method = unsafe { std::mem::transmute::<TwoArguments, AnyMethod>(method) };
-        // SAFETY: as above.
-        unsafe { rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), 2) };
-    }
-
-    pub(super) fn any(class: RClass, name: &CStr, method: Arguments) {
-        // SAFETY: as above; this one takes the number of arguments, where they are, and self.
-        let method = unsafe { std::mem::transmute::<Arguments, AnyMethod>(method) };
-        // SAFETY: as above; -1 stands for that.
-        unsafe { rb_sys::rb_define_method(class.as_raw(), name.as_ptr(), Some(method), -1) };
-    }
 }
 
 /// Defines the methods of this folder.

@@ -3,15 +3,16 @@
 use std::hint::black_box;
 
 use bytewright::wire::RecordValue;
-use magnus::rb_sys::{FromRawValue, protect};
-use magnus::{Error, RClass, Value};
+use magnus::RClass;
+use magnus::rb_sys::protect;
 use rb_sys::VALUE;
 
 use super::values::{float, signed, unsigned};
-use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
+use super::{
+    BINARY, NIL, ReaderObject, TemplateObject, at_rest, held, length, operate, taken_string,
+};
 use crate::border::tables::new_string;
-use crate::border::{inside, or_raise};
-use crate::reader::{Operation, ReaderObject, TemplateObject};
+use crate::border::{define, inside};
 
 /// `each_record_by(length)`: yields each record of so many bytes.
 unsafe extern "C" fn each_record_by(object: VALUE, length_given: VALUE) -> VALUE {
@@ -37,15 +38,12 @@ unsafe fn take_record_string(object: VALUE, length: usize) -> Option<VALUE> {
         let this: &ReaderObject = inside(object);
         if let Some(bytes) = at_rest(this).and_then(|bytes| bytes.get(..length)) {
             let record = new_string(bytes, BINARY);
-            consume(this, length);
+            this.reader.consume(length);
             return Some(record);
         }
-        or_raise(|ruby| {
-            let operation = this.begin(ruby, Value::from_raw(object))?;
-            match operation.want_record(length)? {
-                true => taken_string(&operation, length, length, BINARY).map(Some),
-                false => Ok(None),
-            }
+        operate(object, |_, operation| match operation.want_record(length)? {
+            true => taken_string(operation, length, length, BINARY).map(Some),
+            false => Ok(None),
         })
     }
 }
@@ -75,17 +73,14 @@ unsafe extern "C" fn each_values_by(object: VALUE, template: VALUE, count: VALUE
 unsafe fn take_record(object: VALUE, template: &TemplateObject) -> VALUE {
     // SAFETY: as the caller promises.
     unsafe {
-        let length = template.template.record_len();
+        let length = template.0.record_len();
         let this: &ReaderObject = inside(object);
         if at_rest(this).is_some_and(|bytes| bytes.len() >= length) {
             return take_values(this, template);
         }
-        or_raise(|ruby| {
-            let operation = this.begin(ruby, Value::from_raw(object))?;
-            match operation.want_record(length)? {
-                true => protect(|| take_values(this, template)),
-                false => Ok(NIL),
-            }
+        operate(object, |this, operation| match operation.want_record(length)? {
+            true => protect(|| take_values(this, template)),
+            false => Ok(NIL),
         })
     }
 }
@@ -99,13 +94,13 @@ unsafe fn take_values(this: &ReaderObject, template: &TemplateObject) -> VALUE {
     // SAFETY: as the caller promises; making objects moves nothing of what is buffered, and runs no Ruby
     // code.
     unsafe {
-        let length = template.template.record_len();
+        let length = template.0.record_len();
         let record = held(this).get(..length).unwrap_or_default();
-        let values = match template.template.value_count() {
+        let values = match template.0.value_count() {
             0..=ON_STACK_MAX => array_at_once(template, record),
             count => array_by_and_by(template, record, count),
         };
-        consume(this, length);
+        this.reader.consume(length);
         values
     }
 }
@@ -119,7 +114,7 @@ const ON_STACK_MAX: usize = 16;
 unsafe fn array_at_once(template: &TemplateObject, record: &[u8]) -> VALUE {
     let mut values = [NIL; ON_STACK_MAX];
     let mut count = 0;
-    for (place, value) in values.iter_mut().zip(template.template.values(record)) {
+    for (place, value) in values.iter_mut().zip(template.0.values(record)) {
         // SAFETY: as the caller promises; what is on the stack the garbage collector sees.
         *place = unsafe { object_of(value) };
         count += 1;
@@ -134,7 +129,7 @@ unsafe fn array_by_and_by(template: &TemplateObject, record: &[u8], count: usize
     // SAFETY: as the caller promises.
     unsafe {
         let values = rb_sys::rb_ary_new_capa(count as _);
-        for value in template.template.values(record) {
+        for value in template.0.values(record) {
             rb_sys::rb_ary_push(values, object_of(value));
         }
         values
@@ -163,69 +158,20 @@ unsafe extern "C" fn take_records(object: VALUE, template: VALUE, count: VALUE) 
     unsafe {
         let count = if count == NIL { usize::MAX } else { length(count) };
         let records = rb_sys::rb_ary_new();
-        or_raise(|ruby| {
-            let (this, template): (&ReaderObject, _) = (inside(object), inside(template));
-            let operation = this.begin(ruby, Value::from_raw(object))?;
-            if count > 0 {
-                want_all_that_come_once(&operation, template, count)?;
-            }
-            let begin = operation.position()?;
-            let pushed = push_records(&operation, template, records, count);
-            operation.or_back_to(begin, pushed)
+        let rule: &TemplateObject = inside(template);
+        operate(object, |this, operation| {
+            operation.records(rule.0.record_len(), count, |buffered| {
+                protect(|| {
+                    for _ in 0..buffered {
+                        rb_sys::rb_ary_push(records, take_values(this, rule));
+                    }
+                    NIL
+                })
+                .map(drop)
+            })
         });
         black_box((records, template)).0
     }
-}
-
-/// Makes all of the records buffered where they cannot be read again, so that none is lost.
-fn want_all_that_come_once(
-    operation: &Operation<'_>,
-    template: &TemplateObject,
-    count: usize,
-) -> Result<(), Error> {
-    let record_len = template.template.record_len();
-    // How it is compressed is known when something was read.
-    operation.want(1)?;
-    if operation.goes_back()? {
-        return Ok(());
-    }
-    let there = operation.want(record_len.saturating_mul(count))?;
-    match there % record_len {
-        0 => Ok(()),
-        cut => operation.want_value("records", there - cut + record_len),
-    }
-}
-
-/// Takes the records, a piece of what is buffered at a time.
-///
-/// # Safety
-/// `records` must be an Array that Ruby keeps alive.
-unsafe fn push_records(
-    operation: &Operation<'_>,
-    template: &TemplateObject,
-    records: VALUE,
-    count: usize,
-) -> Result<(), Error> {
-    let record_len = template.template.record_len();
-    let goes_back = operation.goes_back()?;
-    // SAFETY: as the caller promises; what is raised within `protect` it returns.
-    unsafe {
-        let left = || count - rb_sys::RARRAY_LEN(records) as usize;
-        while left() > 0 && operation.want_record(record_len)? {
-            protect(|| {
-                let buffered = held(operation.reader()).len() / record_len;
-                for _ in 0..buffered.min(left()) {
-                    rb_sys::rb_ary_push(records, take_values(operation.reader(), template));
-                }
-                NIL
-            })?;
-            // What cannot be gone back to would be lost.
-            if goes_back && left() > 0 {
-                operation.let_interrupts()?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Defines the methods of this file.

@@ -3,16 +3,16 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use magnus::rb_sys::{FromRawValue, protect};
-use magnus::{Error, RClass, Value};
+use bytewright::session::DIRECT_MIN;
+use magnus::rb_sys::protect;
+use magnus::{Error, RClass};
 use rb_sys::VALUE;
 
-use super::fill::{DIRECT_MIN, empty, fill_string, make_room};
-use super::{BINARY, NIL, at_rest, consume, define, held, length, taken_string};
-use crate::border::tables::{new_string, string};
-use crate::border::{inside, or_raise};
+use super::fill::{FilledString, replace};
+use super::{BINARY, NIL, ReaderObject, at_rest, length, operate, taken_string};
+use crate::border::tables::{bytes, new_string, string};
+use crate::border::{define, inside, or_raise};
 use crate::error::end_of_file;
-use crate::reader::{Operation, ReaderObject};
 
 /// `reader.read`, `reader.read(length)`, `reader.read(length, string)`
 unsafe extern "C" fn read(count: c_int, arguments: *const VALUE, object: VALUE) -> VALUE {
@@ -46,30 +46,28 @@ unsafe fn read_new(object: VALUE, length: usize) -> VALUE {
         let this: &ReaderObject = inside(object);
         if let Some(bytes) = at_rest(this).and_then(|bytes| bytes.get(..length)) {
             let string = new_string(bytes, BINARY);
-            consume(this, length);
+            this.reader.consume(length);
             return string;
         }
         if length >= DIRECT_MIN {
             return read_to_string(object, rb_sys::rb_str_new(std::ptr::null(), 0), length);
         }
-        read_new_slow(object, length)
+        slow_string(object, length, true)
     }
 }
 
+/// As many of the next bytes as a new String; nil at the end.
+///
 /// # Safety
 /// As for [`read_new`].
-#[cold]
-unsafe fn read_new_slow(object: VALUE, length: usize) -> VALUE {
-    or_raise(|ruby| {
-        // SAFETY: as the caller promises.
-        let (this, value): (&ReaderObject, _) =
-            unsafe { (inside(object), Value::from_raw(object)) };
-        let operation = this.begin(ruby, value)?;
-        match operation.want(length)? {
+unsafe fn slow_string(object: VALUE, length: usize, is_taken: bool) -> VALUE {
+    // SAFETY: as the caller promises.
+    unsafe {
+        operate(object, |_, operation| match operation.want(length)? {
             0 if length > 0 => Ok(NIL),
-            there => taken_string(&operation, there, there, BINARY),
-        }
-    })
+            there => taken_string(operation, there, if is_taken { there } else { 0 }, BINARY),
+        })
+    }
 }
 
 /// `reader.readpartial(length)`, `reader.readpartial(length, string)`: what there is, and only where there
@@ -87,15 +85,15 @@ unsafe extern "C" fn readpartial(count: c_int, arguments: *const VALUE, object: 
         let Some(bytes) = at_rest(this).filter(|bytes| length == 0 || !bytes.is_empty()) else {
             return readpartial_slow(object, length, into);
         };
-        let there = bytes.len().min(length);
+        let there = bytes.get(..length).unwrap_or(bytes);
         let taken = match into {
-            NIL => new_string(bytes.get(..there).unwrap_or_default(), BINARY),
+            NIL => new_string(there, BINARY),
             into => {
-                replace_by_buffered(this, into, there);
+                replace(into, there);
                 into
             }
         };
-        consume(this, there);
+        this.reader.consume(there.len());
         taken
     }
 }
@@ -111,30 +109,20 @@ unsafe fn readpartial_slow(object: VALUE, length: usize, into: VALUE) -> VALUE {
         if into != NIL {
             rb_sys::rb_str_modify(into);
         }
-        let taken = or_raise(|ruby| {
-            let this: &ReaderObject = inside(object);
-            let operation = this.begin(ruby, Value::from_raw(object))?;
+        let taken = operate(object, |_, operation| {
             if length > 0 {
                 operation.want(1)?;
             }
-            let there = held(this).len().min(length);
-            let taken = match into {
-                NIL if there == 0 && length > 0 => NIL,
-                NIL => taken_string(&operation, there, there, BINARY)?,
-                into => {
-                    protect(|| {
-                        replace_by_buffered(this, into, there);
-                        NIL
-                    })?;
-                    operation.consume(there)?;
-                    into
-                }
-            };
-            match there {
-                0 if length > 0 => Err(end_of_file(ruby, "end of file reached")),
-                _ => Ok(taken),
+            let there = operation.with_stream(|stream| Ok(stream.buffered().len().min(length)))?;
+            match into {
+                NIL if there == 0 && length > 0 => Ok(NIL),
+                NIL => taken_string(operation, there, there, BINARY),
+                into => operation.take(there, there, |bytes| replace_protected(into, bytes)),
             }
         });
+        if taken == NIL || length > 0 && into != NIL && bytes(into).is_empty() {
+            or_raise::<()>(|ruby| Err(end_of_file(ruby, "end of file reached")));
+        }
         black_box(into);
         taken
     }
@@ -154,14 +142,7 @@ unsafe extern "C" fn peek(object: VALUE, length_given: VALUE) -> VALUE {
         if let Some(bytes) = at_rest(inside(object)).and_then(|bytes| bytes.get(..length)) {
             return new_string(bytes, BINARY);
         }
-        or_raise(|ruby| {
-            let this: &ReaderObject = inside(object);
-            let operation = this.begin(ruby, Value::from_raw(object))?;
-            match operation.want(length)? {
-                0 if length > 0 => Ok(NIL),
-                there => taken_string(&operation, there, 0, BINARY),
-            }
-        })
+        slow_string(object, length, false)
     }
 }
 
@@ -190,10 +171,12 @@ unsafe fn read_to_string(object: VALUE, string: VALUE, length: usize) -> VALUE {
     // SAFETY: as the caller promises. Nothing that needs dropping is alive where this raises.
     unsafe {
         let this: &ReaderObject = inside(object);
-        let buffered = at_rest(this).map(<[u8]>::len);
-        if length < DIRECT_MIN && buffered.is_some_and(|buffered| buffered >= length) {
-            replace_by_buffered(this, string, length);
-            consume(this, length);
+        let buffered = at_rest(this);
+        if length < DIRECT_MIN
+            && let Some(bytes) = buffered.and_then(|bytes| bytes.get(..length))
+        {
+            replace(string, bytes);
+            this.reader.consume(length);
             return string;
         }
         rb_sys::rb_str_modify(string);
@@ -201,58 +184,34 @@ unsafe fn read_to_string(object: VALUE, string: VALUE, length: usize) -> VALUE {
         if is_empty {
             rb_sys::rb_str_set_len(string, 0);
         }
-        let count = or_raise(|ruby| {
-            let operation = this.begin(ruby, Value::from_raw(object))?;
+        let count = operate(object, |_, operation| {
             if length < DIRECT_MIN {
-                return take_to_string(&operation, string, length);
+                let there = operation.want(length)?;
+                operation.take(there, there, |bytes| replace_protected(string, bytes))?;
+                return Ok(there);
             }
+            let mut filled = FilledString::new(string);
             if !is_empty {
                 // Others may have used it, and copied it, while this one waited for its turn.
-                empty(string)?;
+                filled.empty()?;
             }
-            fill_string(&operation, string, length)
+            operation.fill(&mut filled, length)
         });
         black_box(string);
         if count == 0 && length > 0 && length != usize::MAX { NIL } else { string }
     }
 }
 
-/// Puts the next bytes, which are to be buffered together, into a String; answers how many there were.
+/// Gives a String other bytes while an operation goes on; answers the String.
 ///
 /// # Safety
 /// Ruby must keep `string` alive, which must be one.
-unsafe fn take_to_string(
-    operation: &Operation<'_>,
-    string: VALUE,
-    length: usize,
-) -> Result<usize, Error> {
-    let there = operation.want(length)?;
+unsafe fn replace_protected(string: VALUE, bytes: &[u8]) -> Result<VALUE, Error> {
     // SAFETY: as the caller promises; what this raises `protect` returns.
     protect(|| unsafe {
-        replace_by_buffered(operation.reader(), string, there);
-        NIL
-    })?;
-    operation.consume(there)?;
-    Ok(there)
-}
-
-/// Gives a String the first `count` of the bytes that are buffered, of which there are as many, in place of
-/// those that it has.
-///
-/// # Safety
-/// As for [`read_new`]; `string` must be one.
-#[inline]
-unsafe fn replace_by_buffered(this: &ReaderObject, string: VALUE, count: usize) {
-    // SAFETY: the room is there, belongs to the String alone, and is no part of our buffer. Making room
-    // runs no Ruby code.
-    unsafe {
-        make_room(string, 0, count);
-        let bytes = held(this);
-        let count = count.min(bytes.len());
-        let to = rb_sys::RSTRING_PTR(string).cast_mut().cast::<u8>();
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, count);
-        rb_sys::rb_str_set_len(string, count as _);
-    }
+        replace(string, bytes);
+        string
+    })
 }
 
 /// Defines the methods of this file.

@@ -2,28 +2,13 @@
 
 use std::ffi::{CString, c_long};
 
-use bytewright::wire::{U24, VARINT_LEN_MAX, VarintStart, from_zigzag, varint_at_start};
-use magnus::rb_sys::FromRawValue;
-use magnus::{RClass, Value};
+use bytewright::wire::{U24, VarintStart, from_zigzag, varint_at_start};
+use magnus::RClass;
 use rb_sys::VALUE;
 
-use super::{NIL, NoArgument, at_rest, consume, define, held};
-use crate::border::{inside, or_raise};
-use crate::error::to_ruby;
-use crate::reader::ReaderObject;
-
-/// The bytes of a value, taken if they are buffered.
-#[inline]
-fn take_buffered<const N: usize>(this: &ReaderObject) -> Option<[u8; N]> {
-    if this.turn.is_taken() {
-        return None;
-    }
-    let mut stream = this.stream.try_borrow_mut().ok()?;
-    let stream = stream.as_mut()?;
-    let value = *stream.buffered().first_chunk::<N>()?;
-    stream.consume(N);
-    Some(value)
-}
+use super::{NIL, ReaderObject, at_rest, operate};
+use crate::border::define::{self, NoArgument};
+use crate::border::inside;
 
 /// The bytes of a value that is called `what`. It raises where there are fewer.
 ///
@@ -33,33 +18,11 @@ fn take_buffered<const N: usize>(this: &ReaderObject) -> Option<[u8; N]> {
 unsafe fn fixed<const N: usize>(object: VALUE, what: &str) -> [u8; N] {
     // SAFETY: as the caller promises.
     let this: &ReaderObject = unsafe { inside(object) };
-    match take_buffered(this) {
+    match this.reader.take_array() {
         Some(value) => value,
         // SAFETY: as above.
-        None => unsafe { fixed_slow(object, what) },
+        None => unsafe { operate(object, |_, operation| operation.array(what)) },
     }
-}
-
-/// # Safety
-/// As for [`fixed`].
-#[cold]
-unsafe fn fixed_slow<const N: usize>(object: VALUE, what: &str) -> [u8; N] {
-    or_raise(|ruby| {
-        // SAFETY: the receiver of a method is an object, and as the caller promises.
-        let (this, value): (&ReaderObject, _) =
-            unsafe { (inside(object), Value::from_raw(object)) };
-        let operation = this.begin(ruby, value)?;
-        operation.want_value(what, N)?;
-        let mut bytes = [0; N];
-        operation.with_stream(|stream| {
-            if let Some(first) = stream.buffered().first_chunk::<N>() {
-                bytes = *first;
-            }
-            stream.consume(N);
-            Ok(())
-        })?;
-        Ok(bytes)
-    })
 }
 
 /// An Integer of any size. Those that are no objects, as nearly all, take no call.
@@ -143,32 +106,12 @@ accessors! {
 unsafe extern "C" fn getbyte(object: VALUE) -> VALUE {
     // SAFETY: as for the methods of fixed length.
     unsafe {
-        let this: &ReaderObject = inside(object);
-        match take_buffered::<1>(this) {
-            Some([byte]) => unsigned(byte.into()),
-            None => getbyte_slow(object),
-        }
+        let byte = match inside::<ReaderObject>(object).reader.take_array::<1>() {
+            Some([byte]) => Some(byte),
+            None => operate(object, |_, operation| operation.byte()),
+        };
+        byte.map_or(NIL, |byte| unsigned(byte.into()))
     }
-}
-
-/// # Safety
-/// As for [`fixed`].
-#[cold]
-unsafe fn getbyte_slow(object: VALUE) -> VALUE {
-    let byte = or_raise(|ruby| {
-        // SAFETY: as the caller promises.
-        let (this, value): (&ReaderObject, _) =
-            unsafe { (inside(object), Value::from_raw(object)) };
-        let operation = this.begin(ruby, value)?;
-        operation.want(1)?;
-        operation.with_stream(|stream| {
-            let byte = stream.buffered().first().copied();
-            stream.consume(byte.iter().len());
-            Ok(byte)
-        })
-    });
-    // SAFETY: as the caller promises.
-    byte.map_or(NIL, |byte| unsafe { unsigned(byte.into()) })
 }
 
 /// The next varint. It raises where it is not whole, or too long.
@@ -182,45 +125,12 @@ unsafe fn take_varint(object: VALUE) -> u64 {
         let this: &ReaderObject = inside(object);
         match at_rest(this).map(varint_at_start) {
             Some(VarintStart::Whole(number, len)) => {
-                consume(this, len);
+                this.reader.consume(len);
                 number
             }
-            _ => varint_slow(object),
+            _ => operate(object, |_, operation| operation.varint()),
         }
     }
-}
-
-/// # Safety
-/// As for [`fixed`].
-#[cold]
-unsafe fn varint_slow(object: VALUE) -> u64 {
-    or_raise(|ruby| {
-        // SAFETY: as the caller promises.
-        let (this, value): (&ReaderObject, _) =
-            unsafe { (inside(object), Value::from_raw(object)) };
-        let operation = this.begin(ruby, value)?;
-        let mut wanted = 1;
-        loop {
-            operation.want_value("varint", wanted)?;
-            // SAFETY: what is borrowed is gone before the stream changes.
-            let (start, there) = unsafe { (varint_at_start(held(this)), held(this).len()) };
-            match start {
-                VarintStart::Whole(number, len) => {
-                    operation.consume(len)?;
-                    return Ok(number);
-                }
-                VarintStart::Short => wanted = there.min(VARINT_LEN_MAX) + 1,
-                VarintStart::TooLong => {
-                    let error = bytewright::Error::format(
-                        "a varint of at most 64 bits in 10 bytes",
-                        "one that goes on",
-                    );
-                    let error = error.at(operation.position()?).in_file(&this.name());
-                    return Err(to_ruby(ruby, &error));
-                }
-            }
-        }
-    })
 }
 
 unsafe extern "C" fn varint(object: VALUE) -> VALUE {

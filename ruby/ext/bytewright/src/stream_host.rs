@@ -1,0 +1,51 @@
+//! Ruby as the host of the core's readers and writers: the object that bytes come from or go to, by its methods in
+//! `ruby/lib/bytewright/reader.rb` and `writer.rb`.
+
+use std::io::SeekFrom;
+
+use bytewright::ErrorKind;
+use bytewright::session::{Host, StreamHost, Writer};
+use bytewright::stream::Feed;
+use magnus::{Error, Value, prelude::*};
+
+use crate::turn::{Sharing, Strand};
+
+impl Sharing<'_> {
+    /// Why the turn cannot be waited for. Ruby lets nobody wait in a signal handler; but for a reader, it says so itself.
+    pub(crate) fn turn_refused(&self, error: Error) -> Error {
+        if self.memory.is_none() || !error.is_kind_of(self.ruby.exception_thread_error()) {
+            return error;
+        }
+        let message = "expected a reader that no other thread is reading, which a signal handler \
+                       cannot wait for; found one that is";
+        self.error(bytewright::Error::new(ErrorKind::Lock, message))
+    }
+}
+
+impl StreamHost for Sharing<'_> {
+    fn report_memory(&self, bytes: usize) {
+        if let Some(memory) = self.memory {
+            memory.set(bytes);
+        }
+    }
+
+    fn bring(&self, _: &Feed) -> Result<(), Error> {
+        self.object.funcall::<_, _, Value>("bring_input", ()).map(drop)
+    }
+
+    fn give(&self, _: &Writer<Strand>) -> Result<(), Error> {
+        self.object.funcall::<_, _, Value>("write_to_object", ()).map(drop)
+    }
+
+    fn flush(&self, sync: bool) -> Result<(), Error> {
+        self.object.funcall::<_, _, Value>("flush_object", (sync,)).map(drop)
+    }
+
+    fn seek(&self, place: SeekFrom) -> Result<Option<u64>, Error> {
+        match place {
+            SeekFrom::Start(offset) => self.object.funcall("seek_object", (offset, 0)),
+            SeekFrom::Current(offset) => self.object.funcall("seek_object", (offset, 1)),
+            SeekFrom::End(offset) => self.object.funcall("seek_object", (offset, 2)),
+        }
+    }
+}
