@@ -27,18 +27,24 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-unsafe test-c install-c wheel test-python test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-columns test-unsafe test-c install-c wheel test-python test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-unsafe test-gem test-gc test-c test-python test-bench
+test: test-rust test-columns test-unsafe test-gem test-gc test-c test-python test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo test --quiet --locked --workspace
+
+# What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files.
+test-columns: setup
+	cargo build --quiet --locked -p bytewright-cli
+	cargo build --quiet --locked -p bytewright --example arrow_stream
+	core/tests/columns/run.sh
 
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup

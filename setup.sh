@@ -36,6 +36,7 @@ need "ruby-dev" ruby_header
 need "ruby-minitest" ruby -e 'require "minitest"'
 need "gcc libc6-dev make" command -v cc
 need "g++" command -v c++
+need "python3-venv" python3 -c "import ensurepip, venv"
 need "clang" command -v clang
 need "python3" command -v python3
 need "python3-venv" python3 -c "import ensurepip, venv"

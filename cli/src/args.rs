@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
+mod columns;
 mod rpc;
 mod store;
 mod table;
@@ -14,6 +15,7 @@ use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use columns::ColumnsArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
@@ -30,6 +32,7 @@ Examples:
   bytewright rpc trace.pcap.gz --by p99 --top 5
   bytewright packets trace.pcap.gz --fields ts,src_ip,dst_port --json
   bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
+  bytewright packets trace.pcap.gz --parquet packets.parquet
   tcpdump -i any -w - | bytewright packets - --limit 100
   bytewright info *.pcap.gz --json
   bytewright table get users.bwt alice
@@ -94,7 +97,7 @@ pub(crate) struct FlowsArgs {
 
     /// Merge the flows into this table file instead of printing them. Each capture is merged whole or
     /// not at all, and once: one that was counted before is recognised by its content.
-    #[arg(long, value_name = "TABLE", conflicts_with = "csv")]
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "parquet"])]
     pub(crate) into: Option<PathBuf>,
 
     /// Print the flows of a table file that --into made, instead of those of captures.
@@ -123,6 +126,9 @@ pub(crate) struct FlowsArgs {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) columns: ColumnsArgs,
 }
 
 /// Print the header fields of each packet.
@@ -148,6 +154,9 @@ pub(crate) struct PacketsArgs {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) columns: ColumnsArgs,
 }
 
 /// Say what each capture is: format, compression, link types, packets, time span, damage.

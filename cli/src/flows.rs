@@ -4,6 +4,7 @@ mod top;
 
 use std::io;
 use std::path::Path;
+use std::slice;
 use std::time::Duration;
 
 use bytewright::flow::{Flow, FlowField, FlowOptions};
@@ -53,7 +54,7 @@ fn print_flows(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let mut listing = Listing::new(args, session);
+    let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
     let mut batches = FlowBatches::new(flow_options(args), BATCH_LEN);
     for reader in session.captures(&args.files, args.jobs, captures) {
         let read = match reader {
@@ -122,7 +123,7 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
         Ok(flows) => flows,
         Err(error) => return session.report(&error),
     };
-    let mut listing = Listing::new(args, session);
+    let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
     let mut damage = None;
     for flow in flows {
         match flow {
@@ -155,12 +156,16 @@ struct Listing {
 }
 
 impl Listing {
-    fn new(args: &FlowsArgs, session: &mut Session) -> Self {
-        let reader = args.format.reader();
+    /// Nothing, once the error is told, where the file that the flows are to go to cannot be made.
+    fn new(args: &FlowsArgs, session: &mut Session) -> io::Result<Option<Self>> {
+        let reader = args.columns.reader(args.format);
         let fields = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
         let schema = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
-        let rows = Rows::new(schema, reader, &mut session.output);
-        Listing { fields, rows, top: args.top.map(|count| Top::new(count, args.by)) }
+        let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
+        let filter = args.selection.filter.as_deref();
+        let rows = args.columns.rows(schema, args.format, inputs, filter, session)?;
+        let top = args.top.map(|count| Top::new(count, args.by));
+        Ok(rows.map(|rows| Listing { fields, rows, top }))
     }
 
     fn push(&mut self, flow: Flow, session: &mut Session) -> io::Result<()> {
@@ -185,6 +190,6 @@ impl Listing {
         for flow in &top {
             self.print(flow, session)?;
         }
-        self.flush(session)
+        self.rows.finish(&mut session.output)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use bytewright::packet::{DecodeOptions, Field};
+use bytewright::export::ParquetFile;
+use bytewright::packet::{Columns, DecodeOptions, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch};
 use clap::error::ErrorKind;
 
@@ -12,6 +13,15 @@ use crate::session::Session;
 
 /// What `--fields` takes to list the fields.
 const HELP: &str = "help";
+
+/// Packets that go to a file of columns together.
+const WRITTEN_ROWS: u64 = 32 << 10;
+
+/// Where packets go: by rows, or by columns.
+enum To {
+    Output(Rows),
+    File(ParquetFile),
+}
 
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let names = args.fields.as_deref();
@@ -42,24 +52,38 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     }
     let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
     session.progress.expect(&args.files);
-    if session.output.is_terminal() {
-        session.progress.renounce();
-    }
     let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
-    let mut rows = Rows::new(schema, args.format.reader(), &mut session.output);
+    let created = args.columns.create(&schema, &args.files, args.selection.filter.as_deref());
+    let mut to = match created {
+        Ok(Some(file)) => To::File(file),
+        Ok(None) => {
+            if session.output.is_terminal() {
+                session.progress.renounce();
+            }
+            To::Output(Rows::new(schema, args.format.reader(), None, &mut session.output))
+        }
+        Err(error) => return session.report(&error),
+    };
+    let mut columns = Columns::new(&fields);
     let mut left = args.limit.unwrap_or(u64::MAX);
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
     for reader in session.captures(&args.files, jobs, &options) {
         let error = match reader {
-            Ok(mut reader) => print(&mut reader, &fields, &mut left, &mut rows, session)?,
+            Ok(mut reader) => match &mut to {
+                To::Output(rows) => print(&mut reader, &fields, &mut left, rows, session)?,
+                To::File(file) => write(&mut reader, &mut columns, &mut left, file)?,
+            },
             Err(error) => Some(error),
         };
         if let Some(error) = error {
             session.report(&error)?;
         }
     }
-    Ok(())
+    match to {
+        To::File(file) => file.finish().map_err(io::Error::other),
+        To::Output(_) => Ok(()),
+    }
 }
 
 /// Prints up to `left` packets of a capture; answers the error that it ends with.
@@ -94,6 +118,26 @@ fn print(
     }
     rows.flush(&mut session.output)?;
     Ok(damage)
+}
+
+/// Writes up to `left` packets of a capture to a file of columns; answers the error that it ends with.
+fn write(
+    reader: &mut CaptureReader,
+    columns: &mut Columns,
+    left: &mut u64,
+    file: &mut ParquetFile,
+) -> io::Result<Option<bytewright::Error>> {
+    while *left > 0 {
+        let rows_max = WRITTEN_ROWS.min(*left) as usize;
+        match reader.read_columns(columns, rows_max) {
+            Ok(()) if columns.is_empty() => break,
+            Ok(()) => {}
+            Err(error) => return Ok(Some(error)),
+        }
+        *left -= columns.len() as u64;
+        file.write(columns.take()).map_err(io::Error::other)?;
+    }
+    Ok(None)
 }
 
 /// How to read captures; nothing, and a usage error, where the filter is none.

@@ -4,6 +4,7 @@ use std::io;
 
 use anstyle::Style;
 use bytewright::batch::{DataType, Field, Schema, Value, csv, json};
+use bytewright::export::ParquetFile;
 use bytewright::terminal::push_visible;
 
 use crate::args::Reader;
@@ -25,15 +26,23 @@ enum Form {
     Json(json::RowWriter),
     Csv(csv::RowWriter),
     People(Page),
+    /// Rows go to a file of columns, and none to the output.
+    Columns(ParquetFile),
 }
 
 impl Rows {
-    /// Writes the header line, where the form has one.
-    pub(crate) fn new(schema: Schema, reader: Reader, output: &mut Output) -> Self {
-        let form = match reader {
-            Reader::Json => Form::Json(json::RowWriter::new(&schema)),
-            Reader::Csv => Form::Csv(csv::RowWriter::new(&schema, output.buffer())),
-            Reader::People => Form::People(Page::new(schema.fields())),
+    /// Writes the header line, where the form has one. With a `file`, rows go there.
+    pub(crate) fn new(
+        schema: Schema,
+        reader: Reader,
+        file: Option<ParquetFile>,
+        output: &mut Output,
+    ) -> Self {
+        let form = match (file, reader) {
+            (Some(file), _) => Form::Columns(file),
+            (None, Reader::Json) => Form::Json(json::RowWriter::new(&schema)),
+            (None, Reader::Csv) => Form::Csv(csv::RowWriter::new(&schema, output.buffer())),
+            (None, Reader::People) => Form::People(Page::new(schema.fields())),
         };
         Rows { schema, form }
     }
@@ -48,6 +57,7 @@ impl Rows {
         match &mut self.form {
             Form::Json(writer) => writer.push(output.buffer(), value),
             Form::Csv(writer) => writer.push(output.buffer(), value),
+            Form::Columns(file) => file.push_row(value).map_err(io::Error::other)?,
             Form::People(page) => {
                 for (index, field) in self.schema.fields().iter().enumerate() {
                     page.push(index, |text| people_value(text, value(index), field.data_type()));
@@ -66,6 +76,15 @@ impl Rows {
             page.print(self.schema.fields(), output);
         }
         output.flush()
+    }
+
+    /// Writes what was pushed so far, which is all.
+    pub(crate) fn finish(mut self, output: &mut Output) -> io::Result<()> {
+        self.flush(output)?;
+        match self.form {
+            Form::Columns(file) => file.finish().map_err(io::Error::other),
+            _ => Ok(()),
+        }
     }
 }
 

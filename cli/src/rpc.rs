@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::slice;
 
-use bytewright::batch::Value;
+use bytewright::batch::{Schema, Value};
 use bytewright::rpc::{
     Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
 };
@@ -139,14 +140,21 @@ fn print_sums(
     args: &RpcArgs,
     session: &mut Session,
 ) -> io::Result<()> {
-    let reader = args.format.reader();
+    let reader = args.columns.reader(args.format);
     let fields = if reader == Reader::People { METHOD_FOR_PEOPLE } else { MethodField::ALL };
     let schema = MethodField::SCHEMA.project(fields.iter().map(|field| *field as usize));
-    let mut rows = Rows::new(schema, reader, &mut session.output);
+    let Some(mut rows) = rows(schema, args, session)? else { return Ok(()) };
     for (name, method) in chosen(methods, args) {
         rows.push(&mut session.output, |column| method.value(&name, fields[column]))?;
     }
-    rows.flush(&mut session.output)
+    rows.finish(&mut session.output)
+}
+
+/// Where rows go; nothing, once the error is told, where the file that they are to go to cannot be made.
+fn rows(schema: Schema, args: &RpcArgs, session: &mut Session) -> io::Result<Option<Rows>> {
+    let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
+    let filter = args.selection.filter.as_deref();
+    args.columns.rows(schema, args.format, inputs, filter, session)
 }
 
 /// The methods that are asked for, in the order that is asked for.
@@ -178,7 +186,7 @@ fn print_calls(
         Some(_) => CallField::SCHEMA.with(CarriedField::SCHEMA.fields()),
         None => CallField::SCHEMA,
     };
-    let mut rows = Rows::new(schema, args.format.reader(), &mut session.output);
+    let Some(mut rows) = rows(schema, args, session)? else { return Ok(()) };
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut tape = Tape::new();
     let batches = CallBatches::new(options, methods);
@@ -195,7 +203,8 @@ fn print_calls(
             })?;
         }
         rows.flush(&mut session.output)
-    })
+    })?;
+    rows.finish(&mut session.output)
 }
 
 /// The arguments and the result of a call as JSON, where they are known.

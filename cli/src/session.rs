@@ -1,5 +1,6 @@
 //! One run of the command: where its inputs come from, where its output goes, what went wrong.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
@@ -128,11 +129,16 @@ fn open(
     progress: &Progress,
 ) -> bytewright::Result<ByteStream> {
     let is_stdin = path == Path::new(STDIN.0);
-    let name = if is_stdin { STDIN.1.into() } else { path.to_string_lossy() };
+    let name = name_of(path);
     let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
     let source = source.map_err(|error| error.in_file(&name))?;
     let watched = Watched::new(Box::new(source), progress.clone());
     ByteStream::new(Box::new(watched), &name, options)
+}
+
+/// What errors call an input.
+pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
+    if path == Path::new(STDIN.0) { STDIN.1.into() } else { path.to_string_lossy() }
 }
 
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a

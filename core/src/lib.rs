@@ -12,6 +12,7 @@
 pub mod batch;
 pub mod capture;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod flow;
 pub mod heap;

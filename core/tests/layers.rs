@@ -27,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
+    ("export", &["batch", "files", "panics", "error"]),
     ("table", &["files", "heap", "wire", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ArgGroup, ValueEnum};
 
-use super::{Format, Jobs, Selection};
+use super::{ColumnsArgs, Format, Jobs, Selection};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct RpcArgs {
 
     /// Add the sums up in this table file instead of printing them. Each capture is counted whole or not at all, and
     /// once: one that was counted before is recognised by its content.
-    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv"])]
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv", "parquet"])]
     pub(crate) into: Option<PathBuf>,
 
     /// Print the sums of a table file that --into made, instead of those of captures.
@@ -60,6 +60,9 @@ pub(crate) struct RpcArgs {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) columns: ColumnsArgs,
 }
 
 /// What a method is measured by.

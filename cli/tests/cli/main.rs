@@ -10,6 +10,8 @@ mod flows;
 mod info;
 mod jobs;
 mod packets;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rpc;
 mod run;
 mod store;

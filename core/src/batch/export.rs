@@ -3,10 +3,8 @@
 //! What leaves as Arrow or Parquet is a batch whose types those formats have. Columns that need no conversion are
 //! handed through without copying.
 
-use std::io::Write;
-
 use super::column::MICROSECOND;
-use super::{Batch, Column, DataType, Field, Schema, Value};
+use super::{Batch, Column, DataType, Field, Schema, Value, notation};
 use crate::{Error, Result};
 
 /// What the name of the column ends in that has the nanoseconds which a time in microseconds lacks.
@@ -211,8 +209,8 @@ fn spelled(column: &Column) -> Column {
     for row in 0..column.len() {
         match column.value(row) {
             Value::Text(name) => text.extend_from_slice(name.as_bytes()),
-            // Writing into memory does not fail.
-            value => drop(write!(text, "{value}")),
+            Value::Address(address) => notation::address(&mut text, address),
+            _ => {}
         }
         offsets.push(text.len() as i64);
     }

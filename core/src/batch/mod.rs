@@ -14,6 +14,8 @@ mod data_type;
 mod export;
 pub mod json;
 pub mod notation;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub(crate) mod schema;
 mod value;
 

@@ -77,7 +77,9 @@ impl KeyRange {
     /// Whether `key` is one of them.
     pub fn contains(&self, key: &[u8]) -> bool {
         let (from, to) = (self.from.as_ref(), self.to.as_ref());
-        (from.map(Vec::as_slice), to.map(Vec::as_slice)).contains(key)
+        let range = (from.map(Vec::as_slice), to.map(Vec::as_slice));
+        // Said in full: other crates add ways to compare bytes.
+        RangeBounds::<[u8]>::contains(&range, key)
     }
 
     /// Whether no key can be in it.

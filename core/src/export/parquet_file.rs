@@ -1,0 +1,176 @@
+//! A Parquet file that rows are written to as they come.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use crate::batch::parquet::ParquetWriter;
+use crate::batch::{Batch, ExportOptions, Schema, Value};
+use crate::files::FileWriter;
+use crate::{Error, Result, panics};
+
+/// Rows that go to the other thread together.
+const BATCH_ROWS: usize = 32 << 10;
+/// Bytes of them after which they go.
+const BATCH_BYTES: usize = 8 << 20;
+/// Batches that wait for the other thread: as many as make a row group, so that one is filled while the one before it
+/// is encoded.
+const QUEUE_MAX: usize = 4;
+/// Bytes that are gathered before they are written.
+const BUFFER_LEN: usize = 256 << 10;
+
+/// A new Parquet file. It has its name when [`ParquetFile::finish`] was called; dropped before that, it is gone.
+pub struct ParquetFile {
+    rows: Batch,
+    encoder: Option<Encoder>,
+    /// What every call answers from now on.
+    failure: Option<Error>,
+}
+
+/// The thread that encodes.
+struct Encoder {
+    messages: SyncSender<Message>,
+    thread: JoinHandle<Result<()>>,
+}
+
+enum Message {
+    Rows(Batch),
+    /// There are no more: the file becomes whole.
+    Finish,
+}
+
+impl ParquetFile {
+    /// A file of rows of `schema` that takes the place of the one at `path`. They leave with `options`; `metadata` is
+    /// about all of them.
+    ///
+    /// # Errors
+    /// `Io` where the file cannot be made there, or the system gives no thread.
+    pub fn create(
+        path: &Path,
+        schema: Schema,
+        options: ExportOptions,
+        metadata: &[(String, String)],
+    ) -> Result<Self> {
+        let sink = Sink { file: FileWriter::replace(path)?, gathered: Vec::new() };
+        let writer = ParquetWriter::new(sink, &schema, options, metadata)?;
+        let (messages, received) = sync_channel(QUEUE_MAX);
+        let encode = move || {
+            panics::catch(|| encode(writer, &received))
+                .unwrap_or_else(|panic| Err(Error::internal(panic)))
+        };
+        let thread = std::thread::Builder::new()
+            .name("bytewright".to_owned())
+            .spawn(encode)
+            .map_err(|error| Error::io("start a thread", &error))?;
+        let rows = Batch::new(schema);
+        Ok(ParquetFile { rows, encoder: Some(Encoder { messages, thread }), failure: None })
+    }
+
+    /// Appends a row; `value` gives the value of the column at a place.
+    ///
+    /// # Errors
+    /// As for [`ParquetFile::write`].
+    pub fn push_row<'v>(&mut self, value: impl FnMut(usize) -> Value<'v>) -> Result<()> {
+        self.rows.push_row(value);
+        if self.rows.len() >= BATCH_ROWS || self.rows.memory_bytes() >= BATCH_BYTES {
+            return self.send_rows();
+        }
+        Ok(())
+    }
+
+    /// Appends the rows of a batch. Batches of some ten thousand rows serve best.
+    ///
+    /// # Errors
+    /// What went wrong with the rows before: `Format` where text is not UTF-8, `Limit` where a number does not fit,
+    /// `Io` where the system did not take them. It comes again from then on, and no file will be there.
+    pub fn write(&mut self, batch: Batch) -> Result<()> {
+        self.send_rows()?;
+        self.send(Message::Rows(batch))
+    }
+
+    /// Writes what is left and gives the file its name, once it would survive a power cut.
+    ///
+    /// # Errors
+    /// As for [`ParquetFile::write`].
+    pub fn finish(mut self) -> Result<()> {
+        self.send_rows()?;
+        self.send(Message::Finish)?;
+        self.join()
+    }
+
+    fn send_rows(&mut self) -> Result<()> {
+        match self.rows.is_empty() {
+            true => Ok(()),
+            false => {
+                let rows = self.rows.take();
+                self.send(Message::Rows(rows))
+            }
+        }
+    }
+
+    fn send(&mut self, message: Message) -> Result<()> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let sent =
+            self.encoder.as_ref().is_some_and(|encoder| encoder.messages.send(message).is_ok());
+        if sent { Ok(()) } else { self.join() }
+    }
+
+    /// Waits until the thread is gone; answers what became of the file.
+    fn join(&mut self) -> Result<()> {
+        let Some(Encoder { messages, thread }) = self.encoder.take() else { return Ok(()) };
+        drop(messages);
+        // The thread catches its own panics.
+        let outcome = thread.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked")));
+        self.failure = outcome.as_ref().err().cloned();
+        outcome
+    }
+}
+
+impl Drop for ParquetFile {
+    /// Returns when the file that did not become whole is gone.
+    fn drop(&mut self) {
+        // The error, if there was one, was answered before, or nobody asks for it.
+        drop(self.join());
+    }
+}
+
+/// Encodes rows as they come, until there are no more or nobody wants the file.
+fn encode(mut writer: ParquetWriter<Sink>, messages: &Receiver<Message>) -> Result<()> {
+    for message in messages {
+        match message {
+            Message::Rows(batch) => writer.write(batch)?,
+            Message::Finish => return writer.finish()?.finish(),
+        }
+    }
+    Ok(())
+}
+
+/// The file's bytes, gathered.
+struct Sink {
+    file: FileWriter,
+    gathered: Vec<u8>,
+}
+
+impl Sink {
+    fn finish(mut self) -> Result<()> {
+        self.file.write(&mut self.gathered)?;
+        self.file.finish()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= BUFFER_LEN {
+            self.file.write(&mut self.gathered).map_err(io::Error::other)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! What a build without Parquet has in its place.
+
+use std::path::Path;
+
+use crate::batch::{Batch, ExportOptions, Schema, Value};
+use crate::{Error, ErrorKind, Result};
+
+/// A Parquet file, of which there is none in this build.
+#[derive(Debug)]
+pub enum ParquetFile {}
+
+impl ParquetFile {
+    /// Fails.
+    ///
+    /// # Errors
+    /// `MissingLibrary`.
+    pub fn create(
+        path: &Path,
+        _schema: Schema,
+        _options: ExportOptions,
+        _metadata: &[(String, String)],
+    ) -> Result<Self> {
+        let message = "expected a build with Parquet, found one without; install the command from its sources: \
+                       cargo install --path cli";
+        Err(Error::new(ErrorKind::MissingLibrary, message).in_file(&path.to_string_lossy()))
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// None, as there is no file.
+    pub fn push_row<'v>(&mut self, _value: impl FnMut(usize) -> Value<'v>) -> Result<()> {
+        match *self {}
+    }
+
+    /// Appends the rows of a batch.
+    ///
+    /// # Errors
+    /// None, as there is no file.
+    pub fn write(&mut self, _batch: Batch) -> Result<()> {
+        match *self {}
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// None, as there is no file.
+    pub fn finish(self) -> Result<()> {
+        match self {}
+    }
+}
