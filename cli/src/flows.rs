@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, FlowBatches, merge_flows};
-use bytewright::sums::{FlowStore, Merged};
+use bytewright::sums::FlowStore;
 
 use crate::args::{FlowsArgs, Reader};
 use crate::merge::{MergedCapture, Target, counted};
@@ -94,21 +94,12 @@ fn merge(
 }
 
 fn merged(merge: CaptureMerge) -> MergedCapture {
-    let (flows, new_flows, counted_as) = match merge.merged {
-        Merged::Added { flows, new_flows } => (flows, new_flows, None),
-        Merged::AlreadyCounted(counted) => (0, 0, Some(counted.name)),
-    };
+    let (flows, new_flows) = merge.flows();
     let (packets, told) = (counted(merge.packets, "packet"), counted(flows, "flow"));
     MergedCapture {
-        packets: merge.packets,
-        counts: vec![
-            ("packets_without_flow", merge.packets_without_flow),
-            ("flows", flows),
-            ("new_flows", new_flows),
-        ],
+        row: merge.to_batch(),
         told: format!("{packets}, {told}, {new_flows} of them new"),
-        counted_as,
-        content_id: merge.content_id,
+        counted_as: merge.counted_as().map(|counted| counted.name.clone()),
         damage: merge.damage,
     }
 }

@@ -2,13 +2,12 @@
 
 use std::io;
 
+use bytewright::batch::json;
 use bytewright::capture::Interface;
 use bytewright::packet::LinkType;
-use bytewright::scan::{CaptureInfo, CaptureOptions, info};
-use bytewright::wire::Endian;
+use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, info};
 
 use crate::args::InfoArgs;
-use crate::json::Object;
 use crate::notation;
 use crate::output::Output;
 use crate::session::Session;
@@ -37,33 +36,8 @@ pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
 
 /// Prints an object; answers the damage.
 fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Error> {
-    let mut object = Object::new(output.buffer());
-    object.text("file", &info.file);
-    object.text("format", info.format.name());
-    object.text("version", &version(&info));
-    object.text("byte_order", byte_order(&info));
-    object.text("compression", &info.compression.to_string());
-    object.unsigned("file_bytes", info.file_bytes);
-    object.unsigned("content_bytes", info.content_bytes);
-    object.unsigned("packets", info.packets);
-    object.unsigned("bytes", info.bytes);
-    object.unsigned("captured_bytes", info.captured_bytes);
-    object.signed_or_null("first_ts", info.first_ts);
-    object.signed_or_null("last_ts", info.last_ts);
-    object.unsigned("sections", info.sections);
-    object.objects("interfaces", &info.interfaces, |interface, object| {
-        object.unsigned("link_type", interface.link_type.into());
-        object.text_or_null("link_type_name", LinkType(interface.link_type).name());
-        object.unsigned("snaplen", interface.snaplen.into());
-        object.text("time_unit", &interface.clock.unit.to_string());
-    });
-    object.objects("link_types", &info.link_types, |(link_type, packets), object| {
-        object.unsigned("link_type", link_type.0.into());
-        object.text_or_null("name", link_type.name());
-        object.unsigned("packets", *packets);
-    });
-    object.damage("damage", info.damage.as_ref());
-    object.end_line();
+    let writer = json::RowWriter::new(&InfoField::SCHEMA);
+    writer.push_batch(output.buffer(), &info.to_batch());
     info.damage
 }
 
@@ -71,7 +45,7 @@ fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
 fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Error> {
     output.line(&info.file);
     let mut line = |name: &str, value: &str| output.line(&format!("  {name:<12} {value}"));
-    let order = byte_order(&info);
+    let order = info.byte_order_name();
     line("format", &format!("{} {}, {order}-endian", info.format.name(), version(&info)));
     line("compression", &info.compression.to_string());
     line(
@@ -112,13 +86,6 @@ fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
 
 fn version(info: &CaptureInfo) -> String {
     format!("{}.{}", info.version.0, info.version.1)
-}
-
-fn byte_order(info: &CaptureInfo) -> &'static str {
-    match info.byte_order {
-        Endian::Little => "little",
-        Endian::Big => "big",
-    }
 }
 
 fn link_type_text(link_type: LinkType) -> String {

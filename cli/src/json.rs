@@ -1,8 +1,7 @@
-//! JSON objects whose members are not the columns of a row.
+//! JSON objects that are no rows of a schema.
 
 use bytewright::Error;
-
-use crate::notation;
+use bytewright::batch::{Value, damage, json};
 
 /// Writes one object, member by member.
 pub(crate) struct Object<'a> {
@@ -21,94 +20,23 @@ impl<'a> Object<'a> {
         Object { into, is_empty: true }
     }
 
-    fn key(&mut self, key: &str) {
+    pub(crate) fn value<'v>(&mut self, key: &str, value: impl Into<Value<'v>>) {
         if !std::mem::take(&mut self.is_empty) {
             self.into.push(b',');
         }
-        notation::json_text(self.into, key);
+        json::text(self.into, key);
         self.into.push(b':');
-    }
-
-    fn null(&mut self, key: &str) {
-        self.key(key);
-        self.into.extend_from_slice(b"null");
+        json::value(self.into, value.into());
     }
 
     pub(crate) fn text(&mut self, key: &str, text: &str) {
-        self.key(key);
-        notation::json_text(self.into, text);
+        self.value(key, text);
     }
 
-    pub(crate) fn text_or_null(&mut self, key: &str, text: Option<&str>) {
-        match text {
-            Some(text) => self.text(key, text),
-            None => self.null(key),
-        }
-    }
-
-    pub(crate) fn boolean(&mut self, key: &str, value: bool) {
-        self.key(key);
-        self.into.extend_from_slice(if value { b"true" } else { b"false" });
-    }
-
-    pub(crate) fn unsigned(&mut self, key: &str, number: u64) {
-        self.key(key);
-        notation::unsigned(self.into, number);
-    }
-
-    pub(crate) fn unsigned_or_null(&mut self, key: &str, number: Option<u64>) {
-        match number {
-            Some(number) => self.unsigned(key, number),
-            None => self.null(key),
-        }
-    }
-
-    pub(crate) fn signed_or_null(&mut self, key: &str, number: Option<i64>) {
-        match number {
-            Some(number) => {
-                self.key(key);
-                notation::signed(self.into, number);
-            }
-            None => self.null(key),
-        }
-    }
-
-    /// Where a capture is damaged and how, or null.
+    /// Where a file is damaged and how, or null.
     pub(crate) fn damage(&mut self, key: &str, damage: Option<&Error>) {
-        let Some(damage) = damage else { return self.null(key) };
-        self.key(key);
-        self.nested(|object| {
-            object.unsigned_or_null("offset", damage.offset());
-            object.text("message", damage.message());
-        });
-    }
-
-    /// An array with an object for each item.
-    pub(crate) fn objects<T>(
-        &mut self,
-        key: &str,
-        items: &[T],
-        fill: impl Fn(&T, &mut Object<'_>),
-    ) {
-        self.key(key);
-        self.into.push(b'[');
-        for (index, item) in items.iter().enumerate() {
-            if index > 0 {
-                self.into.push(b',');
-            }
-            self.nested(|object| fill(item, object));
-        }
-        self.into.push(b']');
-    }
-
-    fn nested(&mut self, fill: impl FnOnce(&mut Object<'_>)) {
-        let mut object = Object::new(self.into);
-        fill(&mut object);
-        object.end();
-    }
-
-    fn end(self) {
-        self.into.push(b'}');
+        let damage = damage::as_json(damage);
+        self.value(key, damage.as_deref().map_or(Value::Null, Value::Json));
     }
 
     /// Ends the object and its line.

@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use bytewright::Error;
-use bytewright::scan::{CaptureReader, CapturesAhead, ContentId};
+use bytewright::batch::{Batch, json};
+use bytewright::scan::{CaptureReader, CapturesAhead};
 
 use crate::args::Reader;
 use crate::json::Object;
@@ -14,14 +15,12 @@ use crate::session::Session;
 
 /// What became of a capture.
 pub(crate) struct MergedCapture {
-    pub(crate) packets: u64,
-    /// What was counted, beside the packets: its name for programs, and how much.
-    pub(crate) counts: Vec<(&'static str, u64)>,
-    /// The same for people, with the packets.
+    /// All that is known of it, in one row.
+    pub(crate) row: Batch,
+    /// What was counted, for people.
     pub(crate) told: String,
     /// The capture that was counted before with the same content.
     pub(crate) counted_as: Option<String>,
-    pub(crate) content_id: ContentId,
     pub(crate) damage: Option<Error>,
 }
 
@@ -75,8 +74,8 @@ impl Target<'_> {
         if reader == Reader::Json {
             let mut object = Object::new(output.buffer());
             object.text("table", &path);
-            object.unsigned(self.entries, entries);
-            object.unsigned("captures", captures);
+            object.value(self.entries, entries);
+            object.value("captures", captures);
             object.end_line();
             return;
         }
@@ -89,15 +88,8 @@ impl MergedCapture {
     fn print(&self, name: &str, reader: Reader, output: &mut Output) {
         let counted_as = self.counted_as.as_deref();
         if reader == Reader::Json {
-            let mut object = Object::new(output.buffer());
-            object.text("file", name);
-            object.boolean("added", counted_as.is_none());
-            object.unsigned("packets", self.packets);
-            self.counts.iter().for_each(|(name, count)| object.unsigned(name, *count));
-            object.text_or_null("counted_as", counted_as);
-            object.text("content_id", &self.content_id.to_string());
-            object.damage("damage", self.damage.as_ref());
-            object.end_line();
+            let writer = json::RowWriter::new(self.row.schema());
+            writer.push_batch(output.buffer(), &self.row);
             return;
         }
         let extent = if self.damage.is_some() { " up to the damage" } else { "" };

@@ -81,11 +81,9 @@ fn merge(
 fn merged(merge: CallsMerge) -> MergedCapture {
     let (packets, calls) = (counted(merge.packets, "packet"), counted(merge.calls, "call"));
     MergedCapture {
-        packets: merge.packets,
-        counts: vec![("calls", merge.calls)],
+        row: merge.to_batch(),
         told: format!("{packets}, {calls}"),
         counted_as: merge.already_counted.map(|capture| capture.name),
-        content_id: merge.content_id,
         damage: merge.damage,
     }
 }

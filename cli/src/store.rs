@@ -123,7 +123,7 @@ fn print_root(
         line.push(b',');
         let mut object = Object::within(line);
         object.text("class", &class);
-        object.unsigned_or_null("bytes", len.map(|len| len as u64));
+        object.value("bytes", len.map(|len| len as u64));
         object.end_line();
     } else {
         show::people(line, keys, key)?;
@@ -282,10 +282,10 @@ fn print_check_json(
 ) {
     let mut object = Object::new(session.output.buffer());
     object.text("file", name);
-    object.unsigned("roots", roots.count() as u64);
-    object.unsigned("trailing_bytes", roots.trailing_len() as u64);
-    object.boolean("root_by_root", why.is_none());
-    object.text_or_null("because", why.map(|why| why.to_string()).as_deref());
+    object.value("roots", roots.count() as u64);
+    object.value("trailing_bytes", roots.trailing_len() as u64);
+    object.value("root_by_root", why.is_none());
+    object.value("because", why.map(|why| why.to_string()).as_deref());
     object.end_line();
 }
 

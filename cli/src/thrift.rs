@@ -203,7 +203,7 @@ impl Decoder {
             into.push(b',');
             let mut object = Object::within(into);
             object.text("kind", &kind_name(header.kind));
-            object.signed_or_null("sequence_id", Some(header.sequence_id.into()));
+            object.value("sequence_id", header.sequence_id);
             into.extend_from_slice(b",\"value\":");
         } else {
             into.extend_from_slice(kind_name(header.kind).as_bytes());

@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
     ("export", &["batch", "files", "panics", "error"]),
-    ("table", &["files", "heap", "wire", "panics", "error"]),
+    ("table", &["files", "heap", "batch", "wire", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),

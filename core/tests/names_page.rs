@@ -11,12 +11,15 @@ use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
 use bytewright::packet::Field;
 use bytewright::rpc::{CallField, CarriedField, MethodField};
+use bytewright::scan::{CallMergeField, FlowMergeField, InfoField};
+use bytewright::table::StatField;
 
 const PAGE: &str = include_str!("../../docs/names.md");
 
 /// The rows of the table in a section.
 fn rows(title: &str) -> Vec<&'static str> {
-    let section = PAGE.split("\n## ").find_map(|section| section.strip_prefix(title));
+    let section =
+        PAGE.split("\n## ").find_map(|section| section.strip_prefix(title)?.strip_prefix('\n'));
     let section = section.unwrap_or_else(|| panic!("a section {title}"));
     section.lines().filter(|line| line.starts_with('|')).skip(2).collect()
 }
@@ -24,6 +27,9 @@ fn rows(title: &str) -> Vec<&'static str> {
 /// What the page calls a type: its name, and how its values are kept where that is something else.
 fn told(data_type: DataType) -> String {
     match data_type.storage() {
+        _ if matches!(data_type, DataType::Enumeration(names) if names.is_closed) => {
+            "name (u8)".to_owned()
+        }
         storage if storage == data_type => data_type.name().to_owned(),
         storage => format!("{} ({})", data_type.name(), storage.name()),
     }
@@ -52,6 +58,16 @@ fn the_page_of_names_says_of_fields_what_their_schemas_say() {
             .concat(),
         ),
         ("Fields of a method", expected("MethodField", MethodField::ALL, &MethodField::SCHEMA)),
+        ("What `stat` says", expected("StatField", StatField::ALL, &StatField::SCHEMA)),
+        ("What `info` says", expected("InfoField", InfoField::ALL, &InfoField::SCHEMA)),
+        (
+            "What a merge says",
+            expected("FlowMergeField", FlowMergeField::ALL, &FlowMergeField::SCHEMA),
+        ),
+        (
+            "What a merge of calls says",
+            expected("CallMergeField", CallMergeField::ALL, &CallMergeField::SCHEMA),
+        ),
     ] {
         assert!(rows(title) == expected, "{title}:\n{}", expected.join("\n"));
     }

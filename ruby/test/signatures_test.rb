@@ -40,4 +40,35 @@ class SignaturesTest < TestCase
       end
     end
   end
+
+  # A Ruby type for each type of docs/names.md, which the core's tests compare with the schemas.
+  TYPES = { "address" => "String", "text" => "String", "name" => "String", "bool" => "bool" }.freeze
+  NAMES = File.read(File.join(ROOT, "docs/names.md"), encoding: Encoding::UTF_8)
+
+  # Name => type, of the fields in a section of that page that have one value.
+  def fields(title)
+    section = NAMES[/^## #{Regexp.escape(title)}\n(.*?)(?=^## |\z)/m, 1]
+    cells = section.scan(/^\| `\w+::\w+` \| `(\w+)` \| (\w+)[^|]* \| *(yes)? *\|/)
+    refute_empty(cells, title)
+    cells.to_h { |name, type, null| [name, type == "json" ? nil : "#{TYPES.fetch(type, "Integer")}#{"?" if null}"] }
+  end
+
+  def test_getters_have_the_types_of_their_fields
+    { "Packet" => "Fields of a packet", "Flow" => "Fields of a flow", "Call" => "Fields of a call" }.each do |name, title|
+      body = RBS[/^  class #{name}\n(.*?)^  end/m, 1]
+      fields(title).compact.each do |field, type|
+        getter = field == "method" ? "method_name" : field
+        assert_match(/^    def #{getter}: \(\) -> #{Regexp.escape(type)}$/, body, "#{name}##{getter}")
+      end
+    end
+  end
+
+  def test_records_have_the_members_of_their_schemas
+    { "merge" => "What a merge says", "info" => "What `info` says", "stat" => "What `stat` says" }.each do |record, title|
+      members = RBS[/^  type #{record} = \{(.*?)\}/m, 1].scan(/(\w+): ([^,\n]+)/).map { |name, type| [name, type.strip] }
+      assert_equal(fields(title).keys, members.map(&:first), record)
+      types = members.to_h.reject { |_, type| type.start_with?(":") }
+      fields(title).compact.slice(*types.keys).each { |name, type| assert_equal(type, types[name], "#{record}: #{name}") }
+    end
+  end
 end

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Bound;
 
-use bytewright::table::{KeyRange, Origin, Stat, Values, integer_of};
+use bytewright::table::{KeyRange, Origin, Stat, StatField, Values, integer_of};
 use bytewright::terminal::push_visible;
 use bytewright::wire::Endian;
 
@@ -172,30 +172,25 @@ pub(super) fn stat(args: &StatArgs, session: &mut Session) -> io::Result<()> {
 }
 
 /// The sizes that a table of ours has beside its count and its file.
-fn sizes(stat: &Stat) -> [(&'static str, u64); 5] {
-    [
-        ("live_bytes", stat.live_bytes),
-        ("dead_bytes", stat.dead_bytes),
-        ("pinned_bytes", stat.pinned_bytes),
-        ("index_bytes", stat.index_bytes),
-        ("memory_bytes", stat.memory_bytes),
-    ]
+fn sizes() -> impl Iterator<Item = StatField> {
+    let shown_first = [StatField::Records, StatField::FileBytes];
+    StatField::ALL.iter().copied().filter(move |field| !shown_first.contains(field))
 }
 
 fn print_stat_json(name: &str, origin: &Origin, stat: &Stat, output: &mut Output) {
     let mut object = Object::new(output.buffer());
     object.text("file", name);
     object.text("kind", origin.kind_name());
-    object.unsigned("records", stat.records);
-    object.unsigned("file_bytes", stat.file_bytes);
+    object.value("records", stat.records);
+    object.value("file_bytes", stat.file_bytes);
     match origin {
         Origin::Table(_) => {
-            sizes(stat).into_iter().for_each(|(name, size)| object.unsigned(name, size));
+            sizes().for_each(|field| object.value(field.name(), stat.value(field)));
             object.text("values", origin.values().name());
         }
         Origin::TokyoCabinet(database) => {
             object.text("byte_order", byte_order(database.byte_order()));
-            object.boolean("left_open", database.is_left_open());
+            object.value("left_open", database.is_left_open());
         }
     }
     object.end_line();
@@ -210,8 +205,8 @@ fn print_stat(name: &str, origin: &Origin, stat: &Stat, output: &mut Output) {
     line("file bytes", &stat.file_bytes.to_string());
     match origin {
         Origin::Table(_) => {
-            for (name, size) in sizes(stat) {
-                line(&name.replace('_', " "), &size.to_string());
+            for field in sizes() {
+                line(&field.name().replace('_', " "), &stat.value(field).to_string());
             }
             line("values", origin.values().name());
         }

@@ -95,7 +95,7 @@ fn print_check(args: &CheckArgs, checked: &Checked, session: &mut Session) {
         let mut object = Object::new(session.output.buffer());
         object.text("file", &name);
         object.text("kind", kind);
-        object.unsigned("records", *records);
+        object.value("records", *records);
         object.damage("damage", damage.as_ref());
         return object.end_line();
     }
@@ -126,8 +126,8 @@ pub(super) fn convert(args: &ConvertArgs, session: &mut Session) -> io::Result<(
     if args.json {
         let mut object = Object::new(session.output.buffer());
         object.text("file", &name);
-        object.unsigned("records", converted.records);
-        object.unsigned("left_out", converted.left_out);
+        object.value("records", converted.records);
+        object.value("left_out", converted.left_out);
         object.damage("damage", converted.damage.as_ref());
         object.end_line();
     } else {

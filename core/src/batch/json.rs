@@ -58,6 +58,13 @@ pub fn array(into: &mut Vec<u8>, batch: &Batch) {
     into.push(b']');
 }
 
+/// A row of a batch as an object; nothing where there is no such row.
+pub fn object(batch: &Batch, row: usize) -> Option<String> {
+    let mut text = Vec::new();
+    RowWriter::new(batch.schema()).object(&mut text, |place| batch.value(row, place));
+    if row < batch.len() { String::from_utf8(text).ok() } else { None }
+}
+
 /// Appends a value. Times are nanoseconds, durations microseconds; bytes are `{"base64":"..."}`.
 #[inline]
 pub fn value(into: &mut Vec<u8>, value: Value<'_>) {

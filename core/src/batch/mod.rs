@@ -10,6 +10,7 @@ pub mod arrow;
 mod bits;
 mod column;
 pub mod csv;
+pub mod damage;
 mod data_type;
 mod export;
 pub mod json;

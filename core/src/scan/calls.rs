@@ -100,6 +100,8 @@ impl Batch<'_> {
 /// What became of a capture whose calls were to be merged.
 #[derive(Debug, Clone)]
 pub struct CallsMerge {
+    /// The capture.
+    pub file: String,
     /// What its packets are recognised by.
     pub content_id: ContentId,
     /// Packets that were read.
@@ -148,7 +150,7 @@ pub fn merge_calls(
         Err(error) => return Err(error),
     };
     let content_id = content.finish();
-    let name = reader.facts().name;
-    let already_counted = count.commit(&content_id.0, &name, Some(packets), summary)?;
-    Ok(CallsMerge { content_id, packets, calls, already_counted, damage })
+    let file = reader.facts().name;
+    let already_counted = count.commit(&content_id.0, &file, Some(packets), summary)?;
+    Ok(CallsMerge { file, content_id, packets, calls, already_counted, damage })
 }

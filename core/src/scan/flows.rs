@@ -76,6 +76,8 @@ impl FlowBatches {
 /// What became of a capture that was to be merged.
 #[derive(Debug, Clone)]
 pub struct CaptureMerge {
+    /// The capture.
+    pub file: String,
     /// What its packets are recognised by.
     pub content_id: ContentId,
     /// Packets that were read.
@@ -118,8 +120,9 @@ pub fn merge_flows(
     let content_id = content.finish();
     let (packets, packets_without_flow) = (table.packets(), table.packets_without_flow());
     count.merge(table.finish())?;
-    let merged = count.commit(&content_id.0, &reader.facts().name, Some(packets))?;
-    Ok(CaptureMerge { content_id, packets, packets_without_flow, merged, damage })
+    let file = reader.facts().name;
+    let merged = count.commit(&content_id.0, &file, Some(packets))?;
+    Ok(CaptureMerge { file, content_id, packets, packets_without_flow, merged, damage })
 }
 
 /// Whether the file is at fault, and would be the next time.

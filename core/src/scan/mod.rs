@@ -12,7 +12,9 @@ mod filter;
 mod flows;
 mod idl;
 mod info;
+mod info_row;
 mod libpcap;
+mod merge_row;
 mod reader;
 mod records;
 
@@ -25,6 +27,8 @@ pub use filter::Filter;
 pub use flows::{CaptureMerge, FlowBatches, merge_flows};
 pub use idl::{load_idl, load_methods};
 pub use info::{CaptureInfo, info};
+pub use info_row::{InfoField, InterfaceField, LinkTypeField};
 pub use libpcap::version as libpcap_version;
+pub use merge_row::{CallMergeField, FlowMergeField};
 pub use reader::{CaptureOptions, CaptureReader};
 pub use records::CaptureFacts;

@@ -37,7 +37,7 @@ pub use origin::Origin;
 pub use packed::{PackedEntries, PackedScan};
 pub use same::{hash_of_entries, have_same_entries};
 pub use selection::Selection;
-pub use stat::Stat;
+pub use stat::{Stat, StatField};
 pub use values::{Values, add_integer, integer_of, integer_value};
 pub use view::View;
 

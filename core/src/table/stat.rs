@@ -1,5 +1,8 @@
 //! What a table holds and takes.
 
+use crate::batch::schema::record_fields;
+use crate::batch::{DataType, Value};
+
 /// Counts and sizes of a table, in bytes where not said otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -17,4 +20,29 @@ pub struct Stat {
     pub memory_bytes: u64,
     /// The file's length; 0 in memory.
     pub file_bytes: u64,
+}
+
+record_fields! { "A count or a size of a table." "tables" StatField {
+    Records "records" required DataType::U64, "Entries.";
+    LiveBytes "live_bytes" required DataType::U64, "Entries with their lengths, as they are kept.";
+    DeadBytes "dead_bytes" required DataType::U64, "Kept still, though overwritten or deleted: what compacting gives back.";
+    PinnedBytes "pinned_bytes" required DataType::U64, "Kept only because a view, a snapshot or a scan uses it.";
+    IndexBytes "index_bytes" required DataType::U64, "What finds an entry.";
+    MemoryBytes "memory_bytes" required DataType::U64, "Memory taken by all of this that is not the file's.";
+    FileBytes "file_bytes" required DataType::U64, "The file's length; 0 in memory.";
+} }
+
+impl Stat {
+    /// The value of `field`.
+    pub fn value(&self, field: StatField) -> Value<'static> {
+        Value::Unsigned(match field {
+            StatField::Records => self.records,
+            StatField::LiveBytes => self.live_bytes,
+            StatField::DeadBytes => self.dead_bytes,
+            StatField::PinnedBytes => self.pinned_bytes,
+            StatField::IndexBytes => self.index_bytes,
+            StatField::MemoryBytes => self.memory_bytes,
+            StatField::FileBytes => self.file_bytes,
+        })
+    }
 }

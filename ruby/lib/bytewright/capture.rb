@@ -98,7 +98,7 @@ module Bytewright
         return merge_into_file(sources, into, limits, options) unless into.is_a?(FlowStore)
 
         sources.map do |source|
-          open(source, **options) { |capture| { file: capture.name }.merge(capture.send(:merge_into, into, limits)) }
+          open(source, **options) { |capture| capture.send(:merge_into, into, limits) }
         end
       end
 

@@ -5,7 +5,7 @@ use bytewright::panics::{self, Panic};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
-use magnus::{Error, Exception, ExceptionClass, RModule, RString, Ruby, kwargs, prelude::*};
+use magnus::{Error, Exception, ExceptionClass, RModule, RString, Ruby, Value, kwargs, prelude::*};
 
 use crate::border::bytes_of;
 
@@ -100,6 +100,12 @@ pub(crate) fn closed(ruby: &Ruby, message: &str) -> Error {
 /// Turns the core's result into Ruby's.
 pub(crate) fn raised<T>(ruby: &Ruby, result: bytewright::Result<T>) -> Result<T, Error> {
     result.map_err(|error| to_ruby(ruby, &error))
+}
+
+/// Damage as an exception that is not raised; nil where there is none.
+pub(crate) fn damage(ruby: &Ruby, damage: Option<&bytewright::Error>) -> Value {
+    let exception = damage.and_then(|error| to_ruby(ruby, error).value());
+    exception.map_or(ruby.qnil().as_value(), |exception| exception.as_value())
 }
 
 /// Runs `body` and turns a panic in it into `Bytewright::InternalError`, which a program can rescue;

@@ -4,17 +4,16 @@ use std::path::Path;
 
 use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
-use bytewright::scan::CaptureMerge;
+use bytewright::scan::{CaptureMerge, FlowMergeField};
 use bytewright::session::{self, FlowTableFile};
-use bytewright::sums::Merged;
 use magnus::{Error, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
 use crate::border::{lock, path_of};
 use crate::class;
-use crate::error::{raised, to_ruby};
+use crate::error::{damage, raised};
 use crate::host::RubyHost;
 use crate::reading::Reading;
-use crate::record::{Record, define_getters};
+use crate::record::{Record, define_getters, row_to_hash};
 
 /// One flow.
 #[magnus::wrap(class = "Bytewright::Flow", free_immediately, size)]
@@ -117,20 +116,9 @@ impl StoreObject {
 
 /// What became of a capture that was to be merged, as a Hash.
 pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
-    let hash = ruby.hash_new();
-    let (added, flows, new_flows, counted_as) = match &merge.merged {
-        Merged::Added { flows, new_flows } => (true, *flows, *new_flows, None),
-        Merged::AlreadyCounted(counted) => (false, 0, 0, Some(counted.name.as_str())),
-    };
-    hash.aset(ruby.to_symbol("added"), added)?;
-    hash.aset(ruby.to_symbol("packets"), merge.packets)?;
-    hash.aset(ruby.to_symbol("packets_without_flow"), merge.packets_without_flow)?;
-    hash.aset(ruby.to_symbol("flows"), flows)?;
-    hash.aset(ruby.to_symbol("new_flows"), new_flows)?;
-    hash.aset(ruby.to_symbol("counted_as"), counted_as)?;
-    hash.aset(ruby.to_symbol("content_id"), merge.content_id.to_string())?;
-    let damage = merge.damage.as_ref().and_then(|error| to_ruby(ruby, error).value());
-    hash.aset(ruby.to_symbol("damage"), damage)?;
+    let hash = row_to_hash(ruby, &merge.to_batch(), 0)?;
+    let damage = damage(ruby, merge.damage.as_ref());
+    hash.aset(ruby.to_symbol(FlowMergeField::Damage.name()), damage)?;
     Ok(hash.as_value())
 }
 

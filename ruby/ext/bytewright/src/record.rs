@@ -1,6 +1,6 @@
 //! Objects whose getters are fields, as the core names them: a flow, a call.
 
-use bytewright::batch;
+use bytewright::batch::{self, Batch};
 use magnus::{Error, RArray, RHash, Ruby, Symbol, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
@@ -78,6 +78,23 @@ pub(crate) fn object_of(
         Read::Bytes(bytes) => string_of(bytes, 0).as_value(),
         Read::Uuid(bytes) => uuid_text(&bytes).as_value(),
     })
+}
+
+/// The values of a row by the names of the fields.
+pub(crate) fn row_to_hash(ruby: &Ruby, batch: &Batch, row: usize) -> Result<RHash, Error> {
+    let hash = ruby.hash_new();
+    for (place, field) in batch.schema().fields().iter().enumerate() {
+        hash.aset(ruby.to_symbol(field.name()), fact_of(ruby, batch.value(row, place))?)?;
+    }
+    Ok(hash)
+}
+
+/// A value as an object of its own: text is a String that may be changed.
+pub(crate) fn fact_of(ruby: &Ruby, value: batch::Value<'_>) -> Result<Value, Error> {
+    match value.text() {
+        Some(text) => Ok(ruby.str_new(text).as_value()),
+        None => object_of(ruby, value, None),
+    }
 }
 
 fn frozen(ruby: &Ruby, text: &str) -> Value {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytewright::session::table::{self, AnySnapshot, TableHandle, Walk};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, Table, Values};
+use bytewright::table::{BackupOptions, KeyRange, StatField, Table, Values};
 use magnus::{
     Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
 };
@@ -18,6 +18,7 @@ use crate::border::{
 use crate::class;
 use crate::cursor::CursorObject;
 use crate::error::raised;
+use crate::record::object_of;
 use crate::selection::{key_range, selection_of};
 use crate::snapshot::{SnapshotObject, entries_hash};
 use crate::turn::{Sharing, Strand, TurnMutex};
@@ -308,16 +309,8 @@ impl TableObject {
     fn stat(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         let stat = this.run(ruby, TableHandle::stat)?;
         let hash = ruby.hash_new();
-        for (name, number) in [
-            ("records", stat.records),
-            ("live_bytes", stat.live_bytes),
-            ("dead_bytes", stat.dead_bytes),
-            ("pinned_bytes", stat.pinned_bytes),
-            ("index_bytes", stat.index_bytes),
-            ("memory_bytes", stat.memory_bytes),
-            ("file_bytes", stat.file_bytes),
-        ] {
-            hash.aset(ruby.to_symbol(name), number)?;
+        for field in StatField::ALL {
+            hash.aset(ruby.to_symbol(field.name()), object_of(ruby, stat.value(*field), None)?)?;
         }
         Ok(hash)
     }
