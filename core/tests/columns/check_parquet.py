@@ -9,6 +9,7 @@ Usage: check_parquet.py COMMAND CAPTURE...
 import ipaddress
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -170,6 +171,19 @@ class ParquetTest(unittest.TestCase):
         sizes = [found.row_group(group).num_rows for group in range(found.num_row_groups)]
         self.assertEqual(sum(sizes), found.num_rows)
         self.assertTrue(all(size < 2 * 131_072 for size in sizes), sizes)
+
+    def test_the_guide_runs_as_it_stands(self):
+        root = pathlib.Path(__file__).resolve().parents[3]
+        guide = (root / "docs/guides/columns.md").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "samples").symlink_to(root / "samples")
+            shell = re.findall(r"^\$ bytewright (.*)$", guide, re.MULTILINE)
+            for line in shell:
+                subprocess.run([str(pathlib.Path(COMMAND).resolve()), *line.split()], cwd=folder, check=True)
+            blocks = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+            self.assertTrue(shell and blocks)
+            for block in blocks:
+                subprocess.run([sys.executable, "-c", block], cwd=folder, check=True)
 
 
 if __name__ == "__main__":
