@@ -115,33 +115,47 @@ fn print_methods(
     methods: Option<&Methods>,
     session: &mut Session,
 ) -> io::Result<()> {
+    // A file that cannot be made is told before the captures are read.
+    let Some(rows) = method_rows(args, session)? else { return Ok(()) };
     let mut summary = Summary::new();
     let batches = CallBatches::new(RpcOptions::default(), methods);
     read(args, captures, batches, session, &mut |calls, _| {
         calls.iter().for_each(|call| summary.add(call));
         Ok(())
     })?;
-    print_sums(summary.into_sorted(), args, session)
+    print_sums(summary.into_sorted(), rows, args, session)
 }
 
 /// Prints the sums of a table file.
 fn print_stored(path: &Path, args: &RpcArgs, session: &mut Session) -> io::Result<()> {
-    let methods = CallStore::open_read_only(path).and_then(|store| store.methods());
-    match methods {
-        Ok(methods) => print_sums(methods, args, session),
-        Err(error) => session.report(&error),
+    let methods = match CallStore::open_read_only(path).and_then(|store| store.methods()) {
+        Ok(methods) => methods,
+        Err(error) => return session.report(&error),
+    };
+    let Some(rows) = method_rows(args, session)? else { return Ok(()) };
+    print_sums(methods, rows, args, session)
+}
+
+/// The fields of methods that are asked for.
+fn method_fields(args: &RpcArgs) -> &'static [MethodField] {
+    match args.columns.reader(args.format) {
+        Reader::People => METHOD_FOR_PEOPLE,
+        _ => MethodField::ALL,
     }
+}
+
+fn method_rows(args: &RpcArgs, session: &mut Session) -> io::Result<Option<Rows>> {
+    let fields = method_fields(args).iter().map(|field| *field as usize);
+    rows(MethodField::SCHEMA.project(fields), args, session)
 }
 
 fn print_sums(
     methods: Vec<(Box<str>, MethodSummary)>,
+    mut rows: Rows,
     args: &RpcArgs,
     session: &mut Session,
 ) -> io::Result<()> {
-    let reader = args.columns.reader(args.format);
-    let fields = if reader == Reader::People { METHOD_FOR_PEOPLE } else { MethodField::ALL };
-    let schema = MethodField::SCHEMA.project(fields.iter().map(|field| *field as usize));
-    let Some(mut rows) = rows(schema, args, session)? else { return Ok(()) };
+    let fields = method_fields(args);
     for (name, method) in chosen(methods, args) {
         rows.push(&mut session.output, |column| method.value(&name, fields[column]))?;
     }

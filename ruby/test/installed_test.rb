@@ -8,7 +8,7 @@ require_relative "test_case"
 class InstalledTest < TestCase
   MEGABYTE = 1_000_000
   # Wanted are 4 MB; ARCHITECTURE.md says what the rest is. This keeps it from growing.
-  EXTENSION_MAX = 5.6 * MEGABYTE
+  EXTENSION_MAX = 5.9 * MEGABYTE
   INSTALLED_MAX = 15 * MEGABYTE
 
   def setup

@@ -58,8 +58,7 @@ fn a_file_that_cannot_be_made_is_told_before_anything_is_read() {
         let outcome =
             folder.run(&[command, "absent.pcap", "--parquet", "no/such/folder/rows.parquet"]);
         assert_eq!(outcome.code, 1, "{command}");
-        let told =
-            "bytewright: no/such/folder/rows.parquet: cannot replace: No such file or directory\n";
+        let told = "bytewright: no/such/folder/rows.parquet: cannot create a file beside: No such file or directory\n";
         assert_eq!(outcome.stderr, told, "{command}");
     }
     let outcome = folder.run(&["packets", "mixed.pcap", "--parquet", "/dev/full"]);

@@ -369,7 +369,7 @@ fn integers_are_printed_in_digits_and_put_from_them() {
         drop(table);
         assert_eq!(printed(&folder, &["put", file, "b", "12"]), "");
         assert_eq!(printed(&folder, &["get", file, "a", "b"]), "-7\n12\n");
-        assert_eq!(printed(&folder, &["get", file, "a", "--raw"]).len(), 8);
+        assert_eq!(printed(&folder, &["get", file, "b", "--raw"]), "\u{c}\0\0\0\0\0\0\0");
         assert_eq!(
             printed(&folder, &["get", file, "a", "--json"]),
             "{\"key\":\"a\",\"value\":-7}\n"

@@ -93,14 +93,14 @@ fn a_newer_format_is_refused_with_its_number() {
     drop(HashTable::open(&path, CREATE).unwrap());
     let mut bytes = std::fs::read(&path).unwrap();
     for header in bytes[..128].chunks_mut(64) {
-        header[8] = 3;
+        header[8] = 4;
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
         header[60..].copy_from_slice(&check);
     }
     std::fs::write(&path, &bytes).unwrap();
     let error = HashTable::open(&path, CREATE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);
-    assert!(error.to_string().contains("format 3, which a newer"), "{error}");
+    assert!(error.to_string().contains("format 4, which a newer"), "{error}");
 }
 
 #[test]

@@ -54,13 +54,14 @@ module Bytewright
       def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8,
                values: :string)
         path = path.to_path if path.respond_to?(:to_path)
-        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, values: values)
-        table = equal?(Table) ? open_either(path, options).tap { |found| found.send(:use_values, *Values.named(values)) } : new(encoding: encoding, values: values)
-        return table.send(:be_in_file, path, options, encoding) unless block_given?
+        named = Values.named(values)
+        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, values: named.first)
+        table = equal?(Table) ? open_either(path, options) : new(encoding: encoding, values: values)
+        return table.send(:be_opened, path, options, encoding, named) unless block_given?
 
         begin
           # Wherever an interrupt comes, what is open by then is closed.
-          table.send(:be_in_file, path, options, encoding)
+          table.send(:be_opened, path, options, encoding, named)
           yield table
         ensure
           table.close
@@ -71,12 +72,12 @@ module Bytewright
 
       private
 
-      def options_of(timeout:, sync:, values: nil, **flags)
+      def options_of(timeout:, sync:, values:, **flags)
         unless timeout.is_a?(Numeric) && timeout >= 0
           raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
         end
 
-        { timeout: timeout.to_f, sync: sync, values: Values.named(values).first, **flags.transform_values { |flag| flag ? true : false } }
+        { timeout: timeout.to_f, sync: sync, values: values, **flags.transform_values { |flag| flag ? true : false } }
       end
     end
 
@@ -324,6 +325,11 @@ module Bytewright
     end
 
     private
+
+    def be_opened(path, options, encoding, values)
+      use_values(*values)
+      be_in_file(path, options, encoding)
+    end
 
     # Opens the file, unless it is open, and remembers it.
     def be_in_file(path, options, encoding)
