@@ -11,7 +11,13 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if "```python" in path.read_text()]
+# Its examples read files that its commands write: core/tests/columns runs both.
+ELSEWHERE = [ROOT / "docs/guides/columns.md"]
+DOCUMENTS = [
+    path
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if path not in ELSEWHERE and "```python" in path.read_text()
+]
 
 
 class Checks(ast.NodeTransformer):
