@@ -50,7 +50,7 @@ module ErrorTexts
     end
 
     def initialize(source)
-      @scanner = StringScanner.new(source.sub(/^#\[cfg\(test\)\]\nmod \w+ \{.*\z/m, ""))
+      @scanner = StringScanner.new(source.sub(/^#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*mod \w+ \{.*\z/m, ""))
     end
 
     def tokens

@@ -72,7 +72,7 @@ module Bytewright
 
       private
 
-      def options_of(timeout:, sync:, values:, **flags)
+      def options_of(timeout:, sync:, values: Values.named(:string).first, **flags)
         unless timeout.is_a?(Numeric) && timeout >= 0
           raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
         end

@@ -79,14 +79,13 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         work: impl FnOnce(&mut ByteStream) -> CoreResult<R>,
     ) -> Result<R, H::Error> {
         self.reader.forget_stream_if_closed(self.host);
-        let closed = |message| self.host.error(Error::new(ErrorKind::Closed, message));
         // Within a process, who has borrowed it has the turn.
         let Ok(mut stream) = self.reader.stream.try_borrow_mut() else {
-            return Err(closed(
+            return Err(self.host.error(closed(
                 "a reader that another process was reading; open it again after fork",
-            ));
+            )));
         };
-        let stream = stream.as_mut().ok_or_else(|| closed("closed stream"))?;
+        let stream = stream.as_mut().ok_or_else(|| self.host.error(closed("closed stream")))?;
         work(stream).map_err(|error| self.host.error(error))
     }
 
@@ -249,4 +248,8 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         }
         result
     }
+}
+
+fn closed(message: &str) -> Error {
+    Error::new(ErrorKind::Closed, message)
 }
