@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 use bytewright::Result;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
-use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
 use bytewright::packet::{Columns, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader};
+use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
 
 const ROWS_MAX: usize = 1 << 16;
 
@@ -22,7 +22,8 @@ const FINISHED_MAX: usize = 4096;
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
-const USAGE: &str = "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l] [--jobs N]
+const USAGE: &str =
+    "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l] [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
