@@ -8,7 +8,7 @@ use std::slice;
 use std::time::Duration;
 
 use bytewright::flow::{Flow, FlowField, FlowOptions};
-use bytewright::scan::{CaptureMerge, CaptureOptions, CaptureReader, FlowBatches, merge_flows};
+use bytewright::scan::{CaptureMerge, CaptureOptions, FlowBatches, FlowMerges, Needs};
 use bytewright::sums::FlowStore;
 
 use crate::args::{FlowsArgs, Reader};
@@ -56,7 +56,7 @@ fn print_flows(
 ) -> io::Result<()> {
     let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
     let mut batches = FlowBatches::new(flow_options(args), BATCH_LEN);
-    for reader in session.captures(&args.files, args.jobs, captures) {
+    for reader in session.captures(&args.files, args.jobs, captures, Needs::Fields) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |flows| {
                 flows.into_iter().try_for_each(|flow| listing.push(flow, session))?;
@@ -85,12 +85,12 @@ fn merge(
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };
-    let merge =
-        |capture: &mut CaptureReader| merge_flows(capture, flow_options(args), &store).map(merged);
+    let inputs = session.inputs(&args.files);
+    let merges = FlowMerges::new(inputs, args.jobs.count(), captures, flow_options(args), &store);
     let held = || Ok((store.len()?, store.captures()?.len() as u64));
     let target = Target { path, entry: "flow", entries: "flows" };
-    let captures = session.captures(&args.files, args.jobs, captures);
-    target.fill(captures, args.format.reader(), session, merge, held)
+    let merges = merges.map(|merge| merge.map(merged));
+    target.fill(merges, args.format.reader(), session, held)
 }
 
 fn merged(merge: CaptureMerge) -> MergedCapture {
@@ -100,6 +100,7 @@ fn merged(merge: CaptureMerge) -> MergedCapture {
         row: merge.to_batch(),
         told: format!("{packets}, {told}, {new_flows} of them new"),
         counted_as: merge.counted_as().map(|counted| counted.name.clone()),
+        name: merge.file,
         damage: merge.damage,
     }
 }

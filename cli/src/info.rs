@@ -5,7 +5,7 @@ use std::io;
 use bytewright::batch::json;
 use bytewright::capture::Interface;
 use bytewright::packet::LinkType;
-use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, info};
+use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, Needs, info};
 
 use crate::args::InfoArgs;
 use crate::notation;
@@ -15,7 +15,8 @@ use crate::session::Session;
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let options = CaptureOptions { stream: session.stream_options(), ..CaptureOptions::default() };
     session.progress.expect(&args.files);
-    for (index, reader) in session.captures(&args.files, args.jobs, &options).enumerate() {
+    let captures = session.captures(&args.files, args.jobs, &options, Needs::Fields);
+    for (index, reader) in captures.enumerate() {
         let error = match reader.and_then(info) {
             Ok(info) if args.json => print_json(info, &mut session.output),
             Ok(info) => {

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use bytewright::Error;
 use bytewright::batch::{Batch, json};
-use bytewright::scan::{CaptureReader, CapturesAhead};
 
 use crate::args::Reader;
 use crate::json::Object;
@@ -15,6 +14,8 @@ use crate::session::Session;
 
 /// What became of a capture.
 pub(crate) struct MergedCapture {
+    /// What errors call the capture.
+    pub(crate) name: String,
     /// All that is known of it, in one row.
     pub(crate) row: Batch,
     /// What was counted, for people.
@@ -34,23 +35,18 @@ pub(crate) struct Target<'t> {
 }
 
 impl Target<'_> {
-    /// Merges each capture with `merge`. `held` says how many entries, and of how many captures, are in the table then.
+    /// Tells what became of each capture. `held` says how many entries, and of how many captures, are in the table then.
     pub(crate) fn fill(
         &self,
-        captures: CapturesAhead,
+        merges: impl Iterator<Item = bytewright::Result<MergedCapture>>,
         reader: Reader,
         session: &mut Session,
-        merge: impl Fn(&mut CaptureReader) -> bytewright::Result<MergedCapture>,
         held: impl FnOnce() -> bytewright::Result<(u64, u64)>,
     ) -> io::Result<()> {
-        for capture in captures {
-            let merged = capture.and_then(|mut capture| {
-                let name = capture.facts().name;
-                Ok((merge(&mut capture)?, name))
-            });
+        for merged in merges {
             let damage = match merged {
-                Ok((merged, name)) => {
-                    merged.print(&name, reader, &mut session.output);
+                Ok(merged) => {
+                    merged.print(reader, &mut session.output);
                     session.output.flush()?;
                     merged.damage
                 }
@@ -85,7 +81,8 @@ impl Target<'_> {
 }
 
 impl MergedCapture {
-    fn print(&self, name: &str, reader: Reader, output: &mut Output) {
+    fn print(&self, reader: Reader, output: &mut Output) {
+        let name = &self.name;
         let counted_as = self.counted_as.as_deref();
         if reader == Reader::Json {
             let writer = json::RowWriter::new(self.row.schema());

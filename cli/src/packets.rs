@@ -4,7 +4,7 @@ use std::io;
 
 use bytewright::export::ParquetFile;
 use bytewright::packet::{Columns, DecodeOptions, Field};
-use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch};
+use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use clap::error::ErrorKind;
 
 use crate::args::{self, Jobs, PacketsArgs, Selection};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let mut left = args.limit.unwrap_or(u64::MAX);
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
-    for reader in session.captures(&args.files, jobs, &options) {
+    for reader in session.captures(&args.files, jobs, &options, Needs::Fields) {
         let error = match reader {
             Ok(mut reader) => match &mut to {
                 To::Output(rows) => print(&mut reader, &fields, &mut left, rows, session)?,

@@ -9,9 +9,7 @@ use bytewright::batch::{Schema, Value};
 use bytewright::rpc::{
     Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
 };
-use bytewright::scan::{
-    CallBatches, CallsMerge, CaptureOptions, CaptureReader, load_methods, merge_calls,
-};
+use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs, load_methods};
 use bytewright::sums::CallStore;
 use bytewright::thrift::{self, Tape, Type};
 
@@ -69,19 +67,19 @@ fn merge(
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };
-    let merge = |capture: &mut CaptureReader| {
-        merge_calls(capture, RpcOptions::default(), &store).map(merged)
-    };
+    let (inputs, options) = (session.inputs(&args.files), RpcOptions::default());
+    let merges = CallMerges::new(inputs, args.jobs.count(), captures, options, &store);
     let held = || Ok((store.len()?, store.captures()?.len() as u64));
     let target = Target { path, entry: "method", entries: "methods" };
-    let captures = session.captures(&args.files, args.jobs, captures);
-    target.fill(captures, args.format.reader(), session, merge, held)
+    let merges = merges.map(|merge| merge.map(merged));
+    target.fill(merges, args.format.reader(), session, held)
 }
 
 fn merged(merge: CallsMerge) -> MergedCapture {
     let (packets, calls) = (counted(merge.packets, "packet"), counted(merge.calls, "call"));
     MergedCapture {
         row: merge.to_batch(),
+        name: merge.file,
         told: format!("{packets}, {calls}"),
         counted_as: merge.already_counted.map(|capture| capture.name),
         damage: merge.damage,
@@ -96,7 +94,7 @@ fn read(
     session: &mut Session,
     take: &mut impl FnMut(Vec<Call>, &mut Session) -> io::Result<()>,
 ) -> io::Result<()> {
-    for reader in session.captures(&args.files, args.jobs, captures) {
+    for reader in session.captures(&args.files, args.jobs, captures, Needs::Frames) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |calls| take(calls, session))?,
             Err(error) => Err(error),

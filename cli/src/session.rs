@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead};
+use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
 use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
@@ -59,9 +59,14 @@ impl Session {
         paths: &[PathBuf],
         jobs: Jobs,
         options: &CaptureOptions,
+        needs: Needs,
     ) -> CapturesAhead {
-        let inputs = Inputs { paths: paths.to_vec(), progress: self.progress.clone() };
-        CapturesAhead::new(inputs, jobs.count(), options)
+        CapturesAhead::new(self.inputs(paths), jobs.count(), options, needs)
+    }
+
+    /// The captures at these paths, whose progress is shown as they are read.
+    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Inputs {
+        Inputs { paths: paths.to_vec(), progress: self.progress.clone() }
     }
 
     /// Takes note of an error, after the rows that came before it.
@@ -102,7 +107,7 @@ impl Session {
 }
 
 /// The inputs of a run.
-struct Inputs {
+pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
     progress: Progress,
 }

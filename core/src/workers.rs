@@ -17,8 +17,8 @@ pub(crate) struct Limits {
     pub(crate) threads: usize,
     /// Tasks that are begun and not used up.
     pub(crate) tasks: usize,
-    /// Results of one task that wait.
-    pub(crate) results: usize,
+    /// Weight of the results of one task that wait, as [`Lane::give`] is told; one result may wait in any case.
+    pub(crate) weight: usize,
 }
 
 /// Threads that work for whoever has this handle.
@@ -57,7 +57,10 @@ struct State<T> {
 }
 
 struct Begun<T> {
-    results: VecDeque<T>,
+    /// Each with its weight.
+    results: VecDeque<(T, usize)>,
+    /// That of all of them.
+    weight: usize,
     end: Option<Result<()>>,
     is_unwanted: bool,
 }
@@ -137,7 +140,8 @@ impl<T: Send + 'static> Workers<T> {
                 return Ok(None);
             }
             if let Some(begun) = state.begun(task) {
-                if let Some(result) = begun.results.pop_front() {
+                if let Some((result, weight)) = begun.results.pop_front() {
+                    begun.weight -= weight;
                     self.shared.for_workers.notify_all();
                     return Ok(Some(result));
                 }
@@ -242,7 +246,7 @@ fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
         {
             let number = state.first + state.begun.len();
             let (is_unwanted, end) = (task.is_none(), task.is_none().then_some(Ok(())));
-            state.begun.push_back(Begun { results: VecDeque::new(), end, is_unwanted });
+            state.begun.push_back(Begun { results: VecDeque::new(), weight: 0, end, is_unwanted });
             match task {
                 Some(task) => return Some((task, number)),
                 None => state.settle(),
@@ -254,9 +258,9 @@ fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
 }
 
 impl<T> Lane<T> {
-    /// Hands a result over, waiting while enough of them wait. Says whether it was wanted; otherwise the task should
-    /// end.
-    pub(crate) fn give(&self, result: T) -> bool {
+    /// Hands a result over, waiting while results of enough weight wait. Says whether it was wanted; otherwise the task
+    /// should end.
+    pub(crate) fn give(&self, result: T, weight: usize) -> bool {
         let mut state = self.shared.lock();
         loop {
             if state.is_stopped {
@@ -264,8 +268,12 @@ impl<T> Lane<T> {
             }
             match state.begun(self.task) {
                 Some(begun) if begun.is_unwanted => return false,
-                Some(begun) if begun.results.len() < self.shared.limits.results => {
-                    begun.results.push_back(result);
+                Some(begun)
+                    if begun.results.is_empty()
+                        || begun.weight + weight <= self.shared.limits.weight =>
+                {
+                    begun.weight += weight;
+                    begun.results.push_back((result, weight));
                     break;
                 }
                 Some(_) => {}
@@ -295,7 +303,7 @@ mod tests {
     use super::*;
 
     fn workers(threads: usize, tasks: usize, results: usize) -> Workers<usize> {
-        Workers::start(Limits { threads, tasks, results }).unwrap()
+        Workers::start(Limits { threads, tasks, weight: results }).unwrap()
     }
 
     #[test]
@@ -305,7 +313,7 @@ mod tests {
             workers.add(move |lane| {
                 for part in 0..3 {
                     std::thread::sleep(Duration::from_micros((task * 7919 % 13) as u64 * 10));
-                    lane.give(task * 10 + part);
+                    lane.give(task * 10 + part, 1);
                 }
             });
         }
@@ -324,7 +332,7 @@ mod tests {
             let (begun, given) = (Arc::clone(&begun), Arc::clone(&given));
             workers.add(move |lane| {
                 begun.fetch_add(1, Ordering::SeqCst);
-                while lane.give(0) {
+                while lane.give(0, 1) {
                     given.fetch_add(1, Ordering::SeqCst);
                 }
             });
@@ -338,7 +346,7 @@ mod tests {
         let workers = workers(1, 2, 1);
         for task in 0..50 {
             workers.add(move |lane| {
-                lane.give(task);
+                lane.give(task, 1);
             });
         }
         for task in (0..50).filter(|task| task % 10 != 9) {
@@ -354,11 +362,11 @@ mod tests {
     fn a_panic_is_an_error_of_its_task_behind_its_results() {
         let workers = workers(2, 4, 4);
         workers.add(|lane| {
-            lane.give(1);
+            lane.give(1, 1);
             panic!("told as an error");
         });
         workers.add(|lane| {
-            lane.give(2);
+            lane.give(2, 1);
         });
         assert_eq!(workers.next(0).unwrap(), Some(1));
         let error = workers.next(0).unwrap_err();

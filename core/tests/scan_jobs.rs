@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytewright::packet::{Columns, Field, Packet};
-use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, FrameBatch};
+use bytewright::scan::{
+    CaptureList, CaptureOptions, CaptureReader, CapturesAhead, FrameBatch, Needs,
+};
 use bytewright::{Error, ErrorKind, Result};
 use generate::{Random, seeds};
 
@@ -203,7 +205,8 @@ fn captures_read_side_by_side_come_in_their_order_each_with_its_own_damage() {
         let pipe = random.below(paths.len() + 3);
         let mut read = |jobs| {
             let list = Files { paths: paths.clone(), pipe };
-            let captures = CapturesAhead::new(list, jobs, &CaptureOptions::default());
+            let captures =
+                CapturesAhead::new(list, jobs, &CaptureOptions::default(), Needs::Frames);
             let seen = captures.map(|reader| {
                 reader.map(|reader| shown(reader, Way::Mixed, random)).map_err(|error| told(&error))
             });
@@ -218,6 +221,30 @@ fn captures_read_side_by_side_come_in_their_order_each_with_its_own_damage() {
 }
 
 #[test]
+fn captures_whose_fields_alone_are_asked_for_show_the_same_packets_without_their_bytes() {
+    seeds(20, |random| {
+        let files: Vec<_> = (0..1 + random.below(6))
+            .map(|_| match random.once_in(2) {
+                true => TemporaryFile::new(&generate::capture::random_large(random, 1 << 20)),
+                false => TemporaryFile::new(&generate::capture::random(random)),
+            })
+            .collect();
+        let paths: Vec<_> = files.iter().map(|file| file.0.clone()).collect();
+        for jobs in [2, 3, 20] {
+            let list = Files { paths: paths.clone(), pipe: usize::MAX };
+            let options = CaptureOptions::default();
+            let captures = CapturesAhead::new(list, jobs, &options, Needs::Fields);
+            for (path, reader) in paths.iter().zip(captures) {
+                let mut expected = shown(open(path, 1), Way::Each, random);
+                let found = shown(reader.unwrap(), Way::Each, random);
+                expected.packets.iter_mut().for_each(|(_, captured)| captured.clear());
+                assert_eq!(found, expected, "{jobs} threads");
+            }
+        }
+    });
+}
+
+#[test]
 fn captures_that_are_dropped_half_read_stop_their_threads_and_leave_the_others_alone() {
     seeds(10, |random| {
         let large = generate::capture::random_large(random, 1 << 20);
@@ -226,7 +253,7 @@ fn captures_that_are_dropped_half_read_stop_their_threads_and_leave_the_others_a
         let mut expected = |index: usize| shown(open(&paths[index], 1), Way::Each, random);
         let (second_expected, third_expected) = (expected(1), expected(2));
         let list = Files { paths, pipe: usize::MAX };
-        let mut captures = CapturesAhead::new(list, 3, &CaptureOptions::default());
+        let mut captures = CapturesAhead::new(list, 3, &CaptureOptions::default(), Needs::Frames);
         let mut left = random.below(50);
         let mut first = captures.next().unwrap().unwrap();
         let _ = first.each_while(|_, _| {

@@ -5,7 +5,7 @@ use crate::capture::Record;
 use crate::packet::Packet;
 
 /// The packets of one piece of a capture. The bytes are the piece itself, as it was read: nothing
-/// is copied for packets that nobody looks into.
+/// is copied for packets that nobody looks into. Where only fields were asked for, there are no bytes.
 #[derive(Debug, Default)]
 pub struct FrameBatch {
     packets: Vec<Packet>,
@@ -62,7 +62,18 @@ impl FrameBatch {
     /// The packet at `index` and its captured bytes.
     #[inline]
     pub(super) fn frame(&self, index: usize) -> Option<(&Packet, &[u8])> {
-        Some((self.packets.get(index)?, self.captured(index)?))
+        Some((self.packets.get(index)?, self.captured(index).unwrap_or_default()))
+    }
+
+    /// Lends the memory of its packets, which are gone then, and their bytes with them.
+    pub(super) fn take_packets(&mut self) -> Vec<Packet> {
+        drop(self.clear());
+        std::mem::take(&mut self.packets)
+    }
+
+    /// Holds these packets, without their bytes.
+    pub(super) fn put_packets(&mut self, packets: Vec<Packet>) {
+        self.packets = packets;
     }
 
     /// Forgets the first `count` packets.
@@ -74,6 +85,11 @@ impl FrameBatch {
     /// Forgets the packets and gives up the memory of their bytes.
     pub(super) fn clear(&mut self) -> Vec<u8> {
         self.packets.clear();
+        self.take_bytes()
+    }
+
+    /// Keeps the packets and gives up the memory of their bytes.
+    pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         self.starts.clear();
         std::mem::take(&mut self.bytes)
     }

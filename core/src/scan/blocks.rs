@@ -36,7 +36,7 @@ pub(super) fn start(
     }
     let count = jobs * BLOCKS_PER_JOB;
     let kits = (0..count).map(|_| Kit::new(records, filter)).collect::<Option<Vec<_>>>()?;
-    let workers = Workers::start(Limits { threads: jobs, tasks: count, results: 1 }).ok()?;
+    let workers = Workers::start(Limits { threads: jobs, tasks: count, weight: 1 }).ok()?;
     let link = Link {
         decoder: records.decoder.clone(),
         offset: stream.position(),
@@ -114,7 +114,7 @@ impl Blocks {
         self.workers.add(move |lane| {
             // Whatever happens here, the next block must not wait for ever.
             let turn = Turn { chain: &about.chain, index };
-            lane.give(read_block(kit, &about, turn));
+            lane.give(read_block(kit, &about, turn), 1);
         });
     }
 

@@ -1,10 +1,10 @@
 //! The Thrift calls of a whole capture.
 
 use super::content::ContentHasher;
-use super::flows::is_damage;
+use super::flows::damage_of;
 use super::{CaptureReader, ContentId};
 use crate::rpc::{Call, Methods, Rpc, RpcOptions, Summary};
-use crate::sums::{CallStore, CountedCapture};
+use crate::sums::{CallCount, CallStore, CountedCapture};
 use crate::{Error, Result};
 
 /// Calls that are handed on together.
@@ -131,6 +131,24 @@ pub fn merge_calls(
     // Before the count begins, which makes a store that is not there.
     reader.read_header()?;
     let count = store.begin()?;
+    read_to_merge(reader, options)?.commit(count)
+}
+
+/// A capture that was read, and the calls in it, summed up by method.
+pub(super) struct ReadCalls {
+    file: String,
+    content_id: ContentId,
+    packets: u64,
+    calls: u64,
+    summary: Summary,
+    damage: Option<Error>,
+}
+
+/// Reads a capture up to its end or its damage.
+///
+/// # Errors
+/// Those of reading that are not damage.
+pub(super) fn read_to_merge(reader: &mut CaptureReader, options: RpcOptions) -> Result<ReadCalls> {
     let mut content = ContentHasher::new(reader.filter(), reader.decode_options().inner);
     let (mut rpc, mut summary) = (Rpc::new(options), Summary::new());
     let (mut packets, mut calls) = (0, 0);
@@ -144,13 +162,16 @@ pub fn merge_calls(
         rpc.add(packet, captured, &mut each);
     });
     rpc.finish(&mut each);
-    let damage = match result {
-        Ok(()) => None,
-        Err(error) if is_damage(&error) => Some(error),
-        Err(error) => return Err(error),
-    };
-    let content_id = content.finish();
-    let file = reader.facts().name;
-    let already_counted = count.commit(&content_id.0, &file, Some(packets), summary)?;
-    Ok(CallsMerge { file, content_id, packets, calls, already_counted, damage })
+    let damage = damage_of(result)?;
+    let (file, content_id) = (reader.facts().name, content.finish());
+    Ok(ReadCalls { file, content_id, packets, calls, summary, damage })
+}
+
+impl ReadCalls {
+    /// Ends a count with what was read.
+    pub(super) fn commit(self, count: CallCount<'_>) -> Result<CallsMerge> {
+        let ReadCalls { file, content_id, packets, calls, summary, damage } = self;
+        let already_counted = count.commit(&content_id.0, &file, Some(packets), summary)?;
+        Ok(CallsMerge { file, content_id, packets, calls, already_counted, damage })
+    }
 }

@@ -4,7 +4,7 @@ use super::content::ContentHasher;
 use super::{CaptureReader, ContentId};
 use crate::flow::{Flow, FlowOptions, FlowTable};
 use crate::packet::Packet;
-use crate::sums::{FlowStore, Merged};
+use crate::sums::{CaptureCount, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
 /// Finished flows that are merged into a table file together.
@@ -108,24 +108,58 @@ pub fn merge_flows(
     // Before the count begins, which makes a store that is not there.
     reader.read_header()?;
     let mut count = store.begin()?;
+    let read = read_to_merge(reader, options, &mut |flows| count.merge(flows))?;
+    read.commit(count)
+}
+
+/// A capture that was read, and whose flows were given to be merged.
+pub(super) struct ReadCapture {
+    file: String,
+    content_id: ContentId,
+    packets: u64,
+    packets_without_flow: u64,
+    damage: Option<Error>,
+}
+
+/// Reads a capture up to its end or its damage, and gives all of its flows.
+///
+/// # Errors
+/// Those of `give`, and those of reading that are not damage.
+pub(super) fn read_to_merge(
+    reader: &mut CaptureReader,
+    options: FlowOptions,
+    give: &mut impl FnMut(Vec<Flow>) -> Result<()>,
+) -> Result<ReadCapture> {
     let mut content = ContentHasher::new(reader.filter(), reader.decode_options().inner);
     let mut batches = FlowBatches::new(options, MERGED_LEN);
     let see = |packet: &Packet, captured: &[u8]| content.update(packet, captured);
-    let damage = match batches.read_seeing(reader, see, &mut |flows| count.merge(flows))? {
-        Ok(()) => None,
-        Err(error) if is_damage(&error) => Some(error),
-        Err(error) => return Err(error),
-    };
-    let table = batches.table;
-    let content_id = content.finish();
-    let (packets, packets_without_flow) = (table.packets(), table.packets_without_flow());
-    count.merge(table.finish())?;
-    let file = reader.facts().name;
-    let merged = count.commit(&content_id.0, &file, Some(packets))?;
-    Ok(CaptureMerge { file, content_id, packets, packets_without_flow, merged, damage })
+    let damage = damage_of(batches.read_seeing(reader, see, give)?)?;
+    let (packets, packets_without_flow) =
+        (batches.table.packets(), batches.table.packets_without_flow());
+    batches.finish(give)?;
+    let (file, content_id) = (reader.facts().name, content.finish());
+    Ok(ReadCapture { file, content_id, packets, packets_without_flow, damage })
 }
 
-/// Whether the file is at fault, and would be the next time.
-pub(super) fn is_damage(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Format | ErrorKind::Truncated { .. } | ErrorKind::Limit)
+impl ReadCapture {
+    /// Ends a count that has its flows.
+    pub(super) fn commit(self, count: CaptureCount<'_>) -> Result<CaptureMerge> {
+        let ReadCapture { file, content_id, packets, packets_without_flow, damage } = self;
+        let merged = count.commit(&content_id.0, &file, Some(packets))?;
+        Ok(CaptureMerge { file, content_id, packets, packets_without_flow, merged, damage })
+    }
+}
+
+/// How reading ended, if the file is at fault, and would be the next time.
+///
+/// # Errors
+/// Any other reason why it ended early.
+pub(super) fn damage_of(read: Result<()>) -> Result<Option<Error>> {
+    match read.map_err(|error| (error.kind(), error)) {
+        Ok(()) => Ok(None),
+        Err((ErrorKind::Format | ErrorKind::Truncated { .. } | ErrorKind::Limit, error)) => {
+            Ok(Some(error))
+        }
+        Err((_, error)) => Err(error),
+    }
 }

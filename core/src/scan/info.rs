@@ -55,10 +55,10 @@ pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
     let (mut packets, mut bytes, mut captured_bytes) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     let mut link_types = BTreeMap::new();
-    let result = reader.each(|packet, captured| {
+    let result = reader.each(|packet, _| {
         packets += 1;
         bytes += u64::from(packet.length());
-        captured_bytes += captured.len() as u64;
+        captured_bytes += u64::from(packet.caplen());
         if let Some(ts) = packet.ts() {
             first = Some(first.map_or(ts, |first: i64| first.min(ts)));
             last = Some(last.map_or(ts, |last: i64| last.max(ts)));

@@ -196,6 +196,28 @@ impl CaptureReader {
         }
     }
 
+    /// Fills `batch` with up to `count_max` packets, without their bytes; an empty batch means that the capture has
+    /// ended.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_frames`].
+    pub(super) fn read_packets(&mut self, batch: &mut FrameBatch, count_max: usize) -> Result<()> {
+        match self.source() {
+            Source::Stream(records) => {
+                let mut block = Block { packets: batch.take_packets(), room: count_max };
+                let result = records.read_block(&mut block);
+                batch.put_packets(block.packets);
+                // An error comes again on the next call, which has no packets to give.
+                if batch.is_empty() { result } else { Ok(()) }
+            }
+            Source::Batches(batches) => {
+                batches.read_frames(batch)?;
+                drop(batch.take_bytes());
+                Ok(())
+            }
+        }
+    }
+
     /// Where packets come from, with the threads started that may decode them.
     fn source(&mut self) -> &mut Source {
         let jobs = std::mem::replace(&mut self.jobs, 1);
@@ -217,6 +239,17 @@ impl StreamRecords {
                 Pass::Enough => return Ok(true),
                 pass if self.go_on(&pass)? => {}
                 _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Adds packets to `block` until it is full, or the capture ends.
+    fn read_block(&mut self, block: &mut Block) -> Result<()> {
+        loop {
+            match self.pass(block)? {
+                Pass::Enough => return Ok(()),
+                pass if self.go_on(&pass)? => {}
+                _ => return Ok(()),
             }
         }
     }

@@ -241,7 +241,7 @@ impl Members {
             let Some(guess) = self.guess(input)? else { break };
             if self.workers.is_none() {
                 let tasks = self.jobs * UNITS_PER_JOB;
-                let limits = Limits { threads: self.jobs, tasks, results: 1 };
+                let limits = Limits { threads: self.jobs, tasks, weight: 1 };
                 match Workers::start(limits) {
                     Ok(workers) => self.workers = Some(workers),
                     // There is still the one decoder.
@@ -257,7 +257,7 @@ impl Members {
             done.raw.extend_from_slice(raw.unwrap_or_default());
             let (is_gzip, choice) = (self.decoder.is_gzip(), self.choice);
             workers.add(move |lane| {
-                lane.give(decompress(done, guess.bytes_len, is_gzip, choice));
+                lane.give(decompress(done, guess.bytes_len, is_gzip, choice), 1);
             });
             self.units.push_back((self.tasks, guess.raw_len));
             self.tasks += 1;
