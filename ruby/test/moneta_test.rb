@@ -65,6 +65,21 @@ class MonetaTest < TestCase
     end
   end
 
+  # Until the collector comes, a table that nobody has keeps its file.
+  test_files("leaves_its_file_to_others_wherever_an_interrupt_comes") do |kind, how|
+    GC.disable
+    store = open_store(kind, how)
+    number = 0
+    while interrupted_at?(number += 1) { store["n"] = number.to_s }
+      value = how == "built" ? Marshal.dump(number.to_s) : number.to_s
+      Bytewright::Table.open(File.join(@folder, FILES[kind]), timeout: 10) { |table| table["m"] = value }
+      assert_equal(number.to_s, store["m"], "after return #{number}")
+    end
+    assert_operator(number, :>, 10)
+  ensure
+    GC.enable
+  end
+
   def test_a_number_of_seconds_after_which_entries_expire_is_taken
     [{ file: File.join(@folder, "store.bwh") }, { type: :tree }, { backend: Bytewright::HashTable.new }].each do |place|
       [[3600, "1"], [0.001, nil]].each do |seconds, expected|

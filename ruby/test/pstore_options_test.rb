@@ -154,20 +154,6 @@ class PStoreOptionsTest < StoreCase
 
   class Interrupt < StandardError; end
 
-  # Runs the block, and raises where a method or a block of the library returns for that time: Ruby handles interrupts
-  # there. Answers whether there was such a return.
-  def interrupted_at?(number)
-    returns = 0
-    library = File.expand_path("bytewright", File.dirname(OURS.instance_method(:transaction).source_location[0]) + "/..")
-    trace = TracePoint.new(:return, :b_return) do |point|
-      raise Interrupt if point.path.start_with?(library) && (returns += 1) == number
-    end
-    trace.enable(target_thread: Thread.current) { yield }
-    false
-  rescue Interrupt
-    true
-  end
-
   [false, true].each do |thread_safe|
     %i[marshal roots].each do |format|
       define_method("test_an_interrupt_at_any_return_leaves_nothing_taken_#{format}_#{thread_safe}") do

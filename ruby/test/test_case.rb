@@ -88,6 +88,20 @@ class TestCase < Minitest::Test
     Dir.children("/proc/self/task").size
   end
 
+  # Runs the block, and raises where a method or a block of the library returns for that time: Ruby handles interrupts
+  # there. Answers whether there was such a return.
+  def interrupted_at?(number)
+    returns = 0
+    library = File.dirname(Bytewright::Table.instance_method(:transaction).source_location[0])
+    trace = TracePoint.new(:return, :b_return) do |point|
+      raise Interrupt if point.path.start_with?(library) && (returns += 1) == number
+    end
+    trace.enable(target_thread: Thread.current) { yield }
+    false
+  rescue Interrupt
+    true
+  end
+
   # Waits until the block is true, for at most ten seconds.
   def eventually
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10

@@ -51,28 +51,37 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [LockError] where another process or object writes it
       # @raise [FormatError, CorruptError] where the file is something else, has other values, or is damaged
-      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8,
-               values: :string)
+      def open(path, **options)
+        return open_noted(path, **options) { nil } unless block_given?
+
+        opened = nil
+        begin
+          yield open_noted(path, **options) { |table| opened = table }
+        ensure
+          opened&.close
+        end
+      end
+
+      # Opens a table as {open} does, for an owner that closes it wherever an interrupt comes.
+      #
+      # @private
+      # @yieldparam table [Table] before its file is opened
+      # @return [Table] open
+      def open_noted(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false,
+                     encoding: Encoding::UTF_8, values: :string)
         path = path.to_path if path.respond_to?(:to_path)
         named = Values.named(values)
         options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, values: named.first)
         table = equal?(Table) ? open_either(path, options) : new(encoding: encoding, values: values)
-        return table.send(:be_opened, path, options, encoding, named) unless block_given?
-
-        begin
-          # Wherever an interrupt comes, what is open by then is closed.
-          table.send(:be_opened, path, options, encoding, named)
-          yield table
-        ensure
-          table.close
-        end
+        yield table
+        table.send(:be_opened, path, options, encoding, named)
       end
 
       private :open_either
 
       private
 
-      def options_of(timeout:, sync:, values: Values.named(:string).first, **flags)
+      def options_of(timeout:, sync:, values:, **flags)
         unless timeout.is_a?(Numeric) && timeout >= 0
           raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
         end

@@ -71,7 +71,7 @@ module Moneta
 
         # @yieldparam table [Table] to read
         def read
-          in_process { yield @writer || reader }
+          in_process { yield turning? ? @writer : reader }
         end
 
         # @yieldparam table [Table] to write
@@ -105,13 +105,23 @@ module Moneta
         end
 
         def writer
-          return @writer if @writer
+          turning? ? @writer : begin_turn
+        end
 
+        def turning?
+          @turn && !@writer.closed?
+        end
+
+        # An interrupt may come between any two steps: what no thread will close is closed here.
+        def begin_turn
+          @writer = @turn = nil
           wait = @left + PAUSE - now
           sleep(wait) if wait.positive?
-          @writer = @table.open(path, **@options)
+          @table.open_noted(path, **@options) { |opened| @writer = opened }
           @turn = Thread.new(@writer) { |writer| end_turn(writer) }
           @writer
+        ensure
+          close_writer unless @turn
         end
 
         def end_turn(writer)
@@ -123,14 +133,16 @@ module Moneta
         end
 
         def close_writer
-          writer, @writer = @writer, nil
           @left = now
-          writer.close
+          @writer&.close
+          @writer = @turn = nil
         end
 
+        # Until the file is closed, the thread of the turn would close it.
         def close_all
-          @turn&.kill unless @turn.equal?(Thread.current)
-          close_writer if @writer
+          turn = @turn
+          close_writer
+          turn&.kill
           @reader&.close
           @reader = nil
         end

@@ -48,9 +48,7 @@ module Bytewright
 
         table = path.end_with?(".bwt") ? TreeTable : HashTable
         @path, @process, @reads_only = path, Process.pid, read_only
-        options = table.send(:options_of, create: true, read_only: read_only, sync: :interval, timeout: 0, verify: false)
-        @opened = table.new(encoding: Encoding::BINARY)
-        @entries = @opened.send(:be_in_file, path, options, Encoding::BINARY)
+        @entries = table.open_noted(path, read_only: read_only, encoding: Encoding::BINARY) { |opened| @opened = opened }
       ensure
         close_file unless @entries
       end
