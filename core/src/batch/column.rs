@@ -91,10 +91,11 @@ impl Column {
         self.null_count
     }
 
-    /// Bytes of memory that it holds, used or not.
+    /// Bytes of memory that it holds, used or not, and its own.
     pub fn memory_bytes(&self) -> usize {
         let bits = self.bools.capacity_bytes() + self.validity.capacity_bytes();
-        self.values.capacity() + self.offsets.capacity() * size_of::<i64>() + bits
+        let held = self.values.capacity() + self.offsets.capacity() * size_of::<i64>() + bits;
+        size_of::<Self>() + held
     }
 
     /// Gives up its memory.

@@ -30,15 +30,7 @@ impl Columns {
     ///
     /// `Argument` where a path ends in a struct or a container, which no column holds.
     pub fn new(projection: Arc<Projection>) -> Result<Self> {
-        let fields = projection.paths().iter().map(|(path, value_type)| {
-            let data_type = data_type(value_type).ok_or_else(|| {
-                let found = format!("found {value_type} {path}");
-                let message = format!("expected a field with one value for a column, {found}");
-                Error::new(ErrorKind::Argument, message)
-            })?;
-            Ok(Field::new(path.clone(), data_type, true, String::new()))
-        });
-        let schema = Schema::new("messages", fields.collect::<Result<_>>()?);
+        let schema = projection.schema(schema_of)?;
         Ok(Columns { projection, batch: Batch::new(schema) })
     }
 
@@ -133,6 +125,19 @@ impl Sink for Columns {
             None => Ok(()),
         }
     }
+}
+
+/// A column for each path.
+fn schema_of(paths: &[(String, Type)]) -> Result<Schema> {
+    let fields = paths.iter().map(|(path, value_type)| {
+        let data_type = data_type(value_type).ok_or_else(|| {
+            let found = format!("found {value_type} {path}");
+            let message = format!("expected a field with one value for a column, {found}");
+            Error::new(ErrorKind::Argument, message)
+        })?;
+        Ok(Field::new(path.clone(), data_type, true, String::new()))
+    });
+    Ok(Schema::new("messages", fields.collect::<Result<_>>()?))
 }
 
 /// What the column of a field holds; `None` for what has parts.

@@ -1,11 +1,12 @@
 //! Some fields of a struct, and of the structs in it, by the paths of their names: compiled once, and
 //! then looked for in many messages.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::plan::{Operation, Plan};
 use super::schema::{StructId, Type};
 use super::wire_type::WireType;
+use crate::batch::Schema;
 use crate::{Error, ErrorKind, Result};
 
 /// Paths of a projection: a bit is kept for each.
@@ -19,6 +20,8 @@ pub struct Projection {
     root: StructId,
     paths: Vec<(String, Type)>,
     nodes: Vec<Node>,
+    /// What rows of it consist of, once there are any: batches of it share one.
+    schema: OnceLock<Schema>,
 }
 
 /// The wanted fields of one struct.
@@ -74,11 +77,28 @@ impl Projection {
             return Err(argument(format!("expected at most {PATHS_MAX} fields, found {found}")));
         }
         let nodes = vec![Node::default()];
-        let mut projection = Projection { plan, root, paths: Vec::new(), nodes };
+        let mut projection =
+            Projection { plan, root, paths: Vec::new(), nodes, schema: OnceLock::new() };
         for path in paths {
             projection.add(path.as_ref())?;
         }
         Ok(projection)
+    }
+
+    /// What rows of its fields consist of, found by `schema_of` the first time.
+    ///
+    /// # Errors
+    ///
+    /// Those of `schema_of`.
+    pub(super) fn schema(
+        &self,
+        schema_of: impl FnOnce(&[(String, Type)]) -> Result<Schema>,
+    ) -> Result<Schema> {
+        if let Some(schema) = self.schema.get() {
+            return Ok(schema.clone());
+        }
+        let schema = schema_of(&self.paths)?;
+        Ok(self.schema.get_or_init(|| schema).clone())
     }
 
     /// The plan by which values are read.
