@@ -11,7 +11,7 @@ require "timeout"
 # is in DIFFERENCES, for Rubies that come with an older one.
 class PStoreContractTest < StoreCase
   # What the older original says, and what the newer one and ours say.
-  DIFFERENCES = { /undefined root name `(.*)'/ => "undefined key '\\1'" }.freeze
+  DIFFERENCES = { /undefined (?:root name|key) `(.*)'/ => "undefined key '\\1'" }.freeze
   IS_OLD = STOCK && Gem::Version.new(STOCK::VERSION) < Gem::Version.new("0.2")
 
   # A case is a block that is given a class and a path.

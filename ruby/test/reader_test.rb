@@ -847,7 +847,7 @@ class ReaderTest < TestCase
     assert_nil(reader.close)
     assert_predicate(reader, :closed?)
     [:u8, :u24le, :getbyte, :size, :gets, :read, :eof?, :pos, :rewind, :count_lines, :varint, :to_a].each do |name|
-      assert_raises(Bytewright::ClosedError, name) { reader.public_send(name) }
+      assert_raises(Bytewright::ClosedError, name.to_s) { reader.public_send(name) }
     end
     assert_raises(Bytewright::ClosedError) { reader.skip(0) }
     assert_raises(Bytewright::ClosedError) { reader.peek(0) }

@@ -139,12 +139,12 @@ class WriterTest < TestCase
       PACK.each_key do |name|
         bits = name[/\d+/].to_i
         case name[0]
-        when "u" then [-1, 1 << bits, 1 << 80, -(1 << 80)].each { |value| assert_raises(RangeError, name) { writer.public_send(name, value) } }
+        when "u" then [-1, 1 << bits, 1 << 80, -(1 << 80)].each { |value| assert_raises(RangeError, name.to_s) { writer.public_send(name, value) } }
         when "i"
-          [1 << bits - 1, -(1 << bits - 1) - 1, 1 << 80].each { |value| assert_raises(RangeError, name) { writer.public_send(name, value) } }
+          [1 << bits - 1, -(1 << bits - 1) - 1, 1 << 80].each { |value| assert_raises(RangeError, name.to_s) { writer.public_send(name, value) } }
         end
-        assert_raises(TypeError, name) { writer.public_send(name, "1") }
-        assert_raises(TypeError, name) { writer.public_send(name, nil) }
+        assert_raises(TypeError, name.to_s) { writer.public_send(name, "1") }
+        assert_raises(TypeError, name.to_s) { writer.public_send(name, nil) }
       end
       assert_match(/expected 0\.\.255 for u8, found 256/, assert_raises(RangeError) { writer.u8(256) }.message)
       assert_raises(RangeError) { writer.varint(-1) }

@@ -51,7 +51,10 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [LockError] where another process or object writes it
       # @raise [FormatError, CorruptError] where the file is something else, has other values, or is damaged
-      def open(path, **options)
+      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8,
+               values: :string)
+        options = { create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, encoding: encoding,
+                    values: values }
         return open_noted(path, **options) { nil } unless block_given?
 
         opened = nil
@@ -62,24 +65,20 @@ module Bytewright
         end
       end
 
-      # Opens a table as {open} does, for an owner that closes it wherever an interrupt comes.
-      #
-      # @private
-      # @yieldparam table [Table] before its file is opened
-      # @return [Table] open
-      def open_noted(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false,
-                     encoding: Encoding::UTF_8, values: :string)
+      private :open_either
+
+      private
+
+      # Opens a table as {open} does, for an owner that closes it wherever an interrupt comes. Yields it before its file is
+      # opened.
+      def open_noted(path, encoding:, values:, **options)
         path = path.to_path if path.respond_to?(:to_path)
         named = Values.named(values)
-        options = options_of(create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, values: named.first)
+        options = options_of(values: named.first, **options)
         table = equal?(Table) ? open_either(path, options) : new(encoding: encoding, values: values)
         yield table
         table.send(:be_opened, path, options, encoding, named)
       end
-
-      private :open_either
-
-      private
 
       def options_of(timeout:, sync:, values:, **flags)
         unless timeout.is_a?(Numeric) && timeout >= 0

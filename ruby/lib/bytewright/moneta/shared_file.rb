@@ -21,6 +21,8 @@ module Moneta
         # Seconds that the file is left to others after a turn, who look for it every 5 milliseconds.
         PAUSE = 0.01
 
+        WRITING = { create: true, read_only: false, verify: false, values: :string }.freeze
+
         @files = {}
         @lock = Thread::Mutex.new
 
@@ -117,7 +119,7 @@ module Moneta
           @writer = @turn = nil
           wait = @left + PAUSE - now
           sleep(wait) if wait.positive?
-          @table.open_noted(path, **@options) { |opened| @writer = opened }
+          @table.send(:open_noted, path, **WRITING, **@options) { |opened| @writer = opened }
           @turn = Thread.new(@writer) { |writer| end_turn(writer) }
           @writer
         ensure

@@ -48,7 +48,8 @@ module Bytewright
 
         table = path.end_with?(".bwt") ? TreeTable : HashTable
         @path, @process, @reads_only = path, Process.pid, read_only
-        @entries = table.open_noted(path, read_only: read_only, encoding: Encoding::BINARY) { |opened| @opened = opened }
+        options = { create: true, read_only: read_only, sync: :interval, timeout: 0, verify: false, values: :string }
+        @entries = table.send(:open_noted, path, encoding: Encoding::BINARY, **options) { |opened| @opened = opened }
       ensure
         close_file unless @entries
       end
