@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
 mod columns;
+mod question;
 mod rpc;
 mod store;
 mod table;
@@ -16,7 +17,8 @@ use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use columns::ColumnsArgs;
-pub(crate) use rpc::{MethodSize, RpcArgs};
+pub(crate) use question::QuestionArgs;
+pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs,
@@ -32,6 +34,8 @@ Examples:
   bytewright rpc trace.pcap.gz --by p99 --top 5
   bytewright packets trace.pcap.gz --fields ts,src_ip,dst_port --json
   bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
+  bytewright packets trace.pcap.gz --group-by dst_port --sum length --every 1m --top 5
+  bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
   bytewright packets trace.pcap.gz --parquet packets.parquet
   tcpdump -i any -w - | bytewright packets - --limit 100
   bytewright info *.pcap.gz --json
@@ -87,17 +91,21 @@ pub(crate) struct FlowsArgs {
     #[arg(required_unless_present = "from", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print the N largest flows, the largest first.
+    /// Print the N largest flows, or groups, the largest first.
     #[arg(long, value_name = "N", conflicts_with = "into")]
     pub(crate) top: Option<usize>,
 
     /// What makes a flow large; packets and bytes count both ways.
-    #[arg(long, value_enum, default_value_t, requires = "top")]
+    #[arg(long, value_enum, default_value_t, requires = "top", conflicts_with = "group_by")]
     pub(crate) by: Size,
+
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
 
     /// Merge the flows into this table file instead of printing them. Each capture is merged whole or
     /// not at all, and once: one that was counted before is recognised by its content.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "parquet"])]
+    #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
 
     /// Print the flows of a table file that --into made, instead of those of captures.
@@ -139,11 +147,18 @@ pub(crate) struct PacketsArgs {
     pub(crate) files: Vec<PathBuf>,
 
     /// Fields to print, in this order; `help` lists them all.
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', conflicts_with_all = ["group_by", "sum", "every"])]
     pub(crate) fields: Option<Vec<String>>,
 
     #[command(flatten)]
     pub(crate) selection: Selection,
+
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+
+    /// Print the N largest groups only, by the first field of --sum, or else by the number of packets.
+    #[arg(long, value_name = "N", requires = "group_by")]
+    pub(crate) top: Option<usize>,
 
     /// Stop after N packets in all.
     #[arg(long, value_name = "N")]

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
+use bytewright::batch::Value;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::scan::{CaptureMerge, CaptureOptions, FlowBatches, FlowMerges, Needs};
 use bytewright::sums::FlowStore;
@@ -14,6 +15,7 @@ use bytewright::sums::FlowStore;
 use crate::args::{FlowsArgs, Reader};
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
+use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 use top::Top;
@@ -145,6 +147,7 @@ struct Listing {
     fields: &'static [FlowField],
     rows: Rows,
     top: Option<Top>,
+    question: Question,
 }
 
 impl Listing {
@@ -152,15 +155,25 @@ impl Listing {
     fn new(args: &FlowsArgs, session: &mut Session) -> io::Result<Option<Self>> {
         let reader = args.columns.reader(args.format);
         let fields = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
-        let schema = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+        let shown = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+        let question = match Question::new(&args.question, &FlowField::SCHEMA, shown, args.top) {
+            Ok(question) => question,
+            Err(error) => return session.report(&error).map(|()| None),
+        };
         let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
         let filter = args.selection.filter.as_deref();
-        let rows = args.columns.rows(schema, args.format, inputs, filter, session)?;
+        let rows = args.columns.rows(question.schema(), args.format, inputs, filter, session)?;
         let top = args.top.map(|count| Top::new(count, args.by));
-        Ok(rows.map(|rows| Listing { fields, rows, top }))
+        Ok(rows.map(|rows| Listing { fields, rows, top, question }))
     }
 
     fn push(&mut self, flow: Flow, session: &mut Session) -> io::Result<()> {
+        let value = |place: usize| {
+            FlowField::ALL.get(place).map_or(Value::Null, |field| flow.value(*field))
+        };
+        if !self.question.holds(value) || self.question.counts(value) {
+            return Ok(());
+        }
         match &mut self.top {
             Some(top) => top.push(flow),
             None => self.print(&flow, session)?,
@@ -182,6 +195,7 @@ impl Listing {
         for flow in &top {
             self.print(flow, session)?;
         }
+        self.question.finish(&mut self.rows, &mut session.output)?;
         self.rows.finish(&mut session.output)
     }
 }

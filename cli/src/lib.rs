@@ -14,6 +14,7 @@ mod notation;
 mod output;
 mod packets;
 mod progress;
+mod question;
 mod rows;
 mod rpc;
 mod session;

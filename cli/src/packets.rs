@@ -2,12 +2,14 @@
 
 use std::io;
 
+use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::packet::{Columns, DecodeOptions, Field};
+use bytewright::packet::{Columns, DecodeOptions, Field, Packet};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use clap::error::ErrorKind;
 
 use crate::args::{self, Jobs, PacketsArgs, Selection};
+use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 
@@ -52,15 +54,20 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     }
     let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
     session.progress.expect(&args.files);
-    let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
+    let shown = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
+    let mut question = match Question::new(&args.question, &Field::SCHEMA, shown, args.top) {
+        Ok(question) => question,
+        Err(error) => return session.report(&error),
+    };
+    let schema = question.schema();
     let created = args.columns.create(&schema, &args.files, args.selection.filter.as_deref());
     let mut to = match created {
-        Ok(Some(file)) => To::File(file),
-        Ok(None) => {
-            if session.output.is_terminal() {
+        Ok(Some(file)) if question.is_none() => To::File(file),
+        Ok(file) => {
+            if file.is_none() && session.output.is_terminal() {
                 session.progress.renounce();
             }
-            To::Output(Rows::new(schema, args.format.reader(), None, &mut session.output))
+            To::Output(Rows::new(schema, args.format.reader(), file, &mut session.output))
         }
         Err(error) => return session.report(&error),
     };
@@ -71,7 +78,9 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     for reader in session.captures(&args.files, jobs, &options, Needs::Fields) {
         let error = match reader {
             Ok(mut reader) => match &mut to {
-                To::Output(rows) => print(&mut reader, &fields, &mut left, rows, session)?,
+                To::Output(rows) => {
+                    print(&mut reader, &fields, &mut question, &mut left, rows, session)?
+                }
                 To::File(file) => write(&mut reader, &mut columns, &mut left, file)?,
             },
             Err(error) => Some(error),
@@ -82,7 +91,10 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     }
     match to {
         To::File(file) => file.finish().map_err(io::Error::other),
-        To::Output(_) => Ok(()),
+        To::Output(mut rows) => {
+            question.finish(&mut rows, &mut session.output)?;
+            rows.finish(&mut session.output)
+        }
     }
 }
 
@@ -90,6 +102,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
 fn print(
     reader: &mut CaptureReader,
     fields: &[Field],
+    question: &mut Question,
     left: &mut u64,
     rows: &mut Rows,
     session: &mut Session,
@@ -106,11 +119,19 @@ fn print(
                 break;
             }
         }
-        let count = usize::try_from(*left).map_or(batch.len(), |left| batch.len().min(left));
-        for packet in (0..count).filter_map(|index| batch.packet(index)) {
-            rows.push(&mut session.output, |column| packet.value(fields[column]))?;
+        let packets = (0..batch.len()).filter_map(|index| batch.packet(index));
+        for packet in packets {
+            if *left == 0 {
+                break;
+            }
+            if !question.holds(value_of(packet)) {
+                continue;
+            }
+            *left -= 1;
+            if !question.counts(value_of(packet)) {
+                rows.push(&mut session.output, |column| packet.value(fields[column]))?;
+            }
         }
-        *left -= count as u64;
         // What comes through a pipe is shown as it comes; what a file has, by full pages.
         if is_live {
             rows.flush(&mut session.output)?;
@@ -118,6 +139,11 @@ fn print(
     }
     rows.flush(&mut session.output)?;
     Ok(damage)
+}
+
+/// The values of a packet by the places of its schema.
+fn value_of(packet: &Packet) -> impl Fn(usize) -> Value<'static> {
+    |place| Field::ALL.get(place).map_or(Value::Null, |field| packet.value(*field))
 }
 
 /// Writes up to `left` packets of a capture to a file of columns; answers the error that it ends with.

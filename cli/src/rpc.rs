@@ -6,16 +6,19 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use bytewright::batch::{Schema, Value};
+use bytewright::query::Condition;
 use bytewright::rpc::{
     Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
 };
 use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs, load_methods};
 use bytewright::sums::CallStore;
 use bytewright::thrift::{self, Tape, Type};
+use clap::error::ErrorKind;
 
-use crate::args::{MethodSize, Reader, RpcArgs};
+use crate::args::{self, MethodSize, Reader, RpcArgs, slower_than};
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
+use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 use crate::thrift::show::json;
@@ -34,6 +37,10 @@ const METHOD_FOR_PEOPLE: &[MethodField] = &[
 ];
 
 pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
+    if let Some(message) = contradiction(args) {
+        session.usage(&args::usage("rpc", ErrorKind::MissingRequiredArgument, message));
+        return Ok(());
+    }
     if let Some(table) = &args.from {
         return print_stored(table, args, session);
     }
@@ -47,6 +54,15 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
         Some(table) => merge(args, table, &captures, session),
         None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
         None => print_methods(args, &captures, methods.as_ref(), session),
+    }
+}
+
+/// What makes no sense together.
+fn contradiction(args: &RpcArgs) -> Option<&'static str> {
+    match (args.question.groups(), args.calls) {
+        (true, false) => Some("expected --calls beside --group-by, --sum or --every"),
+        (false, true) if args.top.is_some() => Some("expected --group-by beside --top of --calls"),
+        _ => None,
     }
 }
 
@@ -107,18 +123,37 @@ fn read(
     batches.finish(&mut |calls| take(calls, session))
 }
 
+/// What is asked of calls, of which `shown` is printed.
+fn question(args: &RpcArgs, shown: Schema) -> bytewright::Result<Question> {
+    let question = Question::new(&args.question, &CallField::SCHEMA, shown, args.top)?;
+    match args.slower_than.as_deref().map(slower_than) {
+        Some(text) => Ok(question.also(Condition::new(&text, &CallField::SCHEMA)?)),
+        None => Ok(question),
+    }
+}
+
+/// The values of a call by the places of its schema.
+fn value_of<'c>(call: &'c Call) -> impl Fn(usize) -> Value<'c> {
+    |place| CallField::ALL.get(place).map_or(Value::Null, |field| call.value(*field))
+}
+
 fn print_methods(
     args: &RpcArgs,
     captures: &CaptureOptions,
     methods: Option<&Methods>,
     session: &mut Session,
 ) -> io::Result<()> {
+    let question = match question(args, MethodField::SCHEMA) {
+        Ok(question) => question,
+        Err(error) => return session.report(&error),
+    };
     // A file that cannot be made is told before the captures are read.
     let Some(rows) = method_rows(args, session)? else { return Ok(()) };
     let mut summary = Summary::new();
     let batches = CallBatches::new(RpcOptions::default(), methods);
     read(args, captures, batches, session, &mut |calls, _| {
-        calls.iter().for_each(|call| summary.add(call));
+        let calls = calls.iter().filter(|call| question.holds(value_of(call)));
+        calls.for_each(|call| summary.add(call));
         Ok(())
     })?;
     print_sums(summary.into_sorted(), rows, args, session)
@@ -175,6 +210,7 @@ fn chosen(
     let size = |method: &MethodSummary, by| match by {
         MethodSize::Calls => method.calls,
         MethodSize::P99 => method.latency.quantile(990).unwrap_or(0),
+        MethodSize::Max => method.latency.quantile(1000).unwrap_or(0),
         MethodSize::Bytes => method.bytes(),
         MethodSize::Errors => method.errors,
     };
@@ -196,12 +232,19 @@ fn print_calls(
         Some(_) => CallField::SCHEMA.with(CarriedField::SCHEMA.fields()),
         None => CallField::SCHEMA,
     };
-    let Some(mut rows) = rows(schema, args, session)? else { return Ok(()) };
+    let mut question = match question(args, schema) {
+        Ok(question) => question,
+        Err(error) => return session.report(&error),
+    };
+    let Some(mut rows) = rows(question.schema(), args, session)? else { return Ok(()) };
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut tape = Tape::new();
     let batches = CallBatches::new(options, methods);
     read(args, captures, batches, session, &mut |calls, session| {
         for call in calls {
+            if !question.holds(value_of(&call)) || question.counts(value_of(&call)) {
+                continue;
+            }
             let carried = methods.map(|methods| carried(methods, &call, &mut tape));
             rows.push(&mut session.output, |column| match CallField::ALL.get(column) {
                 Some(field) => call.value(*field),
@@ -214,6 +257,7 @@ fn print_calls(
         }
         rows.flush(&mut session.output)
     })?;
+    question.finish(&mut rows, &mut session.output)?;
     rows.finish(&mut session.output)
 }
 

@@ -20,6 +20,7 @@ pub mod marshal;
 pub mod packet;
 pub mod panics;
 pub mod pstore;
+pub mod query;
 pub mod rpc;
 pub mod scan;
 pub mod session;

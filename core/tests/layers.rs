@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
     ("export", &["batch", "files", "panics", "error"]),
+    ("query", &["batch", "error"]),
     ("table", &["files", "heap", "batch", "wire", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use bytewright::query::Condition;
+use bytewright::rpc::CallField;
 use clap::{Args as ArgGroup, ValueEnum};
 
-use super::{ColumnsArgs, Format, Jobs, Selection};
+use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
@@ -16,8 +18,8 @@ pub(crate) struct RpcArgs {
     #[arg(required_unless_present = "from", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print the N first methods, the largest first.
-    #[arg(long, value_name = "N", conflicts_with = "calls")]
+    /// Print the N first methods, or groups, the largest first.
+    #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
 
     /// What makes a method large; bytes count both ways. Without it, methods come by their names, with --top by
@@ -28,16 +30,24 @@ pub(crate) struct RpcArgs {
     /// Add the sums up in this table file instead of printing them. Each capture is counted whole or not at all, and
     /// once: one that was counted before is recognised by its content.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv", "parquet"])]
+    #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
 
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner", "jobs"])]
+    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner", "jobs", "condition"])]
     pub(crate) from: Option<PathBuf>,
 
     /// Print each call instead of the sums, as it is over.
     #[arg(long)]
     pub(crate) calls: bool,
+
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+
+    /// Take only calls whose answer took longer, such as 50ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["into", "from"])]
+    pub(crate) slower_than: Option<String>,
 
     /// Take the methods of this IDL file's service only; with --calls, print arguments and results as it names
     /// them.
@@ -70,6 +80,19 @@ pub(crate) struct RpcArgs {
 pub(crate) enum MethodSize {
     Calls,
     P99,
+    Max,
     Bytes,
     Errors,
+}
+
+/// A duration with its unit, as a condition has it.
+fn duration(text: &str) -> Result<String, String> {
+    Condition::new(&slower_than(text), &CallField::SCHEMA)
+        .map(|_| text.to_owned())
+        .map_err(|_| "expected a duration, such as 50ms or 1.5s".to_owned())
+}
+
+/// The condition that a call took longer.
+pub(crate) fn slower_than(duration: &str) -> String {
+    format!("latency > {duration}")
 }

@@ -12,6 +12,7 @@ mod jobs;
 mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod question;
 mod rpc;
 mod run;
 mod store;

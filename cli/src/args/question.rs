@@ -1,0 +1,39 @@
+//! What can be asked of rows beside showing them.
+
+use bytewright::query;
+use clap::Args as ArgGroup;
+
+/// Which rows, and what they add up to.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct QuestionArgs {
+    /// Take only rows that hold this condition, such as 'dst_port == 443 and bytes > 1e6', 'duration > 5s', 'src_ip in
+    /// 10.0.0.0/8', 'ts >= 2026-11-21T10:00Z', 'host == 10.0.0.1 or port in (53, 5353)'.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// Count rows by the values of these fields instead of printing them, the largest groups first.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    pub(crate) group_by: Vec<String>,
+
+    /// Sum these fields up in each group, or of all rows.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    pub(crate) sum: Vec<String>,
+
+    /// Count rows by intervals of their time, such as 1m, 500ms or 10, which are seconds.
+    #[arg(long, value_name = "INTERVAL", value_parser = interval)]
+    pub(crate) every: Option<i64>,
+}
+
+impl QuestionArgs {
+    /// Whether rows are counted instead of printed.
+    pub(crate) fn groups(&self) -> bool {
+        !self.group_by.is_empty() || !self.sum.is_empty() || self.every.is_some()
+    }
+}
+
+/// Nanoseconds of an interval.
+fn interval(text: &str) -> Result<i64, String> {
+    query::interval(text).ok_or_else(|| {
+        "expected an interval of a microsecond or more, such as 1m, 500ms or 10".to_owned()
+    })
+}

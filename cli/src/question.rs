@@ -1,0 +1,85 @@
+//! `--where`, `--group-by`, `--sum` and `--every`: which rows, and what they add up to.
+
+use std::io;
+
+use bytewright::Result;
+use bytewright::batch::{Schema, Value};
+use bytewright::query::{Condition, GROUPS_MAX, GroupBy, Groups};
+
+use crate::args::QuestionArgs;
+use crate::output::Output;
+use crate::rows::Rows;
+
+/// What is asked of the rows of a schema.
+pub(crate) struct Question {
+    condition: Option<Condition>,
+    groups: Option<Groups>,
+    /// Of the rows that are printed.
+    schema: Schema,
+    top: Option<usize>,
+}
+
+impl Question {
+    /// What `args` ask of rows of `schema`, of which those fields that `shown` has are printed; `top` counts groups.
+    ///
+    /// # Errors
+    /// Those of [`Condition::new`] and [`GroupBy::new`].
+    pub(crate) fn new(
+        args: &QuestionArgs,
+        schema: &Schema,
+        shown: Schema,
+        top: Option<usize>,
+    ) -> Result<Self> {
+        let condition = args.condition.as_ref().map(|text| Condition::new(text, schema));
+        let by = args.groups().then(|| GroupBy::new(schema, &args.group_by, &args.sum, args.every));
+        let by = by.transpose()?;
+        let schema = by.as_ref().map_or(shown, |by| by.schema().clone());
+        let groups = by.map(|by| by.groups(GROUPS_MAX));
+        Ok(Question { condition: condition.transpose()?, groups, schema, top })
+    }
+
+    /// The same of rows that hold a further condition.
+    #[must_use]
+    pub(crate) fn also(mut self, condition: Condition) -> Self {
+        self.condition = Some(match self.condition.take() {
+            Some(other) => other.and(condition),
+            None => condition,
+        });
+        self
+    }
+
+    /// What the rows that are printed consist of.
+    pub(crate) fn schema(&self) -> Schema {
+        self.schema.clone()
+    }
+
+    /// Whether each row is printed as it comes.
+    pub(crate) fn is_none(&self) -> bool {
+        self.condition.is_none() && self.groups.is_none()
+    }
+
+    /// Whether a row is one that is asked for; `value` gives the value of the field at a place of the schema.
+    #[inline]
+    pub(crate) fn holds<'v>(&self, value: impl Fn(usize) -> Value<'v>) -> bool {
+        self.condition.as_ref().is_none_or(|condition| condition.holds(value))
+    }
+
+    /// Adds a row to its group; says whether there are groups.
+    #[inline]
+    pub(crate) fn counts<'v>(&mut self, value: impl Fn(usize) -> Value<'v>) -> bool {
+        match &mut self.groups {
+            Some(groups) => {
+                groups.add(value);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Prints the groups.
+    pub(crate) fn finish(self, rows: &mut Rows, output: &mut Output) -> io::Result<()> {
+        let Some(groups) = self.groups else { return Ok(()) };
+        let batch = groups.finish(self.top);
+        (0..batch.len()).try_for_each(|row| rows.push(output, |column| batch.value(row, column)))
+    }
+}

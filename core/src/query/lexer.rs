@@ -1,0 +1,83 @@
+//! The words of a condition.
+
+use crate::{Error, ErrorKind, Result};
+
+/// A word of a condition, and the column at which it begins, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) column: usize,
+    pub(super) kind: TokenKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// A name, a number, an address, a network or a time.
+    Word(String),
+    /// Text in quotes, without them.
+    Quoted(String),
+    /// An operator, a parenthesis or a comma.
+    Sign(&'static str),
+}
+
+/// Longest first, so that `<=` is not `<` and `=`.
+const SIGNS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", ","];
+
+/// Takes a condition apart into its words.
+///
+/// # Errors
+/// `Argument` where a quote has no end, or a character begins no word.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let first = rest.chars().next().unwrap_or_default();
+        let column = column_of(text, at);
+        let (kind, len) = if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            (TokenKind::Sign(sign), sign.len())
+        } else if first == '\'' || first == '"' {
+            let Some(len) = rest.get(1..).and_then(|inside| inside.find(first)) else {
+                return Err(wrong(column, "a quote at its end", "none"));
+            };
+            (TokenKind::Quoted(rest.get(1..=len).unwrap_or_default().to_owned()), len + 2)
+        } else {
+            let len = rest.find(|character| !is_of_word(character)).unwrap_or(rest.len());
+            if len == 0 {
+                return Err(wrong(column, "a field, a value or an operator", &first.to_string()));
+            }
+            (TokenKind::Word(rest.get(..len).unwrap_or_default().to_owned()), len)
+        };
+        tokens.push(Token { column, kind });
+        at += len;
+    }
+    Ok(tokens)
+}
+
+/// Whether a character may stand in a name, a number, an address, a network or a time.
+fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || "_.:/+-%".contains(character)
+}
+
+/// The column of a byte, from 1.
+pub(super) fn column_of(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(0, |before| before.chars().count()) + 1
+}
+
+/// What is wrong with a condition, and where.
+pub(super) fn wrong(column: usize, expected: &str, found: &str) -> Error {
+    let message = format!("condition, column {column}: expected {expected}, found {found}");
+    Error::new(ErrorKind::Argument, message)
+}
+
+impl TokenKind {
+    /// The word as it was written, for errors.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            TokenKind::Word(word) => word.clone(),
+            TokenKind::Quoted(text) => format!("'{text}'"),
+            TokenKind::Sign(sign) => (*sign).to_owned(),
+        }
+    }
+}
