@@ -23,6 +23,59 @@
 #define BW_BUFFER_INIT { NULL, 0, 0 }
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0 }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
+#define BW_NAMES_INIT { NULL, 0 }
+#define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL }
+#define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
+#define BW_IDL_INIT { NULL, NULL, BW_NAMES_INIT }
+
+/* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+  const char *format;
+  const char *name;
+  const char *metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema **children;
+  struct ArrowSchema *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void **buffers;
+  struct ArrowArray **children;
+  struct ArrowArray *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+#endif
+
+/* Arrow's C stream interface (https://arrow.apache.org/docs/format/CStreamInterface.html). */
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+  int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+  const char *(*get_last_error)(struct ArrowArrayStream *);
+  void (*release)(struct ArrowArrayStream *);
+  void *private_data;
+};
+
+#endif
 
 
 /**
@@ -86,6 +139,92 @@ typedef enum bw_status {
 } bw_status;
 
 /**
+ * What the values of a column are, and how they are kept.
+ */
+typedef enum bw_type {
+  /**
+   * A time, nanoseconds since 1970-01-01 00:00 UTC, as `int64_t`.
+   */
+  BW_TYPE_TIME_NS = 1,
+  /**
+   * A time, microseconds since 1970-01-01 00:00 UTC, as `int64_t`.
+   */
+  BW_TYPE_TIME_US = 2,
+  /**
+   * A duration in microseconds, as `uint64_t`.
+   */
+  BW_TYPE_DURATION_US = 3,
+  /**
+   * An IP address in 16 bytes; IPv4 as `::ffff:a.b.c.d`.
+   */
+  BW_TYPE_ADDRESS = 4,
+  /**
+   * `uint8_t`.
+   */
+  BW_TYPE_U8 = 5,
+  /**
+   * `uint16_t`.
+   */
+  BW_TYPE_U16 = 6,
+  /**
+   * `uint32_t`.
+   */
+  BW_TYPE_U32 = 7,
+  /**
+   * `uint64_t`.
+   */
+  BW_TYPE_U64 = 8,
+  /**
+   * `int8_t`.
+   */
+  BW_TYPE_I8 = 9,
+  /**
+   * `int16_t`.
+   */
+  BW_TYPE_I16 = 10,
+  /**
+   * `int32_t`.
+   */
+  BW_TYPE_I32 = 11,
+  /**
+   * `int64_t`.
+   */
+  BW_TYPE_I64 = 12,
+  /**
+   * `double`.
+   */
+  BW_TYPE_DOUBLE = 13,
+  /**
+   * One bit, from the least significant of each byte.
+   */
+  BW_TYPE_BOOL = 14,
+  /**
+   * Text with offsets. It should be UTF-8; text of a Thrift message may not be.
+   */
+  BW_TYPE_TEXT = 15,
+  /**
+   * Bytes with offsets.
+   */
+  BW_TYPE_BYTES = 16,
+  /**
+   * A UUID in 16 bytes, in the order in which it is written.
+   */
+  BW_TYPE_UUID = 17,
+  /**
+   * Text with offsets that is one value in JSON.
+   */
+  BW_TYPE_JSON = 18,
+  /**
+   * The flag bits of TCP (0x002 SYN, 0x010 ACK), as `uint16_t`.
+   */
+  BW_TYPE_TCP_FLAGS = 19,
+  /**
+   * A number that stands for a name, as `uint8_t`.
+   */
+  BW_TYPE_ENUMERATION = 20,
+} bw_type;
+
+/**
  * The kinds of tables.
  */
 typedef enum bw_table_kind {
@@ -122,15 +261,114 @@ typedef enum bw_sync {
 } bw_sync;
 
 /**
+ * What inflates gzip.
+ */
+typedef enum bw_inflate {
+  /**
+   * Intel's isa-l where it is on this machine, else zlib-rs.
+   */
+  BW_INFLATE_AUTO = 0,
+  /**
+   * zlib-rs, which is part of the library.
+   */
+  BW_INFLATE_ZLIB_RS = 1,
+  /**
+   * Intel's isa-l; `BW_STATUS_MISSING_LIBRARY` without it.
+   */
+  BW_INFLATE_ISAL = 2,
+} bw_inflate;
+
+/**
+ * What a value is, and which member of `bw_value_data` has it.
+ */
+typedef enum bw_value_kind {
+  /**
+   * There is none.
+   */
+  BW_VALUE_KIND_NULL = 0,
+  /**
+   * A number that is never negative: `unsigned_number`.
+   */
+  BW_VALUE_KIND_UNSIGNED = 1,
+  /**
+   * A number that may be negative: `signed_number`.
+   */
+  BW_VALUE_KIND_SIGNED = 2,
+  /**
+   * A floating-point number: `double_number`.
+   */
+  BW_VALUE_KIND_DOUBLE = 3,
+  /**
+   * True or false: `is_true`.
+   */
+  BW_VALUE_KIND_BOOL = 4,
+  /**
+   * Nanoseconds since 1970-01-01 00:00 UTC: `signed_number`.
+   */
+  BW_VALUE_KIND_TIME = 5,
+  /**
+   * Microseconds: `unsigned_number`.
+   */
+  BW_VALUE_KIND_DURATION = 6,
+  /**
+   * An IP address, IPv4 as `::ffff:a.b.c.d`: `octets`.
+   */
+  BW_VALUE_KIND_ADDRESS = 7,
+  /**
+   * Text in UTF-8: `bytes`.
+   */
+  BW_VALUE_KIND_TEXT = 8,
+  /**
+   * Text that is one value in JSON: `bytes`.
+   */
+  BW_VALUE_KIND_JSON = 9,
+  /**
+   * Bytes, also text that is not UTF-8: `bytes`.
+   */
+  BW_VALUE_KIND_BYTES = 10,
+  /**
+   * A UUID, in the order in which it is written: `octets`.
+   */
+  BW_VALUE_KIND_UUID = 11,
+} bw_value_kind;
+
+/**
+ * Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
+ */
+typedef struct bw_batch bw_batch;
+
+/**
+ * A capture. It can be read any number of times, also side by side; what comes from the program, once.
+ */
+typedef struct bw_capture bw_capture;
+
+/**
  * A place in an ordered table as it was when the cursor was made: at an entry, before the first, or after the last. One
  * thread at a time may use it.
  */
 typedef struct bw_cursor bw_cursor;
 
 /**
+ * A table file with the flows of many captures. Each capture is in it wholly or not at all, and once. One thread at a time
+ * may use it.
+ */
+typedef struct bw_flow_store bw_flow_store;
+
+/**
+ * Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
+ * their own, a few batches ahead. One thread at a time may use it.
+ */
+typedef struct bw_rows bw_rows;
+
+/**
  * Entries of a table as it was when the scan began. One thread at a time may use it.
  */
 typedef struct bw_scan bw_scan;
+
+/**
+ * The columns of rows. It belongs to the rows or the batch that it came from, and lives as long.
+ */
+typedef struct bw_schema bw_schema;
 
 /**
  * A table as it was when this was taken, which later changes of the table do not change. One thread at a time may use it.
@@ -310,6 +548,196 @@ typedef struct bw_range {
    */
   uint64_t limit;
 } bw_range;
+
+/**
+ * One column. The texts belong to the schema.
+ */
+typedef struct bw_field {
+  /**
+   * The name that it has in all languages, which ends with a zero byte.
+   */
+  const char *name;
+  /**
+   * What it is, with its unit, as a sentence that ends with a zero byte; empty where nobody said.
+   */
+  const char *meaning;
+  /**
+   * What the values are.
+   */
+  enum bw_type value_type;
+  /**
+   * Whether a row may have no value.
+   */
+  bool is_nullable;
+} bw_field;
+
+/**
+ * What a value consists of.
+ */
+typedef union bw_value_data {
+  /**
+   * See `bw_value_kind`.
+   */
+  uint64_t unsigned_number;
+  /**
+   * See `bw_value_kind`.
+   */
+  int64_t signed_number;
+  /**
+   * See `bw_value_kind`.
+   */
+  double double_number;
+  /**
+   * See `bw_value_kind`.
+   */
+  bool is_true;
+  /**
+   * The library's, as long as what the value came from.
+   */
+  struct bw_slice bytes;
+  /**
+   * See `bw_value_kind`.
+   */
+  uint8_t octets[16];
+} bw_value_data;
+
+/**
+ * One value of a row.
+ */
+typedef struct bw_value {
+  /**
+   * What it is: a `bw_value_kind`.
+   */
+  uint32_t kind;
+  /**
+   * What it consists of.
+   */
+  union bw_value_data data;
+} bw_value;
+
+/**
+ * The values of one column, as Arrow lays them out. They belong to the batch. Values are aligned for their type.
+ */
+typedef struct bw_column {
+  /**
+   * What the values are, and how they are kept.
+   */
+  enum bw_type value_type;
+  /**
+   * Number of rows.
+   */
+  size_t rows;
+  /**
+   * Rows without a value. Their place has bytes that mean nothing.
+   */
+  size_t null_count;
+  /**
+   * One bit for each row, from the least significant: 1 where there is a value.
+   */
+  const uint8_t *validity;
+  /**
+   * Values of a fixed width, one after the other; of booleans, bits; of text, JSON and bytes, all of their bytes.
+   */
+  const void *values;
+  /**
+   * Of text, JSON and bytes: row `n` has the bytes of `values` from `offsets[n]` to before `offsets[n + 1]`. Null for
+   * others.
+   */
+  const int64_t *offsets;
+} bw_column;
+
+/**
+ * Whether the call that is under way is to end: it answers `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+ * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
+ */
+typedef bool (*bw_interrupted)(void *context);
+
+/**
+ * How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_capture_options {
+  /**
+   * A libpcap expression; packets that it does not match are left out. Null for all packets.
+   */
+  const char *filter;
+  /**
+   * Follow tunnels (GRE, IPIP, 6in4, VXLAN, GENEVE, GTP-U), and report the innermost IP header instead of the outermost.
+   */
+  bool inner;
+  /**
+   * What inflates gzip: a `bw_inflate`.
+   */
+  uint32_t inflate;
+  /**
+   * Threads that decompress and decode; 0 for one on each core.
+   */
+  uint32_t jobs;
+  /**
+   * Whether a call that waits is to end; null for never.
+   */
+  bw_interrupted interrupted;
+  /**
+   * What `interrupted` is given.
+   */
+  void *interrupted_context;
+} bw_capture_options;
+
+/**
+ * Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
+ * (`-errno`). It is called only while a call of the library is under way, by the thread that makes that call, and returns
+ * as usual (a `longjmp` or a C++ exception out of it is undefined behaviour).
+ */
+typedef int64_t (*bw_read)(void *context, uint8_t *data, size_t capacity);
+
+/**
+ * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
+ */
+typedef struct bw_names {
+  /**
+   * As many strings as `count` says; may be null where that is 0.
+   */
+  const char *const *names;
+  /**
+   * Number of names.
+   */
+  size_t count;
+} bw_names;
+
+/**
+ * When flows end. Initialize it with `BW_FLOW_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_flow_options {
+  /**
+   * A flow without a packet for more than so many seconds has ended; below 0 for never.
+   */
+  double idle_timeout;
+  /**
+   * A flow that began more than so many seconds before a packet has ended; below 0 for never.
+   */
+  double active_timeout;
+  /**
+   * Open flows at one time, at most 16 million; 0 for a million. One more makes a flow end.
+   */
+  uint64_t max_flows;
+} bw_flow_options;
+
+/**
+ * An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
+ */
+typedef struct bw_idl {
+  /**
+   * Its path.
+   */
+  const char *path;
+  /**
+   * The name of the service; null for the only one of the file.
+   */
+  const char *service;
+  /**
+   * Folders in which included files are looked for, behind the folder of the file.
+   */
+  struct bw_names include;
+} bw_idl;
 
 #ifdef __cplusplus
 extern "C" {
@@ -591,6 +1019,225 @@ enum bw_status bw_cursor_entry(const struct bw_cursor *cursor,
  * Frees a cursor. Null is allowed.
  */
 void bw_cursor_free(struct bw_cursor *cursor);
+
+/**
+ * Number of columns; 0 for null.
+ */
+size_t bw_schema_len(const struct bw_schema *schema);
+
+/**
+ * What the column at `place`, from 0, is. `BW_STATUS_NONE` past the last.
+ */
+enum bw_status bw_schema_field(const struct bw_schema *schema,
+                               size_t place,
+                               struct bw_field *field,
+                               struct bw_error *error);
+
+/**
+ * The place of the column with that name. `BW_STATUS_ARGUMENT`, with the names that there are, where there is none.
+ */
+enum bw_status bw_schema_find(const struct bw_schema *schema, const char *name, size_t *place, struct bw_error *error);
+
+/**
+ * Writes a value as text into `text`: numbers in decimal, times as nanoseconds, durations as microseconds, addresses
+ * and UUIDs as people write them, text and bytes as they are. Null is empty.
+ */
+enum bw_status bw_value_text(const struct bw_value *value, struct bw_buffer *text, struct bw_error *error);
+
+/**
+ * Number of rows; 0 for null.
+ */
+size_t bw_batch_rows(const struct bw_batch *batch);
+
+/**
+ * The columns of a batch, for as long as the batch; null for null.
+ */
+const struct bw_schema *bw_batch_schema(const struct bw_batch *batch);
+
+/**
+ * The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last.
+ */
+enum bw_status bw_batch_column(const struct bw_batch *batch,
+                               size_t place,
+                               struct bw_column *column,
+                               struct bw_error *error);
+
+/**
+ * One value. `BW_STATUS_NONE` where the row has none, and `value` is null then. `BW_STATUS_ARGUMENT` past the last row or
+ * column. Slower than `bw_batch_column` for many values.
+ */
+enum bw_status bw_batch_value(const struct bw_batch *batch,
+                              size_t row,
+                              size_t place,
+                              struct bw_value *value,
+                              struct bw_error *error);
+
+/**
+ * The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays. Each is released by
+ * its `release`. IP addresses are text.
+ */
+enum bw_status bw_batch_arrow(const struct bw_batch *batch,
+                              struct ArrowSchema *schema,
+                              struct ArrowArray *array,
+                              struct bw_error *error);
+
+/**
+ * Frees a batch. Null is allowed.
+ */
+void bw_batch_free(struct bw_batch *batch);
+
+/**
+ * Opens the capture in the file at `path`: pcap or pcapng, plain, gzip or zstd. `options` may be null for
+ * `BW_CAPTURE_OPTIONS_INIT`. Close it with `bw_capture_close`.
+ */
+enum bw_status bw_capture_open(const char *path,
+                               const struct bw_capture_options *options,
+                               struct bw_capture **out,
+                               struct bw_error *error);
+
+/**
+ * Opens a capture whose bytes `read` brings, which is given `context`; `name` is what errors call it. It can be read once.
+ * `options` may be null. Close it with `bw_capture_close`.
+ */
+enum bw_status bw_capture_open_input(const char *name,
+                                     bw_read read,
+                                     void *context,
+                                     const struct bw_capture_options *options,
+                                     struct bw_capture **out,
+                                     struct bw_error *error);
+
+/**
+ * Closes a capture and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+ * Null is allowed.
+ */
+enum bw_status bw_capture_close(struct bw_capture *capture,
+                                struct bw_error *error);
+
+/**
+ * Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,
+ * `first_ts`, `interfaces`, `damage` and others that its schema names. Damage is in the row and no error of the call. Free
+ * the batch with `bw_batch_free`.
+ */
+enum bw_status bw_capture_info(const struct bw_capture *capture,
+                               struct bw_batch **out,
+                               struct bw_error *error);
+
+/**
+ * Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
+ * null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). Free the batch with
+ * `bw_batch_free`.
+ */
+enum bw_status bw_capture_count_by(const struct bw_capture *capture,
+                                   const char *field,
+                                   struct bw_batch **out,
+                                   struct bw_error *error);
+
+/**
+ * Begins to read packets of `count` captures, each behind the one before: of each packet the fields of those names, in
+ * that order, or the fields that the command prints where `fields` is null or empty. A batch has at most `rows` rows; 0
+ * for 65,536. Free it with `bw_rows_free`.
+ */
+enum bw_status bw_capture_packets(struct bw_capture *const *captures,
+                                  size_t count,
+                                  const struct bw_names *fields,
+                                  size_t rows,
+                                  struct bw_rows **out,
+                                  struct bw_error *error);
+
+/**
+ * Begins to read the flows of `count` captures, which are read as one run: of each flow the fields of those names, or all
+ * where `fields` is null or empty. `options` may be null. Free it with `bw_rows_free`.
+ */
+enum bw_status bw_capture_flows(struct bw_capture *const *captures,
+                                size_t count,
+                                const struct bw_names *fields,
+                                const struct bw_flow_options *options,
+                                struct bw_rows **out,
+                                struct bw_error *error);
+
+/**
+ * Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
+ * fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods; it may
+ * be null. Free it with `bw_rows_free`.
+ */
+enum bw_status bw_capture_calls(struct bw_capture *const *captures,
+                                size_t count,
+                                const struct bw_names *fields,
+                                const struct bw_idl *idl,
+                                struct bw_rows **out,
+                                struct bw_error *error);
+
+/**
+ * The columns of the rows, for as long as the rows; null for null.
+ */
+const struct bw_schema *bw_rows_schema(const struct bw_rows *rows);
+
+/**
+ * The next batch; `BW_STATUS_NONE` after the last. Free each with `bw_batch_free`. An error comes after all rows before it,
+ * and again however often the call is made; after an interrupt the call goes on.
+ */
+enum bw_status bw_rows_next(struct bw_rows *rows,
+                            struct bw_batch **out,
+                            struct bw_error *error);
+
+/**
+ * Makes a stream of Arrow's C stream interface of the rows that were not read yet, and takes the rows over, also where it
+ * fails: they are not used again, nor freed. IP addresses are text. An error reaches the reader as a number of the system
+ * and a text, and ends the stream, as an interrupt does. It is released by its `release`.
+ */
+enum bw_status bw_rows_stream(struct bw_rows *rows,
+                              struct ArrowArrayStream *stream,
+                              struct bw_error *error);
+
+/**
+ * Frees rows, and ends what prepares them. Null is allowed.
+ */
+void bw_rows_free(struct bw_rows *rows);
+
+/**
+ * Opens the store in the file at `path` to merge captures into, or to read. A file that is not there is made with the
+ * first capture. Close it with `bw_flow_store_close`.
+ */
+enum bw_status bw_flow_store_open(const char *path, struct bw_flow_store **out, struct bw_error *error);
+
+/**
+ * Opens the store in the file at `path` to read, also while another process adds to it. Close it with
+ * `bw_flow_store_close`.
+ */
+enum bw_status bw_flow_store_open_read_only(const char *path, struct bw_flow_store **out, struct bw_error *error);
+
+/**
+ * Merges the flows of a capture into a store: a batch of one row that says what became of it, with the columns `added`,
+ * `packets`, `flows`, `new_flows`, `damage` and others that its schema names. A capture that was merged before adds
+ * nothing, and one that is damaged counts up to its damage. The flows are on disk when this returns. `options` may be
+ * null. Free the batch with `bw_batch_free`.
+ */
+enum bw_status bw_capture_merge_flows(const struct bw_capture *capture,
+                                      struct bw_flow_store *store,
+                                      const struct bw_flow_options *options,
+                                      struct bw_batch **out,
+                                      struct bw_error *error);
+
+/**
+ * Number of flows in a store.
+ */
+enum bw_status bw_flow_store_len(const struct bw_flow_store *store, uint64_t *len, struct bw_error *error);
+
+/**
+ * Begins to read the flows of a store in the order of their addresses: of each the fields of those names, or all where
+ * `fields` is null or empty. Free it with `bw_rows_free`.
+ */
+enum bw_status bw_flow_store_flows(const struct bw_flow_store *store,
+                                   const struct bw_names *fields,
+                                   struct bw_rows **out,
+                                   struct bw_error *error);
+
+/**
+ * Closes a store and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+ * Null is allowed.
+ */
+enum bw_status bw_flow_store_close(struct bw_flow_store *store,
+                                   struct bw_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -28,22 +28,34 @@ for source in c/tests/*.c; do
   passes in_folder "$work/static"
 done
 
-cc -std=c99 -g -fsanitize=address "${strict[@]}" c/examples/table.c "$out/libbytewright.a" "${system[@]}" -o "$work/words"
+# example NAME PROGRAM: builds c/examples/NAME.c in all ways; the last of them stays as $work/PROGRAM.
+example() {
+  cc -std=c99 "${strict[@]}" "c/examples/$1.c" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/$2"
+  c++ -std=c++17 "${strict[@]}" -x c++ "c/examples/$1.c" -x none "$out/libbytewright.a" "${system[@]}" -o "$work/$2"
+  cc -std=c99 -g -fsanitize=address "${strict[@]}" "c/examples/$1.c" "$out/libbytewright.a" "${system[@]}" -o "$work/$2"
+}
+example table words
 counts() { # counts EXPECTED TEXT: what the example prints
   [ "$(printf '%s' "$2" | "$work/words" "$work/words.bwt")" = "$1" ]
 }
 passes counts $'2 be\n1 not\n1 or\n2 to' "to be or not to be"
 passes counts $'3 be\n1 not\n1 or\n2 to' "be"
+example capture ports
+prints() { # prints EXPECTED COMMAND...
+  [ "$("${@:2}")" = "$1" ]
+}
+passes prints "   80     1898 packets     235007 bytes" "$work/ports" samples/web.pcap.gz "tcp dst port 80"
 
 # The examples of the guide, with what it says that they print.
 awk '/^```c$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("'"$work"'/guide" n ".c") }' docs/c.md
-guide() { # guide NUMBER EXPECTED: the example with that number
+guide() { # guide NUMBER EXPECTED ARGUMENT: the example with that number
   cc -std=c99 "${strict[@]}" "$work/guide$1.c" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/guide" &&
-    [ "$("$work/guide" "$work/users.bwt")" = "$2" ]
+    [ "$("$work/guide" "$3")" = "$2" ]
 }
-passes guide 1 "green"
-passes guide 2 $'user:bob 2\nuser:ada 1'
-[ ! -e "$work/guide3.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
+passes guide 1 "green" ""
+passes guide 2 $'user:bob 2\nuser:ada 1' "$work/users.bwt"
+passes guide 3 "1008 packets, 94544 bytes" samples/web.pcap.gz
+[ ! -e "$work/guide4.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
 
 exported() { # exported: only what the map names leaves the library
   [ -z "$(nm -D --defined-only "$out/libbytewright.so" | awk '{ print $3 }' | grep -v '^bw_\|^BYTEWRIGHT_')" ]

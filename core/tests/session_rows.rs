@@ -14,7 +14,9 @@ use bytewright::flow::{FlowField, FlowOptions, FlowTable};
 use bytewright::packet::Field;
 use bytewright::rpc::CallField;
 use bytewright::scan::{CaptureOptions, CaptureReader};
-use bytewright::session::{Blocking, Capture, CaptureSource, Question, Rows, Step};
+use bytewright::session::{
+    Blocking, Capture, CaptureSource, FlowTableFile, Item, Question, Rows, Step,
+};
 
 const NAMES: [&str; 3] = ["vlan.pcapng", "tunnels.pcap", "web.pcap.gz"];
 
@@ -126,5 +128,36 @@ fn rows_before_damage_come_before_its_error_which_comes_again() {
     }
     rows.close(&Blocking).unwrap();
     assert!(rows.next(&Blocking).unwrap().is_none());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_capture_that_cannot_be_opened_is_told_each_time_and_read_once_it_can() {
+    let folder = std::env::temp_dir().join(format!("bytewright-late-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("late.pcap");
+    let source = CaptureSource::Path(path.clone(), CaptureOptions::default());
+    let mut rows = Rows::new(vec![source], Question::Packets(vec![Field::Length], 1 << 16));
+    for _ in 0..2 {
+        assert!(matches!(rows.next(&Blocking).unwrap_err().kind(), ErrorKind::Io(_)));
+    }
+    std::fs::copy(sample("tunnels.pcap"), &path).unwrap();
+    assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn rows_of_a_store_are_its_flows() {
+    let folder = std::env::temp_dir().join(format!("bytewright-stored-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = Arc::new(FlowTableFile::open(&folder.join("flows.bwt")).unwrap());
+    let capture = Capture::open(&sample("web.pcap.gz"), CaptureOptions::default()).unwrap();
+    let merge = capture.merge_flows(&store, FlowOptions::default()).unwrap();
+    assert!(matches!(merge.next(&Blocking).unwrap(), Some(Item::Merge(_))));
+    let question = Question::Flows(vec![FlowField::SrcIp], FlowOptions::default());
+    let source = CaptureSource::Stored(Arc::clone(&store));
+    let rows: usize = all(&mut Rows::new(vec![source], question)).iter().map(Batch::len).sum();
+    assert!(rows > 0);
+    assert_eq!(rows as u64, store.len().unwrap());
     std::fs::remove_dir_all(folder).unwrap();
 }

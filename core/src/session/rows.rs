@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::capture::Capture;
-use super::flows::OpenFlows;
+use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass};
 use crate::Result;
@@ -22,6 +22,8 @@ pub enum CaptureSource {
     Open(Arc<Capture>),
     /// A file, which is opened when it is its turn.
     Path(PathBuf, CaptureOptions),
+    /// A store, whose flows stand for those of the captures in it.
+    Stored(Arc<FlowTableFile>),
 }
 
 /// What rows are asked for.
@@ -64,7 +66,8 @@ pub struct Rows {
     /// Captures whose turn has come.
     begun: usize,
     flows: Option<OpenFlows>,
-    pass: Option<(Arc<Capture>, Pass)>,
+    /// The capture stays open while it is read.
+    pass: Option<(Option<Arc<Capture>>, Pass)>,
 }
 
 /// What [`Rows::step`] found.
@@ -119,9 +122,12 @@ impl Rows {
     /// Those of [`Capture::open`] and [`Pass::next`].
     pub fn step<H: Host>(&mut self, host: &H) -> Result<Step, H::Error> {
         let Some((_, pass)) = &self.pass else {
-            let Some(source) = self.captures.pop_front() else { return Ok(Step::End) };
+            let Some(source) = self.captures.front().cloned() else { return Ok(Step::End) };
+            let pass = self.start(source).map_err(|error| host.error(error))?;
+            // One that fails to start stays, so that its error comes again.
+            self.captures.pop_front();
             self.begun += 1;
-            self.pass = Some(self.start(source).map_err(|error| host.error(error))?);
+            self.pass = Some(pass);
             return Ok(Step::NextCapture);
         };
         match pass.next(host)? {
@@ -149,21 +155,24 @@ impl Rows {
         self.pass.take().map_or(Ok(()), |(_, pass)| pass.close(host))
     }
 
-    fn start(&self, source: CaptureSource) -> Result<(Arc<Capture>, Pass)> {
+    /// Starts the pass over the first of the captures that are left.
+    fn start(&self, source: CaptureSource) -> Result<(Option<Arc<Capture>>, Pass)> {
         let capture = match source {
             CaptureSource::Open(capture) => capture,
             CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
+            CaptureSource::Stored(store) => return Ok((None, store.flows()?)),
         };
+        let is_last = self.captures.len() == 1;
         let pass = match (&self.question, &self.flows) {
             (Question::Frames, _) => capture.frames(),
             (Question::Packets(fields, rows_max), _) => capture.columns(fields.clone(), *rows_max),
             (Question::Calls(_, methods), _) => capture.calls(methods.clone()),
-            (Question::Flows(..), Some(flows)) => capture.flows(flows, self.captures.is_empty()),
+            (Question::Flows(..), Some(flows)) => capture.flows(flows, is_last),
             (Question::Flows(_, options), None) => {
-                capture.flows(&OpenFlows::new(*options), self.captures.is_empty())
+                capture.flows(&OpenFlows::new(*options), is_last)
             }
         }?;
-        Ok((capture, pass))
+        Ok((Some(capture), pass))
     }
 
     /// Records as columns; none where they have none.

@@ -121,6 +121,16 @@ pub(crate) unsafe fn target<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mu
     unsafe { pointer.as_mut() }.ok_or_else(|| is_null(what))
 }
 
+/// What a handle or a pointer leads to, to be read.
+///
+/// # Safety
+/// As [`target`], and nobody changes it meanwhile.
+#[inline]
+pub(crate) unsafe fn held<'a, T>(pointer: *const T, what: &str) -> Result<&'a T> {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_ref() }.ok_or_else(|| is_null(what))
+}
+
 /// Hands `value` to C as a handle.
 pub(crate) fn handle<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))

@@ -15,11 +15,19 @@
 // Names as C knows them.
 #![allow(non_camel_case_types)]
 
+pub mod batch;
 pub mod buffer;
+pub mod capture;
 pub mod cursor;
 pub mod error;
+pub mod flow_store;
+pub mod host;
 pub mod options;
+pub mod rows;
 pub mod scan;
+pub mod schema;
 pub mod snapshot;
 pub mod table;
+pub mod text;
+pub mod value;
 pub mod version;

@@ -1,8 +1,6 @@
 //! Tables: byte strings by key, in memory or in a file.
 
-use std::ffi::{CStr, OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
 
 use bytewright::table::file::{self, FileTable, TableKind};
 use bytewright::table::{OrderedTable, Table, memory};
@@ -11,6 +9,7 @@ use bytewright::{Error, ErrorKind, Result, panics};
 use crate::buffer::{bw_buffer, bw_slice, bytes, handle, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::options::{bw_open_options, kind};
+use crate::text;
 
 /// A table. One thread at a time may use it.
 pub struct bw_table {
@@ -119,11 +118,8 @@ pub unsafe extern "C" fn bw_table_open(
     let work = || {
         // SAFETY: the caller's promise about `out`.
         let out = unsafe { target(out, "a place for the table") }?;
-        if path.is_null() {
-            return Err(is_null("a path"));
-        }
         // SAFETY: the caller's promise about `path`.
-        let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+        let path = unsafe { text::path(path) }?;
         // SAFETY: the caller's promise: null, or options that were initialized.
         let (kind, options) = match unsafe { options.as_ref() } {
             Some(options) => options.of_core()?,

@@ -15,11 +15,31 @@ fn header_path() -> PathBuf {
     crate_folder().join("../../include/bytewright.h")
 }
 
+/// What is declared where, in the order of the header.
+const SOURCES: [&str; 16] = [
+    "version",
+    "error",
+    "buffer",
+    "text",
+    "options",
+    "table",
+    "scan",
+    "snapshot",
+    "cursor",
+    "schema",
+    "value",
+    "batch",
+    "host",
+    "capture",
+    "rows",
+    "flow_store",
+];
+
 fn generated() -> String {
     let config = cbindgen::Config::from_file(crate_folder().join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
     // File by file: cbindgen would ask cargo for the whole workspace otherwise.
-    for file in ["version", "error", "buffer", "options", "table", "scan", "snapshot", "cursor"] {
+    for file in SOURCES {
         builder = builder.with_src(crate_folder().join(format!("src/{file}.rs")));
     }
     let mut header = Vec::new();

@@ -1,0 +1,194 @@
+//! Rows as columns.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
+use bytewright::batch::{Batch, Column, ExportOptions};
+use bytewright::{Error, ErrorKind, Result};
+
+use crate::buffer::{handle, held, take_back, target};
+use crate::error::{bw_error, bw_status, guard};
+use crate::schema::{bw_schema, bw_type};
+use crate::value::{bw_value, bw_value_kind};
+
+/// Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
+pub struct bw_batch {
+    batch: Batch,
+    schema: Arc<bw_schema>,
+}
+
+impl bw_batch {
+    /// Hands rows of `schema` to C.
+    pub(crate) fn handle_of(batch: Batch, schema: &Arc<bw_schema>) -> *mut bw_batch {
+        handle(bw_batch { batch, schema: Arc::clone(schema) })
+    }
+
+    /// Hands a result with a schema of its own to C.
+    pub(crate) fn handle_of_result(batch: Batch) -> *mut bw_batch {
+        let schema = Arc::new(bw_schema::new(batch.schema().clone()));
+        Self::handle_of(batch, &schema)
+    }
+}
+
+/// The values of one column, as Arrow lays them out. They belong to the batch. Values are aligned for their type.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_column {
+    /// What the values are, and how they are kept.
+    pub value_type: bw_type,
+    /// Number of rows.
+    pub rows: usize,
+    /// Rows without a value. Their place has bytes that mean nothing.
+    pub null_count: usize,
+    /// One bit for each row, from the least significant: 1 where there is a value.
+    pub validity: *const u8,
+    /// Values of a fixed width, one after the other; of booleans, bits; of text, JSON and bytes, all of their bytes.
+    pub values: *const c_void,
+    /// Of text, JSON and bytes: row `n` has the bytes of `values` from `offsets[n]` to before `offsets[n + 1]`. Null for
+    /// others.
+    pub offsets: *const i64,
+}
+
+/// What columns without values point to: aligned memory that nobody changes.
+static NOTHING: [u64; 2] = [0; 2];
+
+impl bw_column {
+    fn of(column: &Column) -> bw_column {
+        let nothing = NOTHING.as_ptr();
+        let start = |bytes: &[u8]| match bytes.is_empty() {
+            true => nothing.cast(),
+            false => bytes.as_ptr(),
+        };
+        bw_column {
+            value_type: column.data_type().into(),
+            rows: column.len(),
+            null_count: column.null_count(),
+            validity: start(column.validity()),
+            values: start(column.values()).cast(),
+            offsets: match column.data_type().is_variable() {
+                true => column.offsets().as_ptr(),
+                false => std::ptr::null(),
+            },
+        }
+    }
+}
+
+/// Number of rows; 0 for null.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_rows(batch: *const bw_batch) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { batch.as_ref() }.map_or(0, |batch| batch.batch.len())
+}
+
+/// The columns of a batch, for as long as the batch; null for null.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_schema(batch: *const bw_batch) -> *const bw_schema {
+    // SAFETY: the caller's promise.
+    unsafe { batch.as_ref() }.map_or(std::ptr::null(), |batch| Arc::as_ptr(&batch.schema))
+}
+
+/// The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_column(
+    batch: *const bw_batch,
+    place: usize,
+    column: *mut bw_column,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(column, "a place for the column")?;
+            *out = bw_column::of(column_at(&held(batch, "a batch")?.batch, place)?);
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+fn column_at(batch: &Batch, place: usize) -> Result<&Column> {
+    batch.columns().get(place).ok_or_else(|| {
+        let count = batch.columns().len();
+        let message = format!("expected a column below {count}, found {place}");
+        Error::new(ErrorKind::Argument, message)
+    })
+}
+
+/// One value. `BW_STATUS_NONE` where the row has none, and `value` is null then. `BW_STATUS_ARGUMENT` past the last row or
+/// column. Slower than `bw_batch_column` for many values.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_value(
+    batch: *const bw_batch,
+    row: usize,
+    place: usize,
+    value: *mut bw_value,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let batch = &held(batch, "a batch")?.batch;
+            let out = target(value, "a place for the value")?;
+            let column = column_at(batch, place)?;
+            if row >= batch.len() {
+                let message = format!("expected a row below {}, found {row}", batch.len());
+                return Err(Error::new(ErrorKind::Argument, message));
+            }
+            *out = bw_value::of(column.value(row));
+            Ok(match out.kind == bw_value_kind::Null as u32 {
+                true => bw_status::None,
+                false => bw_status::Ok,
+            })
+        })
+    }
+}
+
+/// The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays. Each is released by
+/// its `release`. IP addresses are text.
+///
+/// # Safety
+/// `schema` and `array` point to memory for one struct each; what it held before is not released.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_arrow(
+    batch: *const bw_batch,
+    schema: *mut ArrowSchema,
+    array: *mut ArrowArray,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers; the two are written over without being read, as they hold nothing.
+    unsafe {
+        guard(error, || {
+            let batch = &held(batch, "a batch")?.batch;
+            if schema.is_null() || array.is_null() {
+                return Err(crate::error::is_null("places for a schema and an array"));
+            }
+            let options = ExportOptions::default();
+            let rows = ArrowArray::new(batch.clone(), options)?;
+            schema.write(ArrowSchema::new(batch.schema(), options, &[]));
+            array.write(rows);
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Frees a batch. Null is allowed.
+///
+/// # Safety
+/// As for all functions. The batch is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_batch_free(batch: *mut bw_batch) {
+    // SAFETY: the caller's promise; what a batch drops is memory only.
+    drop(unsafe { take_back(batch) });
+}

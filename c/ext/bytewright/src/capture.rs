@@ -1,0 +1,254 @@
+//! Captures: opened from files or from what the program reads, counted and described.
+
+use std::ffi::{c_char, c_void};
+use std::num::NonZero;
+use std::sync::Arc;
+
+use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
+use bytewright::packet::Field;
+use bytewright::scan::CaptureOptions;
+use bytewright::session::{self, Item, Pass};
+use bytewright::stream::InflateChoice;
+use bytewright::{Error, ErrorKind, Result, panics};
+
+use crate::batch::bw_batch;
+use crate::buffer::{handle, held, take_back, target};
+use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
+use crate::text::{self, text, text_or_none};
+
+/// What inflates gzip.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_inflate {
+    /// Intel's isa-l where it is on this machine, else zlib-rs.
+    Auto = 0,
+    /// zlib-rs, which is part of the library.
+    ZlibRs = 1,
+    /// Intel's isa-l; `BW_STATUS_MISSING_LIBRARY` without it.
+    Isal = 2,
+}
+
+/// How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_capture_options {
+    /// A libpcap expression; packets that it does not match are left out. Null for all packets.
+    pub filter: *const c_char,
+    /// Follow tunnels (GRE, IPIP, 6in4, VXLAN, GENEVE, GTP-U), and report the innermost IP header instead of the outermost.
+    pub inner: bool,
+    /// What inflates gzip: a `bw_inflate`.
+    pub inflate: u32,
+    /// Threads that decompress and decode; 0 for one on each core.
+    pub jobs: u32,
+    /// Whether a call that waits is to end; null for never.
+    pub interrupted: bw_interrupted,
+    /// What `interrupted` is given.
+    pub interrupted_context: *mut c_void,
+}
+
+impl bw_capture_options {
+    /// # Safety
+    /// `options` is null for the default, or was initialized.
+    unsafe fn of_core(options: *const bw_capture_options) -> Result<(CaptureOptions, CallerHost)> {
+        let mut found = CaptureOptions::default();
+        // SAFETY: the caller's promise.
+        let Some(options) = (unsafe { options.as_ref() }) else {
+            found.stream.jobs = jobs(0);
+            return Ok((found, CallerHost::default()));
+        };
+        // SAFETY: the same.
+        found.filter = unsafe { text_or_none(options.filter, "a filter") }?.map(str::to_owned);
+        found.decode.inner = options.inner;
+        found.stream.jobs = jobs(options.jobs);
+        found.stream.inflate = inflate(options.inflate)?;
+        let host = CallerHost {
+            input: None,
+            interrupted: options.interrupted,
+            interrupted_context: Context(options.interrupted_context),
+        };
+        Ok((found, host))
+    }
+}
+
+fn jobs(count: u32) -> usize {
+    match count {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        _ => count as usize,
+    }
+}
+
+fn inflate(number: u32) -> Result<InflateChoice> {
+    [InflateChoice::Auto, InflateChoice::ZlibRs, InflateChoice::Isal]
+        .get(number as usize)
+        .copied()
+        .ok_or_else(|| {
+            let message = format!("expected a bw_inflate from 0 to 2, found {number}");
+            Error::new(ErrorKind::Argument, message)
+        })
+}
+
+/// A capture. It can be read any number of times, also side by side; what comes from the program, once.
+pub struct bw_capture {
+    pub(crate) capture: Arc<session::Capture>,
+    pub(crate) host: CallerHost,
+    pub(crate) filter: Option<String>,
+}
+
+impl bw_capture {
+    /// The one result of a pass.
+    pub(crate) fn result_of(&self, pass: Result<Pass>) -> Result<Option<Item>> {
+        let pass = pass?;
+        let result = pass.next(&self.host);
+        if result.is_err() {
+            pass.stop();
+        }
+        result
+    }
+}
+
+/// Opens the capture in the file at `path`: pcap or pcapng, plain, gzip or zstd. `options` may be null for
+/// `BW_CAPTURE_OPTIONS_INIT`. Close it with `bw_capture_close`.
+///
+/// # Safety
+/// `path` ends with a zero byte; `options` was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_open(
+    path: *const c_char,
+    options: *const bw_capture_options,
+    out: *mut *mut bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    panics::catch_all();
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the capture")?;
+            let (options, host) = bw_capture_options::of_core(options)?;
+            let filter = options.filter.clone();
+            let capture = Arc::new(session::Capture::open(text::path(path)?, options)?);
+            *out = handle(bw_capture { capture, host, filter });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Opens a capture whose bytes `read` brings, which is given `context`; `name` is what errors call it. It can be read once.
+/// `options` may be null. Close it with `bw_capture_close`.
+///
+/// # Safety
+/// `name` ends with a zero byte; `options` was initialized; `read` keeps the rules of `bw_read` until the capture is closed
+/// and what reads it is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_open_input(
+    name: *const c_char,
+    read: bw_read,
+    context: *mut c_void,
+    options: *const bw_capture_options,
+    out: *mut *mut bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    panics::catch_all();
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the capture")?;
+            let read = read.ok_or_else(|| is_null("a function that reads"))?;
+            let (options, mut host) = bw_capture_options::of_core(options)?;
+            host.input = Some(Input { read, context: Context(context) });
+            let filter = options.filter.clone();
+            let name = text(name, "a name")?.to_owned();
+            let capture = Arc::new(session::Capture::of_host(name, options)?);
+            *out = handle(bw_capture { capture, host, filter });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Closes a capture and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+/// Null is allowed.
+///
+/// # Safety
+/// As for all functions. The capture is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_close(
+    capture: *mut bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            if let Some(capture) = take_back(capture) {
+                capture.capture.close(&capture.host)?;
+            }
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,
+/// `first_ts`, `interfaces`, `damage` and others that its schema names. Damage is in the row and no error of the call. Free
+/// the batch with `bw_batch_free`.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_info(
+    capture: *const bw_capture,
+    out: *mut *mut bw_batch,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the batch")?;
+            let capture = held(capture, "a capture")?;
+            let Some(Item::Info(info)) = capture.result_of(capture.capture.info())? else {
+                return Err(Error::internal("a capture without info"));
+            };
+            *out = bw_batch::handle_of_result(info.to_batch());
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
+/// null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). Free the batch with
+/// `bw_batch_free`.
+///
+/// # Safety
+/// `field` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_count_by(
+    capture: *const bw_capture,
+    field: *const c_char,
+    out: *mut *mut bw_batch,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the batch")?;
+            let capture = held(capture, "a capture")?;
+            let place = Field::SCHEMA.place_of(text(field, "a field")?)?;
+            let counts = capture.capture.counts(Field::ALL[place]);
+            let Some(Item::Counts(counts)) = capture.result_of(counts)? else {
+                return Err(Error::internal("a capture without counts"));
+            };
+            *out = bw_batch::handle_of_result(counts_as_batch(place, &counts));
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Values of the packets' field at a place, with how many packets have each.
+fn counts_as_batch(place: usize, counts: &[(Value<'static>, u64)]) -> Batch {
+    const PACKETS: Column =
+        Column::constant("packets", DataType::U64, false, "Packets with that value.");
+    let field = Field::SCHEMA.fields()[place].clone();
+    let mut batch = Batch::new(Schema::new("counts", vec![field, PACKETS]));
+    for (value, packets) in counts {
+        batch.push_row(|column| if column == 0 { *value } else { Value::Unsigned(*packets) });
+    }
+    batch
+}

@@ -1,0 +1,174 @@
+//! Flows of many captures, added up in a table file.
+
+use std::ffi::c_char;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytewright::batch::Origin;
+use bytewright::flow::{FlowField, FlowOptions};
+use bytewright::session::{Blocking, CaptureSource, FlowTableFile, Item, Question};
+use bytewright::{Error, Result, panics};
+
+use crate::batch::bw_batch;
+use crate::buffer::{handle, held, take_back, target};
+use crate::capture::bw_capture;
+use crate::error::{bw_error, bw_status, guard};
+use crate::host::CallerHost;
+use crate::rows::{bw_flow_options, bw_rows};
+use crate::schema::fields_named;
+use crate::text::{self, bw_names};
+
+/// A table file with the flows of many captures. Each capture is in it wholly or not at all, and once. One thread at a time
+/// may use it.
+pub struct bw_flow_store {
+    store: Arc<FlowTableFile>,
+}
+
+/// # Safety
+/// As for all functions; `path` ends with a zero byte.
+unsafe fn opened(
+    path: *const c_char,
+    out: *mut *mut bw_flow_store,
+    error: *mut bw_error,
+    open: impl FnOnce(&Path) -> Result<FlowTableFile>,
+) -> bw_status {
+    panics::catch_all();
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the store")?;
+            *out = handle(bw_flow_store { store: Arc::new(open(text::path(path)?)?) });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Opens the store in the file at `path` to merge captures into, or to read. A file that is not there is made with the
+/// first capture. Close it with `bw_flow_store_close`.
+///
+/// # Safety
+/// `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_flow_store_open(
+    path: *const c_char,
+    out: *mut *mut bw_flow_store,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe { opened(path, out, error, FlowTableFile::open_to_count) }
+}
+
+/// Opens the store in the file at `path` to read, also while another process adds to it. Close it with
+/// `bw_flow_store_close`.
+///
+/// # Safety
+/// `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_flow_store_open_read_only(
+    path: *const c_char,
+    out: *mut *mut bw_flow_store,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe { opened(path, out, error, FlowTableFile::open_read_only) }
+}
+
+/// Merges the flows of a capture into a store: a batch of one row that says what became of it, with the columns `added`,
+/// `packets`, `flows`, `new_flows`, `damage` and others that its schema names. A capture that was merged before adds
+/// nothing, and one that is damaged counts up to its damage. The flows are on disk when this returns. `options` may be
+/// null. Free the batch with `bw_batch_free`.
+///
+/// # Safety
+/// `options` was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_merge_flows(
+    capture: *const bw_capture,
+    store: *mut bw_flow_store,
+    options: *const bw_flow_options,
+    out: *mut *mut bw_batch,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the batch")?;
+            let capture = held(capture, "a capture")?;
+            let store = held(store.cast_const(), "a store")?;
+            let options = bw_flow_options::of_core(options)?;
+            let merge = capture.capture.merge_flows(&store.store, options);
+            let Some(Item::Merge(merge)) = capture.result_of(merge)? else {
+                return Err(Error::internal("a merge without a result"));
+            };
+            *out = bw_batch::handle_of_result(merge.to_batch());
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Number of flows in a store.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_flow_store_len(
+    store: *const bw_flow_store,
+    len: *mut u64,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            *target(len, "a place for the length")? = held(store, "a store")?.store.len()?;
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Begins to read the flows of a store in the order of their addresses: of each the fields of those names, or all where
+/// `fields` is null or empty. Free it with `bw_rows_free`.
+///
+/// # Safety
+/// `fields` was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_flow_store_flows(
+    store: *const bw_flow_store,
+    fields: *const bw_names,
+    out: *mut *mut bw_rows,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the rows")?;
+            let store = &held(store, "a store")?.store;
+            let names = bw_names::texts(fields)?;
+            let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
+            let question = Question::Flows(fields, FlowOptions::default());
+            let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
+            let sources = vec![CaptureSource::Stored(Arc::clone(store))];
+            *out = bw_rows::handle_of(sources, vec![CallerHost::default()], question, origin);
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Closes a store and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+/// Null is allowed.
+///
+/// # Safety
+/// As for all functions. The store is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_flow_store_close(
+    store: *mut bw_flow_store,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            if let Some(store) = take_back(store) {
+                store.store.close(&Blocking)?;
+            }
+            Ok(bw_status::Ok)
+        })
+    }
+}

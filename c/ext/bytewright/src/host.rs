@@ -1,0 +1,90 @@
+//! The program as the host of a pass: functions of its own that bring bytes, and that ask whether to go on.
+
+use std::ffi::c_void;
+
+use bytewright::session::Host;
+use bytewright::{Error, ErrorKind, Result};
+
+/// Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
+/// (`-errno`). It is called only while a call of the library is under way, by the thread that makes that call, and returns
+/// as usual (a `longjmp` or a C++ exception out of it is undefined behaviour).
+pub type bw_read =
+    Option<unsafe extern "C" fn(context: *mut c_void, data: *mut u8, capacity: usize) -> i64>;
+
+/// Whether the call that is under way is to end: it answers `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+/// again. Asked ten times a second while a call waits, under the rules of `bw_read`.
+pub type bw_interrupted = Option<unsafe extern "C" fn(context: *mut c_void) -> bool>;
+
+/// The number of an interrupted call, which all systems agree on.
+const EINTR: i32 = 4;
+
+/// The functions of the program.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallerHost {
+    pub(crate) input: Option<Input>,
+    pub(crate) interrupted: bw_interrupted,
+    pub(crate) interrupted_context: Context,
+}
+
+/// What brings the bytes of a capture that is no file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Input {
+    pub(crate) read: unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64,
+    pub(crate) context: Context,
+}
+
+/// What the program's functions are given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context(pub(crate) *mut c_void);
+
+// SAFETY: the pointer is not followed here. Its functions are called by the thread that makes a call, which the program
+// chooses, also where it reads a stream of Arrow's.
+unsafe impl Send for Context {}
+
+impl Default for Context {
+    fn default() -> Self {
+        Context(std::ptr::null_mut())
+    }
+}
+
+impl Host for CallerHost {
+    type Error = Error;
+
+    fn error(&self, error: Error) -> Error {
+        error
+    }
+
+    fn check_interrupts(&self) -> Result<()> {
+        let Some(interrupted) = self.interrupted else { return Ok(()) };
+        // SAFETY: the program passed the two together, and keeps the rules of `bw_interrupted`.
+        match unsafe { interrupted(self.interrupted_context.0) } {
+            true => {
+                Err(Error::new(ErrorKind::Io(Some(EINTR)), "expected to go on, found an interrupt"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn read(&self, count_max: usize) -> Result<Vec<u8>> {
+        let Some(input) = self.input else { return Ok(Vec::new()) };
+        let mut bytes = vec![0; count_max];
+        // SAFETY: the program passed the two together and keeps the rules of `bw_read`; `bytes` has room for as many.
+        let count = unsafe { (input.read)(input.context.0, bytes.as_mut_ptr(), bytes.len()) };
+        if count < 0 {
+            return Err(failed_with(count));
+        }
+        if count as u64 > count_max as u64 {
+            let message =
+                format!("expected a bw_read that brings at most {count_max} bytes, found {count}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        bytes.truncate(count as usize);
+        Ok(bytes)
+    }
+}
+
+/// The error of a function that answered `-errno`.
+fn failed_with(count: i64) -> Error {
+    let number = i32::try_from(count.unsigned_abs()).ok();
+    Error::new(ErrorKind::Io(number), "cannot read: the program's bw_read failed")
+}

@@ -1,0 +1,301 @@
+//! Rows of captures: packets, flows and Thrift calls, in batches or as a stream of Arrow's.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use bytewright::batch::arrow::ArrowArrayStream;
+use bytewright::batch::{Batch, ExportOptions, Origin};
+use bytewright::flow::{FlowField, FlowOptions};
+use bytewright::packet::Field;
+use bytewright::rpc::{CallField, Methods};
+use bytewright::scan::load_methods;
+use bytewright::session::{CaptureSource, Question, Rows, Step};
+use bytewright::{Error, ErrorKind, Result};
+
+use crate::batch::bw_batch;
+use crate::buffer::{handle, held, take_back, target};
+use crate::capture::bw_capture;
+use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::host::CallerHost;
+use crate::schema::{bw_schema, fields_named};
+use crate::text::{bw_names, path, text_or_none};
+
+/// Rows in a batch of packets where nobody says how many.
+const ROWS_DEFAULT: usize = 65_536;
+
+/// Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
+/// their own, a few batches ahead. One thread at a time may use it.
+pub struct bw_rows {
+    rows: Rows,
+    /// Of each capture.
+    hosts: Vec<CallerHost>,
+    schema: Arc<bw_schema>,
+    origin: Origin,
+}
+
+impl bw_rows {
+    /// Hands the rows of `sources` to C.
+    pub(crate) fn handle_of(
+        sources: Vec<CaptureSource>,
+        hosts: Vec<CallerHost>,
+        question: Question,
+        origin: Origin,
+    ) -> *mut bw_rows {
+        let rows = Rows::new(sources, question);
+        let schema = Arc::new(bw_schema::new(rows.schema().clone()));
+        handle(bw_rows { rows, hosts, schema, origin })
+    }
+
+    fn next(&mut self) -> Result<Option<Batch>> {
+        loop {
+            let host = self.hosts.get(self.rows.place()).copied().unwrap_or_default();
+            match self.rows.step(&host)? {
+                Step::Item(item) => {
+                    if let Some(batch) = self.rows.batch(item) {
+                        return Ok(Some(batch));
+                    }
+                }
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+}
+
+/// When flows end. Initialize it with `BW_FLOW_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_flow_options {
+    /// A flow without a packet for more than so many seconds has ended; below 0 for never.
+    pub idle_timeout: f64,
+    /// A flow that began more than so many seconds before a packet has ended; below 0 for never.
+    pub active_timeout: f64,
+    /// Open flows at one time, at most 16 million; 0 for a million. One more makes a flow end.
+    pub max_flows: u64,
+}
+
+impl bw_flow_options {
+    /// # Safety
+    /// `options` is null for the default, or was initialized.
+    pub(crate) unsafe fn of_core(options: *const bw_flow_options) -> Result<FlowOptions> {
+        let mut found = FlowOptions::default();
+        // SAFETY: the caller's promise.
+        let Some(options) = (unsafe { options.as_ref() }) else { return Ok(found) };
+        found.idle_timeout = nanoseconds(options.idle_timeout)?;
+        found.active_timeout = nanoseconds(options.active_timeout)?;
+        if options.max_flows > 0 {
+            found.max_flows = usize::try_from(options.max_flows).unwrap_or(usize::MAX);
+        }
+        Ok(found)
+    }
+}
+
+/// Nanoseconds, at most as many as the core counts; none for never.
+fn nanoseconds(seconds: f64) -> Result<Option<i64>> {
+    if seconds.is_nan() {
+        return Err(Error::new(ErrorKind::Argument, "expected a timeout in seconds, found NaN"));
+    }
+    Ok((seconds >= 0.0).then_some((seconds * 1e9) as i64))
+}
+
+/// An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_idl {
+    /// Its path.
+    pub path: *const c_char,
+    /// The name of the service; null for the only one of the file.
+    pub service: *const c_char,
+    /// Folders in which included files are looked for, behind the folder of the file.
+    pub include: bw_names,
+}
+
+impl bw_idl {
+    /// # Safety
+    /// `idl` is null for none, or was initialized; its texts end with a zero byte.
+    unsafe fn methods(idl: *const bw_idl) -> Result<Option<Arc<Methods>>> {
+        // SAFETY: the caller's promise.
+        let Some(idl) = (unsafe { idl.as_ref() }) else { return Ok(None) };
+        // SAFETY: the same.
+        let (file, service, include) = unsafe {
+            (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
+        };
+        Ok(Some(Arc::new(load_methods(file, &include, service)?)))
+    }
+}
+
+/// Begins to read rows of captures.
+///
+/// # Safety
+/// `captures` points to `count` handles; the other pointers are as for all functions.
+unsafe fn begin(
+    captures: *const *mut bw_capture,
+    count: usize,
+    question: Question,
+    out: *mut *mut bw_rows,
+) -> Result<bw_status> {
+    // SAFETY: the caller's promise.
+    let out = unsafe { target(out, "a place for the rows") }?;
+    if captures.is_null() || count == 0 {
+        return Err(Error::new(ErrorKind::Argument, "expected a capture, found none"));
+    }
+    let (mut sources, mut hosts, mut origin) = (Vec::new(), Vec::new(), Origin::default());
+    for place in 0..count {
+        // SAFETY: the same.
+        let capture = unsafe { held((*captures.add(place)).cast_const(), "a capture") }?;
+        origin.sources.push(capture.capture.name().to_owned());
+        origin.filter = origin.filter.or_else(|| capture.filter.clone());
+        sources.push(CaptureSource::Open(Arc::clone(&capture.capture)));
+        hosts.push(capture.host);
+    }
+    *out = bw_rows::handle_of(sources, hosts, question, origin);
+    Ok(bw_status::Ok)
+}
+
+/// Begins to read packets of `count` captures, each behind the one before: of each packet the fields of those names, in
+/// that order, or the fields that the command prints where `fields` is null or empty. A batch has at most `rows` rows; 0
+/// for 65,536. Free it with `bw_rows_free`.
+///
+/// # Safety
+/// `captures` points to `count` captures; `fields` was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_packets(
+    captures: *const *mut bw_capture,
+    count: usize,
+    fields: *const bw_names,
+    rows: usize,
+    out: *mut *mut bw_rows,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let names = bw_names::texts(fields)?;
+            let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
+            let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+            begin(captures, count, Question::Packets(fields, rows), out)
+        })
+    }
+}
+
+/// Begins to read the flows of `count` captures, which are read as one run: of each flow the fields of those names, or all
+/// where `fields` is null or empty. `options` may be null. Free it with `bw_rows_free`.
+///
+/// # Safety
+/// `captures` points to `count` captures; `fields` and `options` were initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_flows(
+    captures: *const *mut bw_capture,
+    count: usize,
+    fields: *const bw_names,
+    options: *const bw_flow_options,
+    out: *mut *mut bw_rows,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let names = bw_names::texts(fields)?;
+            let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
+            let options = bw_flow_options::of_core(options)?;
+            begin(captures, count, Question::Flows(fields, options), out)
+        })
+    }
+}
+
+/// Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
+/// fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods; it may
+/// be null. Free it with `bw_rows_free`.
+///
+/// # Safety
+/// `captures` points to `count` captures; `fields` and `idl` were initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_calls(
+    captures: *const *mut bw_capture,
+    count: usize,
+    fields: *const bw_names,
+    idl: *const bw_idl,
+    out: *mut *mut bw_rows,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let names = bw_names::texts(fields)?;
+            let fields = fields_named(&CallField::SCHEMA, CallField::ALL, &names, CallField::ALL)?;
+            let methods = bw_idl::methods(idl)?;
+            begin(captures, count, Question::Calls(fields, methods), out)
+        })
+    }
+}
+
+/// The columns of the rows, for as long as the rows; null for null.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_rows_schema(rows: *const bw_rows) -> *const bw_schema {
+    // SAFETY: the caller's promise.
+    unsafe { rows.as_ref() }.map_or(std::ptr::null(), |rows| Arc::as_ptr(&rows.schema))
+}
+
+/// The next batch; `BW_STATUS_NONE` after the last. Free each with `bw_batch_free`. An error comes after all rows before it,
+/// and again however often the call is made; after an interrupt the call goes on.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_rows_next(
+    rows: *mut bw_rows,
+    out: *mut *mut bw_batch,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let rows = target(rows, "rows")?;
+            let out = target(out, "a place for the batch")?;
+            let Some(batch) = rows.next()? else { return Ok(bw_status::None) };
+            *out = bw_batch::handle_of(batch, &rows.schema);
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Makes a stream of Arrow's C stream interface of the rows that were not read yet, and takes the rows over, also where it
+/// fails: they are not used again, nor freed. IP addresses are text. An error reaches the reader as a number of the system
+/// and a text, and ends the stream, as an interrupt does. It is released by its `release`.
+///
+/// # Safety
+/// `stream` points to memory for one struct; what it held before is not released. The rows are not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_rows_stream(
+    rows: *mut bw_rows,
+    stream: *mut ArrowArrayStream,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers; `stream` is written over without being read, as it holds nothing.
+    unsafe {
+        guard(error, || {
+            let mut rows = take_back(rows).ok_or_else(|| is_null("rows"))?;
+            if stream.is_null() {
+                return Err(is_null("a place for the stream"));
+            }
+            let schema = rows.rows.schema().clone();
+            let metadata = rows.origin.metadata(&schema);
+            let next = move || rows.next();
+            stream.write(ArrowArrayStream::new(&schema, ExportOptions::default(), metadata, next));
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Frees rows, and ends what prepares them. Null is allowed.
+///
+/// # Safety
+/// As for all functions. The rows are not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_rows_free(rows: *mut bw_rows) {
+    // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.
+    drop(unsafe { take_back(rows) });
+}

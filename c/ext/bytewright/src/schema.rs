@@ -1,0 +1,193 @@
+//! What rows consist of: the names, types and meanings of their columns.
+
+use std::ffi::{CString, c_char};
+
+use bytewright::Result;
+use bytewright::batch::{DataType, Schema};
+
+use crate::buffer::{held, target};
+use crate::error::{bw_error, bw_status, guard};
+use crate::text::text;
+
+/// What the values of a column are, and how they are kept.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_type {
+    /// A time, nanoseconds since 1970-01-01 00:00 UTC, as `int64_t`.
+    TimeNs = 1,
+    /// A time, microseconds since 1970-01-01 00:00 UTC, as `int64_t`.
+    TimeUs = 2,
+    /// A duration in microseconds, as `uint64_t`.
+    DurationUs = 3,
+    /// An IP address in 16 bytes; IPv4 as `::ffff:a.b.c.d`.
+    Address = 4,
+    /// `uint8_t`.
+    U8 = 5,
+    /// `uint16_t`.
+    U16 = 6,
+    /// `uint32_t`.
+    U32 = 7,
+    /// `uint64_t`.
+    U64 = 8,
+    /// `int8_t`.
+    I8 = 9,
+    /// `int16_t`.
+    I16 = 10,
+    /// `int32_t`.
+    I32 = 11,
+    /// `int64_t`.
+    I64 = 12,
+    /// `double`.
+    Double = 13,
+    /// One bit, from the least significant of each byte.
+    Bool = 14,
+    /// Text with offsets. It should be UTF-8; text of a Thrift message may not be.
+    Text = 15,
+    /// Bytes with offsets.
+    Bytes = 16,
+    /// A UUID in 16 bytes, in the order in which it is written.
+    Uuid = 17,
+    /// Text with offsets that is one value in JSON.
+    Json = 18,
+    /// The flag bits of TCP (0x002 SYN, 0x010 ACK), as `uint16_t`.
+    TcpFlags = 19,
+    /// A number that stands for a name, as `uint8_t`.
+    Enumeration = 20,
+}
+
+impl From<DataType> for bw_type {
+    fn from(data_type: DataType) -> bw_type {
+        match data_type {
+            DataType::TimeNs => bw_type::TimeNs,
+            DataType::TimeUs => bw_type::TimeUs,
+            DataType::DurationUs => bw_type::DurationUs,
+            DataType::Address => bw_type::Address,
+            DataType::U8 => bw_type::U8,
+            DataType::U16 => bw_type::U16,
+            DataType::U32 => bw_type::U32,
+            DataType::U64 => bw_type::U64,
+            DataType::I8 => bw_type::I8,
+            DataType::I16 => bw_type::I16,
+            DataType::I32 => bw_type::I32,
+            DataType::I64 => bw_type::I64,
+            DataType::Double => bw_type::Double,
+            DataType::Bool => bw_type::Bool,
+            DataType::Text => bw_type::Text,
+            DataType::Bytes => bw_type::Bytes,
+            DataType::Uuid => bw_type::Uuid,
+            DataType::Json => bw_type::Json,
+            DataType::TcpFlags => bw_type::TcpFlags,
+            DataType::Enumeration(_) => bw_type::Enumeration,
+        }
+    }
+}
+
+/// One column. The texts belong to the schema.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_field {
+    /// The name that it has in all languages, which ends with a zero byte.
+    pub name: *const c_char,
+    /// What it is, with its unit, as a sentence that ends with a zero byte; empty where nobody said.
+    pub meaning: *const c_char,
+    /// What the values are.
+    pub value_type: bw_type,
+    /// Whether a row may have no value.
+    pub is_nullable: bool,
+}
+
+/// The columns of rows. It belongs to the rows or the batch that it came from, and lives as long.
+pub struct bw_schema {
+    schema: Schema,
+    texts: Vec<(CString, CString)>,
+}
+
+impl bw_schema {
+    pub(crate) fn new(schema: Schema) -> bw_schema {
+        let fields = schema.fields().iter();
+        let texts = fields.map(|field| (c_string(field.name()), c_string(field.meaning())));
+        bw_schema { texts: texts.collect(), schema }
+    }
+}
+
+/// Text as C has it. Names and meanings have no byte 0: parsers of IDL refuse it.
+fn c_string(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+/// Number of columns; 0 for null.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_schema_len(schema: *const bw_schema) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { schema.as_ref() }.map_or(0, |schema| schema.texts.len())
+}
+
+/// What the column at `place`, from 0, is. `BW_STATUS_NONE` past the last.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_schema_field(
+    schema: *const bw_schema,
+    place: usize,
+    field: *mut bw_field,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let bw_schema { schema, texts } = held(schema, "a schema")?;
+            let out = target(field, "a place for the field")?;
+            let (Some(field), Some((name, meaning))) =
+                (schema.fields().get(place), texts.get(place))
+            else {
+                return Ok(bw_status::None);
+            };
+            *out = bw_field {
+                name: name.as_ptr(),
+                meaning: meaning.as_ptr(),
+                value_type: field.data_type().into(),
+                is_nullable: field.is_nullable(),
+            };
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// The place of the column with that name. `BW_STATUS_ARGUMENT`, with the names that there are, where there is none.
+///
+/// # Safety
+/// `name` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_schema_find(
+    schema: *const bw_schema,
+    name: *const c_char,
+    place: *mut usize,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let schema = held(schema, "a schema")?;
+            let name = text(name, "a name")?;
+            *target(place, "a place for the place")? = schema.schema.place_of(name)?;
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// The fields with those names, or `default` where there is none.
+pub(crate) fn fields_named<F: Copy>(
+    schema: &Schema,
+    all: &[F],
+    names: &[&str],
+    default: &[F],
+) -> Result<Vec<F>> {
+    if names.is_empty() {
+        return Ok(default.to_vec());
+    }
+    names.iter().map(|name| schema.place_of(name).map(|place| all[place])).collect()
+}

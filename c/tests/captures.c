@@ -1,0 +1,467 @@
+/* Goal: captures are read through the C interface as the header says: as batches, values and streams of Arrow's, from files
+ * and from functions of the program, with damage behind what is good.
+ *
+ * Method: captures of samples/, whose packets are counted in several ways that must agree; a capture that is cut; input
+ * that comes in pieces of random lengths, whose seed a failure prints; input that never comes, for interrupts. Compiled and
+ * run as tables.c is, from the folder of the repository.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "expect.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static const char *WEB = "samples/web.pcap.gz";
+static const char *VLAN = "samples/vlan.pcapng";
+
+static bw_capture *opened(const char *path, const bw_capture_options *options) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(path, options, &capture, &error));
+  return capture;
+}
+
+static void closed(bw_capture *capture) { EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL)); }
+
+static bw_rows *packets_of(bw_capture *capture, const char *const *names, size_t count, size_t rows_max) {
+  bw_error error = BW_ERROR_INIT;
+  bw_rows *rows = NULL;
+  bw_names fields;
+  fields.names = names, fields.count = count;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, &fields, rows_max, &rows, &error));
+  return rows;
+}
+
+/* Reads rows to their end, which is `expected`, and adds the numbers of 32 bits in their first column up. */
+static uint64_t sum_to_the_end(bw_rows *rows, bw_status expected, size_t *count) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_column column;
+  bw_status status;
+  uint64_t sum = 0;
+  size_t row;
+  *count = 0;
+  while ((status = bw_rows_next(rows, &batch, &error)) == BW_STATUS_OK) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &column, &error));
+    EXPECT(column.value_type == BW_TYPE_U32 && column.null_count == 0 && column.offsets == NULL);
+    EXPECT(column.rows == bw_batch_rows(batch));
+    for (row = 0; row < column.rows; row++) sum += ((const uint32_t *)column.values)[row];
+    *count += column.rows;
+    bw_batch_free(batch);
+  }
+  EXPECT(status == expected);
+  EXPECT_STATUS(expected, bw_rows_next(rows, &batch, &error));
+  bw_error_clear(&error);
+  return sum;
+}
+
+/* The value of a batch of one row in the column of that name. */
+static bw_value value_of(const bw_batch *batch, const char *name) {
+  bw_error error = BW_ERROR_INIT;
+  bw_value value;
+  size_t place;
+  EXPECT(bw_batch_rows(batch) == 1);
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(bw_batch_schema(batch), name, &place, &error));
+  EXPECT(bw_batch_value(batch, 0, place, &value, &error) <= BW_STATUS_NONE);
+  return value;
+}
+
+static void packets_counts_and_info_agree(void) {
+  const char *names[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_rows *rows = packets_of(capture, names, 1, 1000);
+  bw_batch *info = NULL, *counts = NULL;
+  bw_column values, packets;
+  size_t count, row;
+  uint64_t counted = 0, of_port_80 = 0, bytes = sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_info(capture, &info, &error));
+  EXPECT(value_of(info, "packets").data.unsigned_number == count);
+  EXPECT(value_of(info, "bytes").data.unsigned_number == bytes);
+  EXPECT(value_of(info, "damage").kind == BW_VALUE_KIND_NULL);
+  EXPECT_BYTES("pcap", value_of(info, "format").data.bytes);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "dst_port", &counts, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 0, &values, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 1, &packets, &error));
+  EXPECT(values.value_type == BW_TYPE_U16 && packets.value_type == BW_TYPE_U64 && values.null_count == 1);
+  EXPECT((values.validity[0] & 1) == 0);
+  for (row = 0; row < values.rows; row++) {
+    counted += ((const uint64_t *)packets.values)[row];
+    if (((const uint16_t *)values.values)[row] == 80) of_port_80 = ((const uint64_t *)packets.values)[row];
+  }
+  EXPECT(counted == count && of_port_80 == 1898);
+  bw_batch_free(counts);
+  bw_batch_free(info);
+  closed(capture);
+}
+
+static void values_are_those_of_the_columns_and_text_as_people_write_it(void) {
+  const char *names[] = {"src_ip", "length", "dst_port", "ts"};
+  bw_error error = BW_ERROR_INIT;
+  bw_buffer text = BW_BUFFER_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_rows *rows = packets_of(capture, names, 4, 0);
+  bw_batch *batch = NULL;
+  bw_column column;
+  bw_field field;
+  bw_value value;
+  size_t row, place;
+  EXPECT(bw_schema_len(bw_rows_schema(rows)) == 4);
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_field(bw_rows_schema(rows), 0, &field, &error));
+  EXPECT(strcmp(field.name, "src_ip") == 0 && field.value_type == BW_TYPE_ADDRESS && field.is_nullable);
+  EXPECT(strstr(field.meaning, "Source address") != NULL);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_schema_field(bw_rows_schema(rows), 4, &field, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_schema_find(bw_rows_schema(rows), "lenght", &place, &error));
+  EXPECT(strstr(error.message, "did you mean length?") != NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  closed(capture);
+  /* A batch needs nothing that it came from. */
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_value(batch, 0, 0, &value, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_value_text(&value, &text, &error));
+  EXPECT(value.kind == BW_VALUE_KIND_ADDRESS && value.data.octets[15] == 0);
+  EXPECT_BYTES("::", text);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 1, &column, &error));
+  for (row = 0; row < column.rows; row++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_batch_value(batch, row, 1, &value, &error));
+    EXPECT(value.data.unsigned_number == ((const uint32_t *)column.values)[row]);
+  }
+  EXPECT_STATUS(BW_STATUS_NONE, bw_batch_value(batch, 0, 2, &value, &error));
+  EXPECT(value.kind == BW_VALUE_KIND_NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_value(batch, 0, 3, &value, &error));
+  EXPECT(value.kind == BW_VALUE_KIND_TIME && value.data.signed_number > 0);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_batch_value(batch, column.rows, 1, &value, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_batch_value(batch, 0, 4, &value, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_batch_column(batch, 4, &column, &error));
+  value.kind = 99;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_value_text(&value, &text, &error));
+  bw_batch_free(batch);
+  bw_buffer_free(&text);
+  bw_error_clear(&error);
+}
+
+static void a_filter_leaves_out_what_it_does_not_match(void) {
+  const char *names[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_capture *capture = NULL;
+  bw_rows *rows;
+  size_t count;
+  options.filter = "dst port 80";
+  capture = opened(WEB, &options);
+  rows = packets_of(capture, names, 1, 0);
+  sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  EXPECT(count == 1898);
+  bw_rows_free(rows);
+  closed(capture);
+  options.filter = "dst prot 80";
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(WEB, &options, &capture, &error));
+  options.filter = NULL, options.inflate = 3;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(WEB, &options, &capture, &error));
+  EXPECT_STATUS(BW_STATUS_IO, bw_capture_open("samples/missing.pcap", NULL, &capture, &error));
+  EXPECT(error.os_error == ENOENT && strstr(error.file, "missing.pcap") != NULL);
+  bw_error_clear(&error);
+}
+
+/* A file that the program reads itself, in pieces of random lengths. */
+struct pieces {
+  FILE *file;
+  uint64_t random;
+  int fails;
+};
+
+static int64_t read_piece(void *context, uint8_t *data, size_t capacity) {
+  struct pieces *pieces = (struct pieces *)context;
+  size_t wanted;
+  if (pieces->fails) return -EPIPE;
+  pieces->random = pieces->random * 6364136223846793005u + 1442695040888963407u;
+  wanted = 1 + (size_t)(pieces->random >> 33) % 70000;
+  return (int64_t)fread(data, 1, wanted < capacity ? wanted : capacity, pieces->file);
+}
+
+static int64_t read_too_much(void *context, uint8_t *data, size_t capacity) {
+  (void)context, (void)data;
+  return (int64_t)capacity + 1;
+}
+
+static void what_the_program_reads_gives_the_same_packets(void) {
+  const char *names[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL), *input = NULL;
+  bw_rows *rows = packets_of(capture, names, 1, 0);
+  struct pieces pieces;
+  uint64_t seed = (uint64_t)time(NULL), sum, expected;
+  size_t count, expected_count;
+  expected = sum_to_the_end(rows, BW_STATUS_NONE, &expected_count);
+  bw_rows_free(rows);
+  closed(capture);
+  pieces.file = fopen(WEB, "rb"), pieces.random = seed, pieces.fails = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("a pipe", read_piece, &pieces, NULL, &input, &error));
+  rows = packets_of(input, names, 1, 0);
+  sum = sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  if (sum != expected || count != expected_count) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+  EXPECT(sum == expected && count == expected_count);
+  bw_rows_free(rows);
+  /* It can be read once. */
+  rows = packets_of(input, names, 1, 0);
+  sum_to_the_end(rows, BW_STATUS_CLOSED, &count);
+  bw_rows_free(rows);
+  closed(input);
+  fclose(pieces.file);
+  bw_error_clear(&error);
+}
+
+static void input_that_fails_goes_on_when_it_does_not_any_more(void) {
+  const char *names[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *input = NULL;
+  bw_batch *batch = NULL;
+  bw_rows *rows;
+  struct pieces pieces;
+  size_t count;
+  pieces.file = fopen(WEB, "rb"), pieces.random = 1, pieces.fails = 1;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("a pipe", read_piece, &pieces, NULL, &input, &error));
+  rows = packets_of(input, names, 1, 0);
+  EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error));
+  EXPECT(error.os_error == EPIPE);
+  pieces.fails = 0;
+  EXPECT(sum_to_the_end(rows, BW_STATUS_NONE, &count) > 0);
+  bw_rows_free(rows);
+  closed(input);
+  fclose(pieces.file);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("a liar", read_too_much, NULL, NULL, &input, &error));
+  rows = packets_of(input, names, 1, 0);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  closed(input);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open_input("nobody", NULL, NULL, NULL, &input, &error));
+  bw_error_clear(&error);
+}
+
+static bool on_the_third_question(void *context) { return ++*(int *)context == 3; }
+
+static void a_call_that_waits_ends_when_it_is_told_to(void) {
+  const char *names[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_batch *batch = NULL;
+  bw_capture *capture;
+  bw_rows *rows;
+  char path[32];
+  int ends[2], questions = 0;
+  EXPECT(pipe(ends) == 0);
+  snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+  options.interrupted = on_the_third_question, options.interrupted_context = &questions;
+  capture = opened(path, &options);
+  rows = packets_of(capture, names, 1, 0);
+  EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error));
+  EXPECT(error.os_error == EINTR && questions == 3);
+  /* Nobody writes: closing ends the read that waits. */
+  closed(capture);
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  close(ends[0]), close(ends[1]);
+  bw_error_clear(&error);
+}
+
+/* Copies a file but for its last bytes. */
+static void cut(const char *from, const char *to, size_t bytes_less) {
+  static char bytes[1 << 20];
+  FILE *source = fopen(from, "rb"), *copy = fopen(to, "wb");
+  size_t length = fread(bytes, 1, sizeof bytes, source);
+  EXPECT(length > bytes_less && fwrite(bytes, 1, length - bytes_less, copy) == length - bytes_less);
+  EXPECT(fclose(source) == 0 && fclose(copy) == 0);
+}
+
+static void damage_comes_after_what_is_good_and_again(const char *folder) {
+  const char *names[] = {"length"}, *whole_path = "samples/fragments.pcap";
+  bw_error error = BW_ERROR_INIT;
+  char path[512];
+  size_t count, whole;
+  bw_capture *capture = opened(whole_path, NULL);
+  bw_rows *rows = packets_of(capture, names, 1, 0);
+  bw_batch *info = NULL, *batch = NULL;
+  sum_to_the_end(rows, BW_STATUS_NONE, &whole);
+  bw_rows_free(rows);
+  closed(capture);
+  snprintf(path, sizeof path, "%s/cut.pcap", folder);
+  cut(whole_path, path, 3);
+  capture = opened(path, NULL);
+  rows = packets_of(capture, names, 1, 0);
+  sum_to_the_end(rows, BW_STATUS_TRUNCATED, &count);
+  EXPECT(count == whole - 1);
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_rows_next(rows, &batch, &error));
+  EXPECT(strcmp(error.file, path) == 0 && error.offset > 0);
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_info(capture, &info, &error));
+  EXPECT(value_of(info, "packets").data.unsigned_number == count);
+  EXPECT(value_of(info, "damage").kind == BW_VALUE_KIND_JSON);
+  bw_batch_free(info);
+  closed(capture);
+  bw_error_clear(&error);
+}
+
+/* Number of rows, all of which are read. */
+static size_t count_of(bw_rows *rows) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  size_t count = 0;
+  bw_status status;
+  while ((status = bw_rows_next(rows, &batch, &error)) == BW_STATUS_OK) {
+    count += bw_batch_rows(batch);
+    bw_batch_free(batch);
+  }
+  EXPECT(status == BW_STATUS_NONE);
+  bw_rows_free(rows);
+  return count;
+}
+
+static void flows_of_captures_are_one_run_and_add_up_in_a_store(const char *folder) {
+  const char *names[] = {"src_ip", "bytes"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *captures[2];
+  bw_flow_store *store = NULL;
+  bw_batch *merge = NULL;
+  bw_rows *rows = NULL;
+  bw_names fields;
+  bw_flow_options never_idle = BW_FLOW_OPTIONS_INIT, short_idle = BW_FLOW_OPTIONS_INIT;
+  char path[512];
+  uint64_t len = 0;
+  size_t count;
+  fields.names = names, fields.count = 2;
+  captures[0] = opened(WEB, NULL), captures[1] = opened(VLAN, NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_flows(captures, 2, &fields, &never_idle, &rows, &error));
+  EXPECT(bw_schema_len(bw_rows_schema(rows)) == 2);
+  count = count_of(rows);
+  EXPECT(count > 900);
+  short_idle.idle_timeout = 0.0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_flows(captures, 2, NULL, &short_idle, &rows, &error));
+  EXPECT(count_of(rows) > count);
+  snprintf(path, sizeof path, "%s/flows.bwt", folder);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(captures[0], store, NULL, &merge, &error));
+  EXPECT(value_of(merge, "added").data.is_true);
+  bw_batch_free(merge);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(captures[1], store, NULL, &merge, &error));
+  bw_batch_free(merge);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(captures[0], store, NULL, &merge, &error));
+  EXPECT(!value_of(merge, "added").data.is_true && value_of(merge, "new_flows").data.unsigned_number == 0);
+  bw_batch_free(merge);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_len(store, &len, &error));
+  EXPECT(len == 990);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_flows(store, &fields, &rows, &error));
+  EXPECT(count_of(rows) == 990);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open_read_only(path, &store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_flows(store, NULL, &rows, &error));
+  EXPECT(count_of(rows) == 990);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(store, &error));
+  closed(captures[0]), closed(captures[1]);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_flows(NULL, 0, NULL, NULL, &rows, &error));
+  bw_error_clear(&error);
+}
+
+static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
+  const char *names[] = {"method", "outcome", "latency"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened("samples/warehouse.pcap.zst", NULL);
+  bw_batch *batch = NULL;
+  bw_column column;
+  bw_rows *rows = NULL;
+  bw_names fields;
+  bw_idl idl = BW_IDL_INIT;
+  size_t all, audits = 0, row;
+  const char *text;
+  fields.names = names, fields.count = 3;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, NULL, &rows, &error));
+  all = count_of(rows);
+  idl.path = "samples/warehouse.thrift", idl.service = "NextStore";
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  while (bw_rows_next(rows, &batch, &error) == BW_STATUS_OK) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &column, &error));
+    text = (const char *)column.values;
+    EXPECT(column.value_type == BW_TYPE_TEXT && column.offsets[0] == 0);
+    for (row = 0; row < column.rows; row++) {
+      size_t length = (size_t)(column.offsets[row + 1] - column.offsets[row]);
+      audits += length == 5 && memcmp(text + column.offsets[row], "audit", 5) == 0;
+    }
+    bw_batch_free(batch);
+  }
+  EXPECT(audits == 61 && all >= audits);
+  bw_rows_free(rows);
+  idl.service = "Nobody";
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  closed(capture);
+  bw_error_clear(&error);
+}
+
+static void rows_and_batches_leave_as_arrow(void) {
+  const char *names[] = {"length", "src_ip"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_rows *rows = packets_of(capture, names, 1, 0);
+  struct ArrowArrayStream stream;
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  bw_batch *batch = NULL;
+  size_t count;
+  int64_t row, streamed = 0;
+  uint64_t sum = 0, expected = sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  bw_rows_free(rows);
+  rows = packets_of(capture, names, 2, 1000);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_stream(rows, &stream, &error));
+  EXPECT(stream.get_schema(&stream, &schema) == 0);
+  EXPECT(schema.n_children == 2 && strcmp(schema.children[0]->format, "I") == 0);
+  EXPECT(strcmp(schema.children[1]->format, "U") == 0);
+  schema.release(&schema);
+  while (stream.get_next(&stream, &array) == 0 && array.release != NULL) {
+    const uint32_t *lengths = (const uint32_t *)array.children[0]->buffers[1];
+    for (row = 0; row < array.length; row++) sum += lengths[row];
+    streamed += array.length;
+    array.release(&array);
+  }
+  EXPECT(sum == expected && (size_t)streamed == count);
+  stream.release(&stream);
+  rows = packets_of(capture, names, 2, 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_arrow(batch, &schema, &array, &error));
+  EXPECT((size_t)array.length == bw_batch_rows(batch) && strcmp(schema.children[1]->name, "src_ip") == 0);
+  bw_batch_free(batch);
+  schema.release(&schema);
+  array.release(&array);
+  closed(capture);
+}
+
+static void null_is_an_error_or_nothing(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = NULL;
+  bw_rows *rows = NULL;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(NULL, NULL, &capture, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(WEB, NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_packets(&capture, 1, NULL, 0, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_rows_next(NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_rows_stream(NULL, NULL, &error));
+  EXPECT(bw_rows_schema(NULL) == NULL && bw_schema_len(NULL) == 0 && bw_batch_rows(NULL) == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(NULL, &error));
+  bw_rows_free(NULL), bw_batch_free(NULL);
+  bw_error_clear(&error);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  packets_counts_and_info_agree();
+  values_are_those_of_the_columns_and_text_as_people_write_it();
+  a_filter_leaves_out_what_it_does_not_match();
+  what_the_program_reads_gives_the_same_packets();
+  input_that_fails_goes_on_when_it_does_not_any_more();
+  a_call_that_waits_ends_when_it_is_told_to();
+  damage_comes_after_what_is_good_and_again(argv[1]);
+  flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
+  calls_are_those_of_the_service_where_there_is_an_idl();
+  rows_and_batches_leave_as_arrow();
+  null_is_an_error_or_nothing();
+  return 0;
+}
