@@ -21,7 +21,7 @@
 /* How the structs below are initialized. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
-#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0 }
+#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL }
@@ -355,6 +355,11 @@ typedef struct bw_cursor bw_cursor;
 typedef struct bw_flow_store bw_flow_store;
 
 /**
+ * Packets with their bytes: at a packet, before the first, or after the last. One thread at a time may use it.
+ */
+typedef struct bw_frames bw_frames;
+
+/**
  * Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
  * their own, a few batches ahead. One thread at a time may use it.
  */
@@ -454,10 +459,36 @@ typedef struct bw_open_options {
    * Seconds to wait for another process that writes.
    */
   double wait;
+  /**
+   * What the values are: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
+   * the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
+   * takes a file with whatever it has, and makes a new one with strings.
+   */
+  const char *values;
 } bw_open_options;
 
 /**
- * Counts and sizes of a table.
+ * Bytes that belong to somebody else: read them before that changes.
+ */
+typedef struct bw_slice {
+  /**
+   * The first byte; may be null where `len` is 0.
+   */
+  const uint8_t *data;
+  /**
+   * Number of bytes.
+   */
+  size_t len;
+} bw_slice;
+
+/**
+ * Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
+ * `longjmp` or a C++ exception out of it is undefined behaviour).
+ */
+typedef void (*bw_found)(void *context, size_t place, const struct bw_slice *value);
+
+/**
+ * Counts and sizes of a table, in the order of the schema `tables`.
  */
 typedef struct bw_stat {
   /**
@@ -489,26 +520,6 @@ typedef struct bw_stat {
    */
   uint64_t file_bytes;
 } bw_stat;
-
-/**
- * Bytes that belong to somebody else: read them before that changes.
- */
-typedef struct bw_slice {
-  /**
-   * The first byte; may be null where `len` is 0.
-   */
-  const uint8_t *data;
-  /**
-   * Number of bytes.
-   */
-  size_t len;
-} bw_slice;
-
-/**
- * Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
- * `longjmp` or a C++ exception out of it is undefined behaviour).
- */
-typedef void (*bw_found)(void *context, size_t place, const struct bw_slice *value);
 
 /**
  * Which entries, and in which order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what you
@@ -798,39 +809,9 @@ enum bw_status bw_table_close(struct bw_table *table, struct bw_error *error);
 enum bw_status bw_table_clear(struct bw_table *table, struct bw_error *error);
 
 /**
- * Begins a transaction, or a savepoint in one.
- */
-enum bw_status bw_table_begin(struct bw_table *table, struct bw_error *error);
-
-/**
- * Ends what `bw_table_begin` began last, and keeps its changes.
- */
-enum bw_status bw_table_commit(struct bw_table *table, struct bw_error *error);
-
-/**
- * Ends what `bw_table_begin` began last, and takes its changes back.
- */
-enum bw_status bw_table_abort(struct bw_table *table, struct bw_error *error);
-
-/**
- * Returns when everything committed so far survives a power cut.
- */
-enum bw_status bw_table_sync(struct bw_table *table, struct bw_error *error);
-
-/**
- * Frees the space of entries that are gone, however long that takes.
- */
-enum bw_status bw_table_compact(struct bw_table *table, struct bw_error *error);
-
-/**
  * Number of entries.
  */
 enum bw_status bw_table_len(const struct bw_table *table, uint64_t *len, struct bw_error *error);
-
-/**
- * How much the table holds and takes.
- */
-enum bw_status bw_table_stat(const struct bw_table *table, struct bw_stat *stat, struct bw_error *error);
 
 /**
  * Copies the value of a key into `value`. `BW_STATUS_NONE` where there is none; the buffer is as before then.
@@ -862,17 +843,6 @@ enum bw_status bw_table_contains(const struct bw_table *table,
                                  struct bw_error *error);
 
 /**
- * Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
- * there is none. Takes less time than a `bw_table_get` for each.
- */
-enum bw_status bw_table_get_many(const struct bw_table *table,
-                                 const struct bw_slice *keys,
-                                 size_t count,
-                                 bw_found show,
-                                 void *context,
-                                 struct bw_error *error);
-
-/**
  * Sets the value of a key.
  */
 enum bw_status bw_table_put(struct bw_table *table,
@@ -893,7 +863,7 @@ enum bw_status bw_table_create(struct bw_table *table,
                                struct bw_error *error);
 
 /**
- * Adds bytes to the end of the value of a key, which is empty where there is none.
+ * Adds bytes to the end of the value of a key, which is empty where there is none. The values must be strings.
  */
 enum bw_status bw_table_append(struct bw_table *table,
                                const uint8_t *key,
@@ -901,6 +871,42 @@ enum bw_status bw_table_append(struct bw_table *table,
                                const uint8_t *value,
                                size_t value_len,
                                struct bw_error *error);
+
+/**
+ * Removes the entry of a key; `BW_STATUS_NONE` where there was none.
+ */
+enum bw_status bw_table_delete(struct bw_table *table, const uint8_t *key, size_t key_len, struct bw_error *error);
+
+/**
+ * Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where
+ * the table is empty; the buffers are as before then.
+ */
+enum bw_status bw_table_shift(struct bw_table *table,
+                              struct bw_buffer *key,
+                              struct bw_buffer *value,
+                              struct bw_error *error);
+
+/**
+ * Adds `by` to the value of a key, which is 0 where there is none, and sets `sum`. The values are integers, or strings
+ * that are whole numbers in decimal digits.
+ */
+enum bw_status bw_table_increment(struct bw_table *table,
+                                  const uint8_t *key,
+                                  size_t key_len,
+                                  int64_t by,
+                                  int64_t *sum,
+                                  struct bw_error *error);
+
+/**
+ * Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
+ * there is none. Takes less time than a `bw_table_get` for each.
+ */
+enum bw_status bw_table_get_many(const struct bw_table *table,
+                                 const struct bw_slice *keys,
+                                 size_t count,
+                                 bw_found show,
+                                 void *context,
+                                 struct bw_error *error);
 
 /**
  * Sets the values of `count` keys, all of them or, on an error, none.
@@ -912,19 +918,69 @@ enum bw_status bw_table_put_many(struct bw_table *table,
                                  struct bw_error *error);
 
 /**
- * Removes the entry of a key; `BW_STATUS_NONE` where there was none.
+ * Begins a transaction, or a savepoint in one.
  */
-enum bw_status bw_table_delete(struct bw_table *table, const uint8_t *key, size_t key_len, struct bw_error *error);
+enum bw_status bw_table_begin(struct bw_table *table, struct bw_error *error);
 
 /**
- * Adds `by` to the value of a key, a whole number in decimal digits (0 where there is none), and sets `sum`.
+ * How many `bw_table_begin` are without their end: 0 outside of a transaction, and for null.
  */
-enum bw_status bw_table_increment(struct bw_table *table,
-                                  const uint8_t *key,
-                                  size_t key_len,
-                                  int64_t by,
-                                  int64_t *sum,
-                                  struct bw_error *error);
+size_t bw_table_depth(const struct bw_table *table);
+
+/**
+ * Ends what `bw_table_begin` began last, and keeps its changes.
+ */
+enum bw_status bw_table_commit(struct bw_table *table, struct bw_error *error);
+
+/**
+ * Ends what `bw_table_begin` began last, and takes its changes back.
+ */
+enum bw_status bw_table_abort(struct bw_table *table, struct bw_error *error);
+
+/**
+ * How much the table holds and takes.
+ */
+enum bw_status bw_table_stat(const struct bw_table *table, struct bw_stat *stat, struct bw_error *error);
+
+/**
+ * Returns when everything committed so far survives a power cut.
+ */
+enum bw_status bw_table_sync(struct bw_table *table, struct bw_error *error);
+
+/**
+ * Frees the space of entries that are gone, however long that takes.
+ */
+enum bw_status bw_table_compact(struct bw_table *table, struct bw_error *error);
+
+/**
+ * Writes a copy of a table as it is now to the file at `path`, a table of the same kind whatever its name. A table file that
+ * has the name already is replaced, or an error without `replace`. The file has its name when it is whole.
+ */
+enum bw_status bw_table_backup(const struct bw_table *table,
+                               const char *path,
+                               bool replace,
+                               struct bw_error *error);
+
+/**
+ * Reads and checks all of the table file at `path`, also one of Tokyo Cabinet's (.tch, .tcb). Sets `records` to the number of
+ * entries that can be read, also where it answers damage.
+ */
+enum bw_status bw_table_check(const char *path,
+                              uint64_t *records,
+                              struct bw_error *error);
+
+/**
+ * Writes what the values of a table are into `name`: "string", "integer", or what its maker said.
+ */
+enum bw_status bw_table_values(const struct bw_table *table, struct bw_buffer *name, struct bw_error *error);
+
+/**
+ * Says what the values of a table in memory are, as `bw_open_options.values` does of a file. `BW_STATUS_ARGUMENT` for a file
+ * whose values are others.
+ */
+enum bw_status bw_table_set_values(struct bw_table *table,
+                                   const char *name,
+                                   struct bw_error *error);
 
 /**
  * Begins a scan over the entries of a table: of a hashed one in the order of their last write, of an ordered one in that
@@ -1019,6 +1075,15 @@ enum bw_status bw_cursor_entry(const struct bw_cursor *cursor,
  * Frees a cursor. Null is allowed.
  */
 void bw_cursor_free(struct bw_cursor *cursor);
+
+/**
+ * The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls",
+ * "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables" (`bw_table_stat`). It lives as long as the
+ * program. `BW_STATUS_ARGUMENT` for another name.
+ */
+enum bw_status bw_schema_named(const char *name,
+                               const struct bw_schema **out,
+                               struct bw_error *error);
 
 /**
  * Number of columns; 0 for null.
@@ -1193,6 +1258,46 @@ enum bw_status bw_rows_stream(struct bw_rows *rows,
  * Frees rows, and ends what prepares them. Null is allowed.
  */
 void bw_rows_free(struct bw_rows *rows);
+
+/**
+ * Begins to read packets with their bytes, of `count` captures, each behind the one before: before the first packet. Free it
+ * with `bw_frames_free`. For many packets of which a few fields are wanted, `bw_capture_packets` is faster.
+ */
+enum bw_status bw_capture_frames(struct bw_capture *const *captures,
+                                 size_t count,
+                                 struct bw_frames **out,
+                                 struct bw_error *error);
+
+/**
+ * Moves to the next packet; `BW_STATUS_NONE` after the last. An error comes after all packets before it.
+ */
+enum bw_status bw_frames_next(struct bw_frames *frames, struct bw_error *error);
+
+/**
+ * The bytes of the packet that were captured, from the link layer on. `BW_STATUS_NONE` where there is no packet.
+ */
+enum bw_status bw_frames_captured(const struct bw_frames *frames, struct bw_slice *bytes, struct bw_error *error);
+
+/**
+ * The captured bytes of the packet behind its transport header. `BW_STATUS_NONE` where there is no packet or it has none.
+ */
+enum bw_status bw_frames_payload(const struct bw_frames *frames,
+                                 struct bw_slice *bytes,
+                                 struct bw_error *error);
+
+/**
+ * The value of the packet's field at `place` of the schema "packets" (`bw_schema_named`). `BW_STATUS_NONE` where the packet
+ * has no such field, or there is no packet.
+ */
+enum bw_status bw_frames_value(const struct bw_frames *frames,
+                               size_t place,
+                               struct bw_value *value,
+                               struct bw_error *error);
+
+/**
+ * Frees frames, and ends what reads them. Null is allowed.
+ */
+void bw_frames_free(struct bw_frames *frames);
 
 /**
  * Opens the store in the file at `path` to merge captures into, or to read. A file that is not there is made with the

@@ -434,6 +434,46 @@ static void rows_and_batches_leave_as_arrow(void) {
   closed(capture);
 }
 
+static void packets_with_their_bytes_are_those_of_the_columns(void) {
+  const char *names[] = {"caplen"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_rows *rows = packets_of(capture, names, 1, 0);
+  bw_frames *frames = NULL;
+  const bw_schema *schema = NULL;
+  bw_slice bytes, payload;
+  bw_value value;
+  bw_status status;
+  size_t count, place, found = 0, payloads = 0;
+  uint64_t sum = 0, expected = sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_named("packets", &schema, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(schema, "caplen", &place, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&capture, 1, &frames, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_frames_captured(frames, &bytes, &error));
+  while ((status = bw_frames_next(frames, &error)) == BW_STATUS_OK) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_frames_captured(frames, &bytes, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_frames_value(frames, place, &value, &error));
+    EXPECT(value.data.unsigned_number == bytes.len);
+    if (bw_frames_payload(frames, &payload, &error) == BW_STATUS_OK && payload.len > 0) {
+      EXPECT(payload.data > bytes.data && payload.data + payload.len <= bytes.data + bytes.len);
+      payloads++;
+    }
+    sum += bytes.len;
+    found++;
+  }
+  EXPECT_STATUS(BW_STATUS_NONE, status);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_frames_next(frames, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_frames_value(frames, place, &value, &error));
+  EXPECT(found == count && sum == expected && payloads > 0);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_frames_value(frames, 10000, &value, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_schema_named("parcels", &schema, &error));
+  EXPECT(strstr(error.message, "packets, flows, calls") != NULL);
+  bw_frames_free(frames);
+  closed(capture);
+  bw_error_clear(&error);
+}
+
 static void null_is_an_error_or_nothing(void) {
   bw_error error = BW_ERROR_INIT;
   bw_capture *capture = NULL;
@@ -446,7 +486,7 @@ static void null_is_an_error_or_nothing(void) {
   EXPECT(bw_rows_schema(NULL) == NULL && bw_schema_len(NULL) == 0 && bw_batch_rows(NULL) == 0);
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(NULL, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(NULL, &error));
-  bw_rows_free(NULL), bw_batch_free(NULL);
+  bw_rows_free(NULL), bw_batch_free(NULL), bw_frames_free(NULL);
   bw_error_clear(&error);
 }
 
@@ -462,6 +502,7 @@ int main(int argc, char **argv) {
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
   rows_and_batches_leave_as_arrow();
+  packets_with_their_bytes_are_those_of_the_columns();
   null_is_an_error_or_nothing();
   return 0;
 }

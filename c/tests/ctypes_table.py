@@ -11,7 +11,7 @@ class Error(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_uint32), ("sync", ctypes.c_uint32), ("create", ctypes.c_bool),
-                ("read_only", ctypes.c_bool), ("verify", ctypes.c_bool), ("wait", ctypes.c_double)]
+                ("read_only", ctypes.c_bool), ("verify", ctypes.c_bool), ("wait", ctypes.c_double), ("values", ctypes.c_char_p)]
 
 
 class Slice(ctypes.Structure):

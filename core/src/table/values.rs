@@ -68,6 +68,29 @@ impl Values {
         (is_name && name[len..].iter().all(|byte| *byte == 0)).then_some(Values { name })
     }
 
+    /// As [`Table::append`] in a table with these values. [`ErrorKind::Argument`] where they are not bytes.
+    pub fn append(self, table: &mut dyn Table, key: &[u8], bytes: &[u8]) -> Result<()> {
+        match self {
+            Values::BYTES => table.append(key, bytes),
+            _ => Err(self.unfit("to append bytes to values")),
+        }
+    }
+
+    /// As [`Table::increment`], or [`add_integer`] where the values are integers. [`ErrorKind::Argument`] where they are
+    /// neither these nor bytes.
+    pub fn increment(self, table: &mut dyn Table, key: &[u8], by: i64) -> Result<i64> {
+        match self {
+            Values::INTEGER => add_integer(table, key, by),
+            Values::BYTES => table.increment(key, by),
+            _ => Err(self.unfit("to increment values")),
+        }
+    }
+
+    fn unfit(self, purpose: &str) -> Error {
+        let message = format!("expected a table of other values {purpose}, found values: {self}");
+        Error::new(ErrorKind::Argument, message)
+    }
+
     /// [`ErrorKind::Format`] where a table with these values is opened for others.
     pub fn check(self, wanted: Option<Values>) -> Result<()> {
         match wanted {

@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use bytewright::batch::Origin;
 use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::session::{Blocking, CaptureSource, FlowTableFile, Item, Question};
+use bytewright::session::{Blocking, FlowTableFile, Item, Question};
 use bytewright::{Error, Result, panics};
 
 use crate::batch::bw_batch;
 use crate::buffer::{handle, held, take_back, target};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard};
-use crate::host::CallerHost;
-use crate::rows::{bw_flow_options, bw_rows};
+use crate::rows::{Reading, bw_flow_options, bw_rows};
 use crate::schema::fields_named;
 use crate::text::{self, bw_names};
 
@@ -145,8 +144,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
             let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
             let question = Question::Flows(fields, FlowOptions::default());
             let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
-            let sources = vec![CaptureSource::Stored(Arc::clone(store))];
-            *out = bw_rows::handle_of(sources, vec![CallerHost::default()], question, origin);
+            *out = bw_rows::handle_of(Reading::of_store(store, question), origin);
             Ok(bw_status::Ok)
         })
     }

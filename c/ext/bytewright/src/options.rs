@@ -1,9 +1,13 @@
 //! How a table is opened.
 
+use std::ffi::c_char;
 use std::time::Duration;
 
+use bytewright::table::Values;
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::{Error, ErrorKind, Result};
+
+use crate::text::text_or_none;
 
 /// The kinds of tables.
 #[repr(C)]
@@ -45,10 +49,16 @@ pub struct bw_open_options {
     pub verify: bool,
     /// Seconds to wait for another process that writes.
     pub wait: f64,
+    /// What the values are: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
+    /// the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
+    /// takes a file with whatever it has, and makes a new one with strings.
+    pub values: *const c_char,
 }
 
 impl bw_open_options {
-    pub(crate) fn of_core(&self) -> Result<(Option<TableKind>, OpenOptions)> {
+    /// # Safety
+    /// `values` is null or ends with a zero byte.
+    pub(crate) unsafe fn of_core(&self) -> Result<(Option<TableKind>, OpenOptions)> {
         let wait = Duration::try_from_secs_f64(self.wait).map_err(|_| {
             let message = format!("expected seconds from 0 on to wait, found {}", self.wait);
             Error::new(ErrorKind::Argument, message)
@@ -59,9 +69,21 @@ impl bw_open_options {
             verify: self.verify,
             sync: self.sync()?,
             timeout: wait,
-            ..OpenOptions::default()
+            // SAFETY: the caller's promise.
+            values: unsafe { self.values() }?,
         };
         Ok((kind(self.kind)?, options))
+    }
+
+    /// # Safety
+    /// As [`bw_open_options::of_core`].
+    unsafe fn values(&self) -> Result<Option<Values>> {
+        // SAFETY: the caller's promise.
+        match unsafe { text_or_none(self.values, "values") }? {
+            None => Ok(Some(Values::BYTES)),
+            Some("") => Ok(None),
+            Some(name) => Values::by_name(name).map(Some),
+        }
     }
 
     fn sync(&self) -> Result<SyncMode> {

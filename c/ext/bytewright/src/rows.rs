@@ -9,7 +9,7 @@ use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallField, Methods};
 use bytewright::scan::load_methods;
-use bytewright::session::{CaptureSource, Question, Rows, Step};
+use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, Step};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::batch::bw_batch;
@@ -26,39 +26,46 @@ const ROWS_DEFAULT: usize = 65_536;
 /// Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
 /// their own, a few batches ahead. One thread at a time may use it.
 pub struct bw_rows {
-    rows: Rows,
-    /// Of each capture.
-    hosts: Vec<CallerHost>,
+    reading: Reading,
     schema: Arc<bw_schema>,
     origin: Origin,
 }
 
-impl bw_rows {
-    /// Hands the rows of `sources` to C.
-    pub(crate) fn handle_of(
-        sources: Vec<CaptureSource>,
-        hosts: Vec<CallerHost>,
-        question: Question,
-        origin: Origin,
-    ) -> *mut bw_rows {
-        let rows = Rows::new(sources, question);
-        let schema = Arc::new(bw_schema::new(rows.schema().clone()));
-        handle(bw_rows { rows, hosts, schema, origin })
-    }
+/// The way through some captures.
+pub(crate) struct Reading {
+    pub(crate) rows: Rows,
+    /// Of each capture.
+    hosts: Vec<CallerHost>,
+}
 
-    fn next(&mut self) -> Result<Option<Batch>> {
+impl Reading {
+    /// What comes next; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Item>> {
         loop {
             let host = self.hosts.get(self.rows.place()).copied().unwrap_or_default();
             match self.rows.step(&host)? {
-                Step::Item(item) => {
-                    if let Some(batch) = self.rows.batch(item) {
-                        return Ok(Some(batch));
-                    }
-                }
+                Step::Item(item) => return Ok(Some(item)),
                 Step::NextCapture => {}
                 Step::End => return Ok(None),
             }
         }
+    }
+}
+
+impl bw_rows {
+    /// Hands rows to C.
+    pub(crate) fn handle_of(reading: Reading, origin: Origin) -> *mut bw_rows {
+        let schema = Arc::new(bw_schema::new(reading.rows.schema().clone()));
+        handle(bw_rows { reading, schema, origin })
+    }
+
+    fn next(&mut self) -> Result<Option<Batch>> {
+        while let Some(item) = self.reading.next()? {
+            if let Some(batch) = self.reading.rows.batch(item) {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -124,31 +131,52 @@ impl bw_idl {
     }
 }
 
-/// Begins to read rows of captures.
+/// The way through captures, to answer `question`, and what they are.
 ///
 /// # Safety
-/// `captures` points to `count` handles; the other pointers are as for all functions.
-unsafe fn begin(
+/// `captures` points to `count` handles.
+pub(crate) unsafe fn begin(
     captures: *const *mut bw_capture,
     count: usize,
     question: Question,
-    out: *mut *mut bw_rows,
-) -> Result<bw_status> {
-    // SAFETY: the caller's promise.
-    let out = unsafe { target(out, "a place for the rows") }?;
+) -> Result<(Reading, Origin)> {
     if captures.is_null() || count == 0 {
         return Err(Error::new(ErrorKind::Argument, "expected a capture, found none"));
     }
     let (mut sources, mut hosts, mut origin) = (Vec::new(), Vec::new(), Origin::default());
     for place in 0..count {
-        // SAFETY: the same.
+        // SAFETY: the caller's promise.
         let capture = unsafe { held((*captures.add(place)).cast_const(), "a capture") }?;
         origin.sources.push(capture.capture.name().to_owned());
         origin.filter = origin.filter.or_else(|| capture.filter.clone());
         sources.push(CaptureSource::Open(Arc::clone(&capture.capture)));
         hosts.push(capture.host);
     }
-    *out = bw_rows::handle_of(sources, hosts, question, origin);
+    Ok((Reading { rows: Rows::new(sources, question), hosts }, origin))
+}
+
+impl Reading {
+    /// The way through a store.
+    pub(crate) fn of_store(store: &Arc<FlowTableFile>, question: Question) -> Reading {
+        let sources = vec![CaptureSource::Stored(Arc::clone(store))];
+        Reading { rows: Rows::new(sources, question), hosts: Vec::new() }
+    }
+}
+
+/// Hands the answer to `question` to C.
+///
+/// # Safety
+/// As [`begin`]; `out` is as for all functions.
+unsafe fn answer(
+    captures: *const *mut bw_capture,
+    count: usize,
+    question: Question,
+    out: *mut *mut bw_rows,
+) -> Result<bw_status> {
+    // SAFETY: the caller's promises.
+    let (out, (reading, origin)) =
+        unsafe { (target(out, "a place for the rows")?, begin(captures, count, question)?) };
+    *out = bw_rows::handle_of(reading, origin);
     Ok(bw_status::Ok)
 }
 
@@ -173,7 +201,7 @@ pub unsafe extern "C" fn bw_capture_packets(
             let names = bw_names::texts(fields)?;
             let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
             let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            begin(captures, count, Question::Packets(fields, rows), out)
+            answer(captures, count, Question::Packets(fields, rows), out)
         })
     }
 }
@@ -198,7 +226,7 @@ pub unsafe extern "C" fn bw_capture_flows(
             let names = bw_names::texts(fields)?;
             let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
             let options = bw_flow_options::of_core(options)?;
-            begin(captures, count, Question::Flows(fields, options), out)
+            answer(captures, count, Question::Flows(fields, options), out)
         })
     }
 }
@@ -224,7 +252,7 @@ pub unsafe extern "C" fn bw_capture_calls(
             let names = bw_names::texts(fields)?;
             let fields = fields_named(&CallField::SCHEMA, CallField::ALL, &names, CallField::ALL)?;
             let methods = bw_idl::methods(idl)?;
-            begin(captures, count, Question::Calls(fields, methods), out)
+            answer(captures, count, Question::Calls(fields, methods), out)
         })
     }
 }
@@ -281,7 +309,7 @@ pub unsafe extern "C" fn bw_rows_stream(
             if stream.is_null() {
                 return Err(is_null("a place for the stream"));
             }
-            let schema = rows.rows.schema().clone();
+            let schema = rows.reading.rows.schema().clone();
             let metadata = rows.origin.metadata(&schema);
             let next = move || rows.next();
             stream.write(ArrowArrayStream::new(&schema, ExportOptions::default(), metadata, next));

@@ -1,9 +1,15 @@
 //! What rows consist of: the names, types and meanings of their columns.
 
 use std::ffi::{CString, c_char};
+use std::sync::OnceLock;
 
-use bytewright::Result;
 use bytewright::batch::{DataType, Schema};
+use bytewright::flow::FlowField;
+use bytewright::packet::Field;
+use bytewright::rpc::CallField;
+use bytewright::scan::{FlowMergeField, InfoField};
+use bytewright::table::StatField;
+use bytewright::{Error, ErrorKind, Result};
 
 use crate::buffer::{held, target};
 use crate::error::{bw_error, bw_status, guard};
@@ -113,6 +119,51 @@ impl bw_schema {
 /// Text as C has it. Names and meanings have no byte 0: parsers of IDL refuse it.
 fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
+}
+
+/// The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls",
+/// "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables" (`bw_table_stat`). It lives as long as the
+/// program. `BW_STATUS_ARGUMENT` for another name.
+///
+/// # Safety
+/// `name` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_schema_named(
+    name: *const c_char,
+    out: *mut *const bw_schema,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let name = text(name, "a name of records")?;
+            let found = all().iter().find(|known| known.schema.name() == name);
+            *target(out, "a place for the schema")? = found.ok_or_else(|| no_records(name))?;
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// The schemas that are known when the library is built.
+fn all() -> &'static [bw_schema] {
+    static ALL: OnceLock<Vec<bw_schema>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let schemas = [
+            Field::SCHEMA,
+            FlowField::SCHEMA,
+            CallField::SCHEMA,
+            InfoField::SCHEMA,
+            FlowMergeField::SCHEMA,
+            StatField::SCHEMA,
+        ];
+        schemas.into_iter().map(bw_schema::new).collect()
+    })
+}
+
+fn no_records(name: &str) -> Error {
+    let known: Vec<&str> = all().iter().map(|known| known.schema.name()).collect();
+    let message = format!("expected the name of records ({}), found {name}", known.join(", "));
+    Error::new(ErrorKind::Argument, message)
 }
 
 /// Number of columns; 0 for null.

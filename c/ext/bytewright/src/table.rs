@@ -1,12 +1,12 @@
 //! Tables: byte strings by key, in memory or in a file.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 use bytewright::table::file::{self, FileTable, TableKind};
-use bytewright::table::{OrderedTable, Table, memory};
+use bytewright::table::{OrderedTable, Table, Values, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
 
-use crate::buffer::{bw_buffer, bw_slice, bytes, handle, take_back, target};
+use crate::buffer::{bw_buffer, bytes, handle, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::options::{bw_open_options, kind};
 use crate::text;
@@ -14,39 +14,26 @@ use crate::text;
 /// A table. One thread at a time may use it.
 pub struct bw_table {
     content: FileTable,
+    /// What a table in memory is told; a file has it.
+    pub(crate) values: Values,
+    pub(crate) is_in_file: bool,
 }
-
-/// Counts and sizes of a table.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct bw_stat {
-    /// Entries.
-    pub records: u64,
-    /// Bytes of entries as they are kept.
-    pub live_bytes: u64,
-    /// Bytes that compaction would free.
-    pub dead_bytes: u64,
-    /// Bytes that are kept only because a snapshot or a scan uses them.
-    pub pinned_bytes: u64,
-    /// Bytes of the index.
-    pub index_bytes: u64,
-    /// Bytes of memory that the table takes.
-    pub memory_bytes: u64,
-    /// Bytes of the file; 0 in memory.
-    pub file_bytes: u64,
-}
-
-/// Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
-/// `longjmp` or a C++ exception out of it is undefined behaviour).
-pub type bw_found =
-    Option<unsafe extern "C" fn(context: *mut c_void, place: usize, value: *const bw_slice)>;
 
 impl bw_table {
+    fn new(content: FileTable, is_in_file: bool) -> bw_table {
+        let values = content.as_table().values();
+        bw_table { content, values, is_in_file }
+    }
+
+    pub(crate) fn kind(&self) -> TableKind {
+        self.content.kind()
+    }
+
     pub(crate) fn table(&self) -> &dyn Table {
         self.content.as_table()
     }
 
-    fn table_mut(&mut self) -> &mut dyn Table {
+    pub(crate) fn table_mut(&mut self) -> &mut dyn Table {
         self.content.as_table_mut()
     }
 
@@ -61,11 +48,11 @@ impl bw_table {
     }
 }
 
-fn done((): ()) -> bw_status {
+pub(crate) fn done((): ()) -> bw_status {
     bw_status::Ok
 }
 
-fn found(is_found: bool) -> bw_status {
+pub(crate) fn found(is_found: bool) -> bw_status {
     match is_found {
         true => bw_status::Ok,
         false => bw_status::None,
@@ -94,7 +81,7 @@ pub unsafe extern "C" fn bw_table_new(
                 return Err(Error::new(ErrorKind::Argument, message));
             }
         };
-        *out = handle(bw_table { content });
+        *out = handle(bw_table::new(content, false));
         Ok(bw_status::Ok)
     };
     // No other code of this process panics through this library's copy of the standard library.
@@ -122,11 +109,12 @@ pub unsafe extern "C" fn bw_table_open(
         let path = unsafe { text::path(path) }?;
         // SAFETY: the caller's promise: null, or options that were initialized.
         let (kind, options) = match unsafe { options.as_ref() } {
-            Some(options) => options.of_core()?,
+            // SAFETY: the same.
+            Some(options) => unsafe { options.of_core() }?,
             None => (None, file::OpenOptions::default()),
         };
         let content = file::open(path, kind, options)?;
-        *out = handle(bw_table { content });
+        *out = handle(bw_table::new(content, true));
         Ok(bw_status::Ok)
     };
     panics::catch_all();
@@ -161,7 +149,7 @@ pub unsafe extern "C" fn bw_table_close(table: *mut bw_table, error: *mut bw_err
 /// # Safety
 /// As for all functions.
 #[inline]
-unsafe fn change(
+pub(crate) unsafe fn change(
     table: *mut bw_table,
     error: *mut bw_error,
     work: impl FnOnce(&mut dyn Table) -> Result<bw_status>,
@@ -180,56 +168,6 @@ pub unsafe extern "C" fn bw_table_clear(table: *mut bw_table, error: *mut bw_err
     unsafe { change(table, error, |table| table.clear().map(done)) }
 }
 
-/// Begins a transaction, or a savepoint in one.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_begin(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.begin().map(done)) }
-}
-
-/// Ends what `bw_table_begin` began last, and keeps its changes.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_commit(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.commit().map(done)) }
-}
-
-/// Ends what `bw_table_begin` began last, and takes its changes back.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_abort(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.abort().map(done)) }
-}
-
-/// Returns when everything committed so far survives a power cut.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_sync(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.sync().map(done)) }
-}
-
-/// Frees the space of entries that are gone, however long that takes.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_compact(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.compact().map(done)) }
-}
-
 /// Number of entries.
 ///
 /// # Safety
@@ -245,34 +183,6 @@ pub unsafe extern "C" fn bw_table_len(
         guard(error, || {
             *target(len, "a place for the length")? =
                 target(table.cast_mut(), "a table")?.table().len()?;
-            Ok(bw_status::Ok)
-        })
-    }
-}
-
-/// How much the table holds and takes.
-///
-/// # Safety
-/// As for all functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_stat(
-    table: *const bw_table,
-    stat: *mut bw_stat,
-    error: *mut bw_error,
-) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let found = target(table.cast_mut(), "a table")?.table().stat()?;
-            *target(stat, "a place for the figures")? = bw_stat {
-                records: found.records,
-                live_bytes: found.live_bytes,
-                dead_bytes: found.dead_bytes,
-                pinned_bytes: found.pinned_bytes,
-                index_bytes: found.index_bytes,
-                memory_bytes: found.memory_bytes,
-                file_bytes: found.file_bytes,
-            };
             Ok(bw_status::Ok)
         })
     }
@@ -355,45 +265,6 @@ pub unsafe extern "C" fn bw_table_contains(
     }
 }
 
-/// Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
-/// there is none. Takes less time than a `bw_table_get` for each.
-///
-/// # Safety
-/// `keys` points to `count` slices; `show` keeps the promises of `bw_found`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_get_many(
-    table: *const bw_table,
-    keys: *const bw_slice,
-    count: usize,
-    show: bw_found,
-    context: *mut c_void,
-    error: *mut bw_error,
-) -> bw_status {
-    // SAFETY: the caller's promises about the pointers and the function.
-    unsafe {
-        guard(error, || {
-            let table = target(table.cast_mut(), "a table")?.table();
-            let show = show.ok_or_else(|| is_null("a function that takes the values"))?;
-            let keys = slices(keys, count)?;
-            table.get_many(&keys, &mut |place, value| match value {
-                Some(value) => show(context, place, &bw_slice::of(value)),
-                None => show(context, place, std::ptr::null()),
-            })?;
-            Ok(bw_status::Ok)
-        })
-    }
-}
-
-/// # Safety
-/// `slices` points to `count` slices that stay while the answer is used.
-unsafe fn slices<'a>(slices: *const bw_slice, count: usize) -> Result<Vec<&'a [u8]>> {
-    if slices.is_null() && count > 0 {
-        return Err(is_null("slices"));
-    }
-    // SAFETY: the caller's promise.
-    (0..count).map(|place| unsafe { (*slices.add(place)).bytes() }).collect()
-}
-
 /// Sets the value of a key.
 ///
 /// # Safety
@@ -436,7 +307,7 @@ pub unsafe extern "C" fn bw_table_create(
     }
 }
 
-/// Adds bytes to the end of the value of a key, which is empty where there is none.
+/// Adds bytes to the end of the value of a key, which is empty where there is none. The values must be strings.
 ///
 /// # Safety
 /// As for all functions.
@@ -451,45 +322,11 @@ pub unsafe extern "C" fn bw_table_append(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        change(table, error, |table| {
-            table.append(bytes(key, key_len)?, bytes(value, value_len)?).map(done)
+        guard(error, || {
+            let table = target(table, "a table")?;
+            let (key, value) = (bytes(key, key_len)?, bytes(value, value_len)?);
+            table.values.append(table.table_mut(), key, value).map(done)
         })
-    }
-}
-
-/// Sets the values of `count` keys, all of them or, on an error, none.
-///
-/// # Safety
-/// `keys` and `values` point to `count` slices each.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_put_many(
-    table: *mut bw_table,
-    keys: *const bw_slice,
-    values: *const bw_slice,
-    count: usize,
-    error: *mut bw_error,
-) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        change(table, error, |table| {
-            let (keys, values) = (slices(keys, count)?, slices(values, count)?);
-            table.put_all(&mut Pairs { keys, values, place: 0 }).map(done)
-        })
-    }
-}
-
-/// Entries that the caller has in two arrays.
-struct Pairs<'a> {
-    keys: Vec<&'a [u8]>,
-    values: Vec<&'a [u8]>,
-    place: usize,
-}
-
-impl bytewright::table::Scan for Pairs<'_> {
-    fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        let entry = self.keys.get(self.place).zip(self.values.get(self.place));
-        self.place += 1;
-        Ok(entry.map(|(key, value)| (*key, *value)))
     }
 }
 
@@ -508,7 +345,33 @@ pub unsafe extern "C" fn bw_table_delete(
     unsafe { change(table, error, |table| table.delete(bytes(key, key_len)?).map(found)) }
 }
 
-/// Adds `by` to the value of a key, a whole number in decimal digits (0 where there is none), and sets `sum`.
+/// Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where
+/// the table is empty; the buffers are as before then.
+///
+/// # Safety
+/// `key` and `value` were initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_shift(
+    table: *mut bw_table,
+    key: *mut bw_buffer,
+    value: *mut bw_buffer,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        change(table, error, |table| {
+            let (key, value) = (target(key, "a buffer")?, target(value, "a buffer")?);
+            let mut copy = |found_key: &[u8], found_value: &[u8]| {
+                key.fill(found_key);
+                value.fill(found_value);
+            };
+            table.shift(&mut copy).map(found)
+        })
+    }
+}
+
+/// Adds `by` to the value of a key, which is 0 where there is none, and sets `sum`. The values are integers, or strings
+/// that are whole numbers in decimal digits.
 ///
 /// # Safety
 /// As for all functions.
@@ -523,9 +386,10 @@ pub unsafe extern "C" fn bw_table_increment(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        change(table, error, |table| {
+        guard(error, || {
+            let table = target(table, "a table")?;
             let sum = target(sum, "a place for the sum")?;
-            *sum = table.increment(bytes(key, key_len)?, by)?;
+            *sum = table.values.increment(table.table_mut(), bytes(key, key_len)?, by)?;
             Ok(bw_status::Ok)
         })
     }

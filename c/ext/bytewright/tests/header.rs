@@ -4,6 +4,8 @@
 //! `BYTEWRIGHT_WRITE_HEADER=1 cargo test -p bytewright-c --test header`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+use bytewright::batch::Field;
+use bytewright::table::StatField;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +18,16 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 20] = [
     "version",
     "error",
     "buffer",
     "text",
     "options",
     "table",
+    "many",
+    "transaction",
+    "upkeep",
     "scan",
     "snapshot",
     "cursor",
@@ -32,6 +37,7 @@ const SOURCES: [&str; 16] = [
     "host",
     "capture",
     "rows",
+    "frames",
     "flow_store",
 ];
 
@@ -106,4 +112,18 @@ fn every_exported_function_says_what_it_promises_and_is_in_the_header_and_in_the
         );
         assert!(map.contains(&format!(" {name};")), "{name}: not in bytewright.map");
     }
+}
+
+#[test]
+fn the_figures_of_a_table_are_those_of_the_schema_in_its_order() {
+    let header = generated();
+    let declared = header.split("typedef struct bw_stat {").nth(1).unwrap();
+    let declared = declared.split("} bw_stat;").next().unwrap();
+    let names: Vec<&str> = declared
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("uint64_t ")?.strip_suffix(';'))
+        .collect();
+    let schema = StatField::SCHEMA;
+    let expected: Vec<&str> = schema.fields().iter().map(Field::name).collect();
+    assert_eq!(names, expected);
 }

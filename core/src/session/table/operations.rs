@@ -5,10 +5,9 @@ use std::path::Path;
 use super::super::failure::Outcome;
 use super::super::turn::{Caller, TurnHost};
 use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::table::{
-    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, Values, View,
-    add_integer,
+    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
 };
 
 impl<C: Caller> TableHandle<C> {
@@ -59,42 +58,26 @@ impl<C: Caller> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| table.create(key, value))
     }
 
-    /// As [`Table::append`]. [`ErrorKind::Argument`] where the values are not bytes.
+    /// As [`Values::append`](crate::table::Values::append).
     pub fn append<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         key: &[u8],
         bytes: &[u8],
     ) -> Outcome<(), H> {
-        if self.values() != Values::BYTES {
-            return Err(self.unfit("to append bytes to values").into());
-        }
-        self.change_by_cost(host, Cost::Brief, |table| table.append(key, bytes))
+        let values = self.values();
+        self.change_by_cost(host, Cost::Brief, |table| values.append(table, key, bytes))
     }
 
-    /// As [`Table::increment`], or [`add_integer`] where the values are integers. [`ErrorKind::Argument`] where they are
-    /// neither these nor bytes.
+    /// As [`Values::increment`](crate::table::Values::increment).
     pub fn increment<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         key: &[u8],
         by: i64,
     ) -> Outcome<i64, H> {
-        match self.values() {
-            Values::INTEGER => {
-                self.change_by_cost(host, Cost::Brief, |table| add_integer(table, key, by))
-            }
-            Values::BYTES => {
-                self.change_by_cost(host, Cost::Brief, |table| table.increment(key, by))
-            }
-            _ => Err(self.unfit("to increment values").into()),
-        }
-    }
-
-    fn unfit(&self, purpose: &str) -> Error {
-        let message =
-            format!("expected a table of other values {purpose}, found values: {}", self.values());
-        Error::new(ErrorKind::Argument, message)
+        let values = self.values();
+        self.change_by_cost(host, Cost::Brief, |table| values.increment(table, key, by))
     }
 
     /// Removes the first entry, and gives it.

@@ -1,0 +1,171 @@
+//! Packets one by one, with their bytes.
+
+use bytewright::batch::Value;
+use bytewright::packet::{Field, Packet};
+use bytewright::scan::FrameBatch;
+use bytewright::session::{Item, Question};
+use bytewright::{Error, ErrorKind, Result};
+
+use crate::buffer::{bw_slice, handle, held, take_back, target};
+use crate::capture::bw_capture;
+use crate::error::{bw_error, bw_status, guard};
+use crate::rows::{Reading, begin};
+use crate::value::{bw_value, bw_value_kind};
+
+/// Packets with their bytes: at a packet, before the first, or after the last. One thread at a time may use it.
+pub struct bw_frames {
+    reading: Reading,
+    batch: FrameBatch,
+    /// The place of the packet in the batch; none before the first and after the last.
+    place: Option<usize>,
+}
+
+impl bw_frames {
+    /// Moves to the next packet, and says whether there is one.
+    fn next(&mut self) -> Result<bool> {
+        let next = self.place.map_or(0, |place| place + 1);
+        if next < self.batch.len() {
+            self.place = Some(next);
+            return Ok(true);
+        }
+        self.place = None;
+        let used = std::mem::take(&mut self.batch);
+        self.reading.rows.recycle(Item::Frames(used));
+        let Some(Item::Frames(batch)) = self.reading.next()? else { return Ok(false) };
+        self.batch = batch;
+        self.place = (!self.batch.is_empty()).then_some(0);
+        Ok(self.place.is_some())
+    }
+
+    fn packet(&self) -> Option<&Packet> {
+        self.batch.packet(self.place?)
+    }
+}
+
+/// Begins to read packets with their bytes, of `count` captures, each behind the one before: before the first packet. Free it
+/// with `bw_frames_free`. For many packets of which a few fields are wanted, `bw_capture_packets` is faster.
+///
+/// # Safety
+/// `captures` points to `count` captures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_frames(
+    captures: *const *mut bw_capture,
+    count: usize,
+    out: *mut *mut bw_frames,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the frames")?;
+            let (reading, _) = begin(captures, count, Question::Frames)?;
+            *out = handle(bw_frames { reading, batch: FrameBatch::new(), place: None });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Moves to the next packet; `BW_STATUS_NONE` after the last. An error comes after all packets before it.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_frames_next(frames: *mut bw_frames, error: *mut bw_error) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || match target(frames, "frames")?.next()? {
+            true => Ok(bw_status::Ok),
+            false => Ok(bw_status::None),
+        })
+    }
+}
+
+/// The bytes of the packet that were captured, from the link layer on. `BW_STATUS_NONE` where there is no packet.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_frames_captured(
+    frames: *const bw_frames,
+    bytes: *mut bw_slice,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe { slice_of(frames, bytes, error, FrameBatch::captured) }
+}
+
+/// The captured bytes of the packet behind its transport header. `BW_STATUS_NONE` where there is no packet or it has none.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_frames_payload(
+    frames: *const bw_frames,
+    bytes: *mut bw_slice,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe { slice_of(frames, bytes, error, FrameBatch::payload) }
+}
+
+/// # Safety
+/// As for all functions.
+unsafe fn slice_of(
+    frames: *const bw_frames,
+    bytes: *mut bw_slice,
+    error: *mut bw_error,
+    of: impl FnOnce(&FrameBatch, usize) -> Option<&[u8]>,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let frames = held(frames, "frames")?;
+            let out = target(bytes, "a place for the bytes")?;
+            let Some(found) = frames.place.and_then(|place| of(&frames.batch, place)) else {
+                return Ok(bw_status::None);
+            };
+            *out = bw_slice::of(found);
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// The value of the packet's field at `place` of the schema "packets" (`bw_schema_named`). `BW_STATUS_NONE` where the packet
+/// has no such field, or there is no packet.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_frames_value(
+    frames: *const bw_frames,
+    place: usize,
+    value: *mut bw_value,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let frames = held(frames, "frames")?;
+            let out = target(value, "a place for the value")?;
+            let field = Field::ALL.get(place).ok_or_else(|| {
+                let message = format!("expected a field below {}, found {place}", Field::ALL.len());
+                Error::new(ErrorKind::Argument, message)
+            })?;
+            *out = bw_value::of(frames.packet().map_or(Value::Null, |packet| packet.value(*field)));
+            Ok(match out.kind == bw_value_kind::Null as u32 {
+                true => bw_status::None,
+                false => bw_status::Ok,
+            })
+        })
+    }
+}
+
+/// Frees frames, and ends what reads them. Null is allowed.
+///
+/// # Safety
+/// As for all functions. The frames are not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_frames_free(frames: *mut bw_frames) {
+    // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.
+    drop(unsafe { take_back(frames) });
+}
