@@ -333,6 +333,20 @@ typedef enum bw_value_kind {
 } bw_value_kind;
 
 /**
+ * How messages are written.
+ */
+typedef enum bw_protocol {
+  /**
+   * Thrift's binary protocol.
+   */
+  BW_PROTOCOL_BINARY = 0,
+  /**
+   * Thrift's compact protocol.
+   */
+  BW_PROTOCOL_COMPACT = 1,
+} bw_protocol;
+
+/**
  * Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
  */
 typedef struct bw_batch bw_batch;
@@ -384,6 +398,11 @@ typedef struct bw_snapshot bw_snapshot;
  * A table. One thread at a time may use it.
  */
 typedef struct bw_table bw_table;
+
+/**
+ * Some fields of messages of one struct: their rows, which are added and taken out. One thread at a time may use it.
+ */
+typedef struct bw_thrift bw_thrift;
 
 /**
  * What went wrong. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
@@ -1343,6 +1362,69 @@ enum bw_status bw_flow_store_flows(const struct bw_flow_store *store,
  */
 enum bw_status bw_flow_store_close(struct bw_flow_store *store,
                                    struct bw_error *error);
+
+/**
+ * Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or
+ * "place.city" through a struct in the struct; at most 64. A field that a message does not have is null. `protocol` is a
+ * `bw_protocol`. `BW_STATUS_ARGUMENT` for a path that ends in a struct or a container, or does not exist. Free it with
+ * `bw_thrift_free`.
+ */
+enum bw_status bw_thrift_new(const struct bw_idl *idl,
+                             const char *type_name,
+                             const struct bw_names *paths,
+                             uint32_t protocol,
+                             struct bw_thrift **out,
+                             struct bw_error *error);
+
+/**
+ * The columns, for as long as `fields`; null for null.
+ */
+const struct bw_schema *bw_thrift_schema(const struct bw_thrift *fields);
+
+/**
+ * Adds a row for the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
+ * row where it fails, with the place in the message.
+ */
+enum bw_status bw_thrift_add(struct bw_thrift *fields,
+                             const uint8_t *message,
+                             size_t message_len,
+                             struct bw_error *error);
+
+/**
+ * Adds a row for each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
+ * significant first) or one behind the other. Sets `used` to the bytes of those that are whole: show the others again with
+ * more behind them. `is_last` says that no more come; a message that is not whole is an error then. On an error the rows
+ * before it are there, with the place in all bytes that were used.
+ */
+enum bw_status bw_thrift_add_many(struct bw_thrift *fields,
+                                  const uint8_t *data,
+                                  size_t len,
+                                  bool is_framed,
+                                  bool is_last,
+                                  size_t *used,
+                                  struct bw_error *error);
+
+/**
+ * Takes the rows out that were added; `BW_STATUS_NONE` without any. Free the batch with `bw_batch_free`.
+ */
+enum bw_status bw_thrift_take(struct bw_thrift *fields, struct bw_batch **out, struct bw_error *error);
+
+/**
+ * Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
+ * most `rows` rows; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
+ * `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.
+ */
+enum bw_status bw_thrift_rows(const struct bw_thrift *fields,
+                              const char *path,
+                              bool is_framed,
+                              size_t rows,
+                              struct bw_rows **out,
+                              struct bw_error *error);
+
+/**
+ * Frees fields with the rows that nobody took. Null is allowed.
+ */
+void bw_thrift_free(struct bw_thrift *fields);
 
 #ifdef __cplusplus
 }  // extern "C"

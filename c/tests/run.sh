@@ -45,6 +45,9 @@ prints() { # prints EXPECTED COMMAND...
   [ "$("${@:2}")" = "$1" ]
 }
 passes prints "   80     1898 packets     235007 bytes" "$work/ports" samples/web.pcap.gz "tcp dst port 80"
+example thrift pluck
+printf '\n\0\001\0\0\0\0\0\0\0\007\013\0\002\0\0\0\001a\0' >"$work/entry.bin"
+passes prints $'7\ta\t' "$work/pluck" samples/log.thrift Entry "$work/entry.bin" time host place.city
 
 # The examples of the guide, with what it says that they print.
 awk '/^```c$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("'"$work"'/guide" n ".c") }' docs/c.md

@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytewright::scan::load_idl;
-use bytewright::thrift::idl::{Document, IdlOptions, Program};
+use bytewright::thrift::idl::{Document, IdlOptions};
 use bytewright::thrift::{
     EnumSchema, FieldSchema, MessageHeader, MessageKind, Plan, Schema, StructId, StructKind, Type,
 };
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::ThriftInput;
-
-/// Names that an error lists at most.
-const LISTED_MAX: usize = 30;
 
 /// What a server answers that could not call a function, as Thrift's libraries number its kinds
 /// (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-rpc.md>).
@@ -55,7 +52,7 @@ impl Definitions {
         type_name: Option<&str>,
     ) -> Result<(Self, Option<StructId>)> {
         let mut document = load_idl(&input.idl, &input.include, IdlOptions::default())?;
-        let root = type_name.map(|name| named(&document, name)).transpose()?;
+        let root = type_name.map(|name| document.struct_named(name)).transpose()?;
         let functions = functions(&document);
         if root.is_none() && functions.is_empty() {
             let path = input.idl.display();
@@ -86,46 +83,6 @@ impl Definitions {
             _ => function.arguments,
         })
     }
-}
-
-/// The struct of a name: of the file itself, of an included one with its name before a dot, of a
-/// function (`add_args`, `add_result`), or what a typedef stands for.
-fn named(document: &Document, name: &str) -> Result<StructId> {
-    let main = document.main();
-    let (program, own_name) = match name.split_once('.') {
-        Some((program, rest)) => {
-            (document.programs.iter().find(|found| found.name == program), rest)
-        }
-        None => (main, name),
-    };
-    let found = program.and_then(|program| in_program(document, program, own_name));
-    found.or_else(|| document.schema.find(name)).ok_or_else(|| {
-        let known = main.map(|main| struct_names(document, main)).unwrap_or_default();
-        let expected = format!("expected a struct, union or exception of the IDL file ({known})");
-        Error::new(ErrorKind::Argument, format!("{expected}, found {name:?}"))
-    })
-}
-
-fn in_program(document: &Document, program: &Program, name: &str) -> Option<StructId> {
-    let is_named = |id: &&StructId| document.schema.get(**id).is_some_and(|own| own.name == name);
-    let stands_for = || {
-        let typedef = program.typedefs.iter().find(|typedef| typedef.name == name)?;
-        match typedef.stands_for {
-            Type::Struct(id) => Some(id),
-            _ => None,
-        }
-    };
-    program.structs.iter().find(is_named).copied().or_else(stands_for)
-}
-
-fn struct_names(document: &Document, program: &Program) -> String {
-    let schemas = program.structs.iter().filter_map(|id| document.schema.get(*id));
-    let mut names: Vec<&str> = schemas.map(|own| own.name.as_str()).take(LISTED_MAX + 1).collect();
-    if names.len() > LISTED_MAX {
-        names.truncate(LISTED_MAX);
-        names.push("...");
-    }
-    names.join(", ")
 }
 
 /// All functions. One that several services have is that of the last service, by its name alone: the file

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decode::Encoding;
-use super::error::{ProtocolError, ProtocolResult};
+use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::frames::Frames;
 use super::input::{FieldHeader, Protocol};
 use super::limits::{Depth, Limits};
@@ -13,6 +13,26 @@ use super::projection::Projection;
 use super::schema::Type;
 use crate::batch::{Batch, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result};
+
+/// How messages are written, and how they follow each other.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageLayout {
+    /// The protocol of their structs.
+    pub encoding: Encoding,
+    /// Whether the length of each comes before it.
+    pub is_framed: bool,
+    /// How much one may ask of its reader.
+    pub limits: Limits,
+}
+
+impl MessageLayout {
+    fn messages(self, bytes: &[u8], start: u64) -> Frames<'_> {
+        match self.is_framed {
+            true => Frames::new(bytes, start),
+            false => Frames::unframed(bytes, start, self.encoding, self.limits),
+        }
+    }
+}
 
 /// A batch that is filled with messages, a column for each path of a projection.
 ///
@@ -68,6 +88,41 @@ impl Columns {
             appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
         }
         Ok(self.batch.len() - before)
+    }
+
+    /// Appends rows for the messages of `bytes` that are whole, which begin at `start` of the input, until there are
+    /// `row_max` rows in all. Answers how many bytes those had with their frames. `at_end` says that no more bytes come.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first message that is not whole, unless only bytes are missing that may still come, and
+    /// those of [`Columns::extend`]. The rows before it are there.
+    pub fn extend_whole(
+        &mut self,
+        layout: MessageLayout,
+        bytes: &[u8],
+        start: u64,
+        at_end: bool,
+        row_max: usize,
+    ) -> ProtocolResult<usize> {
+        let mut ahead = layout.messages(bytes, start);
+        let end = loop {
+            match ahead.next_frame() {
+                Ok(Some(_)) => {}
+                Ok(None) => break Ok(()),
+                Err(error) if error.kind() == ProtocolErrorKind::Truncated && !at_end => {
+                    break Ok(());
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
+        let mut messages = layout.messages(whole, start);
+        self.extend(layout.encoding, &mut messages, row_max, layout.limits)?;
+        match messages.consumed() {
+            used if used < whole.len() => Ok(used),
+            used => end.map(|()| used),
+        }
     }
 
     #[inline(always)]

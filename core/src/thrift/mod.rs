@@ -35,7 +35,7 @@ mod tape;
 mod wire_type;
 mod write;
 
-pub use columns::Columns;
+pub use columns::{Columns, MessageLayout};
 pub use decode::Encoding;
 pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 pub use extent::{Extent, Progress};

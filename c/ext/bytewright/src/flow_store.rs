@@ -144,7 +144,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
             let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
             let question = Question::Flows(fields, FlowOptions::default());
             let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
-            *out = bw_rows::handle_of(Reading::of_store(store, question), origin);
+            *out = Reading::of_store(store, question).into_handle(origin);
             Ok(bw_status::Ok)
         })
     }

@@ -1,14 +1,12 @@
 //! Rows of captures: packets, flows and Thrift calls, in batches or as a stream of Arrow's.
 
-use std::ffi::c_char;
 use std::sync::Arc;
 
 use bytewright::batch::arrow::ArrowArrayStream;
-use bytewright::batch::{Batch, ExportOptions, Origin};
+use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
-use bytewright::rpc::{CallField, Methods};
-use bytewright::scan::load_methods;
+use bytewright::rpc::CallField;
 use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, Step};
 use bytewright::{Error, ErrorKind, Result};
 
@@ -17,19 +15,23 @@ use crate::buffer::{handle, held, take_back, target};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::CallerHost;
+use crate::idl::bw_idl;
 use crate::schema::{bw_schema, fields_named};
-use crate::text::{bw_names, path, text_or_none};
+use crate::text::bw_names;
 
-/// Rows in a batch of packets where nobody says how many.
-const ROWS_DEFAULT: usize = 65_536;
+/// Rows in a batch where nobody says how many.
+pub(crate) const ROWS_DEFAULT: usize = 65_536;
 
 /// Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
 /// their own, a few batches ahead. One thread at a time may use it.
 pub struct bw_rows {
-    reading: Reading,
+    next: NextBatch,
     schema: Arc<bw_schema>,
     origin: Origin,
 }
+
+/// What brings the batches of rows, and nothing after the last.
+pub(crate) type NextBatch = Box<dyn FnMut() -> Result<Option<Batch>> + Send>;
 
 /// The way through some captures.
 pub(crate) struct Reading {
@@ -50,22 +52,26 @@ impl Reading {
             }
         }
     }
+
+    /// Hands the rows to C.
+    pub(crate) fn into_handle(mut self, origin: Origin) -> *mut bw_rows {
+        let schema = self.rows.schema().clone();
+        let next = move || {
+            while let Some(item) = self.next()? {
+                if let Some(batch) = self.rows.batch(item) {
+                    return Ok(Some(batch));
+                }
+            }
+            Ok(None)
+        };
+        bw_rows::handle_of(schema, origin, Box::new(next))
+    }
 }
 
 impl bw_rows {
-    /// Hands rows to C.
-    pub(crate) fn handle_of(reading: Reading, origin: Origin) -> *mut bw_rows {
-        let schema = Arc::new(bw_schema::new(reading.rows.schema().clone()));
-        handle(bw_rows { reading, schema, origin })
-    }
-
-    fn next(&mut self) -> Result<Option<Batch>> {
-        while let Some(item) = self.reading.next()? {
-            if let Some(batch) = self.reading.rows.batch(item) {
-                return Ok(Some(batch));
-            }
-        }
-        Ok(None)
+    /// Hands rows of `schema` to C, which are made of `origin`.
+    pub(crate) fn handle_of(schema: Schema, origin: Origin, next: NextBatch) -> *mut bw_rows {
+        handle(bw_rows { next, schema: Arc::new(bw_schema::new(schema)), origin })
     }
 }
 
@@ -103,32 +109,6 @@ fn nanoseconds(seconds: f64) -> Result<Option<i64>> {
         return Err(Error::new(ErrorKind::Argument, "expected a timeout in seconds, found NaN"));
     }
     Ok((seconds >= 0.0).then_some((seconds * 1e9) as i64))
-}
-
-/// An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct bw_idl {
-    /// Its path.
-    pub path: *const c_char,
-    /// The name of the service; null for the only one of the file.
-    pub service: *const c_char,
-    /// Folders in which included files are looked for, behind the folder of the file.
-    pub include: bw_names,
-}
-
-impl bw_idl {
-    /// # Safety
-    /// `idl` is null for none, or was initialized; its texts end with a zero byte.
-    unsafe fn methods(idl: *const bw_idl) -> Result<Option<Arc<Methods>>> {
-        // SAFETY: the caller's promise.
-        let Some(idl) = (unsafe { idl.as_ref() }) else { return Ok(None) };
-        // SAFETY: the same.
-        let (file, service, include) = unsafe {
-            (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
-        };
-        Ok(Some(Arc::new(load_methods(file, &include, service)?)))
-    }
 }
 
 /// The way through captures, to answer `question`, and what they are.
@@ -176,7 +156,7 @@ unsafe fn answer(
     // SAFETY: the caller's promises.
     let (out, (reading, origin)) =
         unsafe { (target(out, "a place for the rows")?, begin(captures, count, question)?) };
-    *out = bw_rows::handle_of(reading, origin);
+    *out = reading.into_handle(origin);
     Ok(bw_status::Ok)
 }
 
@@ -283,7 +263,7 @@ pub unsafe extern "C" fn bw_rows_next(
         guard(error, || {
             let rows = target(rows, "rows")?;
             let out = target(out, "a place for the batch")?;
-            let Some(batch) = rows.next()? else { return Ok(bw_status::None) };
+            let Some(batch) = (rows.next)()? else { return Ok(bw_status::None) };
             *out = bw_batch::handle_of(batch, &rows.schema);
             Ok(bw_status::Ok)
         })
@@ -305,14 +285,13 @@ pub unsafe extern "C" fn bw_rows_stream(
     // SAFETY: the caller's promises about the pointers; `stream` is written over without being read, as it holds nothing.
     unsafe {
         guard(error, || {
-            let mut rows = take_back(rows).ok_or_else(|| is_null("rows"))?;
+            let rows = take_back(rows).ok_or_else(|| is_null("rows"))?;
             if stream.is_null() {
                 return Err(is_null("a place for the stream"));
             }
-            let schema = rows.reading.rows.schema().clone();
-            let metadata = rows.origin.metadata(&schema);
-            let next = move || rows.next();
-            stream.write(ArrowArrayStream::new(&schema, ExportOptions::default(), metadata, next));
+            let metadata = rows.origin.metadata(rows.schema.core());
+            let options = ExportOptions::default();
+            stream.write(ArrowArrayStream::new(rows.schema.core(), options, metadata, rows.next));
             Ok(bw_status::Ok)
         })
     }

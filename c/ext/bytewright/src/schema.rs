@@ -114,6 +114,10 @@ impl bw_schema {
         let texts = fields.map(|field| (c_string(field.name()), c_string(field.meaning())));
         bw_schema { texts: texts.collect(), schema }
     }
+
+    pub(crate) fn core(&self) -> &Schema {
+        &self.schema
+    }
 }
 
 /// Text as C has it. Names and meanings have no byte 0: parsers of IDL refuse it.

@@ -18,7 +18,7 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 22] = [
     "version",
     "error",
     "buffer",
@@ -36,9 +36,11 @@ const SOURCES: [&str; 20] = [
     "batch",
     "host",
     "capture",
+    "idl",
     "rows",
     "frames",
     "flow_store",
+    "thrift",
 ];
 
 fn generated() -> String {

@@ -2,6 +2,10 @@
 //! host's classes do.
 
 use crate::thrift::{EnumId, FieldSchema, Schema, StructId, Type};
+use crate::{Error, ErrorKind, Result};
+
+/// Names that an error lists at most.
+const LISTED_MAX: usize = 30;
 
 /// What an IDL file and all that it includes define.
 #[derive(Debug, Clone, Default)]
@@ -219,6 +223,51 @@ impl Document {
     /// What the schema does not say of that enum.
     pub fn enum_definition(&self, id: EnumId) -> Option<&EnumDefinition> {
         self.enums.get(id.0 as usize)
+    }
+
+    /// The struct of a name: of the file itself, of an included one with its name before a dot, of a function (`add_args`,
+    /// `add_result`), or what a typedef stands for.
+    ///
+    /// # Errors
+    ///
+    /// `Argument` where there is none, with those that the file has.
+    pub fn struct_named(&self, name: &str) -> Result<StructId> {
+        let (program, own_name) = match name.split_once('.') {
+            Some((program, rest)) => {
+                (self.programs.iter().find(|found| found.name == program), rest)
+            }
+            None => (self.main(), name),
+        };
+        let found = program.and_then(|program| self.struct_in(program, own_name));
+        found.or_else(|| self.schema.find(name)).ok_or_else(|| {
+            let known = self.main().map(|main| self.struct_names(main)).unwrap_or_default();
+            let expected =
+                format!("expected a struct, union or exception of the IDL file ({known})");
+            Error::new(ErrorKind::Argument, format!("{expected}, found {name:?}"))
+        })
+    }
+
+    fn struct_in(&self, program: &Program, name: &str) -> Option<StructId> {
+        let is_named = |id: &&StructId| self.schema.get(**id).is_some_and(|own| own.name == name);
+        let stands_for = || {
+            let typedef = program.typedefs.iter().find(|typedef| typedef.name == name)?;
+            match typedef.stands_for {
+                Type::Struct(id) => Some(id),
+                _ => None,
+            }
+        };
+        program.structs.iter().find(is_named).copied().or_else(stands_for)
+    }
+
+    fn struct_names(&self, program: &Program) -> String {
+        let schemas = program.structs.iter().filter_map(|id| self.schema.get(*id));
+        let mut names: Vec<&str> =
+            schemas.map(|own| own.name.as_str()).take(LISTED_MAX + 1).collect();
+        if names.len() > LISTED_MAX {
+            names.truncate(LISTED_MAX);
+            names.push("...");
+        }
+        names.join(", ")
     }
 
     /// What a function may throw: the fields of its result but `success`.

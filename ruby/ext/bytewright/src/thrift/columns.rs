@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 
 use bytewright::batch::Batch;
-use bytewright::thrift::{
-    Columns, Encoding, Frames, Limits, PATHS_MAX, ProtocolErrorKind, ProtocolResult,
-};
+use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, PATHS_MAX};
 use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RString, Ruby, Value, function, method, prelude::*};
 
@@ -65,12 +63,9 @@ impl ColumnBatch {
     ) -> Result<usize, Error> {
         let outcome = with_bytes(string, |bytes| {
             let mut columns = this.columns.borrow_mut();
-            let messages = |bytes| match framed {
-                true => Frames::new(bytes, start),
-                false => Frames::unframed(bytes, start, this.encoding, this.limits),
-            };
-            let outcome =
-                extend_with(&mut columns, (this.encoding, this.limits), bytes, messages, at_end);
+            let layout =
+                MessageLayout { encoding: this.encoding, is_framed: framed, limits: this.limits };
+            let outcome = columns.extend_whole(layout, bytes, start, at_end, usize::MAX);
             this.memory.set(columns.batch().memory_bytes());
             outcome
         });
@@ -82,29 +77,6 @@ impl Columnar for ColumnBatch {
     fn with_batch<R>(&self, look: impl FnOnce(&Batch) -> R) -> R {
         look(self.columns.borrow().batch())
     }
-}
-
-/// Appends rows for the messages that are whole. What is wrong with the first that is not is an error, unless
-/// only bytes are missing that may still come. Answers how many bytes the messages had.
-fn extend_with<'a>(
-    columns: &mut Columns,
-    (encoding, limits): (Encoding, Limits),
-    bytes: &'a [u8],
-    messages: impl Fn(&'a [u8]) -> Frames<'a>,
-    at_end: bool,
-) -> ProtocolResult<usize> {
-    let mut ahead = messages(bytes);
-    let end = loop {
-        match ahead.next_frame() {
-            Ok(Some(_)) => {}
-            Ok(None) => break Ok(()),
-            Err(error) if error.kind() == ProtocolErrorKind::Truncated && !at_end => break Ok(()),
-            Err(error) => break Err(error),
-        }
-    };
-    let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
-    columns.extend(encoding, &mut messages(whole), usize::MAX, limits)?;
-    end.map(|()| whole.len())
 }
 
 pub(super) fn init(ruby: &Ruby) -> Result<(), Error> {

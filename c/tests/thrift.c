@@ -1,0 +1,167 @@
+/* Goal: fields of Thrift messages become columns through the C interface, from memory and from files, as rows and as a
+ * stream of Arrow's.
+ *
+ * Method: messages of samples/log.thrift, written by hand in the binary protocol, in frames and without, and shown in pieces
+ * of every length, which must give the same rows as the whole; one that is cut. Compiled and run as tables.c is, from the
+ * folder of the repository.
+ */
+#include "expect.h"
+
+/* Entry { 1: i64 time = 7, 2: string host = "a" } */
+static const uint8_t MESSAGE[] = "\x0a\0\x01\0\0\0\0\0\0\0\x07\x0b\0\x02\0\0\0\x01" "a";
+enum { MESSAGE_LEN = sizeof MESSAGE, COUNT = 5 };
+
+static bw_thrift *fields_of(const char *const *names, size_t count) {
+  bw_error error = BW_ERROR_INIT;
+  bw_idl idl = BW_IDL_INIT;
+  bw_names paths;
+  bw_thrift *fields = NULL;
+  paths.names = names, paths.count = count;
+  idl.path = "samples/log.thrift";
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_new(&idl, "Entry", &paths, BW_PROTOCOL_BINARY, &fields, &error));
+  return fields;
+}
+
+/* Writes COUNT messages, in frames or one behind the other, the time of each 1 above that of the one before. */
+static size_t written(uint8_t *into, bool is_framed) {
+  size_t len = 0, count;
+  for (count = 0; count < COUNT; count++) {
+    if (is_framed) {
+      memset(into + len, 0, 3);
+      into[len + 3] = MESSAGE_LEN;
+      len += 4;
+    }
+    memcpy(into + len, MESSAGE, MESSAGE_LEN);
+    into[len + 10] = (uint8_t)(7 + count);
+    len += MESSAGE_LEN;
+  }
+  return len;
+}
+
+/* Whether a batch has the rows of the messages of `written`, from the first on. */
+static void expect_rows(const bw_batch *batch, size_t count) {
+  bw_error error = BW_ERROR_INIT;
+  bw_column times, texts, cities;
+  size_t row;
+  EXPECT(bw_batch_rows(batch) == count);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &times, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 1, &texts, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 2, &cities, &error));
+  EXPECT(times.value_type == BW_TYPE_I64 && cities.null_count == count);
+  for (row = 0; row < count; row++) {
+    EXPECT(((const int64_t *)times.values)[row] == (int64_t)(7 + row));
+    EXPECT(texts.offsets[row + 1] == (int64_t)(row + 1) && ((const char *)texts.values)[row] == 'a');
+  }
+}
+
+static const char *const PATHS[] = {"time", "host", "place.city"};
+
+static void pieces_of_any_length_give_the_rows_of_the_whole(bool is_framed) {
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = fields_of(PATHS, 3);
+  bw_batch *batch = NULL;
+  uint8_t bytes[256];
+  size_t len = written(bytes, is_framed), piece, used;
+  EXPECT(bw_schema_len(bw_thrift_schema(fields)) == 3);
+  for (piece = 1; piece <= len; piece++) {
+    size_t begin = 0, end = 0;
+    while (begin < len) {
+      end = end + piece < len ? end + piece : len;
+      EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add_many(fields, bytes + begin, end - begin, is_framed, end == len, &used, &error));
+      begin += used;
+    }
+    EXPECT_STATUS(BW_STATUS_OK, bw_thrift_take(fields, &batch, &error));
+    expect_rows(batch, COUNT);
+    bw_batch_free(batch);
+  }
+  EXPECT_STATUS(BW_STATUS_NONE, bw_thrift_take(fields, &batch, &error));
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_thrift_add_many(fields, bytes, len - 1, is_framed, true, &used, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_take(fields, &batch, &error));
+  expect_rows(batch, COUNT - 1);
+  bw_batch_free(batch);
+  bw_thrift_free(fields);
+  bw_error_clear(&error);
+}
+
+static void one_message_is_a_row_or_an_error(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = fields_of(PATHS, 3);
+  bw_batch *batch = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add(fields, MESSAGE, MESSAGE_LEN, &error));
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_thrift_add(fields, MESSAGE, 9, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_take(fields, &batch, &error));
+  expect_rows(batch, 1);
+  bw_batch_free(batch);
+  bw_thrift_free(fields);
+  bw_error_clear(&error);
+}
+
+static void a_file_gives_rows_and_what_is_wrong_behind_them(const char *folder, bool is_framed) {
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = fields_of(PATHS, 3);
+  struct ArrowArrayStream stream;
+  struct ArrowArray array;
+  bw_rows *rows = NULL;
+  bw_batch *batch = NULL;
+  char path[512];
+  uint8_t bytes[256];
+  size_t len = written(bytes, is_framed);
+  FILE *file;
+  snprintf(path, sizeof path, "%s/entries%d", folder, (int)is_framed);
+  file = fopen(path, "wb");
+  EXPECT(fwrite(bytes, 1, len - 1, file) == len - 1 && fclose(file) == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_rows(fields, path, is_framed, 0, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  expect_rows(batch, COUNT - 1);
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_rows_next(rows, &batch, &error));
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_rows_next(rows, &batch, &error));
+  EXPECT(strcmp(error.file, path) == 0);
+  bw_rows_free(rows);
+  file = fopen(path, "wb");
+  EXPECT(fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_rows(fields, path, is_framed, 2, &rows, &error));
+  bw_thrift_free(fields);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_stream(rows, &stream, &error));
+  for (len = 0; stream.get_next(&stream, &array) == 0 && array.release != NULL; len += (size_t)array.length) {
+    EXPECT(array.n_children == 3 && array.length <= 2);
+    EXPECT(((const int64_t *)array.children[0]->buffers[1])[0] == (int64_t)(7 + len));
+    array.release(&array);
+  }
+  EXPECT(len == COUNT);
+  stream.release(&stream);
+  bw_error_clear(&error);
+}
+
+static void what_is_not_in_the_idl_is_refused(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_idl idl = BW_IDL_INIT;
+  bw_names paths;
+  bw_thrift *fields = NULL;
+  const char *container[] = {"place"};
+  paths.names = PATHS, paths.count = 3;
+  idl.path = "samples/log.thrift";
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entri", &paths, 0, &fields, &error));
+  EXPECT(strstr(error.message, "Entry") != NULL);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entry", &paths, 7, &fields, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(NULL, "Entry", &paths, 0, &fields, &error));
+  paths.names = container, paths.count = 1;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entry", &paths, 0, &fields, &error));
+  idl.path = "samples/missing.thrift";
+  EXPECT_STATUS(BW_STATUS_IO, bw_thrift_new(&idl, "Entry", &paths, 0, &fields, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_add(NULL, MESSAGE, MESSAGE_LEN, &error));
+  EXPECT(bw_thrift_schema(NULL) == NULL && fields == NULL);
+  bw_thrift_free(NULL);
+  bw_error_clear(&error);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  pieces_of_any_length_give_the_rows_of_the_whole(false);
+  pieces_of_any_length_give_the_rows_of_the_whole(true);
+  one_message_is_a_row_or_an_error();
+  a_file_gives_rows_and_what_is_wrong_behind_them(argv[1], false);
+  a_file_gives_rows_and_what_is_wrong_behind_them(argv[1], true);
+  what_is_not_in_the_idl_is_refused();
+  return 0;
+}
