@@ -17,7 +17,8 @@ peer() { # peer PACKAGE PROBE...: PACKAGE is wanted unless PROBE succeeds, and c
 }
 ruby_library() { ruby -e "require '$1'"; }
 library() { # library NAME: whether the dynamic linker knows it
-  { ldconfig -p 2>/dev/null || /sbin/ldconfig -p; } | grep -q "$1"
+  # Not grep -q: it ends before ldconfig has said all, and then ldconfig fails.
+  { ldconfig -p 2>/dev/null || /sbin/ldconfig -p; } | grep "$1"
 }
 ruby_header() { ruby -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'; }
 libclang() { compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" || compgen -G "/usr/lib/*/libclang*.so*"; }
@@ -50,6 +51,7 @@ peer "ruby-tokyocabinet" ruby_library tokyocabinet
 peer "ruby-moneta" ruby_library moneta
 peer "ruby-thrift" ruby_library thrift
 peer "thrift-compiler" command -v thrift
+peer "pypy3" command -v pypy3
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0
 cannot() { # cannot ADVICE: packages cannot be installed; that is an error where they are needed

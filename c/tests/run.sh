@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the C interface as a user has it: the tests and examples compiled as C99 and as C++17 without a warning, linked
-# with the shared and with the static library and under the address sanitizer, and the library called from Python.
+# with the shared and with the static library and under the address sanitizer, and the library called from Python and PyPy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -65,6 +65,12 @@ exported() { # exported: only what the map names leaves the library
 }
 passes exported
 passes python3 c/tests/ctypes_table.py "$out/libbytewright.so" "$work/ctypes.bwt"
+passes python3 c/tests/ctypes_capture.py "$out/libbytewright.so" samples/web.pcap.gz
+if command -v pypy3 >/dev/null; then
+  passes pypy3 c/tests/cffi_header.py c/include/bytewright.h "$out/libbytewright.so" "$work/cffi.bwt" samples/web.pcap.gz
+else
+  echo "c: gap: not called from PyPy, which is not here" >&2
+fi
 installed() { # installed: what `make install-c` puts in a prefix is found by pkg-config's file
   make --silent install-c PREFIX="$work/prefix"
   (cd "$work/prefix" && ls include/bytewright.h lib/libbytewright.{a,so} lib/pkgconfig/bytewright.pc >/dev/null) &&
