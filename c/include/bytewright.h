@@ -347,6 +347,38 @@ typedef enum bw_protocol {
 } bw_protocol;
 
 /**
+ * In which order the bytes of a number stand.
+ */
+typedef enum bw_order {
+  /**
+   * The least significant first.
+   */
+  BW_ORDER_LITTLE = 0,
+  /**
+   * The most significant first.
+   */
+  BW_ORDER_BIG = 1,
+} bw_order;
+
+/**
+ * From where the place is counted to which a reader goes.
+ */
+typedef enum bw_whence {
+  /**
+   * From the beginning.
+   */
+  BW_WHENCE_BEGINNING = 0,
+  /**
+   * From where the reader is.
+   */
+  BW_WHENCE_HERE = 1,
+  /**
+   * From the end.
+   */
+  BW_WHENCE_END = 2,
+} bw_whence;
+
+/**
  * Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
  */
 typedef struct bw_batch bw_batch;
@@ -372,6 +404,11 @@ typedef struct bw_flow_store bw_flow_store;
  * Packets with their bytes: at a packet, before the first, or after the last. One thread at a time may use it.
  */
 typedef struct bw_frames bw_frames;
+
+/**
+ * Binary input, plain, gzip or zstd, read through one buffer. One thread at a time may use it.
+ */
+typedef struct bw_reader bw_reader;
 
 /**
  * Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
@@ -1425,6 +1462,110 @@ enum bw_status bw_thrift_rows(const struct bw_thrift *fields,
  * Frees fields with the rows that nobody took. Null is allowed.
  */
 void bw_thrift_free(struct bw_thrift *fields);
+
+/**
+ * Opens the file at `path`, compressed or not, as its first bytes say. Close it with `bw_reader_close`.
+ */
+enum bw_status bw_reader_open(const char *path, struct bw_reader **out, struct bw_error *error);
+
+/**
+ * Opens a reader of the bytes that `read` brings, which is given `context`; `name` is what errors call them. Close it with
+ * `bw_reader_close`.
+ */
+enum bw_status bw_reader_open_input(const char *name,
+                                    bw_read read,
+                                    void *context,
+                                    struct bw_reader **out,
+                                    struct bw_error *error);
+
+/**
+ * Reads a number of 1 to 8 bytes that is never negative; `order` is a `bw_order`. `BW_STATUS_NONE` at the end of the input,
+ * `BW_STATUS_TRUNCATED` where it ends within the number, of which nothing is taken then.
+ */
+enum bw_status bw_reader_unsigned(struct bw_reader *reader,
+                                  size_t len,
+                                  uint32_t order,
+                                  uint64_t *value,
+                                  struct bw_error *error);
+
+/**
+ * Reads a number of 1 to 8 bytes with a sign, as `bw_reader_unsigned` does one without.
+ */
+enum bw_status bw_reader_signed(struct bw_reader *reader,
+                                size_t len,
+                                uint32_t order,
+                                int64_t *value,
+                                struct bw_error *error);
+
+/**
+ * Reads a floating-point number of 4 or 8 bytes (IEEE 754), as `bw_reader_unsigned` does a whole one.
+ */
+enum bw_status bw_reader_float(struct bw_reader *reader,
+                               size_t len,
+                               uint32_t order,
+                               double *value,
+                               struct bw_error *error);
+
+/**
+ * Reads a number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits. `BW_STATUS_TRUNCATED` at the end.
+ */
+enum bw_status bw_reader_varint(struct bw_reader *reader,
+                                uint64_t *value,
+                                struct bw_error *error);
+
+/**
+ * Reads up to `capacity` bytes to `data`, and sets `len` to how many they are: fewer at the end only. `BW_STATUS_NONE` where
+ * there is none.
+ */
+enum bw_status bw_reader_read(struct bw_reader *reader,
+                              uint8_t *data,
+                              size_t capacity,
+                              size_t *len,
+                              struct bw_error *error);
+
+/**
+ * Passes over up to `count` bytes; sets `skipped`, which may be null, to how many there were.
+ */
+enum bw_status bw_reader_skip(struct bw_reader *reader, uint64_t count, uint64_t *skipped, struct bw_error *error);
+
+/**
+ * Goes to a place, `offset` bytes from a `bw_whence`. `BW_STATUS_IO` with `ESPIPE` backwards in what can be read once.
+ */
+enum bw_status bw_reader_seek(struct bw_reader *reader, uint32_t whence, int64_t offset, struct bw_error *error);
+
+/**
+ * Where a reader is, in bytes from where it began, after decompression.
+ */
+enum bw_status bw_reader_position(struct bw_reader *reader, uint64_t *position, struct bw_error *error);
+
+/**
+ * Reads up to `rows` records of one length as columns; 0 for 65,536, and never more than 1 MiB of them. `record` says what is
+ * in one, in the letters of Perl's `unpack` with a fixed length ("N n C a4"; docs/reader.md lists them). The columns have
+ * `names`, or `f0`, `f1` and so on where that is null. `BW_STATUS_NONE` at the end. An error comes behind all whole records.
+ */
+enum bw_status bw_reader_records(struct bw_reader *reader,
+                                 const char *record,
+                                 const struct bw_names *names,
+                                 size_t rows,
+                                 struct bw_batch **out,
+                                 struct bw_error *error);
+
+/**
+ * Makes rows of all records from here on, as `bw_reader_records` does of some, and takes the reader over: it is closed with
+ * the rows. Where this fails the reader stays. `bw_rows_stream` makes a stream of Arrow's of them. Free them with
+ * `bw_rows_free`.
+ */
+enum bw_status bw_reader_rows(struct bw_reader *reader,
+                              const char *record,
+                              const struct bw_names *names,
+                              size_t rows,
+                              struct bw_rows **out,
+                              struct bw_error *error);
+
+/**
+ * Closes a reader and frees its handle. Null is allowed.
+ */
+void bw_reader_close(struct bw_reader *reader);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -48,6 +48,9 @@ passes prints "   80     1898 packets     235007 bytes" "$work/ports" samples/we
 example thrift pluck
 printf '\n\0\001\0\0\0\0\0\0\0\007\013\0\002\0\0\0\001a\0' >"$work/entry.bin"
 passes prints $'7\ta\t' "$work/pluck" samples/log.thrift Entry "$work/entry.bin" time host place.city
+example reader records
+printf '\0\0\0\001\377\373\0\0\001\0\0\024' >"$work/measured.bin"
+passes prints $'1 -5\n256 20' "$work/records" "$work/measured.bin"
 
 # The examples of the guide, with what it says that they print.
 awk '/^```c$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("'"$work"'/guide" n ".c") }' docs/c.md

@@ -3,7 +3,7 @@
 
 mod template;
 
-pub use template::{RecordTemplate, RecordValue};
+pub use template::{RecordTemplate, RecordType, RecordValue};
 
 /// The order in which a format keeps the bytes of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

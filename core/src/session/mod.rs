@@ -23,7 +23,7 @@ pub use flows::{FlowTableFile, OpenFlows};
 pub use held_packet::HeldPacket;
 pub use host::{Blocking, Host};
 pub use pass::{Item, Pass};
-pub use reader::{DIRECT_MIN, Destination, Operation, Reader};
+pub use reader::{DIRECT_MIN, Destination, Operation, Reader, record_schema};
 pub use rows::{CaptureSource, Question, Rows, Step};
 pub use stream_host::{StreamHost, Whence};
 pub use turn::{Caller, SingleCaller, Taken, Turn, TurnHost};

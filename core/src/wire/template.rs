@@ -55,6 +55,19 @@ pub enum RecordValue<'a> {
     Bytes(&'a [u8]),
 }
 
+/// What a value of a record is, whatever record it is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordType {
+    /// A number that is never negative, of so many bytes.
+    Unsigned(usize),
+    /// A number, of so many bytes.
+    Signed(usize),
+    /// A float.
+    Float,
+    /// Bytes.
+    Bytes,
+}
+
 const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
 
 /// The longest record, and the most values in one.
@@ -90,6 +103,16 @@ impl RecordTemplate {
     /// How many values a record has.
     pub fn value_count(&self) -> usize {
         self.fields.len()
+    }
+
+    /// What the values of a record are.
+    pub fn types(&self) -> impl Iterator<Item = RecordType> {
+        self.fields.iter().map(|field| match field.kind {
+            Kind::Unsigned(_) => RecordType::Unsigned(field.len),
+            Kind::Signed(_) => RecordType::Signed(field.len),
+            Kind::Float(_) => RecordType::Float,
+            Kind::Bytes | Kind::Trimmed | Kind::UntilZero | Kind::Nothing => RecordType::Bytes,
+        })
     }
 
     /// The values of a record. Where `record` is too short, the last ones are missing.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use bytewright::session::Host;
+use bytewright::session::{Host, SingleCaller, StreamHost, TurnHost};
 use bytewright::{Error, ErrorKind, Result};
 
 /// Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
@@ -82,6 +82,16 @@ impl Host for CallerHost {
         Ok(bytes)
     }
 }
+
+impl TurnHost for CallerHost {
+    type Caller = SingleCaller;
+
+    fn caller(&self) -> SingleCaller {
+        SingleCaller
+    }
+}
+
+impl StreamHost for CallerHost {}
 
 /// The error of a function that answered `-errno`.
 fn failed_with(count: i64) -> Error {

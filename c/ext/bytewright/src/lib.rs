@@ -26,6 +26,7 @@ pub mod host;
 pub mod idl;
 pub mod many;
 pub mod options;
+pub mod reader;
 pub mod rows;
 pub mod scan;
 pub mod schema;

@@ -18,7 +18,7 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "version",
     "error",
     "buffer",
@@ -41,6 +41,7 @@ const SOURCES: [&str; 22] = [
     "frames",
     "flow_store",
     "thrift",
+    "reader",
 ];
 
 fn generated() -> String {

@@ -1,6 +1,7 @@
 //! Reading for hosts: a stream, and who may use it. What is buffered a face takes at once; all else is an
 //! [`Operation`].
 
+mod columns;
 mod fill;
 mod items;
 mod operation;
@@ -16,6 +17,7 @@ use crate::stream::{
 use super::stream_host::StreamHost;
 use super::turn::{Caller, Turn};
 
+pub use columns::record_schema;
 pub use fill::{DIRECT_MIN, Destination};
 pub use operation::Operation;
 

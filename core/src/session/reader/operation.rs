@@ -108,8 +108,11 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         }
     }
 
-    /// Lets the host do what interrupts want, and others run.
-    pub(super) fn let_interrupts(&self) -> Result<(), H::Error> {
+    /// Lets the host do what interrupts want, and others run, who wait for the reader then.
+    ///
+    /// # Errors
+    /// What an interrupt raises; `Lock` where another operation of this very thread goes on.
+    pub fn let_interrupts(&self) -> Result<(), H::Error> {
         self.take_turn()?;
         self.host.check_interrupts()
     }
