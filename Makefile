@@ -6,6 +6,7 @@
 #                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
+#   make perl-dist    the distribution for Perl, in target/perl
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -27,12 +28,12 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-columns test-unsafe test-c install-c wheel test-python test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-columns test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-test: test-rust test-columns test-unsafe test-gem test-gc test-c test-python test-bench
+test: test-rust test-columns test-unsafe test-gem test-gc test-c test-python test-perl test-bench
 	@echo "make test: all of it passed"
 
 test-rust: setup
@@ -72,6 +73,14 @@ $(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
 # With the oldest and the newest Python there is, or with PYTHONS="python3.10 python3.12".
 test-python: $(WHEEL_STAMP)
 	python/tests/run.sh
+
+perl-dist: setup
+	rm -f target/perl/Bytewright-*.tar.gz
+	perl/dist.sh target/perl
+
+# The dependencies are compiled where the gem's are.
+test-perl: perl-dist
+	CARGO_TARGET_DIR=$(GEM_BUILD) perl/test.sh
 
 install-c: setup
 	c/build.sh target/c-install $(abspath $(PREFIX))

@@ -42,6 +42,8 @@ need "clang" command -v clang
 need "python3" command -v python3
 need "python3-venv" python3 -c "import ensurepip, venv"
 need "libclang-dev" libclang
+need "perl" perl -MExtUtils::MakeMaker -MTest::More -e 1
+need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
 need "libpcap0.8" library "libpcap.so"
 case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
 x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
@@ -50,6 +52,7 @@ esac
 peer "ruby-tokyocabinet" ruby_library tokyocabinet
 peer "ruby-moneta" ruby_library moneta
 peer "ruby-thrift" ruby_library thrift
+peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
 peer "thrift-compiler" command -v thrift
 peer "pypy3" command -v pypy3
 

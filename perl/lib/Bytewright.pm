@@ -1,0 +1,91 @@
+package Bytewright;
+
+use 5.030;
+use warnings;
+
+our $VERSION = '0.1.0';
+
+use Bytewright::Error;
+use XSLoader;
+
+XSLoader::load("Bytewright", $VERSION);
+
+# All but the ADB are loaded with it, so that one `use Bytewright` is enough for `tie`.
+require Bytewright::HashTable;
+require Bytewright::TreeTable;
+require Bytewright::Scan;
+require Bytewright::Cursor;
+require Bytewright::Snapshot;
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Bytewright - tables of byte strings in a fraction of a hash's memory, hashed or ordered, in memory or in a file
+
+=head1 SYNOPSIS
+
+    use Bytewright;
+
+    tie my %seen, "Bytewright::HashTable";
+    $seen{"10.0.0.1"} = "2026-11-20";
+
+    my $users = Bytewright::TreeTable->new(file => "users.bwt");
+    $users->txn(sub {
+        $users->put("user:ada", "1815");
+        $users->incr("visits");
+    });
+    my $scan = $users->prefix("user:");
+    while (my ($key, $value) = $scan->next) {
+        print "$key $value\n";
+    }
+
+=head1 DESCRIPTION
+
+Bytewright reads, decodes and keeps bulk binary data at native speed. This is its Perl face, of which there are
+
+=over
+
+=item L<Bytewright::HashTable>, L<Bytewright::TreeTable>
+
+tables, tied to a hash or as objects; L<Bytewright::Table> documents their methods, with L<Bytewright::Scan>,
+L<Bytewright::Cursor>, L<Bytewright::Snapshot> and L<Bytewright::Transaction>
+
+=item L<Bytewright::ADB>
+
+the same with the methods of C<TokyoCabinet::ADB>
+
+=item L<Bytewright::Error>
+
+what all of them die with
+
+=back
+
+The guide is F<docs/guides/perl.md>.
+
+=head1 FUNCTIONS
+
+=head2 version
+
+    Bytewright::version()
+
+The version of the library that this module was built with, as text.
+
+=head1 PROCESSES AND THREADS
+
+A child that was forked has a copy of a table in memory. A table in a file belongs to the process that opened it: a child
+opens it again, and gets an error of the kind C<closed> from the object that it inherited.
+
+An ithread makes tables of its own. In a new one, the objects of the thread that made it are there, and each of their methods
+dies with an error of the kind C<closed>. End C<each> over a tied hash before a thread is made: Perl frees the entry that it is
+at twice.
+
+=head1 LICENSE
+
+MIT.
+
+=cut

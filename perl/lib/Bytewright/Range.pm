@@ -1,0 +1,29 @@
+package Bytewright::Range;
+
+# The options that select entries of an ordered table or its snapshot.
+
+use 5.030;
+use warnings;
+
+use Bytewright::Error;
+
+my @BOUNDS = qw(from to prefix);
+my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);
+
+sub scan {
+    my ($entries, %range) = @_;
+    my ($unknown) = sort(grep { !$KNOWN{$_} } keys(%range));
+    Bytewright::Error::_refuse("expected from, to, prefix, reverse or limit as an option, found $unknown") if defined($unknown);
+    my $limit = $range{limit};
+    Bytewright::Error::_refuse("expected a whole number above 0 as limit, found $limit")
+        if defined($limit) && $limit !~ /\A[1-9][0-9]*\z/;
+    return $entries->_scan(@range{@BOUNDS}, !!$range{reverse}, $limit // 0);
+}
+
+# Key and value of the first entry of a range, or an empty list.
+sub first {
+    my ($entries, %range) = @_;
+    return scan($entries, %range, limit => 1)->next;
+}
+
+1;

@@ -1,0 +1,280 @@
+package Bytewright::Table;
+
+use 5.030;
+use warnings;
+
+use Bytewright ();
+use Bytewright::Error;
+use Bytewright::Range;
+use Bytewright::Transaction;
+use Time::HiRes ();
+
+# What the C interface calls them.
+my %SYNC = (interval => 0, commit => 1, never => 2);
+my %OF_FILES   = map { $_ => 1 } qw(create read_only verify sync timeout);
+my %OPTIONS    = (%OF_FILES, map { $_ => 1 } qw(file utf8));
+# Seconds between two looks whether the writer has gone: Perl's signal handlers run between them.
+my $WAIT_MAX = 0.1;
+
+sub new {
+    my ($class, %options) = @_;
+    my @unknown = sort(grep { !$OPTIONS{$_} } keys(%options));
+    Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%OPTIONS)))]} as an option, found $unknown[0]") if @unknown;
+    my $self = bless \my($table), $class;
+    $self->_attach(0);
+    return $self->_open_file(%options, kind => $class->_kind) if defined($options{file});
+    my ($useless) = sort(grep { $OF_FILES{$_} } keys(%options));
+    Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if $useless;
+    $self->_create($class->_kind, !!$options{utf8});
+    return $self;
+}
+
+sub TIEHASH { goto &new }
+
+sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $_[0]") }
+
+sub _open_file {
+    my ($self, %options) = @_;
+    my $path = $options{file};
+    Bytewright::Error::_refuse("expected a path as file, found a reference") if ref($path) && !overload::Method($path, '""');
+    $path = "$path";
+    utf8::encode($path) unless utf8::downgrade($path, 1);
+    Bytewright::Error::_refuse("expected a path without a zero byte as file, found one with it") if $path =~ /\0/;
+    my $name = $options{sync} // "interval";
+    my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
+    my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
+    my $end  = Time::HiRes::time() + ($options{timeout} // 0);
+    until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
+        my $error = $@;
+        die $error if !ref($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
+    }
+    return $self;
+}
+
+sub _shortly {
+    my ($end) = @_;
+    my $left = $end - Time::HiRes::time();
+    return $left < 0 ? 0 : $left < $WAIT_MAX ? $left : $WAIT_MAX;
+}
+
+sub UNTIE {
+    my ($self, $others) = @_;
+    $self->close if !$others;
+    return;
+}
+
+sub put_many {
+    my $self = shift;
+    return $self->_put_many(%{ $_[0] }) if @_ == 1 && ref($_[0]) eq "HASH";
+    Bytewright::Error::_refuse("expected keys with values, found a key without a value") if @_ % 2;
+    return $self->_put_many(@_);
+}
+
+sub scan   { my $self = shift; return $self->_scan(undef, undef, undef, 0, 0) }
+sub keys   { return $_[0]->scan->keys }
+sub values { return $_[0]->scan->values }
+
+sub txn { goto &transaction }
+
+sub transaction {
+    my ($self, $work) = @_;
+    my $transaction = Bytewright::Transaction->_begin($self);
+    return $transaction if !$work;
+    my @answer = wantarray ? $work->($self) : scalar($work->($self));
+    $transaction->commit;
+    return wantarray ? @answer : $answer[0];
+}
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Bytewright::Table - the methods that hashed and ordered tables have
+
+=head1 SYNOPSIS
+
+    use Bytewright;
+
+    tie my %ages, "Bytewright::HashTable", file => "ages.bwh";
+    $ages{ada} = 36;
+    my $table = tied(%ages);
+    $table->get_many("ada", "bob");     # (36, undef)
+
+=head1 DESCRIPTION
+
+A table keeps strings of bytes by keys that are strings of bytes. L<Bytewright::HashTable> and L<Bytewright::TreeTable> are
+its classes. Tied to a hash it does what a hash does, but for this:
+
+=over
+
+=item *
+
+Values are strings. Numbers become their text, undef the empty string with Perl's warning. A reference is refused, unless it
+overloads C<"">.
+
+=item *
+
+Strings are bytes. One with a character above 255 is refused; with C<< utf8 => 1 >> strings are characters, and the table keeps
+them in UTF-8.
+
+=item *
+
+C<each>, C<keys> and C<values> walk the table as it was when they began, without the entries that went since. Changing it
+meanwhile is fine. Entries come in the order of their last write from a HashTable, in that of their keys from a TreeTable.
+
+=item *
+
+C<keys(%hash)> walks over all keys, even to count them; C<scalar(%hash)> does not.
+
+=item *
+
+In a file, each change is a commit; C<txn> makes one of many.
+
+=back
+
+=head1 METHODS
+
+All of them die with a L<Bytewright::Error>.
+
+=head2 new
+
+    Bytewright::HashTable->new(%options)
+
+A table in memory, or with C<file> the one in this file. C<tie> takes the same options:
+
+    file       the path; a new file is named .bwh (hashed) or .bwt (ordered)
+    utf8       keys and values are text
+    create     make the file where it is missing (1)
+    read_only  never write, and read beside others who do (0)
+    verify     check all of the file first (0)
+    sync       when commits are made to survive a power cut: "interval" (within a second), "commit", "never"
+    timeout    seconds to wait for another process that writes (0)
+
+Other writers are waited for in short steps, so that signal handlers run.
+
+=head2 get
+
+    $table->get($key)
+
+The value, or undef.
+
+=head2 get_many
+
+    $table->get_many(@keys)
+
+The values in the order of the keys, undef for a key without one.
+
+=head2 exists
+
+    $table->exists($key)
+
+=head2 put
+
+    $table->put($key, $value)
+
+Sets the value of a key.
+
+=head2 put_many
+
+    $table->put_many(%entries)
+    $table->put_many(\%entries)
+
+Sets all of them or, on an error, none.
+
+=head2 create
+
+    $table->create($key, $value)
+
+Sets the value of a key that has none, and answers whether it did.
+
+=head2 append
+
+    $table->append($key, $bytes)
+
+Adds bytes to the end of a value.
+
+=head2 increment
+
+    $table->increment($key, $by)
+
+Adds C<$by>, or 1, to a value that is a whole number in decimal digits (0 where there is none), and answers the sum. C<incr> is
+the same.
+
+=head2 incr
+
+See C<increment>.
+
+=head2 delete
+
+    $table->delete($key)
+
+Removes an entry, and answers whether there was one. C<out> is the same.
+
+=head2 out
+
+See C<delete>.
+
+=head2 clear
+
+Removes all entries.
+
+=head2 count
+
+The number of entries.
+
+=head2 keys
+
+All keys, in the table's order.
+
+=head2 values
+
+All values, in the order of their keys.
+
+=head2 scan
+
+A L<Bytewright::Scan> over all entries as they are now.
+
+=head2 snapshot
+
+A L<Bytewright::Snapshot>: the table as it is now, at a cost that does not depend on its size.
+
+=head2 transaction
+
+    $table->transaction(sub { ... })
+    my $txn = $table->transaction;
+
+Calls the function, and keeps its changes when it returns, all of them together; where it dies, or is left in another way, none.
+Answers what the function answered. Without a function it answers a L<Bytewright::Transaction>. One inside of another is a
+savepoint.
+
+=head2 txn
+
+See C<transaction>.
+
+=head2 sync
+
+Returns when everything committed survives a power cut.
+
+=head2 compact
+
+Frees the space of entries that are gone.
+
+=head2 stat
+
+A reference to a hash: C<records>, C<live_bytes>, C<dead_bytes>, C<pinned_bytes>, C<index_bytes>, C<memory_bytes>,
+C<file_bytes>.
+
+=head2 close
+
+Closes the table; a transaction that is open is taken back. C<untie> does so, too, where nothing else refers to the table, and
+so does the end of the object.
+
+=head2 is_closed
+
+Whether it was closed.
+
+=cut

@@ -1,0 +1,48 @@
+# Goal: an ithread makes objects of its own, and those of its parent neither work nor break there.
+# Method: threads that have objects of all kinds when they begin, use them, and end.
+use 5.030;
+use warnings;
+
+use Config;
+use Test::More;
+
+BEGIN {
+    plan(skip_all => "this perl has no ithreads") if !$Config{useithreads};
+}
+
+use threads;
+
+use Bytewright;
+use Bytewright::ADB;
+
+my $table = tie(my %hash, "Bytewright::HashTable");
+$hash{a} = 1;
+my $tree = Bytewright::TreeTable->new;
+$tree->put(b => 2);
+my $adb = Bytewright::ADB->new;
+$adb->open("*");
+my %made = (snapshot => $tree->snapshot, scan => $tree->scan, cursor => $tree->cursor);
+my $txn  = $tree->txn;
+
+sub kind_of { my ($work) = @_; return eval { $work->(); 1 } ? "worked" : ref($@) ? $@->kind . ": " . $@->message : $@ }
+
+for my $round (1 .. 3) {
+    my @told = threads->create({ context => "list" }, sub {
+        my $own = Bytewright::HashTable->new;
+        $own->put(mine => 3);
+        return (
+            kind_of(sub { $table->get("a") }), kind_of(sub { $hash{a} }), kind_of(sub { $adb->get("a") }),
+            kind_of(sub { $made{snapshot}->get("b") }), kind_of(sub { $made{scan}->next }), kind_of(sub { $made{cursor}->first }),
+            $own->get("mine"),
+        );
+    })->join;
+    is(pop(@told), 3, "a thread has tables of its own");
+    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor), found another one: make one here$/,
+        "and not those of its parent") for @told;
+}
+is($hash{a}, 1, "which has them still");
+is($tree->get("b"), 2);
+ok($txn->commit, "its transaction is open");
+is(scalar($made{snapshot}->count), 1);
+
+done_testing();

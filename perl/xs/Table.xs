@@ -1,0 +1,414 @@
+MODULE = Bytewright    PACKAGE = Bytewright::Table
+
+void
+_attach(self, is_answering)
+    SV *self
+    bool is_answering
+CODE:
+    Table *table;
+    Newxz(table, 1, Table);
+    table->is_answering = is_answering;
+    attach(aTHX_ self, &table_kind, table);
+
+void
+_create(self, kind, is_text)
+    SV *self
+    U32 kind
+    bool is_text
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    table->is_text = is_text;
+    if (bw_table_new(kind, &table->table, &error)) die_of(aTHX_ &error);
+
+void
+_open(self, path, kind, sync, create, read_only, verify, timeout, is_text)
+    SV *self
+    const char *path
+    U32 kind
+    U32 sync
+    bool create
+    bool read_only
+    bool verify
+    double timeout
+    bool is_text
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_open_options options = BW_OPEN_OPTIONS_INIT;
+    Table *table = table_of(self);
+    options.kind = kind;
+    options.sync = sync;
+    options.create = create;
+    options.read_only = read_only;
+    options.verify = verify;
+    options.wait = timeout;
+    table->is_text = is_text;
+    if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);
+
+void
+close(self)
+    SV *self
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    bw_table *open = table->table;
+    table->table = NULL;
+    table->depth = 0;
+    end_walk(table);
+    if (bw_table_close(open, &error)) fail(aTHX_ table, &error);
+
+bool
+is_closed(self)
+    SV *self
+CODE:
+    RETVAL = table_of(self)->table == NULL;
+OUTPUT:
+    RETVAL
+
+SV *
+_failure(self)
+    SV *self
+CODE:
+    Table *table = table_of(self);
+    RETVAL = table->failure ? newSVsv(table->failure) : newSV(0);
+OUTPUT:
+    RETVAL
+
+void
+_set_failure(self, failure)
+    SV *self
+    SV *failure
+CODE:
+    Table *table = table_of(self);
+    SV *former = table->failure;
+    table->failure = newSVsv(failure);
+    SvREFCNT_dec(former);
+
+void
+get(self, key)
+    SV *self
+    SV *key
+ALIAS:
+    FETCH = 1
+PPCODE:
+    SV *plain_key = plain(key, "a key");
+    Table *table = table_of(self);
+    SV *value = NULL;
+    PERL_UNUSED_VAR(ix);
+    if (is_open(aTHX_ table)) value = value_of(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    PUSHs(value ? value : &PL_sv_undef);
+
+bool
+exists(self, key)
+    SV *self
+    SV *key
+ALIAS:
+    EXISTS = 1
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    SV *plain_key = plain(key, "a key");
+    Table *table = table_of(self);
+    PERL_UNUSED_VAR(ix);
+    RETVAL = FALSE;
+    if (is_open(aTHX_ table)) {
+        const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+        const bw_status status = bw_table_contains(table->table, slice.data, slice.len, &error);
+        if (IS_FAILURE(status)) fail(aTHX_ table, &error);
+        RETVAL = status == BW_STATUS_OK;
+    }
+OUTPUT:
+    RETVAL
+
+bool
+put(self, key, value)
+    SV *self
+    SV *key
+    SV *value
+ALIAS:
+    STORE = 1
+    create = 2
+    append = 3
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    SV *plain_key = plain(key, "a key");
+    SV *plain_value = plain(value, "a value");
+    /* Its code may have changed the key. */
+    SV *last_key = LIKELY(plain_value == value) ? plain_key : plain(plain_key, "a key");
+    Table *table = table_of(self);
+    RETVAL = FALSE;
+    if (is_open(aTHX_ table)) {
+        const bool is_text = table->is_text;
+        const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
+        const bw_slice v = bytes(aTHX_ plain_value, is_text, "a value");
+        const bw_status status = ix < 2  ? bw_table_put(table->table, k.data, k.len, v.data, v.len, &error)
+                                 : ix == 2 ? bw_table_create(table->table, k.data, k.len, v.data, v.len, &error)
+                                           : bw_table_append(table->table, k.data, k.len, v.data, v.len, &error);
+        if (UNLIKELY(IS_FAILURE(status))) fail(aTHX_ table, &error);
+        RETVAL = status == BW_STATUS_OK;
+    }
+OUTPUT:
+    RETVAL
+
+bool
+delete(self, key)
+    SV *self
+    SV *key
+ALIAS:
+    out = 1
+CODE:
+    SV *plain_key = plain(key, "a key");
+    Table *table = table_of(self);
+    PERL_UNUSED_VAR(ix);
+    RETVAL = FALSE;
+    if (is_open(aTHX_ table)) RETVAL = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+OUTPUT:
+    RETVAL
+
+void
+DELETE(self, key)
+    SV *self
+    SV *key
+PPCODE:
+    SV *plain_key = plain(key, "a key");
+    Table *table = table_of(self);
+    SV *value = NULL;
+    if (is_open(aTHX_ table)) {
+        const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+        value = value_of(aTHX_ table, slice);
+        if (value) remove_entry(aTHX_ table, slice);
+    }
+    PUSHs(value ? value : &PL_sv_undef);
+
+void
+get_many(self, ...)
+    SV *self
+PPCODE:
+    const size_t count = (size_t)items - 1;
+    const bool is_text = table_of(self)->is_text;
+    const bw_slice *keys = slices_of(aTHX_ &ST(1), count, is_text, "a key", "a key");
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    Values values = {NULL, 0, 0, NULL, NULL, FALSE};
+    size_t place, start = 0;
+    bw_status status;
+    values.ends = (size_t *)mortal_memory(aTHX_ count * sizeof(size_t));
+    values.found = (bool *)mortal_memory(aTHX_ count * sizeof(bool));
+    EXTEND(SP, (SSize_t)count);
+    if (!is_open(aTHX_ table)) XSRETURN_EMPTY;
+    ENTER;
+    status = bw_table_get_many(table->table, keys, count, keep_value, &values, &error);
+    SAVEDESTRUCTOR(free, values.data);
+    if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    if (values.is_full) die_with(aTHX_ "limit", "expected memory for the values of %" UVuf " keys, found too little", (UV)count);
+    for (place = 0; place < count; place++) {
+        PUSHs(values.found[place] ? string(aTHX_ (const uint8_t *)values.data + start, values.ends[place] - start, is_text)
+                                  : &PL_sv_undef);
+        start = values.ends[place];
+    }
+    LEAVE;
+
+void
+_put_many(self, ...)
+    SV *self
+PPCODE:
+    const size_t count = ((size_t)items - 1) / 2;
+    const bw_slice *both = slices_of(aTHX_ &ST(1), count * 2, table_of(self)->is_text, "a key", "a value");
+    bw_slice *keys = (bw_slice *)mortal_memory(aTHX_ count * sizeof(bw_slice));
+    bw_slice *values = (bw_slice *)mortal_memory(aTHX_ count * sizeof(bw_slice));
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    size_t place;
+    for (place = 0; place < count; place++) {
+        keys[place] = both[2 * place];
+        values[place] = both[2 * place + 1];
+    }
+    if (is_open(aTHX_ table) && bw_table_put_many(table->table, keys, values, count, &error)) die_of(aTHX_ &error);
+    XSRETURN_EMPTY;
+
+IV
+increment(self, key, by = 1)
+    SV *self
+    SV *key
+    IV by
+ALIAS:
+    incr = 1
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    int64_t sum = 0;
+    SV *plain_key = plain(key, "a key");
+    Table *table = table_of(self);
+    PERL_UNUSED_VAR(ix);
+    if (is_open(aTHX_ table)) {
+        const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+        if (bw_table_increment(table->table, slice.data, slice.len, by, &sum, &error)) die_of(aTHX_ &error);
+    }
+    RETVAL = (IV)sum;
+OUTPUT:
+    RETVAL
+
+UV
+count(self)
+    SV *self
+ALIAS:
+    SCALAR = 1
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t len = 0;
+    Table *table = table_of(self);
+    PERL_UNUSED_VAR(ix);
+    if (is_open(aTHX_ table) && bw_table_len(table->table, &len, &error)) fail(aTHX_ table, &error);
+    RETVAL = (UV)len;
+OUTPUT:
+    RETVAL
+
+bool
+clear(self)
+    SV *self
+ALIAS:
+    CLEAR   = 1
+    sync    = 2
+    compact = 3
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    RETVAL = FALSE;
+    if (is_open(aTHX_ table)) {
+        const bw_status status = ix < 2    ? bw_table_clear(table->table, &error)
+                                 : ix == 2 ? bw_table_sync(table->table, &error)
+                                           : bw_table_compact(table->table, &error);
+        if (IS_FAILURE(status)) fail(aTHX_ table, &error);
+        if (ix < 2) table->lost_entries = TRUE;
+        RETVAL = status == BW_STATUS_OK;
+    }
+OUTPUT:
+    RETVAL
+
+void
+FIRSTKEY(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    SV *key = &PL_sv_undef;
+    end_walk(table);
+    if (is_open(aTHX_ table)) {
+        table->lost_entries = FALSE;
+        if (bw_table_scan(table->table, NULL, &table->walk, &error))
+            fail(aTHX_ table, &error);
+        else
+            key = next_key(aTHX_ table);
+    }
+    PUSHs(key);
+
+void
+NEXTKEY(self, last)
+    SV *self
+    SV *last
+PPCODE:
+    Table *table = table_of(self);
+    PERL_UNUSED_VAR(last);
+    PUSHs(is_open(aTHX_ table) ? next_key(aTHX_ table) : &PL_sv_undef);
+
+void
+stat(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_stat found;
+    Table *table = table_of(self);
+    HV *figures = newHV();
+    SV *answer = sv_2mortal(newRV_noinc((SV *)figures));
+    Zero(&found, 1, bw_stat);
+    if (is_open(aTHX_ table) && bw_table_stat(table->table, &found, &error)) die_of(aTHX_ &error);
+    (void)hv_stores(figures, "records", newSVuv((UV)found.records));
+    (void)hv_stores(figures, "live_bytes", newSVuv((UV)found.live_bytes));
+    (void)hv_stores(figures, "dead_bytes", newSVuv((UV)found.dead_bytes));
+    (void)hv_stores(figures, "pinned_bytes", newSVuv((UV)found.pinned_bytes));
+    (void)hv_stores(figures, "index_bytes", newSVuv((UV)found.index_bytes));
+    (void)hv_stores(figures, "memory_bytes", newSVuv((UV)found.memory_bytes));
+    (void)hv_stores(figures, "file_bytes", newSVuv((UV)found.file_bytes));
+    PUSHs(answer);
+
+unsigned
+_begin(self)
+    SV *self
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table)) {
+        if (bw_table_begin(table->table, &error)) die_of(aTHX_ &error);
+        table->depth++;
+    }
+    RETVAL = table->depth;
+OUTPUT:
+    RETVAL
+
+unsigned
+_depth(self)
+    SV *self
+CODE:
+    RETVAL = table_of(self)->depth;
+OUTPUT:
+    RETVAL
+
+void
+_end(self, is_kept)
+    SV *self
+    bool is_kept
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table) && table->depth) {
+        bw_status status = is_kept ? bw_table_commit(table->table, &error) : bw_table_abort(table->table, &error);
+        table->depth--;
+        table->lost_entries = TRUE;
+        if (status) die_of(aTHX_ &error);
+    }
+
+void
+_scan(self, from, to, prefix, reverse, limit)
+    SV *self
+    SV *from
+    SV *to
+    SV *prefix
+    bool reverse
+    UV limit
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_scan *scan = NULL;
+    const bool is_text = table_of(self)->is_text;
+    const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, is_text);
+    Table *table = table_of(self);
+    if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
+    if (bw_table_scan(table->table, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
+    PUSHs(scan_object(aTHX_ scan, is_text));
+
+void
+snapshot(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    bw_snapshot *snapshot = NULL;
+    Snapshot *handle;
+    if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
+    if (bw_table_snapshot(table->table, &snapshot, &error)) die_of(aTHX_ &error);
+    Newxz(handle, 1, Snapshot);
+    handle->snapshot = snapshot;
+    handle->is_text = table->is_text;
+    PUSHs(object(aTHX_ "Bytewright::Snapshot", &snapshot_kind, handle));
+
+void
+cursor(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    bw_cursor *cursor = NULL;
+    Cursor *handle;
+    if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
+    if (bw_table_cursor(table->table, &cursor, &error)) die_of(aTHX_ &error);
+    Newxz(handle, 1, Cursor);
+    handle->cursor = cursor;
+    handle->is_text = table->is_text;
+    PUSHs(object(aTHX_ "Bytewright::Cursor", &cursor_kind, handle));

@@ -1,0 +1,75 @@
+/* Perl's strings as bytes, and bytes as Perl's strings. */
+
+#define IS_FAILURE(status) ((int)(status) >= (int)BW_STATUS_IO)
+
+/* The SV, or a mortal copy, without magic and overloading: reading its bytes afterwards runs no Perl code, which could
+ * change a string whose bytes were taken before. */
+static SV *plain_slow(pTHX_ SV *sv, const char *what) {
+    SV *copy;
+    SvGETMAGIC(sv);
+    if (SvROK(sv) && !SvAMAGIC(sv))
+        die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s", what, sv_reftype(SvRV(sv), FALSE));
+    if (!SvGMAGICAL(sv) && !SvROK(sv) && SvOK(sv)) return sv;
+    copy = sv_newmortal();
+    sv_copypv_nomg(copy, sv);
+    return copy;
+}
+
+#define plain(sv, what) \
+    (LIKELY((SvFLAGS(sv) & (SVf_POK | SVs_GMG | SVf_ROK)) == SVf_POK) ? (sv) : plain_slow(aTHX_ (sv), (what)))
+
+/* Makes all of them plain, until none of their code ran any more: it could have changed those before. */
+static void make_plain(pTHX_ SV **svs, size_t count, const char *even, const char *odd) {
+    bool has_run;
+    do {
+        size_t place;
+        has_run = FALSE;
+        for (place = 0; place < count; place++) {
+            SV *made = svs[place] ? plain(svs[place], place % 2 ? odd : even) : NULL;
+            has_run = has_run || made != svs[place];
+            svs[place] = made;
+        }
+    } while (has_run);
+}
+
+static bw_slice bytes_slow(pTHX_ SV *sv, bool is_text, const char *what) {
+    bw_slice slice;
+    STRLEN len;
+    const char *start = SvPV_nomg_const(sv, len);
+    if (is_text ? !SvUTF8(sv) && !is_utf8_invariant_string((const U8 *)start, len) : !!SvUTF8(sv)) {
+        SV *copy = newSVpvn_flags(start, len, SVs_TEMP | SvUTF8(sv));
+        if (is_text)
+            sv_utf8_upgrade_nomg(copy);
+        else if (!sv_utf8_downgrade(copy, TRUE))
+            die_with(aTHX_ "argument", "expected bytes as %s, found a character above 255; encode it, or open with utf8 => 1",
+                     what);
+        start = SvPV_nomg_const(copy, len);
+    }
+    slice.data = (const uint8_t *)start;
+    slice.len = len;
+    return slice;
+}
+
+/* The bytes of an SV that is plain; of a text its UTF-8. They are there as long as the SV, or until the statement ends. */
+PERL_STATIC_INLINE bw_slice bytes(pTHX_ SV *sv, bool is_text, const char *what) {
+    if (LIKELY(!is_text && (SvFLAGS(sv) & (SVf_POK | SVf_UTF8)) == SVf_POK)) {
+        bw_slice slice;
+        slice.data = (const uint8_t *)SvPVX_const(sv);
+        slice.len = SvCUR(sv);
+        return slice;
+    }
+    return bytes_slow(aTHX_ sv, is_text, what);
+}
+
+/* A mortal string of these bytes; of a text its characters. */
+PERL_STATIC_INLINE SV *string(pTHX_ const uint8_t *data, size_t len, bool is_text) {
+    U32 flags = SVs_TEMP;
+    if (is_text && !is_utf8_invariant_string((const U8 *)data, len)) {
+        const U8 *end;
+        if (!is_utf8_string_loc((const U8 *)data, len, &end))
+            die_with(aTHX_ "format", "expected UTF-8, found the byte 0x%02X after %" UVuf " bytes of a key or value; open without utf8",
+                     *end, (UV)(end - (const U8 *)data));
+        flags |= SVf_UTF8;
+    }
+    return newSVpvn_flags(len ? (const char *)data : "", len, flags);
+}

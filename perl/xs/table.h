@@ -1,0 +1,140 @@
+/* What the methods of tables have in common. */
+
+/* What a method with no answer answers, where a failure is kept for the method `error`. */
+static void fail(pTHX_ Table *table, bw_error *error) {
+    if (!table->is_answering) die_of(aTHX_ error);
+    SvREFCNT_dec(table->failure);
+    table->failure = NULL;
+    table->failure = SvREFCNT_inc(error_object(aTHX_ error));
+}
+
+/* Whether the table is open; where it is not, dies or answers false. */
+PERL_STATIC_INLINE bool is_open(pTHX_ const Table *table) {
+    if (LIKELY(table->table != NULL)) return TRUE;
+    if (!table->is_answering) die_with(aTHX_ "closed", "expected an open table, found it closed");
+    return FALSE;
+}
+
+/* The value of a key as a mortal string, or null. */
+static SV *value_of(pTHX_ Table *table, bw_slice key) {
+    bw_error error = BW_ERROR_INIT;
+    const bw_status status = bw_table_get(table->table, key.data, key.len, &table->value, &error);
+    SV *value;
+    if (status == BW_STATUS_NONE) return NULL;
+    if (UNLIKELY(IS_FAILURE(status))) {
+        fail(aTHX_ table, &error);
+        return NULL;
+    }
+    value = string(aTHX_ table->value.data, table->value.len, table->is_text);
+    if (UNLIKELY(table->value.capacity > KEPT_VALUE_BYTES_MAX)) bw_buffer_free(&table->value);
+    return value;
+}
+
+/* Removes the entry of a key; whether there was one. */
+static bool remove_entry(pTHX_ Table *table, bw_slice key) {
+    bw_error error = BW_ERROR_INIT;
+    const bw_status status = bw_table_delete(table->table, key.data, key.len, &error);
+    if (IS_FAILURE(status)) fail(aTHX_ table, &error);
+    if (status == BW_STATUS_OK) table->lost_entries = TRUE;
+    return status == BW_STATUS_OK;
+}
+
+/* The next key of the walk that is still there as a mortal string, or undef after the last. */
+static SV *next_key(pTHX_ Table *table) {
+    bw_error error = BW_ERROR_INIT;
+    bw_slice key, value;
+    bw_status status;
+    while (table->walk && (status = bw_scan_next(table->walk, &key, &value, &error)) != BW_STATUS_NONE) {
+        if (!IS_FAILURE(status) && table->lost_entries)
+            status = bw_table_contains(table->table, key.data, key.len, &error);
+        if (status == BW_STATUS_OK) return string(aTHX_ key.data, key.len, table->is_text);
+        if (IS_FAILURE(status)) {
+            end_walk(table);
+            fail(aTHX_ table, &error);
+        }
+    }
+    end_walk(table);
+    return &PL_sv_undef;
+}
+
+/* Memory of this many bytes that is freed when the statement ends or dies. */
+static void *mortal_memory(pTHX_ size_t len) {
+    SV *memory = sv_2mortal(newSV(len ? len : 1));
+    return SvPVX(memory);
+}
+
+/* The arguments from `first` on, each a slice. */
+static bw_slice *slices_of(pTHX_ SV **arguments, size_t count, bool is_text, const char *even, const char *odd) {
+    bw_slice *slices = (bw_slice *)mortal_memory(aTHX_ count * sizeof(bw_slice));
+    SV **plains = (SV **)mortal_memory(aTHX_ count * sizeof(SV *));
+    size_t place;
+    Copy(arguments, plains, count, SV *);
+    make_plain(aTHX_ plains, count, even, odd);
+    for (place = 0; place < count; place++) slices[place] = bytes(aTHX_ plains[place], is_text, place % 2 ? odd : even);
+    return slices;
+}
+
+/* Values of many keys, one behind the other: strings are made of them when the library has returned. */
+typedef struct {
+    char *data;
+    size_t len, capacity;
+    size_t *ends; /* where each value ends */
+    bool *found;
+    bool is_full;
+} Values;
+
+static void keep_value(void *context, size_t place, const bw_slice *value) {
+    Values *values = (Values *)context;
+    const size_t len = value ? value->len : 0;
+    values->found[place] = value != NULL;
+    if (len > values->capacity - values->len && !values->is_full) {
+        const size_t capacity = (values->len + len) * 2;
+        char *data = (char *)realloc(values->data, capacity);
+        if (data) {
+            values->data = data;
+            values->capacity = capacity;
+        }
+        values->is_full = !data;
+    }
+    if (len && !values->is_full) {
+        memcpy(values->data + values->len, value->data, len);
+        values->len += len;
+    }
+    values->ends[place] = values->len;
+}
+
+/* A range by its bounds, of which those that are undef do not apply. The bounds are there while the arguments are. */
+static bw_range range_of(pTHX_ SV *from, SV *to, SV *prefix, bool reverse, UV limit, bool is_text) {
+    bw_range range = BW_RANGE_INIT;
+    SV *bounds[3];
+    SvGETMAGIC(from);
+    SvGETMAGIC(to);
+    SvGETMAGIC(prefix);
+    bounds[0] = SvOK(from) ? from : NULL;
+    bounds[1] = SvOK(to) ? to : NULL;
+    bounds[2] = SvOK(prefix) ? prefix : NULL;
+    make_plain(aTHX_ bounds, 3, "a bound", "a bound");
+    range.has_first = bounds[0] != NULL;
+    range.has_last = bounds[1] != NULL;
+    if (bounds[0]) range.first = bytes(aTHX_ bounds[0], is_text, "a bound");
+    if (bounds[1]) range.last = bytes(aTHX_ bounds[1], is_text, "a bound");
+    if (bounds[2]) range.prefix = bytes(aTHX_ bounds[2], is_text, "a bound");
+    range.reverse = reverse;
+    range.limit = limit;
+    return range;
+}
+
+/* A Bytewright::Scan over this. */
+static SV *scan_object(pTHX_ bw_scan *scan, bool is_text) {
+    Scan *handle;
+    Newxz(handle, 1, Scan);
+    handle->scan = scan;
+    handle->is_text = is_text;
+    return object(aTHX_ "Bytewright::Scan", &scan_kind, handle);
+}
+
+/* Whether any bound applies: a hashed table takes no range. */
+static const bw_range *or_all(const bw_range *range) {
+    const bool applies = range->has_first || range->has_last || range->prefix.len || range->reverse || range->limit;
+    return applies ? range : NULL;
+}
