@@ -14,6 +14,7 @@ __all__ = [
     "Capture",
     "Cursor",
     "Flow",
+    "FlowStore",
     "Packet",
     "Records",
     "Rows",
@@ -146,6 +147,14 @@ class Capture:
     def close(self) -> None: ...
     def count_by(self, field: str) -> dict[int | str | None, int]: ...
     def info(self) -> dict[str, Any]: ...
+    def _merge_flows(
+        self, store: FlowStore, idle_timeout: float | None, active_timeout: float | None, max_flows: int
+    ) -> dict[str, Any]: ...
+
+@final
+class FlowStore:
+    def __new__(cls, path: str | PathLike[str]) -> FlowStore: ...
+    def close(self) -> None: ...
 
 @final
 class Rows(Generic[_R]):
@@ -155,6 +164,14 @@ class Rows(Generic[_R]):
     def batches(self) -> Iterator[Batch]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
+    def to_parquet(
+        self,
+        path: str | PathLike[str],
+        *,
+        timestamps: str = "ns",
+        signed: bool = False,
+        addresses: str = "text",
+    ) -> int: ...
     @staticmethod
     def _packets(
         sources: list[Any],

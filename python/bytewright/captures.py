@@ -92,6 +92,7 @@ def packets(source, *fields, rows=_ROWS, filter=None, inner=False, inflate="auto
 def flows(
     *sources,
     fields=(),
+    into=None,
     idle_timeout=None,
     active_timeout=None,
     max_flows=1_000_000,
@@ -100,8 +101,15 @@ def flows(
     inflate="auto",
     jobs=None,
 ):
-    """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`."""
+    """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`.
+
+    With `into` the flows of each capture are merged into a table file instead, in one transaction that is on disk when its
+    turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
+    `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
+    """
     options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    if into is not None:
+        return _merged(_sources(sources), into, (idle_timeout, active_timeout, max_flows), options)
     return Rows._flows(_sources(sources), list(fields), idle_timeout, active_timeout, max_flows, **options)
 
 
@@ -129,6 +137,14 @@ def count_by(source, field, *, filter=None, inner=False, inflate="auto", jobs=No
 def info(source, *, filter=None, inner=False, inflate="auto", jobs=None):
     """Reads all of a capture and says what it is: see `Capture.info`."""
     return _opened(source, filter, inner, inflate, jobs).info()
+
+
+def _merged(sources, path, limits, options):
+    store = _bytewright.FlowStore(path)
+    try:
+        return [_opened(source, **options)._merge_flows(store, *limits) for source in sources]
+    finally:
+        store.close()
 
 
 def _opened(source, filter, inner, inflate, jobs):

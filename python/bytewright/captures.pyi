@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
@@ -49,9 +49,11 @@ def packets(
     inflate: _Inflate = "auto",
     jobs: int | None = None,
 ) -> Rows[tuple[_Value, ...]]: ...
+@overload
 def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
+    into: None = None,
     idle_timeout: float | None = None,
     active_timeout: float | None = None,
     max_flows: int = 1_000_000,
@@ -60,6 +62,19 @@ def flows(
     inflate: _Inflate = "auto",
     jobs: int | None = None,
 ) -> Rows[Flow]: ...
+@overload
+def flows(
+    *sources: _Sources,
+    fields: Iterable[str] = (),
+    into: _Path,
+    idle_timeout: float | None = None,
+    active_timeout: float | None = None,
+    max_flows: int = 1_000_000,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> list[dict[str, Any]]: ...
 def calls(
     *sources: _Sources,
     fields: Iterable[str] = (),

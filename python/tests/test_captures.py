@@ -20,6 +20,7 @@ import tracemalloc
 
 import pyarrow
 import pytest
+from pyarrow import parquet
 
 import bytewright
 from bytewright import Call, Capture, Flow, Packet, _bytewright
@@ -98,6 +99,48 @@ def test_a_schema_says_what_its_fields_mean():
         field = schema.field(name)
         assert field.nullable == is_nullable and field.metadata[b"meaning"].decode() == meaning
     assert schema.metadata[b"bytewright.sources"].decode() == str(WEB)
+
+
+def test_a_parquet_file_has_the_rows(tmp_path):
+    names = ("ts", "src_ip", "dst_port")
+    path = tmp_path / "packets.parquet"
+    packets = bytewright.packets(WEB, *names)
+    assert packets.to_parquet(path) == 8760
+    assert parquet.read_table(path).cast(pyarrow.schema(packets)).equals(pyarrow.table(packets))
+    assert packets.to_parquet(path, timestamps="us", signed=True, addresses="binary") == 8760
+    schema = parquet.read_schema(path)
+    assert schema.names == ["ts", "ts_nanos", "src_ip", "dst_port"]
+    assert [str(schema.field(name).type) for name in ("ts", "src_ip", "dst_port")] == [
+        "timestamp[us, tz=UTC]",
+        "fixed_size_binary[16]",
+        "int32",
+    ]
+    before = path.read_bytes()
+    with pytest.raises(bytewright.FormatError):
+        bytewright.packets(__file__).to_parquet(path)
+    with pytest.raises(FileNotFoundError):
+        packets.to_parquet(tmp_path / "none" / "packets.parquet")
+    with pytest.raises(bytewright.ArgumentError, match='expected timestamps to be "ns" or "us"'):
+        packets.to_parquet(path, timestamps="ms")
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["packets.parquet"]
+
+
+def test_flows_are_merged_into_a_file_once(tmp_path):
+    path = tmp_path / "week.bwt"
+    paths = [WEB, SAMPLES / "vlan.pcapng"]
+    first = bytewright.flows(*paths, into=path)
+    assert [merge["file"] for merge in first] == [str(one) for one in paths]
+    assert all(merge["added"] and merge["flows"] >= merge["new_flows"] > 0 for merge in first)
+    assert first[0]["flows"] == first[0]["new_flows"] == len(list(bytewright.flows(WEB)))
+    again = bytewright.flows(WEB, into=path)[0]
+    assert not again["added"] and again["counted_as"] == str(WEB) and again["content_id"] == first[0]["content_id"]
+    with bytewright.TreeTable.open(path, text=False, read_only=True) as table:
+        kept = sum(1 for key in table if key[0] in (4, 6))
+    assert kept == first[0]["new_flows"] + first[1]["new_flows"]
+    missing = tmp_path / "none.bwt"
+    with pytest.raises(bytewright.FormatError):
+        bytewright.flows(__file__, into=missing)
+    assert not missing.exists()
 
 
 def test_a_batch_can_be_taken_as_often_as_wanted():

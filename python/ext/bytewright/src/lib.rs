@@ -21,7 +21,9 @@ mod native {
     use super::*;
 
     #[pymodule_export]
-    use crate::capture::{Batch, Batches, Call, Capture, Flow, Packet, Records, Rows, schema_of};
+    use crate::capture::{
+        Batch, Batches, Call, Capture, Flow, FlowStore, Packet, Records, Rows, schema_of,
+    };
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]

@@ -1,8 +1,8 @@
 //! Values of rows as Python's objects.
 
-use bytewright::batch::Value;
+use bytewright::batch::{Batch, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 /// The object for a value. Times are nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text.
 pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
@@ -20,4 +20,17 @@ pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'
             py.import("uuid")?.getattr("UUID")?.call1((py.None(), PyBytes::new(py, &bytes)))?
         }
     })
+}
+
+/// The values of a row by the names of its fields.
+pub(crate) fn row_to_dict<'py>(
+    py: Python<'py>,
+    batch: &Batch,
+    row: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (place, field) in batch.schema().fields().iter().enumerate() {
+        dict.set_item(field.name(), object(py, batch.value(row, place))?)?;
+    }
+    Ok(dict)
 }

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallField, Methods};
@@ -111,4 +112,31 @@ pub(super) fn methods(
     };
     let methods = py.detach(|| guarded(|| load_methods(&idl, include, service)));
     Ok(Some(Arc::new(raised(py, methods)?)))
+}
+
+/// How rows leave for programs that lack some of our types.
+pub(super) fn export_options(
+    py: Python<'_>,
+    timestamps: &str,
+    signed: bool,
+    addresses: &str,
+) -> PyResult<ExportOptions> {
+    let timestamps = match timestamps {
+        "ns" => TimeUnit::Nanoseconds,
+        "us" => TimeUnit::Microseconds,
+        other => {
+            let message = format!("expected timestamps to be \"ns\" or \"us\", found {other:?}");
+            return Err(argument(py, message));
+        }
+    };
+    let addresses = match addresses {
+        "text" => AddressForm::Text,
+        "binary" => AddressForm::Binary,
+        other => {
+            let message =
+                format!("expected addresses to be \"text\" or \"binary\", found {other:?}");
+            return Err(argument(py, message));
+        }
+    };
+    Ok(ExportOptions { timestamps, signed, addresses })
 }

@@ -1,67 +1,48 @@
-//! What is known of a capture after reading all of it, as a dict.
+//! What is known of a capture, and what became of one that was merged, as dicts.
 
-use bytewright::packet::LinkType;
-use bytewright::scan::CaptureInfo;
-use bytewright::wire::Endian;
+use bytewright::Error;
+use bytewright::batch::Batch;
+use bytewright::scan::{CaptureInfo, CaptureMerge, FlowMergeField, InfoField};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::error::to_python;
+use crate::values::{object, row_to_dict};
 
 pub(super) fn to_dict<'py>(py: Python<'py>, info: &CaptureInfo) -> PyResult<Bound<'py, PyDict>> {
+    let batch = info.to_batch();
     let dict = PyDict::new(py);
-    let (major, minor) = info.version;
-    dict.set_item("file", &info.file)?;
-    dict.set_item("format", info.format.name())?;
-    dict.set_item("version", format!("{major}.{minor}"))?;
-    let byte_order = match info.byte_order {
-        Endian::Little => "little",
-        Endian::Big => "big",
-    };
-    dict.set_item("byte_order", byte_order)?;
-    dict.set_item("compression", info.compression.to_string())?;
-    for (name, number) in [
-        ("file_bytes", info.file_bytes),
-        ("content_bytes", info.content_bytes),
-        ("packets", info.packets),
-        ("bytes", info.bytes),
-        ("captured_bytes", info.captured_bytes),
-        ("sections", info.sections),
-    ] {
-        dict.set_item(name, number)?;
+    for (place, field) in InfoField::ALL.iter().enumerate() {
+        let value = match field {
+            InfoField::Interfaces => rows(py, &info.interface_rows())?,
+            InfoField::LinkTypes => rows(py, &info.link_type_rows())?,
+            InfoField::Damage => damage(py, info.damage.as_ref()),
+            _ => object(py, batch.value(0, place))?,
+        };
+        dict.set_item(field.name(), value)?;
     }
-    dict.set_item("first_ts", info.first_ts)?;
-    dict.set_item("last_ts", info.last_ts)?;
-    dict.set_item("interfaces", interfaces(py, info)?)?;
-    dict.set_item("link_types", link_types(py, info)?)?;
-    dict.set_item(
-        "damage",
-        info.damage.as_ref().map(|damage| to_python(py, damage).into_value(py)),
-    )?;
     Ok(dict)
 }
 
-fn interfaces<'py>(py: Python<'py>, info: &CaptureInfo) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for interface in &info.interfaces {
-        let dict = PyDict::new(py);
-        dict.set_item("link_type", interface.link_type)?;
-        dict.set_item("link_type_name", LinkType(interface.link_type).name())?;
-        dict.set_item("snaplen", interface.snaplen)?;
-        dict.set_item("time_unit", interface.clock.unit.to_string())?;
-        list.append(dict)?;
-    }
-    Ok(list)
+pub(super) fn merge_to_dict<'py>(
+    py: Python<'py>,
+    merge: &CaptureMerge,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = row_to_dict(py, &merge.to_batch(), 0)?;
+    dict.set_item(FlowMergeField::Damage.name(), damage(py, merge.damage.as_ref()))?;
+    Ok(dict)
 }
 
-fn link_types<'py>(py: Python<'py>, info: &CaptureInfo) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for (link_type, packets) in &info.link_types {
-        let dict = PyDict::new(py);
-        dict.set_item("link_type", link_type.0)?;
-        dict.set_item("name", link_type.name())?;
-        dict.set_item("packets", *packets)?;
-        list.append(dict)?;
+/// The exception that the damage would be raised as, or None.
+fn damage<'py>(py: Python<'py>, damage: Option<&Error>) -> Bound<'py, PyAny> {
+    match damage {
+        Some(damage) => to_python(py, damage).into_value(py).into_bound(py).into_any(),
+        None => py.None().into_bound(py),
     }
-    Ok(list)
+}
+
+/// A dict for each row.
+fn rows<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAny>> {
+    let rows = (0..batch.len()).map(|row| row_to_dict(py, batch, row));
+    Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any())
 }

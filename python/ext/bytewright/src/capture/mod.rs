@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytewright::scan::CaptureOptions;
-use bytewright::session::{self, Item, Pass};
+use bytewright::session::{self, FlowTableFile, Item, Pass};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use arguments::{capture_options, field_named};
+use arguments::{capture_options, field_named, flow_options};
 use host::PythonHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use rows::{Batch, Batches, Records, Rows, schema_of};
@@ -108,11 +108,47 @@ impl Capture {
         Ok(counts)
     }
 
+    /// Merges the flows into a file that is open; what became of it as a dict.
+    #[pyo3(name = "_merge_flows")]
+    fn merge_flows<'py>(
+        &self,
+        py: Python<'py>,
+        store: &FlowStore,
+        idle_timeout: Option<f64>,
+        active_timeout: Option<f64>,
+        max_flows: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
+        match self.result_of(py, self.capture.merge_flows(&store.0, limits))? {
+            Some(Item::Merge(merge)) => info::merge_to_dict(py, &merge),
+            _ => Ok(PyDict::new(py)),
+        }
+    }
+
     /// Reads all of the capture and says what it is, as a dict; `damage` is the error that ended it, or None.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.result_of(py, self.capture.info())? {
             Some(Item::Info(found)) => info::to_dict(py, &found),
             _ => Ok(PyDict::new(py)),
         }
+    }
+}
+
+/// A file that flows of captures are merged into, while it is open.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct FlowStore(FlowTableFile);
+
+#[pymethods]
+impl FlowStore {
+    /// The first capture makes the file, so that sources that are no captures leave none behind.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<FlowStore> {
+        let opened = py.detach(|| guarded(|| FlowTableFile::open_to_count(&path)));
+        raised(py, opened).map(FlowStore)
+    }
+
+    /// Closes it.
+    fn close(&self) -> PyResult<()> {
+        self.0.close(&PythonHost { object: None })
     }
 }

@@ -6,6 +6,7 @@ use std::thread;
 
 use bytewright::batch::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::export::ParquetFile;
 use bytewright::flow::{self, FlowField};
 use bytewright::packet::Field;
 use bytewright::rpc::{self, CallField};
@@ -17,11 +18,11 @@ use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use super::Capture;
 use super::arguments::{
-    call_fields, capture_options, flow_fields, flow_options, methods, packet_fields,
+    call_fields, capture_options, export_options, flow_fields, flow_options, methods, packet_fields,
 };
 use super::host::{PythonHost, StreamHost};
 use super::record::{Call, Flow, Packet};
-use crate::error::{argument, raised, to_python};
+use crate::error::{argument, guarded, raised, to_python};
 use crate::values;
 
 /// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
@@ -246,6 +247,37 @@ impl Rows {
         let schema =
             ArrowSchema::new(&schema, ExportOptions::default(), &self.origin().metadata(&schema));
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Writes the rows to a Parquet file, and returns their number. The file has its name when it is whole.
+    ///
+    /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
+    /// - `signed`: whether unsigned numbers become signed ones of the next width.
+    /// - `addresses`: "text", or "binary" for 16 bytes.
+    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text"))]
+    fn to_parquet(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        timestamps: &str,
+        signed: bool,
+        addresses: &str,
+    ) -> PyResult<u64> {
+        let options = export_options(py, timestamps, signed, addresses)?;
+        let schema = self.question.schema();
+        let metadata = self.origin().metadata(&schema);
+        let created =
+            py.detach(|| guarded(|| ParquetFile::create(&path, schema, options, &metadata)));
+        let mut file = raised(py, created)?;
+        let mut reading = self.read(py);
+        let mut count = 0;
+        while let Some(batch) = reading.next()? {
+            count += batch.len() as u64;
+            let written = py.detach(|| guarded(|| file.write(batch)));
+            raised(py, written)?;
+        }
+        let finished = py.detach(|| guarded(|| file.finish()));
+        raised(py, finished).map(|()| count)
     }
 
     fn __repr__(&self) -> String {

@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use bytewright::table::file::{SyncMode, TableKind};
-use bytewright::table::{Backup, BackupOptions, Stat};
+use bytewright::table::{Backup, BackupOptions, Stat, StatField};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -29,6 +29,7 @@ pub(crate) use transaction::Transaction;
 
 use crate::error::raised;
 use crate::strings::{NotText, Strings};
+use crate::values;
 
 /// Entries from which on some work is done without Python's lock: less takes a few milliseconds.
 const MANY_ENTRIES: u64 = 50_000;
@@ -353,7 +354,11 @@ impl Table {
             true => self.shared.read(py, |content| content.table()?.stat())?,
             false => self.shared.at_length(py, |content| content.table()?.stat())?,
         };
-        to_dict(py, &stat)
+        let dict = PyDict::new(py);
+        for field in StatField::ALL {
+            dict.set_item(field.name(), values::object(py, stat.value(*field))?)?;
+        }
+        Ok(dict)
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -396,23 +401,6 @@ impl Table {
 fn pair<'py>(py: Python<'py>, (key, value): (Object, Object)) -> PyResult<Bound<'py, PyTuple>> {
     let raised = |bytes: NotText| bytes.raised(py);
     PyTuple::new(py, [key.map_err(raised)?, value.map_err(raised)?])
-}
-
-/// Counts and sizes by their names.
-fn to_dict<'py>(py: Python<'py>, stat: &Stat) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, number) in [
-        ("records", stat.records),
-        ("live_bytes", stat.live_bytes),
-        ("dead_bytes", stat.dead_bytes),
-        ("pinned_bytes", stat.pinned_bytes),
-        ("index_bytes", stat.index_bytes),
-        ("memory_bytes", stat.memory_bytes),
-        ("file_bytes", stat.file_bytes),
-    ] {
-        dict.set_item(name, number)?;
-    }
-    Ok(dict)
 }
 
 /// Whether the end of a transaction waits for a disk.
