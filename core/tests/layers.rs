@@ -399,6 +399,19 @@ fn the_border_of_the_ruby_face_uses_no_class_above_it() {
 }
 
 #[test]
+fn the_border_of_the_python_face_has_all_its_unsafe_and_uses_nothing_above_it() {
+    for source in sources_below("../python/ext/bytewright/src") {
+        if source.module() == Some("border") {
+            let above: Vec<String> =
+                modules_used(&source).into_iter().filter(|used| used != "border").collect();
+            assert_eq!(above, Vec::<String>::new(), "{}", source.path);
+        } else {
+            assert!(!has_word(&source.code, "unsafe"), "{}", source.path);
+        }
+    }
+}
+
+#[test]
 fn the_drawing_in_architecture_is_the_table() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
     let drawn = drawn_layers(&fs::read_to_string(page).expect("UTF-8"));

@@ -11,6 +11,8 @@ Tables are dictionaries in a fraction of the memory, in memory or in a file that
 Captures are read in one pass, as packets, flows and Thrift calls, one by one or as columns that pyarrow, pandas, polars and
 DuckDB take as they are: `Capture`, `packets`, `flows`, `calls`, `count_by` and `info`.
 
+Other binary files are read and written by values and records: `Reader` and `Writer`.
+
 Every error of Bytewright is a `bytewright.Error`, except what the operating system refuses, which is an `OSError`,
 a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 """
@@ -30,6 +32,7 @@ from ._errors import (
     TruncatedError,
 )
 from .captures import Capture, calls, count_by, flows, info, packets
+from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
 __all__ = [
@@ -49,11 +52,13 @@ __all__ = [
     "LockError",
     "MissingLibraryError",
     "Packet",
+    "Reader",
     "Rows",
     "Snapshot",
     "TreeSnapshot",
     "TreeTable",
     "TruncatedError",
+    "Writer",
     "__version__",
     "calls",
     "count_by",

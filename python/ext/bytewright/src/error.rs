@@ -67,6 +67,11 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> bytewright::Result<T>) -> bytewr
     panics::catch(work).unwrap_or_else(|panic| Err(defect(&panic)))
 }
 
+/// The same for work that raises errors of Python.
+pub(crate) fn guarded_python<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    panics::catch(work).unwrap_or_else(|panic| Err(to_python(py, &defect(&panic))))
+}
+
 #[cold]
 fn defect(panic: &Panic) -> Error {
     Error::internal(panic)

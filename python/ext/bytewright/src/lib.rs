@@ -6,17 +6,24 @@
 // The macro that exports the module gives it no documentation.
 #![allow(missing_docs)]
 
+mod border;
 mod capture;
 mod command;
 mod error;
+mod host;
+mod reader;
+mod stream_host;
 mod strings;
 mod table;
+mod turn;
 mod values;
+mod writer;
 
 use pyo3::prelude::*;
 
 /// The native half of the package `bytewright`, which has the documentation of what is public.
-#[pymodule(name = "_bytewright")]
+// Readers and writers rely on Python's lock (`border/locked.rs`).
+#[pymodule(name = "_bytewright", gil_used = true)]
 mod native {
     use super::*;
 
@@ -27,12 +34,17 @@ mod native {
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
+    use crate::reader::{Reader, RecordIterator};
+    #[pymodule_export]
     use crate::table::{Cursor, Scan, Snapshot, Table, Transaction};
+    #[pymodule_export]
+    use crate::writer::Writer;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // By us, or by PyO3, which makes a `PanicException` of them.
         bytewright::panics::catch_all();
+        crate::border::check_lock(module.py())?;
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }

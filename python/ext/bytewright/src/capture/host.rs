@@ -1,69 +1,14 @@
-//! Python as the host of a pass: how it waits, is interrupted, and brings bytes of a file object.
+//! Python as the host of a stream of columns that another program reads.
 
 use std::thread::{self, ThreadId};
 
 use bytewright::session::Host;
 use bytewright::{Error, ErrorKind};
-use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView};
 
-use crate::error::to_python;
+use crate::host::PythonHost;
 
-/// A thread of Python that waits for a pass, and where that has its bytes from.
-pub(super) struct PythonHost<'a> {
-    /// A file object, where the capture is none of the system's files.
-    pub(super) object: Option<&'a Py<PyAny>>,
-}
-
-impl Host for PythonHost<'_> {
-    type Error = PyErr;
-
-    fn error(&self, error: Error) -> PyErr {
-        Python::attach(|py| to_python(py, &error))
-    }
-
-    fn wait<T: Send>(
-        &self,
-        work: &(dyn Fn() -> T + Sync),
-        _wake: &(dyn Fn() + Sync),
-    ) -> PyResult<Option<T>> {
-        // Nobody wakes it: the session looks for interrupts by itself, ten times a second.
-        Ok(Some(Python::attach(|py| py.detach(work))))
-    }
-
-    fn check_interrupts(&self) -> PyResult<()> {
-        Python::attach(|py| py.check_signals())
-    }
-
-    fn read(&self, count_max: usize) -> PyResult<Vec<u8>> {
-        Python::attach(|py| match self.object {
-            Some(object) => read(object.bind(py), count_max),
-            None => Ok(Vec::new()),
-        })
-    }
-}
-
-fn read(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
-    let found = object.call_method1("read", (count_max,))?;
-    if let Ok(bytes) = found.cast::<PyBytes>() {
-        return Ok(bytes.as_bytes().to_vec());
-    }
-    if found.is_none() {
-        let message =
-            "expected input, found none there: a capture is read from an object that waits for it";
-        return Err(PyBlockingIOError::new_err(message));
-    }
-    let view = PyMemoryView::from(&found).map_err(|_| {
-        let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!(
-            "expected bytes from read, found {class}; open the file in binary mode"
-        ))
-    })?;
-    Ok(view.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes().to_vec())
-}
-
-/// The same for a program in another language, which reads a stream of batches: it gets the error's text. It may read in a
+/// The host for a program in another language, which reads a stream of batches: it gets the error's text. It may read in a
 /// thread of its own while one of Python's waits for it with Python's lock held. So only the thread that has made the
 /// stream looks for interrupts, which would not be told to any other.
 pub(super) struct StreamHost<'a> {

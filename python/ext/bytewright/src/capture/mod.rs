@@ -16,11 +16,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use arguments::{capture_options, field_named, flow_options};
-use host::PythonHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use rows::{Batch, Batches, Records, Rows, schema_of};
 
 use crate::error::{guarded, raised};
+use crate::host::PythonHost;
 use crate::values;
 
 /// What `bytewright.Capture` is made of.

@@ -20,9 +20,10 @@ use super::Capture;
 use super::arguments::{
     call_fields, capture_options, export_options, flow_fields, flow_options, methods, packet_fields,
 };
-use super::host::{PythonHost, StreamHost};
+use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
 use crate::error::{argument, guarded, raised, to_python};
+use crate::host::PythonHost;
 use crate::values;
 
 /// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
@@ -327,7 +328,7 @@ impl Batches {
 
 /// Some rows as columns.
 #[pyclass(frozen, module = "bytewright")]
-pub(crate) struct Batch(batch::Batch);
+pub(crate) struct Batch(pub(crate) batch::Batch);
 
 #[pymethods]
 impl Batch {

@@ -1,0 +1,20 @@
+//! Descriptors that Python has open.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+
+use pyo3::prelude::*;
+
+/// The number of "bad file descriptor", which all systems agree on.
+const EBADF: i32 = 9;
+
+/// A descriptor of our own for what a descriptor of Python's stands for.
+pub(crate) fn duplicate(_py: Python<'_>, number: RawFd) -> io::Result<OwnedFd> {
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(EBADF));
+    }
+    // SAFETY: it is not negative, and borrowed for one call of the system, which refuses a number that is not open.
+    // Python's lock is held, so no thread of Python closes it meanwhile.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    borrowed.try_clone_to_owned()
+}

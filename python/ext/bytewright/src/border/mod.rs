@@ -1,0 +1,9 @@
+//! What takes `unsafe`: each file holds one thing that the rest of the face can use safely.
+
+#![allow(unsafe_code)]
+
+mod descriptor;
+mod locked;
+
+pub(crate) use descriptor::duplicate;
+pub(crate) use locked::{Locked, check as check_lock};

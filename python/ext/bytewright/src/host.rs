@@ -1,0 +1,67 @@
+//! Python as the core's sessions see it: how it waits, is interrupted, and brings bytes of a file object.
+
+use bytewright::Error;
+use bytewright::session::Host;
+use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+use crate::error::to_python;
+
+/// A thread of Python that waits for a pass, and where that has its bytes from.
+pub(crate) struct PythonHost<'a> {
+    /// A file object, where the capture is none of the system's files.
+    pub(crate) object: Option<&'a Py<PyAny>>,
+}
+
+impl Host for PythonHost<'_> {
+    type Error = PyErr;
+
+    fn error(&self, error: Error) -> PyErr {
+        Python::attach(|py| to_python(py, &error))
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        _wake: &(dyn Fn() + Sync),
+    ) -> PyResult<Option<T>> {
+        // Nobody wakes it: the session looks for interrupts by itself, ten times a second.
+        Ok(Some(Python::attach(|py| py.detach(work))))
+    }
+
+    fn check_interrupts(&self) -> PyResult<()> {
+        Python::attach(|py| py.check_signals())
+    }
+
+    fn read(&self, count_max: usize) -> PyResult<Vec<u8>> {
+        Python::attach(|py| match self.object {
+            Some(object) => read(object.bind(py), count_max),
+            None => Ok(Vec::new()),
+        })
+    }
+}
+
+fn read(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
+    let given = object.call_method1("read", (count_max,))?;
+    Ok(bytes_given(given)?.as_bytes().to_vec())
+}
+
+/// What a file object gave, as bytes; none at its end.
+pub(crate) fn bytes_given(found: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyBytes>> {
+    let found = match found.cast_into::<PyBytes>() {
+        Ok(bytes) => return Ok(bytes),
+        Err(error) => error.into_inner(),
+    };
+    if found.is_none() {
+        let message = "expected input, found none there: an object that is read has to wait for it";
+        return Err(PyBlockingIOError::new_err(message));
+    }
+    let view = PyMemoryView::from(&found).map_err(|_| {
+        let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        PyTypeError::new_err(format!(
+            "expected bytes from read, found {class}; open the file in binary mode"
+        ))
+    })?;
+    Ok(view.call_method0("tobytes")?.cast_into()?)
+}

@@ -1,0 +1,98 @@
+//! Bytes, few or many.
+
+use bytewright::session::Operation;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PySlice};
+
+use crate::stream_host::Sharing;
+
+/// Bytes that are copied at once: no more are buffered for them, however many are asked for. Between two pieces, interrupts
+/// have their turn.
+const PIECE: usize = 256 << 10;
+
+/// Up to `size` bytes. Where it fails, none is taken.
+pub(super) fn read<'py>(
+    py: Python<'py>,
+    operation: &Operation<'_, Sharing<'_>>,
+    size: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let there = operation.want(size.min(PIECE))?;
+    if there == size || there == 0 {
+        return operation.take(there, there, |bytes| Ok(PyBytes::new(py, bytes)));
+    }
+    let mut taken = Vec::with_capacity(there);
+    let outcome = read_pieces(operation, size, |piece| {
+        taken.extend_from_slice(piece);
+        Ok(())
+    });
+    match outcome {
+        Ok(_) => Ok(PyBytes::new(py, &taken)),
+        Err(error) => Err(given_back(operation, &taken, error)),
+    }
+}
+
+/// Fills a buffer of Python's; answers how many bytes there were. Where it fails, none is taken.
+pub(super) fn read_into(
+    operation: &Operation<'_, Sharing<'_>>,
+    buffer: &Bound<'_, PyAny>,
+) -> PyResult<usize> {
+    let view = PyMemoryView::from(buffer)?;
+    if view.getattr("readonly")?.is_truthy()? {
+        let class = buffer.get_type().name()?;
+        let message = format!("expected a buffer that can be written to, found {class}");
+        return Err(PyTypeError::new_err(message));
+    }
+    let bytes = view.call_method1("cast", ("B",))?;
+    let filled = fill(operation, &bytes);
+    // What pins the buffer is not left to the collector.
+    bytes.call_method0("release")?;
+    view.call_method0("release")?;
+    filled
+}
+
+fn fill(operation: &Operation<'_, Sharing<'_>>, view: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let py = view.py();
+    let mut count: usize = 0;
+    let outcome = read_pieces(operation, view.len()?, |piece| {
+        let place = PySlice::new(py, count as isize, (count + piece.len()) as isize, 1);
+        view.set_item(place, PyBytes::new(py, piece))?;
+        count += piece.len();
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => Ok(count),
+        Err(error) => {
+            let taken = view.get_item(PySlice::new(py, 0, count as isize, 1))?;
+            let taken = taken.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+            Err(given_back(operation, taken.as_bytes(), error))
+        }
+    }
+}
+
+fn read_pieces(
+    operation: &Operation<'_, Sharing<'_>>,
+    size: usize,
+    mut take: impl FnMut(&[u8]) -> PyResult<()>,
+) -> PyResult<()> {
+    let mut left = size;
+    while left > 0 {
+        let there = operation.want(left.min(PIECE))?;
+        if there == 0 {
+            break;
+        }
+        operation.take(there, there, &mut take)?;
+        left -= there;
+        operation.let_interrupts()?;
+    }
+    Ok(())
+}
+
+fn given_back(operation: &Operation<'_, Sharing<'_>>, taken: &[u8], error: PyErr) -> PyErr {
+    // Where the stream is closed there is nothing to give back to.
+    let _ = operation.with_stream(|stream| {
+        stream.give_back(taken);
+        Ok(())
+    });
+    error
+}

@@ -1,0 +1,386 @@
+//! Binary input: the object with its methods. `records.rs` takes records apart, `bytes.rs` reads long bytes.
+
+mod bytes;
+mod records;
+
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+
+use bytewright::Error;
+use bytewright::session::{self, Operation, Whence};
+use bytewright::stream::{Compression, CompressionChoice, FileSource, Search};
+use bytewright::wire::from_zigzag;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+pub(crate) use records::RecordIterator;
+use records::Templates;
+
+use crate::border::{Locked, duplicate};
+use crate::capture::Batch;
+use crate::error::{argument, guarded, guarded_python, raised};
+use crate::stream_host::{FileObject, Sharing};
+use crate::turn::{Thread, TurnLock};
+
+/// What `bytewright.Reader` is made of.
+#[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
+pub(crate) struct Reader {
+    reader: Locked<session::Reader<Thread>>,
+    lock: TurnLock,
+    /// Where the bytes come from an object of Python's.
+    file: Option<FileObject>,
+    templates: Templates,
+}
+
+impl Reader {
+    fn new(reader: session::Reader<Thread>, file: Option<FileObject>) -> Reader {
+        let (lock, templates) = (TurnLock::default(), Templates::default());
+        Reader { reader: Locked::new(reader), lock, file, templates }
+    }
+
+    fn host(&self) -> Sharing<'_> {
+        Sharing { lock: &self.lock, file: self.file.as_ref() }
+    }
+
+    /// Does `work` when no other operation goes on.
+    fn operate<R>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Operation<'_, Sharing<'_>>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let (reader, host) = (self.reader.get(py), self.host());
+        guarded_python(py, || work(&reader.begin(&host)?))
+    }
+
+    /// Takes the bytes of a value that errors call `what`.
+    #[inline]
+    fn array<const N: usize>(&self, py: Python<'_>, what: &str) -> PyResult<[u8; N]> {
+        match self.reader.get(py).take_array() {
+            Some(buffered) => Ok(buffered),
+            None => self.operate(py, |operation| operation.array(what)),
+        }
+    }
+}
+
+fn u24_le([a, b, c]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([a, b, c, 0])
+}
+
+fn u24_be([a, b, c]: [u8; 3]) -> u32 {
+    u32::from_be_bytes([0, a, b, c])
+}
+
+fn compression_named(py: Python<'_>, name: &str) -> PyResult<CompressionChoice> {
+    Ok(match name {
+        "auto" => CompressionChoice::AutoElseNone,
+        "none" => CompressionChoice::Is(Compression::None),
+        "gzip" => CompressionChoice::Is(Compression::Gzip),
+        "zstd" => CompressionChoice::Is(Compression::Zstd),
+        other => {
+            let message = format!(
+                "expected compressed to be \"auto\", \"none\", \"gzip\" or \"zstd\", found {other:?}"
+            );
+            return Err(argument(py, message));
+        }
+    })
+}
+
+/// What `os.SEEK_SET`, `os.SEEK_CUR` and `os.SEEK_END` stand for.
+pub(crate) fn whence_of(py: Python<'_>, number: i32) -> PyResult<Whence> {
+    match number {
+        0 => Ok(Whence::Beginning),
+        1 => Ok(Whence::Here),
+        2 => Ok(Whence::End),
+        other => Err(argument(py, format!("expected whence to be 0, 1 or 2, found {other}"))),
+    }
+}
+
+#[pymethods]
+impl Reader {
+    /// Of a path, of a regular file that is open from `offset` on, or of a file object that was at `origin` if it can be
+    /// told to go elsewhere, and whose method `read` gives some bytes. `name` is what errors call the last two.
+    #[new]
+    #[pyo3(signature = (compressed, name, *, path = None, descriptor = None, offset = 0, object = None, read = "read",
+                        origin = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn open(
+        py: Python<'_>,
+        compressed: &str,
+        name: &str,
+        path: Option<PathBuf>,
+        descriptor: Option<RawFd>,
+        offset: u64,
+        object: Option<Py<PyAny>>,
+        read: &str,
+        origin: Option<u64>,
+    ) -> PyResult<Reader> {
+        let compression = compression_named(py, compressed)?;
+        if let Some(path) = path {
+            let source = raised(py, py.detach(|| guarded(|| FileSource::open(&path))))?;
+            return Ok(Reader::new(session::Reader::of_file(source, name, compression), None));
+        }
+        if let Some(number) = descriptor {
+            let copied = duplicate(py, number).map_err(|error| Error::io("duplicate", &error));
+            let source = raised(py, copied.and_then(FileSource::from_fd))?.from_offset(offset);
+            return Ok(Reader::new(session::Reader::of_file(source, name, compression), None));
+        }
+        let file = object.map(|object| FileObject { object, read: read.to_owned() });
+        Ok(Reader::new(session::Reader::of_object(origin, name, compression), file))
+    }
+
+    /// The path, or what stands for it.
+    #[getter]
+    fn name<'a>(&'a self, py: Python<'a>) -> &'a str {
+        self.reader.get(py).name()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.reader.get(py).is_closed()
+    }
+
+    /// Closes the file; a file object that was given stays open.
+    ///
+    /// Raises `LockError` while this very thread reads: in a signal handler.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.reader.get(py).close(&self.host())
+    }
+
+    /// The next byte as a number.
+    fn u8(&self, py: Python<'_>) -> PyResult<u8> {
+        self.array(py, "a u8").map(|[byte]| byte)
+    }
+
+    /// The next byte as a signed number.
+    fn i8(&self, py: Python<'_>) -> PyResult<i8> {
+        self.array(py, "a i8").map(i8::from_le_bytes)
+    }
+
+    /// The next number of 2 bytes, least significant first.
+    fn u16le(&self, py: Python<'_>) -> PyResult<u16> {
+        self.array(py, "a u16").map(u16::from_le_bytes)
+    }
+
+    /// The next number of 2 bytes, most significant first.
+    fn u16be(&self, py: Python<'_>) -> PyResult<u16> {
+        self.array(py, "a u16").map(u16::from_be_bytes)
+    }
+
+    /// The next number of 4 bytes, least significant first.
+    fn u32le(&self, py: Python<'_>) -> PyResult<u32> {
+        self.array(py, "a u32").map(u32::from_le_bytes)
+    }
+
+    /// The next number of 4 bytes, most significant first.
+    fn u32be(&self, py: Python<'_>) -> PyResult<u32> {
+        self.array(py, "a u32").map(u32::from_be_bytes)
+    }
+
+    /// The next number of 8 bytes, least significant first.
+    fn u64le(&self, py: Python<'_>) -> PyResult<u64> {
+        self.array(py, "a u64").map(u64::from_le_bytes)
+    }
+
+    /// The next number of 8 bytes, most significant first.
+    fn u64be(&self, py: Python<'_>) -> PyResult<u64> {
+        self.array(py, "a u64").map(u64::from_be_bytes)
+    }
+
+    /// The next signed number of 2 bytes, least significant first.
+    fn i16le(&self, py: Python<'_>) -> PyResult<i16> {
+        self.array(py, "a i16").map(i16::from_le_bytes)
+    }
+
+    /// The next signed number of 2 bytes, most significant first.
+    fn i16be(&self, py: Python<'_>) -> PyResult<i16> {
+        self.array(py, "a i16").map(i16::from_be_bytes)
+    }
+
+    /// The next signed number of 4 bytes, least significant first.
+    fn i32le(&self, py: Python<'_>) -> PyResult<i32> {
+        self.array(py, "a i32").map(i32::from_le_bytes)
+    }
+
+    /// The next signed number of 4 bytes, most significant first.
+    fn i32be(&self, py: Python<'_>) -> PyResult<i32> {
+        self.array(py, "a i32").map(i32::from_be_bytes)
+    }
+
+    /// The next signed number of 8 bytes, least significant first.
+    fn i64le(&self, py: Python<'_>) -> PyResult<i64> {
+        self.array(py, "a i64").map(i64::from_le_bytes)
+    }
+
+    /// The next signed number of 8 bytes, most significant first.
+    fn i64be(&self, py: Python<'_>) -> PyResult<i64> {
+        self.array(py, "a i64").map(i64::from_be_bytes)
+    }
+
+    /// The next number of 3 bytes, least significant first.
+    fn u24le(&self, py: Python<'_>) -> PyResult<u32> {
+        self.array(py, "a u24").map(u24_le)
+    }
+
+    /// The next number of 3 bytes, most significant first.
+    fn u24be(&self, py: Python<'_>) -> PyResult<u32> {
+        self.array(py, "a u24").map(u24_be)
+    }
+
+    /// The next float of 4 bytes, least significant first.
+    fn f32le(&self, py: Python<'_>) -> PyResult<f32> {
+        self.array(py, "a f32").map(f32::from_le_bytes)
+    }
+
+    /// The next float of 4 bytes, most significant first.
+    fn f32be(&self, py: Python<'_>) -> PyResult<f32> {
+        self.array(py, "a f32").map(f32::from_be_bytes)
+    }
+
+    /// The next float of 8 bytes, least significant first.
+    fn f64le(&self, py: Python<'_>) -> PyResult<f64> {
+        self.array(py, "a f64").map(f64::from_le_bytes)
+    }
+
+    /// The next float of 8 bytes, most significant first.
+    fn f64be(&self, py: Python<'_>) -> PyResult<f64> {
+        self.array(py, "a f64").map(f64::from_be_bytes)
+    }
+
+    /// The next unsigned number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits.
+    fn varint(&self, py: Python<'_>) -> PyResult<u64> {
+        self.operate(py, |operation| operation.varint())
+    }
+
+    /// The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    fn zigzag(&self, py: Python<'_>) -> PyResult<i64> {
+        self.operate(py, |operation| operation.varint()).map(from_zigzag)
+    }
+
+    /// Up to `size` bytes, fewer only where the input ends, and none at its end; all that is left where it is negative or
+    /// None.
+    #[pyo3(signature = (size = None, /))]
+    fn read<'py>(&self, py: Python<'py>, size: Option<isize>) -> PyResult<Bound<'py, PyBytes>> {
+        let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+        self.operate(py, |operation| bytes::read(py, operation, size))
+    }
+
+    /// Puts bytes into a buffer that can be written to, such as a bytearray, a memoryview or an array of numpy, until it
+    /// is full or the input ends; returns how many. The buffer cannot change its length meanwhile.
+    fn readinto(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.operate(py, |operation| bytes::read_into(operation, buffer))
+    }
+
+    /// Bytes that stay where they are: up to `size`, fewer only where the input ends.
+    #[pyo3(signature = (size, /))]
+    fn peek<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
+        self.operate(py, |operation| {
+            let there = operation.want(size)?;
+            operation.take(there, 0, |bytes| Ok(PyBytes::new(py, bytes)))
+        })
+    }
+
+    /// Passes over bytes, and returns how many there were. A long way in a file is not read.
+    #[pyo3(signature = (size, /))]
+    fn skip(&self, py: Python<'_>, size: u64) -> PyResult<u64> {
+        self.operate(py, |operation| operation.skip(size))
+    }
+
+    /// The values of the next record as a tuple. The template is letters, each with a count or the order of its bytes (<, >)
+    /// behind it: C c S s L l Q q J j n N v V are numbers, e E g G f F d D floats, a A Z bytes, x nothing.
+    ///
+    /// Raises `TruncatedError` where the input ends before the record does.
+    fn unpack<'py>(&self, py: Python<'py>, template: &str) -> PyResult<Bound<'py, PyAny>> {
+        let template = self.templates.get(py, template)?;
+        self.operate(py, |operation| records::one(py, operation, self.name(py), &template))
+    }
+
+    /// Up to `count` records as a list of tuples; all that are left where it is None.
+    #[pyo3(name = "_unpack_tuples", signature = (template, count = None))]
+    fn unpack_tuples<'py>(
+        &self,
+        py: Python<'py>,
+        template: &str,
+        count: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let template = self.templates.get(py, template)?;
+        self.operate(py, |operation| records::tuples(py, operation, &template, count))
+    }
+
+    /// The same as columns that are called `names`.
+    #[pyo3(name = "_unpack_columns", signature = (template, names, count = None))]
+    fn unpack_columns(
+        &self,
+        py: Python<'_>,
+        template: &str,
+        names: Vec<String>,
+        count: Option<usize>,
+    ) -> PyResult<Batch> {
+        let template = self.templates.get(py, template)?;
+        let schema = raised(py, session::record_schema(&template, &names))?;
+        let count = count.unwrap_or(usize::MAX);
+        self.operate(py, |operation| operation.columns(&template, &schema, count)).map(Batch)
+    }
+
+    /// Iterates over the records that are left, as tuples: see `unpack`.
+    ///
+    /// Raises `TruncatedError` after the last one, where there are fewer bytes than a record has.
+    fn iter_unpack(this: Bound<'_, Self>, template: &str) -> PyResult<RecordIterator> {
+        let template = this.get().templates.get(this.py(), template)?;
+        Ok(RecordIterator::of_tuples(this.unbind(), template))
+    }
+
+    /// Iterates over the records of `size` bytes that are left, as bytes.
+    ///
+    /// Raises `TruncatedError` after the last one, where there are fewer bytes than a record has.
+    #[pyo3(signature = (size, /))]
+    fn records(this: Bound<'_, Self>, size: usize) -> PyResult<RecordIterator> {
+        match size {
+            0 => Err(argument(this.py(), "expected records of at least a byte, found a size of 0")),
+            size => Ok(RecordIterator::of_bytes(this.unbind(), size)),
+        }
+    }
+
+    /// Goes behind the next place where these bytes are, and returns where that begins; None where they are nowhere, and all
+    /// is read then.
+    #[pyo3(signature = (pattern, /))]
+    fn find(&self, py: Python<'_>, pattern: &[u8]) -> PyResult<Option<u64>> {
+        let search = raised(py, Search::new(pattern))?;
+        self.operate(py, |operation| operation.find(&search))
+    }
+
+    /// Where it is, in decompressed bytes from where it began.
+    fn tell(&self, py: Python<'_>) -> PyResult<u64> {
+        self.operate(py, |operation| operation.position())
+    }
+
+    /// Goes to a place, and returns where that is: `offset` bytes from the beginning (`whence` 0), from here (1) or from the
+    /// end (2). Beyond the end there is nothing to read. In compressed input, forwards is by reading and backwards from the
+    /// beginning; in what can be read once there is only forwards.
+    ///
+    /// Raises `OSError` (`ESPIPE`) for another way in what can be read once, and (`EINVAL`) for a place before the
+    /// beginning.
+    #[pyo3(signature = (offset, whence = 0, /))]
+    fn seek(&self, py: Python<'_>, offset: i64, whence: i32) -> PyResult<u64> {
+        let whence = whence_of(py, whence)?;
+        self.operate(py, |operation| {
+            operation.go(whence, offset)?;
+            operation.position()
+        })
+    }
+
+    /// The length of the input, where that is known without reading it; otherwise None.
+    fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.operate(py, |operation| operation.size())
+    }
+
+    /// Whether there is nothing left to read.
+    fn at_end(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.operate(py, |operation| operation.want(1))? == 0)
+    }
+
+    /// How the input is compressed: "none", "gzip" or "zstd".
+    fn compression(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.operate(py, |operation| operation.compression())?.to_string())
+    }
+}

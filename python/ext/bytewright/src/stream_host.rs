@@ -1,0 +1,148 @@
+//! Python as the host of the core's readers and writers: turns, and the file object that bytes come from or go to.
+
+use std::io::SeekFrom;
+
+use bytewright::Error;
+use bytewright::session::{Host, StreamHost, TurnHost, Writer};
+use bytewright::stream::Feed;
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::host::{PythonHost, bytes_given};
+use crate::turn::{Thread, TurnLock};
+
+/// Bytes that an object is asked for, or given, at once.
+const PIECE: usize = 64 << 10;
+
+/// A file object of Python's.
+pub(crate) struct FileObject {
+    pub(crate) object: Py<PyAny>,
+    /// The method that is asked for some bytes, and answers with those that there are.
+    pub(crate) read: String,
+}
+
+/// A thread of Python that uses a reader or a writer.
+pub(crate) struct Sharing<'a> {
+    pub(crate) lock: &'a TurnLock,
+    pub(crate) file: Option<&'a FileObject>,
+}
+
+impl Sharing<'_> {
+    const PYTHON: PythonHost<'static> = PythonHost { object: None };
+
+    /// Does something with the object, where there is one.
+    fn with_object<T: Default>(
+        &self,
+        work: impl FnOnce(&Bound<'_, PyAny>, &FileObject) -> PyResult<T>,
+    ) -> PyResult<T> {
+        Python::attach(|py| match self.file {
+            Some(file) => work(file.object.bind(py), file),
+            None => Ok(T::default()),
+        })
+    }
+}
+
+impl Host for Sharing<'_> {
+    type Error = PyErr;
+
+    fn error(&self, error: Error) -> PyErr {
+        Self::PYTHON.error(error)
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        wake: &(dyn Fn() + Sync),
+    ) -> PyResult<Option<T>> {
+        Self::PYTHON.wait(work, wake)
+    }
+
+    fn check_interrupts(&self) -> PyResult<()> {
+        // Others have their chance, too.
+        Python::attach(|py| py.detach(|| ()));
+        Self::PYTHON.check_interrupts()
+    }
+}
+
+impl TurnHost for Sharing<'_> {
+    type Caller = Thread;
+
+    fn caller(&self) -> Thread {
+        Thread::current()
+    }
+
+    fn lock_turn(&self) -> PyResult<()> {
+        Python::attach(|py| self.lock.take(py))
+    }
+
+    fn unlock_turn(&self) -> PyResult<()> {
+        Python::attach(|py| self.lock.give_back(py))
+    }
+}
+
+impl StreamHost for Sharing<'_> {
+    fn bring(&self, feed: &Feed) -> PyResult<()> {
+        self.with_object(|object, file| {
+            let given = bytes_given(object.call_method1(file.read.as_str(), (PIECE,))?)?;
+            match given.as_bytes() {
+                [] => feed.end(),
+                bytes => feed.push(bytes),
+            }
+            Ok(())
+        })
+    }
+
+    fn give(&self, writer: &Writer<Thread>) -> PyResult<()> {
+        self.with_object(|object, _| {
+            let bytes = writer.gathered(PIECE, |bytes| PyBytes::new(object.py(), bytes));
+            let taken = object.call_method1("write", (&bytes,))?;
+            if taken.is_none() && is_raw(object)? {
+                let message =
+                    "expected an object that waits until it takes bytes, found none taken";
+                return Err(PyBlockingIOError::new_err(message));
+            }
+            let count = taken.extract::<usize>().unwrap_or(bytes.as_bytes().len());
+            writer.forget(count);
+            Ok(())
+        })
+    }
+
+    fn flush(&self, sync: bool) -> PyResult<()> {
+        self.with_object(|object, _| {
+            if object.hasattr("flush")? {
+                object.call_method0("flush")?;
+            }
+            if sync && object.hasattr("fileno")? {
+                let number = object.call_method0("fileno")?;
+                object.py().import("os")?.call_method1("fsync", (number,))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn seek(&self, place: SeekFrom) -> PyResult<Option<u64>> {
+        self.with_object(|object, _| match place {
+            SeekFrom::Start(offset) => {
+                object.call_method1("seek", (offset,))?;
+                Ok(Some(offset))
+            }
+            SeekFrom::Current(_) => object.call_method0("tell")?.extract().map(Some),
+            SeekFrom::End(offset) => match object.call_method1("seek", (offset, 2)) {
+                Ok(_) => object.call_method0("tell")?.extract().map(Some),
+                Err(error) if cannot_tell(object.py(), &error) => Ok(None),
+                Err(error) => Err(error),
+            },
+        })
+    }
+}
+
+/// Whether an object that took nothing says so by None: a raw file that would have to wait. Others may always answer so.
+fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.is_instance(&object.py().import("io")?.getattr("RawIOBase")?)
+}
+
+/// Whether an object refuses to go to its end, as some that decompress do.
+fn cannot_tell(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyOSError>(py)
+}
