@@ -9,6 +9,10 @@ Keys and values are `str`, or with `text=False` `bytes` (and all that has the bu
 walk the table as it was when they began: changing it meanwhile is fine, and not seen. A `HashTable` gives entries in
 the order of their last write, a `TreeTable` in that of their keys, which compare as bytes.
 
+Values may be something else than strings, in all of a table: `values="integer"` keeps `int` of 64 bits and counts fast,
+"json" and "pickle" keep objects, and so does whatever has `dumps` and `loads`. A file remembers which, and is refused where
+it is opened for another. Reading pickled values runs what is in them: open only files that you trust with "pickle".
+
 Threads may share every object. A forked child may use tables in memory; a table in a file has to be opened again.
 """
 
@@ -16,6 +20,7 @@ import os
 from collections.abc import ItemsView, KeysView, Mapping, MutableMapping, ValuesView
 
 from . import _bytewright
+from ._errors import ArgumentError
 
 #: Entries that `repr` shows.
 _SHOWN_ENTRIES = 20
@@ -53,6 +58,35 @@ class _Values(ValuesView):
 
     def __contains__(self, value):
         return any(value == found for found in self)
+
+
+class _Json:
+    """Objects as JSON in UTF-8, as Ruby's tables have them, too."""
+
+    name = "json"
+
+    def __init__(self):
+        import json
+
+        self.loads = json.loads
+        self.dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _codec(values):
+    """The name that a file remembers of what the values are, and for most names what was given and what converts."""
+    if values in ("string", "integer"):
+        return values, None
+    if values == "json":
+        codec = _Json()
+    elif values == "pickle":
+        import pickle as codec
+    else:
+        codec = values
+    if not (hasattr(codec, "dumps") and hasattr(codec, "loads")):
+        expected = 'values to be "string", "integer", "json", "pickle" or an object with dumps and loads'
+        raise ArgumentError(f"expected {expected}, found {values!r}")
+    name = next((name for name in (getattr(codec, "name", None), getattr(codec, "__name__", None)) if isinstance(name, str)), None)
+    return name or type(codec).__name__, (values, codec.dumps, codec.loads)
 
 
 class Range:
@@ -177,15 +211,16 @@ class _Table(_Entries):
 
     _is_ordered = False
 
-    def __new__(cls, entries=(), /, *, text=True):
-        return _bytewright.Table.__new__(cls, cls._is_ordered, text)
+    def __new__(cls, entries=(), /, *, text=True, values="string"):
+        name, codec = _codec(values)
+        return _bytewright.Table.__new__(cls, cls._is_ordered, text, name, codec=codec)
 
-    def __init__(self, entries=(), /, *, text=True):
+    def __init__(self, entries=(), /, *, text=True, values="string"):
         if entries != ():
             self.update(entries)
 
     @classmethod
-    def open(cls, path, *, text=True, create=True, read_only=False, sync="interval", timeout=0.0, verify=False):
+    def open(cls, path, *, text=True, values="string", create=True, read_only=False, sync="interval", timeout=0.0, verify=False):
         """Opens the table in the file at `path`, and makes the file where it is missing.
 
         Commits reach the file whole and in their order, whatever happens; `sync` says when they are made to survive a
@@ -193,11 +228,15 @@ class _Table(_Entries):
         returns) or "never". One process at a time writes to the file: `timeout` says how many seconds to wait for
         another to go. `read_only` reads beside others who write. `verify` checks all of the file first.
 
+        `values` says what the values are: "string", "integer" (`int` of 64 bits), "json", "pickle", or an object with `dumps`
+        and `loads` such as a module, whose name the file remembers.
+
         Raises `FileNotFoundError` and its like where the file cannot be opened, `FormatError` where it holds something
-        else, `LockError` where another process writes to it, and `CorruptError` where it is damaged.
+        else or other values, `LockError` where another process writes to it, and `CorruptError` where it is damaged.
         """
         options = {"create": create, "read_only": read_only, "sync": sync, "timeout": timeout, "verify": verify}
-        return _bytewright.Table.__new__(cls, cls._is_ordered, text, os.fspath(path), **options)
+        name, codec = _codec(values)
+        return _bytewright.Table.__new__(cls, cls._is_ordered, text, name, os.fspath(path), codec, **options)
 
     def update(self, entries=(), /, **more):
         """Puts the entries of a mapping, or of an iterable of pairs, in: all of them or, where something fails, none."""
@@ -208,12 +247,10 @@ class _Table(_Entries):
 
     def pop(self, key, default=_MISSING, /):
         """Takes the entry of a key out and returns its value, or `default`; `KeyError` without one."""
-        value = self._take(key)
-        if value is not None:
-            return value
-        if default is _MISSING:
+        value = self._take(key, default)
+        if value is _MISSING:
             raise KeyError(key)
-        return default
+        return value
 
     def popitem(self):
         """Takes the first entry out, the one that an iteration gives first, and returns its key and value."""
@@ -224,12 +261,12 @@ class _Table(_Entries):
 
     def copy(self):
         """A table in memory with the same entries."""
-        return type(self)(self, text=self.text)
+        return type(self)(self, text=self.text, values=self._values)
 
     __copy__ = copy
 
     def __eq__(self, other):
-        if isinstance(other, _Table) and self.text == other.text:
+        if isinstance(other, _Table) and self.text == other.text and self._values == other._values in ("string", "integer"):
             return self._has_same_entries(other)
         return super().__eq__(other)
 

@@ -2,7 +2,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from os import PathLike
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from ._bytewright import Cursor
 
@@ -10,21 +10,29 @@ _S = TypeVar("_S", str, bytes)
 _T = TypeVar("_T")
 _Sync = Literal["interval", "commit", "never"]
 _Self = TypeVar("_Self")
-_Pairs = Mapping[_S, _S] | Iterable[tuple[_S, _S]]
+_V = TypeVar("_V")
+_Pairs = Mapping[_S, _V] | Iterable[tuple[_S, _V]]
+_Path = str | PathLike[str]
 
-class Range(Generic[_S]):
+class _Codec(Protocol):
+    def dumps(self, value: Any, /) -> str | bytes: ...
+    def loads(self, data: bytes, /) -> Any: ...
+
+_Objects = Literal["json", "pickle"] | _Codec
+
+class Range(Generic[_S, _V]):
     def __init__(self, entries: Any, keywords: dict[str, Any]) -> None: ...
-    def __iter__(self) -> Iterator[tuple[_S, _S]]: ...
-    def items(self) -> Iterator[tuple[_S, _S]]: ...
+    def __iter__(self) -> Iterator[tuple[_S, _V]]: ...
+    def items(self) -> Iterator[tuple[_S, _V]]: ...
     def keys(self) -> Iterator[_S]: ...
-    def values(self) -> Iterator[_S]: ...
+    def values(self) -> Iterator[_V]: ...
 
-class _Readable(Mapping[_S, _S]):
+class _Readable(Mapping[_S, _V]):
     @property
     def text(self) -> bool: ...
     @property
     def closed(self) -> bool: ...
-    def __getitem__(self, key: _S, /) -> _S: ...
+    def __getitem__(self, key: _S, /) -> _V: ...
     def __iter__(self) -> Iterator[_S]: ...
     def __len__(self) -> int: ...
     def close(self) -> None: ...
@@ -33,7 +41,7 @@ class _Readable(Mapping[_S, _S]):
         self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
-class _Ordered(Generic[_S]):
+class _Ordered(Generic[_S, _V]):
     def __reversed__(self) -> Iterator[_S]: ...
     def range(
         self,
@@ -43,27 +51,27 @@ class _Ordered(Generic[_S]):
         prefix: _S | None = None,
         reverse: bool = False,
         limit: int | None = None,
-    ) -> Range[_S]: ...
-    def first(self) -> tuple[_S, _S] | None: ...
-    def last(self) -> tuple[_S, _S] | None: ...
-    def floor(self, key: _S) -> tuple[_S, _S] | None: ...
-    def ceiling(self, key: _S) -> tuple[_S, _S] | None: ...
+    ) -> Range[_S, _V]: ...
+    def first(self) -> tuple[_S, _V] | None: ...
+    def last(self) -> tuple[_S, _V] | None: ...
+    def floor(self, key: _S) -> tuple[_S, _V] | None: ...
+    def ceiling(self, key: _S) -> tuple[_S, _V] | None: ...
 
-class _Changeable(_Readable[_S], MutableMapping[_S, _S]):
+class _Changeable(_Readable[_S, _V], MutableMapping[_S, _V]):
     @property
     def path(self) -> str | None: ...
     @property
     def in_transaction(self) -> bool: ...
-    def __setitem__(self, key: _S, value: _S, /) -> None: ...
+    def __setitem__(self, key: _S, value: _V, /) -> None: ...
     def __delitem__(self, key: _S, /) -> None: ...
     def delete(self, key: _S) -> bool: ...
-    def create(self, key: _S, value: _S) -> bool: ...
-    def append(self, key: _S, end: _S) -> None: ...
+    def create(self, key: _S, value: _V) -> bool: ...
+    def append(self, key: _S, end: _V) -> None: ...
     def increment(self, key: _S, by: int = 1) -> int: ...
     @overload
-    def get_many(self, keys: Iterable[_S], default: None = None) -> list[_S | None]: ...
+    def get_many(self, keys: Iterable[_S], default: None = None) -> list[_V | None]: ...
     @overload
-    def get_many(self, keys: Iterable[_S], default: _T) -> list[_S | _T]: ...
+    def get_many(self, keys: Iterable[_S], default: _T) -> list[_V | _T]: ...
     def transaction(self: _Self) -> AbstractContextManager[_Self]: ...
     def sync(self) -> None: ...
     def compact(self) -> None: ...
@@ -71,72 +79,204 @@ class _Changeable(_Readable[_S], MutableMapping[_S, _S]):
     def stat(self) -> dict[str, int]: ...
     def copy(self: _Self) -> _Self: ...
 
-class Snapshot(_Readable[_S]): ...
-class TreeSnapshot(_Ordered[_S], _Readable[_S]): ...
+class Snapshot(_Readable[_S, _V]): ...
+class TreeSnapshot(_Ordered[_S, _V], _Readable[_S, _V]): ...
 
-class HashTable(_Changeable[_S]):
+class HashTable(_Changeable[_S, _V]):
     @overload
-    def __new__(cls, entries: _Pairs[str] = (), /, *, text: Literal[True] = True) -> HashTable[str]: ...
+    def __new__(cls, entries: _Pairs[str, str] = (), /, *, text: Literal[True] = True, values: Literal["string"] = "string") -> HashTable[str, str]: ...
     @overload
-    def __new__(cls, entries: _Pairs[bytes] = (), /, *, text: Literal[False]) -> HashTable[bytes]: ...
+    def __new__(cls, entries: _Pairs[bytes, bytes] = (), /, *, text: Literal[False], values: Literal["string"] = "string") -> HashTable[bytes, bytes]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[str, int] = (), /, *, text: Literal[True] = True, values: Literal["integer"]) -> HashTable[str, int]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[bytes, int] = (), /, *, text: Literal[False], values: Literal["integer"]) -> HashTable[bytes, int]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[str, Any] = (), /, *, text: Literal[True] = True, values: _Objects) -> HashTable[str, Any]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[bytes, Any] = (), /, *, text: Literal[False], values: _Objects) -> HashTable[bytes, Any]: ...
     @overload
     @classmethod
     def open(
         cls,
-        path: str | PathLike[str],
+        path: _Path,
         *,
         text: Literal[True] = True,
+        values: Literal["string"] = "string",
         create: bool = True,
         read_only: bool = False,
         sync: _Sync = "interval",
         timeout: float = 0.0,
         verify: bool = False,
-    ) -> HashTable[str]: ...
+    ) -> HashTable[str, str]: ...
     @overload
     @classmethod
     def open(
         cls,
-        path: str | PathLike[str],
+        path: _Path,
         *,
         text: Literal[False],
+        values: Literal["string"] = "string",
         create: bool = True,
         read_only: bool = False,
         sync: _Sync = "interval",
         timeout: float = 0.0,
         verify: bool = False,
-    ) -> HashTable[bytes]: ...
-    def snapshot(self) -> Snapshot[_S]: ...
-
-class TreeTable(_Ordered[_S], _Changeable[_S]):
-    @overload
-    def __new__(cls, entries: _Pairs[str] = (), /, *, text: Literal[True] = True) -> TreeTable[str]: ...
-    @overload
-    def __new__(cls, entries: _Pairs[bytes] = (), /, *, text: Literal[False]) -> TreeTable[bytes]: ...
+    ) -> HashTable[bytes, bytes]: ...
     @overload
     @classmethod
     def open(
         cls,
-        path: str | PathLike[str],
+        path: _Path,
         *,
         text: Literal[True] = True,
+        values: Literal["integer"],
         create: bool = True,
         read_only: bool = False,
         sync: _Sync = "interval",
         timeout: float = 0.0,
         verify: bool = False,
-    ) -> TreeTable[str]: ...
+    ) -> HashTable[str, int]: ...
     @overload
     @classmethod
     def open(
         cls,
-        path: str | PathLike[str],
+        path: _Path,
         *,
         text: Literal[False],
+        values: Literal["integer"],
         create: bool = True,
         read_only: bool = False,
         sync: _Sync = "interval",
         timeout: float = 0.0,
         verify: bool = False,
-    ) -> TreeTable[bytes]: ...
-    def snapshot(self) -> TreeSnapshot[_S]: ...
-    def cursor(self) -> Cursor[_S]: ...
+    ) -> HashTable[bytes, int]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[True] = True,
+        values: _Objects,
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> HashTable[str, Any]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[False],
+        values: _Objects,
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> HashTable[bytes, Any]: ...
+    def snapshot(self) -> Snapshot[_S, _V]: ...
+
+class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
+    @overload
+    def __new__(cls, entries: _Pairs[str, str] = (), /, *, text: Literal[True] = True, values: Literal["string"] = "string") -> TreeTable[str, str]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[bytes, bytes] = (), /, *, text: Literal[False], values: Literal["string"] = "string") -> TreeTable[bytes, bytes]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[str, int] = (), /, *, text: Literal[True] = True, values: Literal["integer"]) -> TreeTable[str, int]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[bytes, int] = (), /, *, text: Literal[False], values: Literal["integer"]) -> TreeTable[bytes, int]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[str, Any] = (), /, *, text: Literal[True] = True, values: _Objects) -> TreeTable[str, Any]: ...
+    @overload
+    def __new__(cls, entries: _Pairs[bytes, Any] = (), /, *, text: Literal[False], values: _Objects) -> TreeTable[bytes, Any]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[True] = True,
+        values: Literal["string"] = "string",
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[str, str]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[False],
+        values: Literal["string"] = "string",
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[bytes, bytes]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[True] = True,
+        values: Literal["integer"],
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[str, int]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[False],
+        values: Literal["integer"],
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[bytes, int]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[True] = True,
+        values: _Objects,
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[str, Any]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        path: _Path,
+        *,
+        text: Literal[False],
+        values: _Objects,
+        create: bool = True,
+        read_only: bool = False,
+        sync: _Sync = "interval",
+        timeout: float = 0.0,
+        verify: bool = False,
+    ) -> TreeTable[bytes, Any]: ...
+    def snapshot(self) -> TreeSnapshot[_S, _V]: ...
+    def cursor(self) -> Cursor[_S, _V]: ...

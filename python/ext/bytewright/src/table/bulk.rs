@@ -7,7 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::{Object, Table, object, transaction};
+use super::values::Object;
+use super::{Table, transaction};
 
 /// Bytes of entries that are put at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -29,10 +30,11 @@ pub(super) fn get_many(
     table.shared.read(py, |content| {
         found.clear();
         content.table()?.get_many(&slices, &mut |_, value| {
-            found.push(value.map(|value| table.strings.object(py, value)));
+            found.push(value.map(|value| table.values.object(py, value)));
         })
     })?;
-    found.into_iter().map(|value| object(py, value)).collect()
+    let loaded = |value| table.values.loaded(py, value);
+    found.into_iter().map(|value| value.map(loaded).transpose()).collect()
 }
 
 /// Puts the pairs of a dict or an iterable in, all of them or none.
@@ -98,8 +100,8 @@ impl<'a, 'py> Pieces<'a, 'py> {
                 self.is_over = true;
                 break;
             };
-            let strings = self.table.strings;
-            entries.push(&strings.bytes(&key, "key")?, &strings.bytes(&value, "value")?);
+            let key = self.table.strings.bytes(&key, "key")?;
+            entries.push(&key, &self.table.values.bytes(&value)?);
         }
         Ok(entries)
     }

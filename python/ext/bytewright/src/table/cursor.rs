@@ -1,11 +1,12 @@
 //! A place in an ordered table that moves both ways.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytewright::Result;
 use bytewright::table::{self, OrderedSnapshot};
 use pyo3::prelude::*;
 
+use super::values::ValueForm;
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
@@ -16,11 +17,16 @@ use crate::strings::Strings;
 pub(crate) struct Cursor {
     cursor: Mutex<table::Cursor>,
     strings: Strings,
+    values: Arc<ValueForm>,
 }
 
 impl Cursor {
-    pub(super) fn new(snapshot: Box<dyn OrderedSnapshot>, strings: Strings) -> Cursor {
-        Cursor { cursor: Mutex::new(table::Cursor::new(snapshot)), strings }
+    pub(super) fn new(
+        snapshot: Box<dyn OrderedSnapshot>,
+        strings: Strings,
+        values: Arc<ValueForm>,
+    ) -> Cursor {
+        Cursor { cursor: Mutex::new(table::Cursor::new(snapshot)), strings, values }
     }
 
     /// Uses the cursor. No Python code may run meanwhile.
@@ -69,15 +75,15 @@ impl Cursor {
     fn key(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let key = self
             .with(py, |cursor| Ok(cursor.entry().map(|(key, _)| self.strings.object(py, key))))?;
-        super::object(py, key)
+        key.transpose().map_err(|bytes| bytes.raised(py))
     }
 
     /// The value of the entry that it is at, or None.
     #[getter]
     fn value(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let value = self.with(py, |cursor| {
-            Ok(cursor.entry().map(|(_, value)| self.strings.object(py, value)))
+            Ok(cursor.entry().map(|(_, value)| self.values.object(py, value)))
         })?;
-        super::object(py, value)
+        value.map(|value| self.values.loaded(py, value)).transpose()
     }
 }

@@ -9,12 +9,14 @@ mod selection;
 mod shared;
 mod snapshot;
 mod transaction;
+mod values;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytewright::table::file::{SyncMode, TableKind};
-use bytewright::table::{Backup, BackupOptions, Stat, StatField};
+use bytewright::table::{Backup, BackupOptions, Stat, StatField, Values, add_integer};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -27,9 +29,10 @@ use shared::Shared;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use transaction::Transaction;
 
-use crate::error::raised;
+use crate::error::{argument, raised};
 use crate::strings::{NotText, Strings};
-use crate::values;
+use crate::values as objects;
+use values::{Object, ValueForm};
 
 /// Entries from which on some work is done without Python's lock: less takes a few milliseconds.
 const MANY_ENTRIES: u64 = 50_000;
@@ -39,17 +42,10 @@ const MANY_ENTRIES: u64 = 50_000;
 pub(crate) struct Table {
     kind: TableKind,
     strings: Strings,
+    values: Arc<ValueForm>,
     path: Option<PathBuf>,
     sync: SyncMode,
     shared: Shared,
-}
-
-/// An object for bytes of a table, or why there is none.
-type Object = std::result::Result<Py<PyAny>, NotText>;
-
-/// The object, where there are bytes.
-fn object(py: Python<'_>, found: Option<Object>) -> PyResult<Option<Py<PyAny>>> {
-    found.transpose().map_err(|bytes| bytes.raised(py))
 }
 
 impl Table {
@@ -60,9 +56,25 @@ impl Table {
         self.shared.read(py, |content| {
             content
                 .table()?
-                .get_with(&key, &mut |value| found = Some(self.strings.object(py, value)))
+                .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
         })?;
-        object(py, found)
+        found.map(|value| self.values.loaded(py, value)).transpose()
+    }
+
+    /// The value of an entry that was taken out, which is put back where no object can be made of it.
+    fn shown_or_put_back(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<Py<PyAny>> {
+        let shown = self.values.loaded(py, self.values.object(py, value));
+        if shown.is_err() {
+            self.shared.change(py, |table| table.create(key, value).map(drop))?;
+        }
+        shown
+    }
+
+    #[cold]
+    fn unfit(&self, py: Python<'_>, purpose: &str) -> PyErr {
+        let values = self.values.values();
+        let message = format!("expected a table of other values {purpose}, found values: {values}");
+        argument(py, message)
     }
 
     /// Whether a change of that many entries is short.
@@ -75,20 +87,25 @@ impl Table {
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (is_ordered, text, path = None, **options))]
+    #[pyo3(signature = (is_ordered, text, values, path = None, codec = None, **options))]
     fn new(
         py: Python<'_>,
         is_ordered: bool,
         text: bool,
+        values: &str,
         path: Option<PathBuf>,
+        codec: Option<(Py<PyAny>, Py<PyAny>, Py<PyAny>)>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Table> {
+        let values = raised(py, Values::by_name(values))?;
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
         let (content, sync) = match &path {
-            Some(path) => open::open(py, path, kind, options)?,
+            Some(path) => open::open(py, path, kind, values, options)?,
             None => (Content::in_memory(kind), SyncMode::Never),
         };
-        Ok(Table { kind, strings: Strings::of(text), path, sync, shared: Shared::new(content) })
+        let strings = Strings::of(text);
+        let values = Arc::new(ValueForm::new(strings, values, codec));
+        Ok(Table { kind, strings, values, path, sync, shared: Shared::new(content) })
     }
 
     /// The file, or None for a table in memory.
@@ -101,6 +118,12 @@ impl Table {
     #[getter]
     fn text(&self) -> bool {
         self.strings.is_text()
+    }
+
+    /// What the values are, as it was given.
+    #[getter(_values)]
+    fn values_given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.values.given(py)
     }
 
     /// Whether it was closed.
@@ -139,7 +162,7 @@ impl Table {
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let (key, value) = (self.strings.bytes(key, "key")?, self.strings.bytes(value, "value")?);
+        let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(value)?);
         self.shared.change(py, |table| table.put(&key, &value))
     }
 
@@ -156,9 +179,14 @@ impl Table {
         self.shared.change(py, |table| table.delete(&key))
     }
 
-    /// The value of a key that is taken out, or None.
+    /// The value of a key that is taken out, or `default` without one. What cannot be shown stays.
     #[pyo3(name = "_take")]
-    fn take(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    fn take(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        default: Py<PyAny>,
+    ) -> PyResult<Py<PyAny>> {
         let key = self.strings.bytes(key, "key")?;
         let taken = self.shared.change(py, |table| {
             let value = table.get(&key)?;
@@ -167,7 +195,8 @@ impl Table {
             }
             Ok(value)
         })?;
-        object(py, taken.map(|value| self.strings.object(py, &value)))
+        let Some(value) = taken else { return Ok(default) };
+        self.shown_or_put_back(py, &key, &value)
     }
 
     #[pyo3(name = "_shift")]
@@ -178,9 +207,8 @@ impl Table {
             Ok(taken)
         })?;
         let Some((key, value)) = taken else { return Ok(None) };
-        let object =
-            |bytes: &[u8]| self.strings.object(py, bytes).map_err(|bytes| bytes.raised(py));
-        Ok(Some((object(&key)?, object(&value)?)))
+        let shown = self.shown_or_put_back(py, &key, &value)?;
+        Ok(Some((self.strings.object(py, &key).map_err(|bytes| bytes.raised(py))?, shown)))
     }
 
     /// Sets the value of a key that has none; whether it did.
@@ -190,7 +218,7 @@ impl Table {
         key: &Bound<'_, PyAny>,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let (key, value) = (self.strings.bytes(key, "key")?, self.strings.bytes(value, "value")?);
+        let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(value)?);
         self.shared.change(py, |table| table.create(&key, &value))
     }
 
@@ -201,14 +229,15 @@ impl Table {
         key: &Bound<'_, PyAny>,
         default: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        let (key, value) =
-            (self.strings.bytes(key, "key")?, self.strings.bytes(default, "default")?);
+        let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(default)?);
         let there = self.shared.change(py, |table| match table.get(&key)? {
             Some(there) => Ok(Some(there)),
             None => table.put(&key, &value).map(|()| None),
         })?;
-        let there = object(py, there.map(|value| self.strings.object(py, &value)))?;
-        Ok(there.unwrap_or_else(|| default.clone().unbind()))
+        match there {
+            Some(value) => self.values.loaded(py, self.values.object(py, &value)),
+            None => Ok(default.clone().unbind()),
+        }
     }
 
     /// Puts `end` at the end of the value of a key, which is empty where there is none.
@@ -218,17 +247,24 @@ impl Table {
         key: &Bound<'_, PyAny>,
         end: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
+        if !matches!(*self.values, ValueForm::Strings(_)) {
+            return Err(self.unfit(py, "to append to values"));
+        }
         let (key, end) = (self.strings.bytes(key, "key")?, self.strings.bytes(end, "value")?);
         self.shared.change(py, |table| table.append(&key, &end))
     }
 
     /// Adds to the value of a key, a whole number in decimal digits that is 0 where there is none, and returns the sum.
     ///
-    /// Raises `ArgumentError` where the value is no such number, or the sum is beyond 64 bits.
+    /// Raises `ArgumentError` where the value is no such number, the sum is beyond 64 bits, or the values are other objects.
     #[pyo3(signature = (key, by = 1))]
     fn increment(&self, py: Python<'_>, key: &Bound<'_, PyAny>, by: i64) -> PyResult<i64> {
         let key = self.strings.bytes(key, "key")?;
-        self.shared.change(py, |table| table.increment(&key, by))
+        match &*self.values {
+            ValueForm::Strings(_) => self.shared.change(py, |table| table.increment(&key, by)),
+            ValueForm::Integers => self.shared.change(py, |table| add_integer(table, &key, by)),
+            ValueForm::Objects(_) => Err(self.unfit(py, "to increment values")),
+        }
     }
 
     /// The value of each key, or `default`, as a list: faster than one after another.
@@ -280,7 +316,7 @@ impl Table {
             Some(selection) => selection.scan(&*content.ordered()?.ordered_snapshot()?),
             None => content.table()?.snapshot()?.scan(),
         })?;
-        Ok(Scan::new(scan, self.strings, part))
+        Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))
     }
 
     #[pyo3(name = "_snapshot")]
@@ -293,13 +329,13 @@ impl Table {
                 self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?,
             ),
         };
-        Ok(Snapshot::new(content, self.strings))
+        Ok(Snapshot::new(content, self.strings, Arc::clone(&self.values)))
     }
 
     /// A place in the table as it is now that moves both ways, before its first entry.
     fn cursor(&self, py: Python<'_>) -> PyResult<Cursor> {
         let snapshot = self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?;
-        Ok(Cursor::new(snapshot, self.strings))
+        Ok(Cursor::new(snapshot, self.strings, Arc::clone(&self.values)))
     }
 
     /// A `with` block whose changes are kept together when it ends, or not at all where an error leaves it.
@@ -340,6 +376,7 @@ impl Table {
     #[pyo3(signature = (path, *, replace = false))]
     fn backup(&self, py: Python<'_>, path: PathBuf, replace: bool) -> PyResult<u64> {
         let backup = self.shared.read(py, |content| Backup::of(content.table()?, self.kind))?;
+        let backup = backup.with_values(self.values.values());
         let begun = py.detach(|| backup.begin(&path, BackupOptions { replace }));
         let mut file = raised(py, begun)?;
         while raised(py, py.detach(|| file.step()))? {
@@ -356,7 +393,7 @@ impl Table {
         };
         let dict = PyDict::new(py);
         for field in StatField::ALL {
-            dict.set_item(field.name(), values::object(py, stat.value(*field))?)?;
+            dict.set_item(field.name(), objects::object(py, stat.value(*field))?)?;
         }
         Ok(dict)
     }
@@ -390,17 +427,20 @@ impl Table {
         let mut found = None;
         self.shared.read(py, |content| {
             content.ordered()?.first_with(&range, &mut |key, value| {
-                found = Some((self.strings.object(py, key), self.strings.object(py, value)));
+                found = Some((self.strings.object(py, key), self.values.object(py, value)));
             })
         })?;
-        found.map(|entry| pair(py, entry)).transpose()
+        found.map(|entry| pair(py, &self.values, entry)).transpose()
     }
 }
 
 /// The tuple of a key and a value.
-fn pair<'py>(py: Python<'py>, (key, value): (Object, Object)) -> PyResult<Bound<'py, PyTuple>> {
-    let raised = |bytes: NotText| bytes.raised(py);
-    PyTuple::new(py, [key.map_err(raised)?, value.map_err(raised)?])
+fn pair<'py>(
+    py: Python<'py>,
+    values: &ValueForm,
+    (key, value): (Result<Py<PyAny>, NotText>, Object),
+) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, [key.map_err(|bytes| bytes.raised(py))?, values.loaded(py, value)?])
 }
 
 /// Whether the end of a transaction waits for a disk.

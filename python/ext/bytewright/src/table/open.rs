@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytewright::ErrorKind;
+use bytewright::table::Values;
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,10 +21,12 @@ pub(super) fn open(
     py: Python<'_>,
     path: &Path,
     kind: TableKind,
+    values: Values,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Content, SyncMode)> {
     let options =
         keywords.map_or(Ok(OpenOptions { create: true, ..OpenOptions::default() }), options_of)?;
+    let options = OpenOptions { values: Some(values), ..options };
     let begun = Instant::now();
     loop {
         let timeout = options.timeout.saturating_sub(begun.elapsed());

@@ -1,12 +1,13 @@
 //! Entries one after another: what `iter(table)` and its views walk.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytewright::table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::pair;
+use super::values::ValueForm;
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
@@ -39,12 +40,18 @@ pub(crate) struct Scan {
     /// Nothing at the end, so that what it holds of the table is given back.
     entries: Mutex<Option<Box<dyn table::Scan>>>,
     strings: Strings,
+    values: Arc<ValueForm>,
     part: Part,
 }
 
 impl Scan {
-    pub(super) fn new(entries: Box<dyn table::Scan>, strings: Strings, part: Part) -> Scan {
-        Scan { entries: Mutex::new(Some(entries)), strings, part }
+    pub(super) fn new(
+        entries: Box<dyn table::Scan>,
+        strings: Strings,
+        values: Arc<ValueForm>,
+        part: Part,
+    ) -> Scan {
+        Scan { entries: Mutex::new(Some(entries)), strings, values, part }
     }
 }
 
@@ -67,15 +74,18 @@ impl Scan {
                 key = Some(self.strings.object(py, key_bytes));
             }
             if !matches!(self.part, Part::Keys) {
-                value = Some(self.strings.object(py, value_bytes));
+                value = Some(self.values.object(py, value_bytes));
             }
             Ok(())
         });
         drop(entries);
         raised(py, outcome)?;
         match (key, value) {
-            (Some(key), Some(value)) => Ok(Some(pair(py, (key, value))?.into_any().unbind())),
-            (found, None) | (None, found) => super::object(py, found),
+            (Some(key), Some(value)) => {
+                Ok(Some(pair(py, &self.values, (key, value))?.into_any().unbind()))
+            }
+            (None, Some(value)) => self.values.loaded(py, value).map(Some),
+            (key, None) => key.transpose().map_err(|bytes| bytes.raised(py)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A table as it was.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytewright::table::{self, OrderedSnapshot, Selection};
 use bytewright::{Error, ErrorKind, Result};
@@ -8,9 +8,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use super::pair;
 use super::scan::{Part, Scan};
 use super::selection::{range, selection};
-use super::{object, pair};
+use super::values::ValueForm;
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
@@ -48,11 +49,12 @@ fn is_closed() -> Error {
 pub(crate) struct Snapshot {
     content: Mutex<Content>,
     strings: Strings,
+    values: Arc<ValueForm>,
 }
 
 impl Snapshot {
-    pub(super) fn new(content: Content, strings: Strings) -> Snapshot {
-        Snapshot { content: Mutex::new(content), strings }
+    pub(super) fn new(content: Content, strings: Strings, values: Arc<ValueForm>) -> Snapshot {
+        Snapshot { content: Mutex::new(content), strings, values }
     }
 
     /// Reads it. No Python code may run meanwhile.
@@ -69,9 +71,9 @@ impl Snapshot {
         self.read(py, |content| {
             content
                 .snapshot()?
-                .get_with(&key, &mut |value| found = Some(self.strings.object(py, value)))
+                .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
         })?;
-        object(py, found)
+        found.map(|value| self.values.loaded(py, value)).transpose()
     }
 }
 
@@ -82,7 +84,8 @@ impl Snapshot {
     fn new_of(other: &Snapshot) -> Snapshot {
         let mut content = other.content.lock().unwrap_or_else(PoisonError::into_inner);
         let content = std::mem::replace(&mut *content, Content::Closed);
-        Snapshot { content: Mutex::new(content), strings: other.strings }
+        let values = Arc::clone(&other.values);
+        Snapshot { content: Mutex::new(content), strings: other.strings, values }
     }
 
     /// Whether keys and values are `str`; otherwise they are `bytes`.
@@ -143,7 +146,7 @@ impl Snapshot {
             Some(selection) => selection.scan(content.ordered()?),
             None => content.snapshot()?.scan(),
         })?;
-        Ok(Scan::new(scan, self.strings, part))
+        Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))
     }
 
     /// The first entry from `first` on, or with `reverse` from `last` down.
@@ -160,10 +163,10 @@ impl Snapshot {
         self.read(py, |content| {
             let mut scan = content.ordered()?.scan_range(&range)?;
             if let Some((key, value)) = scan.advance()? {
-                found = Some((self.strings.object(py, key), self.strings.object(py, value)));
+                found = Some((self.strings.object(py, key), self.values.object(py, value)));
             }
             Ok(())
         })?;
-        found.map(|entry| pair(py, entry)).transpose()
+        found.map(|entry| pair(py, &self.values, entry)).transpose()
     }
 }

@@ -1,0 +1,145 @@
+//! What the values of a table are for Python: strings, integers, or what a codec makes of objects.
+
+use std::borrow::Cow;
+
+use bytewright::Error;
+use bytewright::table::{Values, integer_of, integer_value};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyString};
+
+use crate::error::to_python;
+use crate::strings::{NotText, Strings};
+
+/// An object for bytes of a table, or why there is none.
+pub(super) type Object = std::result::Result<Py<PyAny>, Unshown>;
+
+/// Why bytes of a table are no object.
+#[derive(Debug)]
+pub(super) enum Unshown {
+    NotText(NotText),
+    Damaged(Error),
+}
+
+impl From<NotText> for Unshown {
+    fn from(bytes: NotText) -> Self {
+        Unshown::NotText(bytes)
+    }
+}
+
+impl Unshown {
+    #[cold]
+    pub(super) fn raised(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Unshown::NotText(bytes) => bytes.raised(py),
+            Unshown::Damaged(error) => to_python(py, error),
+        }
+    }
+}
+
+/// What the values of a table are.
+pub(super) enum ValueForm {
+    Strings(Strings),
+    Integers,
+    Objects(Codec),
+}
+
+/// What makes bytes of objects, and objects of bytes.
+pub(super) struct Codec {
+    values: Values,
+    dumps: Py<PyAny>,
+    loads: Py<PyAny>,
+    /// What Python was given for it.
+    given: Py<PyAny>,
+}
+
+impl ValueForm {
+    /// Of the name that a file remembers, and what Python was given: for most names a codec.
+    pub(super) fn new(
+        strings: Strings,
+        values: Values,
+        codec: Option<(Py<PyAny>, Py<PyAny>, Py<PyAny>)>,
+    ) -> ValueForm {
+        match codec {
+            Some((given, dumps, loads)) => {
+                ValueForm::Objects(Codec { values, dumps, loads, given })
+            }
+            None if values == Values::INTEGER => ValueForm::Integers,
+            None => ValueForm::Strings(strings),
+        }
+    }
+
+    /// What a file remembers of it.
+    pub(super) fn values(&self) -> Values {
+        match self {
+            ValueForm::Strings(_) => Values::BYTES,
+            ValueForm::Integers => Values::INTEGER,
+            ValueForm::Objects(codec) => codec.values,
+        }
+    }
+
+    /// What Python was given for it.
+    pub(super) fn given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match self {
+            ValueForm::Objects(codec) => codec.given.bind(py).clone(),
+            other => PyString::new(py, other.values().name()).into_any(),
+        }
+    }
+
+    /// The bytes of a value.
+    #[inline]
+    pub(super) fn bytes<'a>(&self, given: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
+        match self {
+            ValueForm::Strings(strings) => strings.bytes(given, "value"),
+            ValueForm::Integers => integer(given).map(|integer| Cow::Owned(integer.to_vec())),
+            ValueForm::Objects(codec) => codec.dumped(given).map(Cow::Owned),
+        }
+    }
+
+    /// The object for a value's bytes, which [`ValueForm::loaded`] makes ready. It allocates, and runs no Python code: the
+    /// table may be borrowed.
+    #[inline]
+    pub(super) fn object(&self, py: Python<'_>, bytes: &[u8]) -> Object {
+        match self {
+            ValueForm::Strings(strings) => Ok(strings.object(py, bytes)?),
+            ValueForm::Integers => match integer_of(bytes) {
+                Ok(integer) => Ok(PyInt::new(py, integer).into_any().unbind()),
+                Err(error) => Err(Unshown::Damaged(error)),
+            },
+            ValueForm::Objects(_) => Ok(PyBytes::new(py, bytes).into_any().unbind()),
+        }
+    }
+
+    /// The value itself, once the table is free.
+    #[inline]
+    pub(super) fn loaded(&self, py: Python<'_>, object: Object) -> PyResult<Py<PyAny>> {
+        let object = object.map_err(|bytes| bytes.raised(py))?;
+        match self {
+            ValueForm::Objects(codec) => codec.loads.call1(py, (object,)),
+            _ => Ok(object),
+        }
+    }
+}
+
+impl Codec {
+    fn dumped(&self, given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let dumped = self.dumps.bind(given.py()).call1((given,))?;
+        if let Ok(text) = dumped.cast::<PyString>() {
+            return Ok(text.to_str()?.as_bytes().to_vec());
+        }
+        Strings::Bytes.bytes(&dumped, "what dumps returned").map(Cow::into_owned)
+    }
+}
+
+fn integer(given: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
+    if !given.is_instance_of::<PyInt>() {
+        let class = given.get_type().name()?;
+        let message = format!("a table of integers keeps int: value is {class}; use int()");
+        return Err(PyTypeError::new_err(message));
+    }
+    given.extract::<i64>().map(integer_value).map_err(|_| {
+        let message =
+            format!("expected an integer of 64 bits with a sign as a value, found {given}");
+        PyOverflowError::new_err(message)
+    })
+}
