@@ -37,10 +37,9 @@ need "ruby-dev" ruby_header
 need "ruby-minitest" ruby -e 'require "minitest"'
 need "gcc libc6-dev make" command -v cc
 need "g++" command -v c++
-need "python3-venv" python3 -c "import ensurepip, venv"
-need "clang" command -v clang
 need "python3" command -v python3
 need "python3-venv" python3 -c "import ensurepip, venv"
+need "clang" command -v clang
 need "libclang-dev" libclang
 need "perl" perl -MExtUtils::MakeMaker -MTest::More -e 1
 need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
