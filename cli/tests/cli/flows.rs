@@ -235,3 +235,23 @@ bytewright: header.pcap: byte 0: expected a capture file header of 24 bytes, fou
         assert!(outcome.stdout.ends_with("of 1 capture\n"), "{}", outcome.stdout);
     }
 }
+
+#[test]
+fn flows_from_a_pipe_are_printed_as_they_end() {
+    use std::io::{BufRead, BufReader, Write};
+    let folder = Folder::new();
+    let args = ["flows", "-", "--idle-timeout", "5", "--csv"];
+    let mut command = folder.command(&args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let capture = Capture::new().udp(0, (1, 5000), (2, 53), 1).udp(10, (3, 5000), (2, 53), 1);
+    stdin.write_all(&capture.0).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The input is still open: this would wait for ever if the first flow did.
+    let seen: Vec<_> = lines.by_ref().take(2).map(Result::unwrap).collect();
+    assert!(seen[1].starts_with("1700000000000005000,10.0.0.1,10.0.0.2,5000,53,17,1,"), "{seen:?}");
+    drop(stdin);
+    let rest: Vec<_> = lines.map(Result::unwrap).collect();
+    assert!(rest.len() == 1 && rest[0].contains("10.0.0.3"), "{rest:?}");
+    assert!(child.wait().unwrap().success());
+}

@@ -1,5 +1,7 @@
 //! `bytewright rpc`.
 
+use std::process::Stdio;
+
 use crate::capture::mixed;
 use crate::run::Folder;
 use crate::sample;
@@ -130,4 +132,34 @@ fn a_damaged_capture_gives_what_is_before_the_damage() {
     let outcome = folder.run(&["rpc", "cut.pcap", "--json"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
     assert!(outcome.stderr.starts_with("bytewright: cut.pcap: byte "), "{}", outcome.stderr);
+}
+
+#[test]
+fn calls_from_a_pipe_are_printed_as_they_are_over() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let Some(warehouse) = sample("warehouse.pcap.zst") else {
+        return eprintln!("skipped: no samples");
+    };
+    let folder = Folder::new();
+    let whole = folder.run(&["rpc", &warehouse, "--calls", "--csv"]).stdout_of_success();
+    let mut child = folder
+        .command(&["rpc", "-", "--calls", "--csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let bytes = std::fs::read(&warehouse).unwrap();
+    // A sixth of it has fewer calls than are printed together.
+    let (beginning, rest) = bytes.split_at(bytes.len() / 6);
+    stdin.write_all(beginning).unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    // The input is still open: this would wait for ever if calls waited for each other.
+    let mut seen = String::new();
+    (0..3).for_each(|_| assert!(output.read_line(&mut seen).unwrap() > 0));
+    stdin.write_all(rest).unwrap();
+    drop(stdin);
+    output.read_to_string(&mut seen).unwrap();
+    assert_eq!(seen, whole);
+    assert!(child.wait().unwrap().success());
 }

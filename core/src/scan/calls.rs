@@ -2,7 +2,7 @@
 
 use super::content::ContentHasher;
 use super::flows::damage_of;
-use super::{CaptureReader, ContentId};
+use super::{CaptureReader, ContentId, FrameBatch};
 use crate::rpc::{Call, Methods, Rpc, RpcOptions, Summary};
 use crate::sums::{CallCount, CallStore, CountedCapture};
 use crate::{Error, Result};
@@ -46,6 +46,9 @@ impl<'m> CallBatches<'m> {
         reader: &mut CaptureReader,
         give: &mut impl FnMut(Vec<Call>) -> Result<(), E>,
     ) -> Result<Result<()>, E> {
+        if reader.facts().is_live {
+            return self.read_as_it_comes(reader, give);
+        }
         let CallBatches { rpc, batch } = self;
         let mut given = Ok(());
         let step = reader.each_while(|packet, captured| {
@@ -55,6 +58,29 @@ impl<'m> CallBatches<'m> {
         given?;
         batch.give(give)?;
         Ok(step.map(|_| ()))
+    }
+
+    /// The same of a capture whose bytes have to be waited for: before that, calls that are over are given.
+    fn read_as_it_comes<E>(
+        &mut self,
+        reader: &mut CaptureReader,
+        give: &mut impl FnMut(Vec<Call>) -> Result<(), E>,
+    ) -> Result<Result<()>, E> {
+        let CallBatches { rpc, batch } = self;
+        let mut frames = FrameBatch::new();
+        loop {
+            match reader.read_frames(&mut frames) {
+                Ok(()) if frames.is_empty() => return Ok(Ok(())),
+                Ok(()) => {}
+                Err(error) => return Ok(Err(error)),
+            }
+            let mut given = Ok(());
+            for (packet, captured) in (0..frames.len()).filter_map(|index| frames.frame(index)) {
+                rpc.add(packet, captured, &mut |call| batch.add(call, give, &mut given));
+            }
+            given?;
+            batch.give(give)?;
+        }
     }
 
     /// Gives the calls that wait for answers.

@@ -1,7 +1,7 @@
 //! The flows of whole captures: handed on as they end, or merged into a table file, in one transaction and once.
 
 use super::content::ContentHasher;
-use super::{CaptureReader, ContentId};
+use super::{CaptureReader, ContentId, FrameBatch};
 use crate::flow::{Flow, FlowOptions, FlowTable};
 use crate::packet::Packet;
 use crate::sums::{CaptureCount, FlowStore, Merged};
@@ -54,6 +54,9 @@ impl FlowBatches {
         mut see: impl FnMut(&Packet, &[u8]),
         give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
     ) -> Result<Result<()>, E> {
+        if reader.facts().is_live {
+            return self.read_as_it_comes(reader, see, give);
+        }
         let FlowBatches { table, batch_len } = self;
         loop {
             let step = reader.each_while(|packet, captured| {
@@ -68,6 +71,33 @@ impl FlowBatches {
                 Ok(true) => {}
                 Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    /// The same of a capture whose bytes have to be waited for: before that, what has ended is given.
+    fn read_as_it_comes<E>(
+        &mut self,
+        reader: &mut CaptureReader,
+        mut see: impl FnMut(&Packet, &[u8]),
+        give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
+    ) -> Result<Result<()>, E> {
+        let mut frames = FrameBatch::new();
+        loop {
+            match reader.read_frames(&mut frames) {
+                Ok(()) if frames.is_empty() => return Ok(Ok(())),
+                Ok(()) => {}
+                Err(error) => return Ok(Err(error)),
+            }
+            for (packet, captured) in (0..frames.len()).filter_map(|index| frames.frame(index)) {
+                see(packet, captured);
+                self.table.add(packet);
+                if self.table.finished_len() >= self.batch_len {
+                    give(self.table.drain_finished().collect())?;
+                }
+            }
+            if self.table.finished_len() > 0 {
+                give(self.table.drain_finished().collect())?;
             }
         }
     }
