@@ -4,10 +4,12 @@
 //! `BYTEWRIGHT_WRITE_HEADER=1 cargo test -p bytewright-c --test header`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use bytewright::batch::Field;
-use bytewright::table::StatField;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use bytewright::batch::Field;
+use bytewright::table::StatField;
 
 fn crate_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -93,22 +95,41 @@ fn the_header_is_what_the_sources_give() {
     );
 }
 
-#[test]
-fn every_exported_function_says_what_it_promises_and_is_in_the_header_and_in_the_map() {
-    let header = generated();
-    let map = fs::read_to_string(crate_folder().join("../../bytewright.map")).unwrap();
-    let mut names = Vec::new();
+/// The functions that the sources export.
+fn functions() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
     for entry in fs::read_dir(crate_folder().join("src")).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
         for part in text.split("extern \"C\" fn ").skip(1) {
             let name = part.split(['(', ' ']).next().unwrap();
             if name.starts_with("bw_") {
-                names.push(name.to_owned());
+                names.insert(name.to_owned());
             }
         }
     }
     assert!(names.len() > 20, "the functions were found: {names:?}");
-    for name in names {
+    names
+}
+
+#[test]
+fn the_page_of_names_has_every_function_and_no_other() {
+    let page = crate_folder().join("../../../docs/names.md");
+    let page = fs::read_to_string(page).unwrap();
+    let section = page.split("## The C interface\n").nth(1).unwrap();
+    let table = section.lines().filter(|line| line.starts_with('|'));
+    let named: BTreeSet<String> = table
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .filter(|name| name.starts_with("bw_"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(named, functions());
+}
+
+#[test]
+fn every_exported_function_says_what_it_promises_and_is_in_the_header_and_in_the_map() {
+    let header = generated();
+    let map = fs::read_to_string(crate_folder().join("../../bytewright.map")).unwrap();
+    for name in functions() {
         assert!(
             header.contains(&format!(" {name}(")) || header.contains(&format!("*{name}(")),
             "{name}: not in the header"
