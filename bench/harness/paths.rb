@@ -12,6 +12,8 @@ module Bench
     CARGO_TARGET = File.expand_path(ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target")))
     TKRZW = File.join(DATA, "build", "tkrzw", "tables")
     IO_FLOOR = File.join(DATA, "build", "io_floor", "floor")
+    C_LIBRARY = File.join(DATA, "build", "c_library")
+    C_TABLES = File.join(C_LIBRARY, "c_tables")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
     VENV = File.join(DATA, "venv")
     VENV_PYTHON = File.join(VENV, "bin", "python")

@@ -42,7 +42,7 @@ module Bench
     }.freeze
 
     # The parts that this repository makes.
-    PRODUCT = GEM_CLASSES.keys.freeze
+    PRODUCT = [*GEM_CLASSES.keys, :c_library].freeze
 
     def initialize
       @reasons = {}
@@ -66,6 +66,7 @@ module Bench
 
     def prepare(part)
       case part
+      when :c_library then build_c_tables
       when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
       when :dpkt then prepare_python_library("dpkt", DPKT)
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
@@ -200,6 +201,14 @@ module Bench
       return reason if reason || Shell.succeeds?(Paths::IO_FLOOR, "nowait", Paths::IO_FLOOR)
 
       "bench/data is on a file system without RWF_NOWAIT, which ext4 and others have"
+    end
+
+    # The library as `make install-c` installs it, and a program that uses it.
+    def build_c_tables
+      Shell.run("c/build.sh", Paths::C_LIBRARY, folder: Paths::ROOT)
+      Shell.run("cc", "-std=c99", "-O2", "-I#{Paths::ROOT}/c/include", "-o", Paths::C_TABLES, Paths.ours("c_tables.c"),
+                "-L#{Paths::C_LIBRARY}", "-Wl,-rpath,#{Paths::C_LIBRARY}", "-lbytewright")
+      nil
     end
 
     def prepare_tkrzw

@@ -24,6 +24,10 @@ module Bench
         side(task, "ours, native #{engine}", nil, [Paths.executable("tables"), task, engine])
       end
 
+      def through_c(task, engine)
+        side(task, "ours, #{engine} through C", :c_library, [Paths::C_TABLES, task, engine])
+      end
+
       def ruby_hash(task)
         ruby_peer(task, "hash", "Hash")
       end

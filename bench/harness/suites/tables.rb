@@ -72,6 +72,7 @@ module Bench
           Block.new(measures: times_random, runs_max: 3),
           Block.new(measures: times_tree, runs_max: 3),
           Block.new(measures: times_scale + native_times, runs_max: 2),
+          Block.new(measures: times_through_c),
           Block.new(measures: collection, runs_max: 2),
           Block.new(measures: churn, runs_max: 3),
           Block.new(measures: stored_native, runs_max: 2),
@@ -187,6 +188,14 @@ module Bench
         native_pairs("times").flat_map do |name, own, peer|
           [share("#{name}, native: random get", GET, own, peer, :ordered),
            share("#{name}, native: put", PUT, own, peer, :ordered)]
+        end
+      end
+
+      def times_through_c
+        NATIVE_NAMES.flat_map do |engine, name|
+          own, straight = through_c("times", engine), native("times", engine)
+          [share("#{name} through C: random get", GET, own, straight, :ordered, 1.1),
+           share("#{name} through C: put", PUT, own, straight, :ordered, 1.1)]
         end
       end
 
