@@ -68,7 +68,7 @@ fn with_roots(
     let worked = StoreFormat::of(path).and_then(|format| match format {
         StoreFormat::Separate => {
             let roots = SeparateRoots::open(path)?;
-            work(&Roots::separate(&roots), None, session)
+            work(&Roots::separate(Box::new(roots)), None, session)
         }
         StoreFormat::Stream => {
             let store = open(path)?;
@@ -114,7 +114,7 @@ fn print_root(
     let value = roots.value(root)?;
     let class = value.ids.first().and_then(|&id| value.values.get(id));
     let class = class.map_or(Default::default(), |class| {
-        String::from_utf8_lossy(show::class_name(&value.values, class)).into_owned()
+        String::from_utf8_lossy(value.values.class_name(class)).into_owned()
     });
     let len = roots.value_len(root, &value);
     if as_json {

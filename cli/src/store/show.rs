@@ -7,7 +7,7 @@ mod integer;
 mod json;
 mod people;
 
-use bytewright::marshal::{Form, Value, ValueId, Values};
+use bytewright::marshal::{Value, ValueId, Values};
 use bytewright::{Error, Result};
 
 use crate::notation;
@@ -78,31 +78,6 @@ impl<'a> Writer<'a> {
 
     fn put(&mut self, text: &str) {
         self.into.extend_from_slice(text.as_bytes());
-    }
-}
-
-/// The name of a value's class.
-pub(super) fn class_name<'a>(values: &'a Values, value: &'a Value) -> &'a [u8] {
-    if let Some(class) = value.extras.as_ref().and_then(|extras| extras.class) {
-        return values.symbol(class);
-    }
-    match &value.form {
-        Form::Nil => b"NilClass",
-        Form::Boolean(true) => b"TrueClass",
-        Form::Boolean(false) => b"FalseClass",
-        Form::Integer(_) | Form::LargeInteger { .. } => b"Integer",
-        Form::Float(_) => b"Float",
-        Form::Symbol(_) => b"Symbol",
-        Form::String { .. } => b"String",
-        Form::Regexp { .. } => b"Regexp",
-        Form::Class(_) => b"Class",
-        Form::Module(_) => b"Module",
-        Form::Array(_) => b"Array",
-        Form::Hash { .. } => b"Hash",
-        Form::Struct { class, .. }
-        | Form::Object { class, .. }
-        | Form::OwnBytes { class, .. }
-        | Form::OwnValue { class, .. } => values.symbol(*class),
     }
 }
 

@@ -2,7 +2,7 @@
 //! of its own. Where the stream has an index, only what is asked for is taken apart.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use crate::{Error, ErrorKind, Result};
 
@@ -22,9 +22,27 @@ pub struct Roots<'a>(Inner<'a>);
 #[derive(Debug)]
 enum Inner<'a> {
     None,
-    Indexed(&'a RootStream),
+    Indexed(Held<'a>),
     Whole { values: Values, entries: Vec<(ValueId, ValueId)>, damage: Option<Error> },
-    Separate(&'a dyn Separate),
+    Separate(Box<dyn Separate + Send>),
+}
+
+/// The stream that roots are read from: somebody else's, or their own.
+#[derive(Debug)]
+enum Held<'a> {
+    Borrowed(&'a RootStream),
+    Owned(Box<RootStream>),
+}
+
+impl Deref for Held<'_> {
+    type Target = RootStream;
+
+    fn deref(&self) -> &RootStream {
+        match self {
+            Held::Borrowed(held) => held,
+            Held::Owned(held) => held,
+        }
+    }
 }
 
 /// Roots whose keys and values are streams of their own.
@@ -64,6 +82,19 @@ impl<'a> Roots<'a> {
     ///
     /// None but for a defect in Bytewright.
     pub fn indexed(stream: &'a RootStream) -> Result<Roots<'a>> {
+        Self::with_index(Held::Borrowed(stream))
+    }
+
+    /// The same for a stream that nobody else needs.
+    ///
+    /// # Errors
+    ///
+    /// None but for a defect in Bytewright.
+    pub fn of_stream(stream: Box<RootStream>) -> Result<Roots<'static>> {
+        Roots::with_index(Held::Owned(stream))
+    }
+
+    fn with_index(stream: Held<'a>) -> Result<Roots<'a>> {
         match stream.index.groups.len() > SHARING_MAX {
             true => Self::whole(stream.bytes().to_vec()),
             false => Ok(Roots(Inner::Indexed(stream))),
@@ -71,7 +102,7 @@ impl<'a> Roots<'a> {
     }
 
     /// The roots of `source`, each by itself.
-    pub fn separate(source: &'a dyn Separate) -> Roots<'a> {
+    pub fn separate(source: Box<dyn Separate + Send>) -> Roots<'static> {
         Roots(Inner::Separate(source))
     }
 

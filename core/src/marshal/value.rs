@@ -40,6 +40,17 @@ pub struct Value {
     pub offset: usize,
 }
 
+impl Value {
+    /// Whether what it has beside its form goes without saying: modules, and the variables of an object as the bytes that its
+    /// class wrote.
+    pub fn is_plain(&self) -> bool {
+        let writes_itself = matches!(self.form, Form::OwnBytes { .. } | Form::Object { .. });
+        self.extras.as_ref().is_none_or(|extras| {
+            extras.class.is_none() && (extras.variables.is_empty() || writes_itself)
+        })
+    }
+}
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
@@ -216,6 +227,31 @@ impl Values {
     /// The text of a symbol.
     pub fn symbol(&self, id: SymbolId) -> &[u8] {
         self.symbols.get(id.0 as usize).map_or(&[], |span| self.bytes(span))
+    }
+
+    /// The name of a value's class.
+    pub fn class_name<'a>(&'a self, value: &'a Value) -> &'a [u8] {
+        if let Some(class) = value.extras.as_ref().and_then(|extras| extras.class) {
+            return self.symbol(class);
+        }
+        match &value.form {
+            Form::Nil => b"NilClass",
+            Form::Boolean(true) => b"TrueClass",
+            Form::Boolean(false) => b"FalseClass",
+            Form::Integer(_) | Form::LargeInteger { .. } => b"Integer",
+            Form::Float(_) => b"Float",
+            Form::Symbol(_) => b"Symbol",
+            Form::String { .. } => b"String",
+            Form::Regexp { .. } => b"Regexp",
+            Form::Class(_) => b"Class",
+            Form::Module(_) => b"Module",
+            Form::Array(_) => b"Array",
+            Form::Hash { .. } => b"Hash",
+            Form::Struct { class, .. }
+            | Form::Object { class, .. }
+            | Form::OwnBytes { class, .. }
+            | Form::OwnValue { class, .. } => self.symbol(*class),
+        }
     }
 
     /// Where the value ends in the stream; more bytes may follow.

@@ -32,6 +32,7 @@ mod kept;
 mod load;
 mod old;
 mod opened;
+mod reading;
 mod separate;
 mod stamp;
 mod writing;
@@ -47,6 +48,7 @@ use kept::{EMPTY_TABLE, Kept};
 use old::{Changed, Source};
 use opened::Opened;
 
+pub use reading::roots_of;
 pub use separate::{SeparateRoots, StoreFormat};
 
 /// How a store works.

@@ -3,7 +3,7 @@
 use bytewright::Result;
 use bytewright::marshal::{Extras, Form, SymbolId, Value, ValueId, Values};
 
-use super::{Writer, class_name, float_text, integer};
+use super::{Writer, float_text, integer};
 use crate::notation;
 
 /// Appends a value as JSON.
@@ -21,7 +21,7 @@ impl Writer<'_> {
     fn json_value(&mut self, value: &Value) -> Result<()> {
         let values = self.values;
         match &value.extras {
-            Some(extras) if !is_plain(value, extras) => return self.json_dressed(value, extras),
+            Some(extras) if !value.is_plain() => return self.json_dressed(value, extras),
             _ => {}
         }
         match &value.form {
@@ -129,7 +129,7 @@ impl Writer<'_> {
     fn name(&self, id: ValueId) -> Option<&[u8]> {
         let value = self.values.get(id)?;
         match &value.form {
-            _ if value.extras.as_ref().is_some_and(|extras| !is_plain(value, extras)) => None,
+            _ if !value.is_plain() => None,
             Form::String { text, .. } => Some(self.values.bytes(text)),
             Form::Symbol(symbol) => Some(self.values.symbol(*symbol)),
             _ => None,
@@ -142,7 +142,7 @@ impl Writer<'_> {
         member: &str,
         fields: &[(SymbolId, ValueId)],
     ) -> Result<()> {
-        self.json_member("{", "class", class_name(self.values, value));
+        self.json_member("{", "class", self.values.class_name(value));
         self.json_fields(member, fields)?;
         self.put("}");
         Ok(())
@@ -164,7 +164,7 @@ impl Writer<'_> {
 
     /// A value of a class of its own, or with variables.
     fn json_dressed(&mut self, value: &Value, extras: &Extras) -> Result<()> {
-        self.json_member("{", "class", class_name(self.values, value));
+        self.json_member("{", "class", self.values.class_name(value));
         self.put(",\"value\":");
         self.json_value(&Value { extras: None, ..value.clone() })?;
         if !extras.variables.is_empty() {
@@ -173,11 +173,4 @@ impl Writer<'_> {
         self.put("}");
         Ok(())
     }
-}
-
-/// Whether what a value has beside its form goes without saying: modules, and the variables of an
-/// object as the bytes that its class wrote.
-fn is_plain(value: &Value, extras: &Extras) -> bool {
-    let writes_itself = matches!(value.form, Form::OwnBytes { .. } | Form::Object { .. });
-    extras.class.is_none() && (extras.variables.is_empty() || writes_itself)
 }

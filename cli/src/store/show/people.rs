@@ -4,7 +4,7 @@ use bytewright::Result;
 use bytewright::marshal::{Form, SymbolId, Value, ValueId, Values};
 use bytewright::terminal::push_visible;
 
-use super::{Writer, class_name, float_text, integer};
+use super::{Writer, float_text, integer};
 use crate::notation;
 
 /// Appends a value as people read it.
@@ -95,7 +95,7 @@ impl Writer<'_> {
     }
 
     fn class(&mut self, value: &Value) {
-        push_visible(self.into, class_name(self.values, value));
+        push_visible(self.into, self.values.class_name(value));
     }
 
     fn people_object(

@@ -11,6 +11,7 @@ mod capture;
 mod command;
 mod error;
 mod host;
+mod pstore;
 mod reader;
 mod stream_host;
 mod strings;
@@ -33,6 +34,8 @@ mod native {
     };
     #[pymodule_export]
     use crate::command::run_command;
+    #[pymodule_export]
+    use crate::pstore::Store;
     #[pymodule_export]
     use crate::reader::{Reader, RecordIterator};
     #[pymodule_export]

@@ -1,0 +1,45 @@
+//! The roots of a store for who only reads, and keeps nobody from writing.
+
+use std::path::Path;
+
+use super::{Access, Begun, Kept, Options, SeparateRoots, Store, StoreFormat};
+use crate::error::{Error, Result};
+use crate::marshal::Roots;
+
+/// The roots of the store at `path`, whatever its format, as they are now. It waits for who writes; `signal` is called when a
+/// signal came meanwhile, and its error ends the wait. When it returns, the store is not locked.
+///
+/// # Errors
+/// What the system refuses; those of [`Roots::whole`] and [`SeparateRoots::open`]; those of `signal`.
+pub fn roots_of(path: &Path, signal: impl FnMut() -> Result<()>) -> Result<Roots<'static>> {
+    let roots = match StoreFormat::of(path)? {
+        StoreFormat::Separate => Ok(Roots::separate(Box::new(SeparateRoots::open(path)?))),
+        StoreFormat::Stream => roots_of_stream(path, signal),
+    };
+    roots.map_err(|error| error.in_file(&path.to_string_lossy()))
+}
+
+fn roots_of_stream(path: &Path, mut signal: impl FnMut() -> Result<()>) -> Result<Roots<'static>> {
+    let mut store = Store::new(Options::default());
+    loop {
+        match store.try_begin(path, Access::Read)? {
+            Begun::Ready => break,
+            Begun::Stale => break store.load()?,
+            Begun::Busy if !store.wait()? => signal()?,
+            Begun::Busy => {}
+            Begun::Missing => {
+                let missing = std::io::Error::from_raw_os_error(ENOENT);
+                return Err(Error::io("open", &missing));
+            }
+        }
+    }
+    store.end();
+    match std::mem::take(&mut store.kept) {
+        Kept::Empty => Ok(Roots::none()),
+        Kept::Roots(stream) => Roots::of_stream(stream),
+        Kept::Refused { bytes, .. } | Kept::Unscanned(bytes) => Roots::whole(bytes),
+    }
+}
+
+/// The number of "no such file or directory", which all systems agree on.
+const ENOENT: i32 = 2;
