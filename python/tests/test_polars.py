@@ -1,0 +1,109 @@
+"""Goal: a lazy frame of a capture has the rows that the capture has, whatever a query pushes down.
+
+Method: random queries over the samples, compared with the same query over a frame that has all; the seed is in the failure.
+"""
+
+import pathlib
+import random
+
+import polars
+import pytest
+
+import bytewright
+import bytewright.polars
+from bytewright.polars import scan_flows, scan_packets
+
+SAMPLES = sorted(path for path in (pathlib.Path(__file__).parents[2] / "samples").iterdir() if ".pcap" in path.name)
+FIELDS = [field[0] for field in bytewright._bytewright.schema_of("packets")]
+
+
+@pytest.fixture(scope="module", params=SAMPLES, ids=lambda path: path.name)
+def capture(request):
+    return request.param, polars.DataFrame(bytewright.packets(request.param, *FIELDS))
+
+
+def random_predicate(chance, frame, depth=2):
+    if depth and chance.random() < 0.6:
+        one, two = random_predicate(chance, frame, depth - 1), random_predicate(chance, frame, depth - 1)
+        return chance.choice([one & two, one | two, ~one & two, one.is_not_null() | two])
+    name = chance.choice(["src_port", "dst_port", "proto", "src_ip", "dst_ip", "ts", "length", "tcp_flags"])
+    column, value = polars.col(name), frame[name].sample(1, seed=chance.randrange(2**32))[0]
+    if value is None or chance.random() < 0.1:
+        return chance.choice([column.is_null(), column == (7 if frame.schema[name].is_numeric() else frame[name].max())])
+    if name in ("src_ip", "dst_ip", "ts"):
+        return chance.choice([column == value, column != value, column.is_in([value]), value == column])
+    return chance.choice([
+        column == value, column >= value, column < value, value <= column, value > column, column.is_between(value, value + 3),
+        column.is_in([value, 80]), column != value, column + 0 == value,
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_random_queries_give_the_rows_of_a_frame_that_has_all(seed, capture):
+    path, frame = capture
+    chance = random.Random(f"{seed} {path.name}")
+    predicate = random_predicate(chance, frame)
+    columns = chance.sample(FIELDS, chance.randrange(1, 5))
+
+    def query(frame):
+        match chance_of_head:
+            case 0:
+                return frame.head(50).filter(predicate).select(columns)
+            case 1:
+                return frame.filter(predicate).head(5).select(columns)
+            case _:
+                return frame.filter(predicate).select(columns)
+
+    chance_of_head = chance.randrange(4)
+    found, expected = query(scan_packets(path)).collect(), query(frame.lazy()).collect()
+    assert found.equals(expected), (seed, path.name, str(predicate))
+
+
+@pytest.mark.parametrize("predicate,pushed", [
+    (polars.col("dst_port") == 80, "(dst portrange 80-80)"),
+    (polars.col("src_port").is_between(5, 9), "((src portrange 5-65535) and (src portrange 0-9))"),
+    ((polars.col("proto") == 6) & (polars.col("length") > 100), "(ip proto 6)"),
+    ((polars.col("proto") == 6) | (polars.col("src_ip") == "10.0.0.1"), "((ip proto 6) or (ip src host 10.0.0.1))"),
+    ((polars.col("proto") == 6) | (polars.col("length") > 100), None),
+    (~(polars.col("proto") == 6), None),
+    (polars.col("src_ip") == "fd00::1", None),
+    (polars.col("src_ip") == "no address", None),
+    (polars.col("dst_port") != 80, None),
+    (polars.col("src_port") == polars.col("dst_port"), None),
+])  # fmt: skip
+def test_what_libpcap_can_tell_is_pushed_down(predicate, pushed, monkeypatch):
+    told = []
+
+    def packets(*arguments, filter=None, **options):
+        told.append((arguments[1:], filter))
+        return bytewright.packets(*arguments, filter=filter, **options)
+
+    monkeypatch.setattr(bytewright.polars, "packets", packets)
+    scan_packets(SAMPLES[-1]).filter(predicate).select("ttl").collect()
+    (_, _), (fields, filter) = told
+    assert set(fields) == {"ttl", *predicate.meta.root_names()}
+    assert filter == (None if pushed is None else f"(not ip or ip proto 51 or {pushed})")
+
+
+def test_a_filter_of_the_callers_is_kept_beside_what_is_pushed():
+    web = SAMPLES[-1]
+    query = scan_packets(web, filter="udp").filter(polars.col("dst_port") == 53)
+    expected = polars.DataFrame(bytewright.packets(web, *FIELDS, filter="udp and dst port 53"))
+    assert query.collect().equals(expected) and len(expected) > 0
+    with pytest.raises(Exception, match="filter expression"):
+        scan_packets(web, filter="no filter").filter(polars.col("dst_port") == 53).collect()
+
+
+def test_flows_are_a_lazy_frame_of_all_captures():
+    frame = polars.DataFrame(bytewright.flows(*SAMPLES))
+    busy = (polars.col("packets") > 3) & (polars.col("dst_port") == 80)
+    assert scan_flows(*SAMPLES).collect().equals(frame)
+    found = scan_flows(SAMPLES).filter(busy).select("community_id", "bytes").collect()
+    assert found.equals(frame.filter(busy).select("community_id", "bytes")) and len(found) > 0
+
+
+def test_a_frame_can_be_collected_again_and_counts_without_columns():
+    frame = scan_packets(SAMPLES)
+    count = sum(bytewright.info(path)["packets"] for path in SAMPLES)
+    assert frame.select(polars.len()).collect().item() == count == frame.select(polars.len()).collect().item()
+    assert frame.group_by("proto").len().collect()["len"].sum() == count
