@@ -373,10 +373,18 @@ def test_a_file_keeps_what_was_committed(kind, tmp_path):
         assert table == {"a": "1"}
 
 
+def test_an_error_names_the_file_that_was_asked_for(kind, tmp_path):
+    path = tmp_path / "none" / f"table.{ENDINGS[kind]}"
+    for use in (lambda: kind.open(path), lambda: kind().backup(path)):
+        with pytest.raises(FileNotFoundError) as raised:
+            use()
+        assert raised.value.filename == str(path)
+
+
 def test_what_the_system_refuses_is_an_os_error(kind, tmp_path):
     with pytest.raises(FileNotFoundError) as raised:
         kind.open(tmp_path / "none" / "t.bwh")
-    assert raised.value.filename.startswith(str(tmp_path / "none" / "t.bwh"))
+    assert raised.value.filename == str(tmp_path / "none" / "t.bwh")
     with pytest.raises(FileNotFoundError):
         kind.open(tmp_path / "t.bwh", create=False)
     assert not isinstance(raised.value, bytewright.Error)

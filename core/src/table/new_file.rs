@@ -51,7 +51,8 @@ impl NewFile {
             values: Some(values),
             ..OpenOptions::default()
         };
-        let table = file::open(&part.names.part_path, Some(kind), options)?;
+        let table = file::open(&part.names.part_path, Some(kind), options)
+            .map_err(|error| error.renamed(PART, &part.names.shown))?;
         Ok(NewFile { table, part })
     }
 

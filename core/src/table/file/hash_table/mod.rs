@@ -65,7 +65,8 @@ impl HashTable {
         let (directory, name) =
             FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
         let home = Home { directory: Arc::new(directory), name };
-        Self::open_at(home, &shown, options)
+        // A table that is made has another name until it is one, which nobody asked for.
+        Self::open_at(home, &shown, options).map_err(|error| error.renamed(".new", &shown))
     }
 
     /// Opens the table in the file `name` of `directory`.
