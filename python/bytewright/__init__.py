@@ -13,6 +13,8 @@ DuckDB take as they are: `Capture`, `packets`, `flows`, `calls`, `count_by` and 
 
 Other binary files are read and written by values and records: `Reader` and `Writer`.
 
+Thrift messages are read and written by classes of IDL, or by generated ones: `bytewright.thrift`.
+
 Every error of Bytewright is a `bytewright.Error`, except what the operating system refuses, which is an `OSError`,
 a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 """
@@ -35,6 +37,21 @@ from ._errors import (
 from .captures import Capture, calls, count_by, flows, info, packets
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
+
+# For type checkers, which take it for true.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import thrift as thrift
+else:
+
+    def __getattr__(name):
+        # When it is first used: it takes longer to import than all the rest.
+        if name == "thrift":
+            import importlib
+
+            return importlib.import_module(".thrift", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "ArgumentError",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from os import PathLike
-from typing import Any, Generic, Literal, TypeVar, final
+from typing import Any, Generic, Literal, Protocol, TypeVar, final
 
 from typing_extensions import disjoint_base
 
@@ -24,10 +24,19 @@ __all__ = [
     "Snapshot",
     "Store",
     "Table",
+    "ThriftBatches",
+    "ThriftCodec",
+    "ThriftColumns",
+    "ThriftMessages",
     "Transaction",
     "Writer",
+    "read_idl",
     "run_command",
     "schema_of",
+    "thrift_decode",
+    "thrift_decode_many",
+    "thrift_encode",
+    "thrift_pluck",
 ]
 
 _S = TypeVar("_S", str, bytes)
@@ -550,3 +559,44 @@ class Call:
     def to_dict(self) -> dict[str, int | str | None]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+_C = TypeVar("_C")
+_Buffer = bytes | bytearray | memoryview
+_Messages = _Buffer | str | PathLike[str] | _Readable
+_Thrift = Literal["binary", "compact"]
+
+class _Readable(Protocol):
+    def read(self, count: int, /) -> Any: ...
+
+@final
+class ThriftCodec:
+    def __new__(cls, structs: list[tuple[Any, ...]], origin: str) -> ThriftCodec: ...
+
+@final
+class ThriftMessages(Generic[_R]):
+    def __iter__(self) -> ThriftMessages[_R]: ...
+    def __next__(self) -> _R: ...
+
+@disjoint_base
+class ThriftColumns:
+    def __new__(
+        cls, cls_: type, source: _Messages, paths: list[str], protocol: _Thrift, framed: bool, rows: int
+    ) -> ThriftColumns: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    def batches(self) -> ThriftBatches: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+@final
+class ThriftBatches:
+    def __iter__(self) -> ThriftBatches: ...
+    def __next__(self) -> Batch: ...
+
+def read_idl(text: str | None, path: str | None, include: list[str]) -> dict[str, Any]: ...
+def thrift_decode(cls: type[_C], data: _Buffer, protocol: _Thrift = "binary") -> _C: ...
+def thrift_decode_many(
+    cls: type[_C], source: _Messages, protocol: _Thrift = "binary", framed: bool = True
+) -> ThriftMessages[_C]: ...
+def thrift_encode(obj: object, protocol: _Thrift = "binary") -> bytes: ...
+def thrift_pluck(cls: type, data: _Buffer, *paths: str, protocol: _Thrift = "binary") -> tuple[Any, ...]: ...

@@ -44,6 +44,7 @@ newest=${pythons[-1]}
 unset 'pythons[-1]'
 for python in "${pythons[@]}"; do
   test_with "$python" "$tests/requirements.txt" --ignore="$tests/test_peers.py" --ignore="$tests/test_polars.py" "$@"
+  test_with "$python" "$tests/requirements.txt" --ignore="$tests/test_peers.py" --ignore="$tests/test_thrift_generated.py" "$@"
 done
 # Only the newest is tried with everything that reads our columns, and with the type checker.
 test_with "$newest" "$tests/newest.txt" "$@"

@@ -70,7 +70,7 @@ def test_a_second_interpreter_is_refused_clearly():
     assert "does not support loading in subinterpreters" in told.stdout + told.stderr, told
 
 
-@pytest.mark.parametrize("example", ["bytewright", "bytewright.table"])
+@pytest.mark.parametrize("example", ["bytewright", "bytewright.table", "bytewright.thrift"])
 def test_examples_in_docstrings_are_right(example):
     import doctest
 

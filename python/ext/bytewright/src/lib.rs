@@ -16,6 +16,7 @@ mod reader;
 mod stream_host;
 mod strings;
 mod table;
+mod thrift;
 mod turn;
 mod values;
 mod writer;
@@ -42,6 +43,12 @@ mod native {
     use crate::table::{Cursor, Scan, Snapshot, Table, Transaction};
     #[pymodule_export]
     use crate::writer::Writer;
+
+    #[pymodule_export]
+    use crate::thrift::{
+        ThriftBatches, ThriftCodec, ThriftColumns, ThriftMessages, read_idl, thrift_decode,
+        thrift_decode_many, thrift_encode, thrift_pluck,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,6 +4,8 @@
 
 mod descriptor;
 mod locked;
+mod objects;
 
 pub(crate) use descriptor::duplicate;
 pub(crate) use locked::{Locked, check as check_lock};
+pub(crate) use objects::{Fresh, Maker, each_entry, list};

@@ -11,13 +11,13 @@ use crate::host::PythonHost;
 /// The host for a program in another language, which reads a stream of batches: it gets the error's text. It may read in a
 /// thread of its own while one of Python's waits for it with Python's lock held. So only the thread that has made the
 /// stream looks for interrupts, which would not be told to any other.
-pub(super) struct StreamHost<'a> {
+pub(crate) struct StreamHost<'a> {
     python: PythonHost<'a>,
     is_owner: bool,
 }
 
 impl<'a> StreamHost<'a> {
-    pub(super) fn new(object: Option<&'a Py<PyAny>>, owner: ThreadId) -> Self {
+    pub(crate) fn new(object: Option<&'a Py<PyAny>>, owner: ThreadId) -> Self {
         StreamHost { python: PythonHost { object }, is_owner: thread::current().id() == owner }
     }
 }

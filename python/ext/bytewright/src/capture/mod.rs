@@ -16,8 +16,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use arguments::{capture_options, field_named, flow_options};
+pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
-pub(crate) use rows::{Batch, Batches, Records, Rows, schema_of};
+pub(crate) use rows::{Batch, Batches, Records, Rows, entered, schema_of};
 
 use crate::error::{guarded, raised};
 use crate::host::PythonHost;

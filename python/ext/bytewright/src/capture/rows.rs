@@ -298,7 +298,7 @@ fn names<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyTuple>>
 }
 
 /// Nobody waits for another thread's turn with Python's lock held: whoever has it would need that lock.
-fn entered<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+pub(crate) fn entered<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     match mutex.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),

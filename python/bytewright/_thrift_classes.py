@@ -1,0 +1,253 @@
+"""Classes for the structs, unions, exceptions and enums of IDL."""
+
+import enum
+import keyword
+import operator
+import os
+
+from . import _bytewright
+from ._errors import ArgumentError
+
+_ModuleType = type(os)
+#: What a parameter is that was not given.
+_UNSET = type("_Unset", (), {"__slots__": (), "__repr__": lambda _: "..."})()
+
+_ENUM, _BINARY, _STRUCT, _MAP, _SET, _LIST, _UUID = 8, 111, 12, 13, 14, 15, 16
+_BUILTIN = {2: bool, 3: int, 4: float, 6: int, 8: int, 10: int, 11: str, _BINARY: bytes}
+
+
+class Struct:
+    """An object of a struct, union or exception that `load` made a class of.
+
+    Its fields are attributes, set by keywords: None where they have no value and no default. Objects with equal fields are
+    equal, and have the same hash while their fields stay as they are. A union has exactly one field.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return _values(self) == _values(other)
+
+    def __hash__(self):
+        return hash((type(self), _frozen(_values(self))))
+
+    def __repr__(self):
+        pairs = zip(self.__match_args__, _values(self))
+        shown = ", ".join(f"{name}={value!r}" for name, value in pairs if value is not None)
+        return f"{type(self).__name__}({shown})"
+
+
+class _Raised(Struct):
+    """What exceptions have beside that."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        message = getattr(self, "message", None)
+        return message if isinstance(message, str) else repr(self)
+
+    def __reduce__(self):
+        return _rebuilt, (type(self), _values(self))
+
+
+def _values(struct):
+    return tuple([getattr(struct, name, None) for name in struct.__match_args__])
+
+
+def _rebuilt(cls, values):
+    made = cls.__new__(cls)
+    for name, value in zip(cls.__match_args__, values):
+        setattr(made, name, value)
+    return made
+
+
+def _frozen(value):
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    if isinstance(value, (set, frozenset)):
+        return frozenset(map(_frozen, value))
+    if isinstance(value, dict):
+        return frozenset((_frozen(key), _frozen(each)) for key, each in value.items())
+    return value
+
+
+def load(idl, *, include=()):
+    """Makes classes of IDL, and answers a module with them: structs, unions and exceptions by their names, enums as
+    `enum.IntEnum`, constants, and for each included file a module.
+
+    `idl` is a path, or the text itself: a str with a `{` or a line end in it. `include` names folders to look for included
+    files, beside the folder of the file. Raises `FormatError` with line, column and the line for what the language does not
+    allow.
+
+    Strings are `str`, binary is `bytes`, a uuid is a `uuid.UUID`; a number that an enum has no name for stays an `int`. In sets
+    and keys of maps, lists are tuples and sets are frozensets.
+    """
+    is_text = isinstance(idl, str) and any(mark in idl for mark in "{\n")
+    folders = [os.fspath(folder) for folder in include]
+    described = _bytewright.read_idl(idl if is_text else None, None if is_text else os.fspath(idl), folders)
+    return _Definitions(described).modules[-1]
+
+
+class _Definitions:
+    """The classes of a description, as native code gives it."""
+
+    def __init__(self, described):
+        self.described = described["structs"]
+        self.modules = []
+        for path, name, namespace, includes, _ in described["programs"]:
+            module = _ModuleType(namespace or ("idl" if path == "IDL text" else name), f"Definitions of {path}.")
+            for number in includes:
+                setattr(module, described["programs"][number][1], self.modules[number])
+            self.modules.append(module)
+        self.enums = [self.enum(*each) for each in described["enums"]]
+        self.classes = [self.declared(number, *each) for number, each in enumerate(self.described)]
+        for number, (_, _, kind, _, fields) in enumerate(self.described):
+            self.define(self.classes[number], kind, fields)
+        self.describe()
+        for module, (_, _, _, _, consts) in zip(self.modules, described["programs"]):
+            for name, type_, value in consts:
+                setattr(module, name, self.value(type_, value))
+
+    def enum(self, program, name, values):
+        module = self.modules[program]
+        made = enum.IntEnum(name, values, module=module.__name__)
+        setattr(module, name, made)
+        return made
+
+    def declared(self, _number, program, name, kind, is_declared, fields):
+        names = tuple(field[1] for field in fields)
+        for each in names:
+            if each.startswith("__"):
+                raise ArgumentError(f"expected fields that can be attributes, found {name}.{each}")
+        bases = (_Raised, Exception) if kind == "exception" else (Struct,)
+        module = self.modules[program]
+        body = {"__slots__": names, "__match_args__": names, "__module__": module.__name__}
+        body["__doc__"] = f"The {kind} {name} of {module.__doc__.removeprefix('Definitions of ')}"
+        made = type(name, bases, body)
+        if is_declared:
+            setattr(module, name, made)
+        return made
+
+    def define(self, made, kind, fields):
+        """Gives a class its `__init__` and the types of its fields."""
+        made.__annotations__ = {name: self.annotation(type_) | None for _, name, type_, _, _ in fields}
+        defaults = {name: self.default(type_, default) for _, name, type_, _, default in fields if default is not None}
+        made.__init__ = _initializer(made, kind == "union", defaults)
+
+    def describe(self):
+        """Has native code read and write objects of the classes."""
+        structs = []
+        for made, (_, name, kind, _, fields) in zip(self.classes, self.described):
+            told = []
+            for id_, field, type_, is_required, default in sorted(fields, key=lambda field: field[0]):
+                given = None if default is None else self.default(type_, default)
+                told.append((id_, field, self.native(type_), is_required, given))
+            structs.append((made, name, kind, False, told))
+        if structs:
+            codec = _bytewright.ThriftCodec(structs, "idl")
+            for made in self.classes:
+                made._bytewright_codec = codec
+
+    def native(self, type_):
+        """A type as native code takes it: of an enum with the names of its numbers."""
+        number, *inside = type_
+        if number == _ENUM and inside:
+            return (number, {int(member): member for member in self.enums[inside[0]]})
+        if number == _STRUCT:
+            return type_
+        return (number, *map(self.native, inside))
+
+    def annotation(self, type_):
+        number, *inside = type_
+        if number == _ENUM and inside:
+            return self.enums[inside[0]] | int
+        if number == _STRUCT:
+            return self.classes[inside[0]]
+        if number == _MAP:
+            return dict[self.annotation(inside[0]), self.annotation(inside[1])]
+        if number in (_LIST, _SET):
+            return (list if number == _LIST else set)[self.annotation(inside[0])]
+        return _uuid() if number == _UUID else _BUILTIN[number]
+
+    def default(self, type_, described):
+        """A default, and whether it is a function that makes it: of what can be changed, each object has its own."""
+        if type_[0] in (_STRUCT, _MAP, _SET, _LIST):
+            return (lambda: self.value(type_, described)), True
+        return self.value(type_, described), False
+
+    def value(self, type_, described, is_frozen=False):
+        """A constant or a default, of what native code says of it."""
+        number, *inside = type_
+        if number == _STRUCT:
+            fields = self.described[inside[0]][4]
+            given = ((fields[place], each) for place, each in described)
+            return self.classes[inside[0]](**{field[1]: self.value(field[2], each) for field, each in given})
+        if number == _MAP:
+            pairs = ((self.value(inside[0], key, True), self.value(inside[1], each)) for key, each in described)
+            return dict(pairs)
+        if number in (_LIST, _SET):
+            kind = {(_LIST, False): list, (_LIST, True): tuple, (_SET, False): set, (_SET, True): frozenset}[number, is_frozen]
+            return kind(self.value(inside[0], each, is_frozen or number == _SET) for each in described)
+        if number == _ENUM and inside:
+            members = self.enums[inside[0]]
+            return members(described) if described in list(members) else described
+        if number == _UUID:
+            return _uuid()(described)
+        if number == _BINARY:
+            return described.encode()
+        return _BUILTIN[number](described)
+
+
+def _uuid():
+    # Here, because few IDL files have one, and it takes long to import.
+    import uuid
+
+    return uuid.UUID
+
+
+def _initializer(made, is_union, defaults):
+    """The `__init__` of a class, with a keyword for each field."""
+    names = made.__match_args__
+    if any(keyword.iskeyword(name) or name == "self" for name in names):
+        return _initializer_of_any(made, is_union, defaults)
+    scope = {"_UNSET": _UNSET, "_one": _one}
+    parameters, lines = [], []
+    for place, name in enumerate(names):
+        default, is_made = defaults.get(name, (None, False))
+        scope[f"_default_{place}"] = default
+        parameters.append(f"{name}=" + ("_UNSET" if is_made else f"_default_{place}"))
+        lines.append(f"self.{name} = " + (f"_default_{place}() if {name} is _UNSET else {name}" if is_made else name))
+    if is_union:
+        lines.append(f"_one({made.__name__!r}, ({''.join(name + ', ' for name in names)}))")
+    star = "*, " if names else ""
+    source = f"def __init__(self, {star}{', '.join(parameters)}):\n " + ("\n ".join(lines) or "pass")
+    exec(source, scope)
+    initialize = scope["__init__"]
+    initialize.__qualname__ = f"{made.__qualname__}.__init__"
+    initialize.__annotations__ = dict(made.__annotations__)
+    return initialize
+
+
+def _initializer_of_any(made, is_union, defaults):
+    """The same for fields whose names are words of Python: `Entry(**{"from": 1})`."""
+    names = made.__match_args__
+
+    def __init__(self, /, **fields):
+        for name in fields:
+            if name not in names:
+                raise TypeError(f"{made.__name__}.__init__() got an unexpected keyword argument {name!r}")
+        for name in names:
+            default, is_made = defaults.get(name, (None, False))
+            setattr(self, name, fields[name] if name in fields else default() if is_made else default)
+        if is_union:
+            _one(made.__name__, _values(self))
+
+    return __init__
+
+
+def _one(name, values):
+    count = len(values) - operator.countOf(map(type, values), type(None))
+    if count != 1:
+        raise ArgumentError(f"expected one field of the union {name}, found {count}")

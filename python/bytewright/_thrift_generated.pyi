@@ -1,0 +1,3 @@
+from ._bytewright import ThriftCodec
+
+def codec_of(cls: type) -> ThriftCodec: ...

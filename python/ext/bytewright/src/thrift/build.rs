@@ -1,0 +1,307 @@
+//! From a message's tape to objects.
+
+use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
+use bytewright::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PySet, PyString, PyTuple};
+
+use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
+use crate::border::{Fresh, list};
+use crate::error::to_python;
+use crate::values;
+
+/// A message of which objects are made.
+pub(super) struct Building<'a, 'py> {
+    py: Python<'py>,
+    codec: &'a ThriftCodec,
+    cursor: Cursor<'a>,
+    message: &'a [u8],
+    /// Where the message begins in the input, for errors.
+    start: u64,
+    nothing: Bound<'py, PyTuple>,
+}
+
+impl<'a, 'py> Building<'a, 'py> {
+    /// `cursor` is that of `message`, which begins at `start` of the input.
+    pub(super) fn new(
+        py: Python<'py>,
+        codec: &'a ThriftCodec,
+        cursor: Cursor<'a>,
+        message: &'a [u8],
+        start: u64,
+    ) -> Self {
+        Building { py, codec, cursor, message, start, nothing: PyTuple::empty(py) }
+    }
+
+    /// The object of the message.
+    pub(super) fn object(mut self) -> PyResult<Bound<'py, PyAny>> {
+        match self.cursor.value() {
+            Value::Struct(id) => self.structure(id, 1),
+            Value::Union { id, field_count } => self.structure(id, field_count),
+            _ => Ok(self.py.None().into_bound(self.py)),
+        }
+    }
+
+    /// The values of a projection's paths, whose shapes are given; None for those that the message does not have.
+    pub(super) fn plucked(mut self, shapes: &[Option<&'a Shape>]) -> PyResult<Bound<'py, PyTuple>> {
+        let mut values = vec![self.py.None().into_bound(self.py); shapes.len()];
+        self.cursor.value();
+        while let Some((path, value)) = self.cursor.field() {
+            let shape = shapes.get(path).copied().flatten().unwrap_or(&Shape::Bytes);
+            let object = self.value(value, shape)?;
+            if let Some(place) = values.get_mut(path) {
+                *place = object;
+            }
+        }
+        PyTuple::new(self.py, values)
+    }
+
+    fn structure(&mut self, id: StructId, field_count: u8) -> PyResult<Bound<'py, PyAny>> {
+        let codec = self.codec;
+        let Some(layout) = codec.layouts.get(id.0 as usize) else { return Err(self.cleared()) };
+        if layout.calls_class {
+            return self.called(layout);
+        }
+        let fresh = layout.maker.make(&self.nothing)?;
+        let mut seen = Seen::of(layout.fields.len());
+        while let Some((number, value)) = self.cursor.field() {
+            let Some(field) = layout.fields.get(number) else { continue };
+            let object = self.value(value, &field.shape)?;
+            fresh.set(number, object)?;
+            seen.set(number);
+        }
+        if !seen.is_all() {
+            self.complete(layout, &fresh, &seen)?;
+        }
+        if codec.ways.is_strict && layout.kind == StructKind::Union && field_count != 1 {
+            return Err(self.refused(format!(
+                "expected one field of the union {}, found {field_count}",
+                layout.name
+            )));
+        }
+        Ok(fresh.done())
+    }
+
+    /// Gives the fields that the message does not have what they have without one.
+    fn complete(&self, layout: &Layout, fresh: &Fresh<'_, 'py>, seen: &Seen) -> PyResult<()> {
+        for (number, field) in layout.fields.iter().enumerate() {
+            if seen.has(number) {
+                continue;
+            }
+            if self.codec.ways.is_strict && field.is_required {
+                return Err(self.refused(format!(
+                    "expected the required field {}.{}, found none",
+                    layout.name, field.name
+                )));
+            }
+            fresh.set(number, self.default(&field.default)?)?;
+        }
+        Ok(())
+    }
+
+    /// An object of a class whose `__init__` is not the generated one.
+    #[cold]
+    fn called(&mut self, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
+        let fresh = layout.maker.adopt(layout.maker.class(self.py).call0()?)?;
+        while let Some((number, value)) = self.cursor.field() {
+            let Some(field) = layout.fields.get(number) else { continue };
+            let object = self.value(value, &field.shape)?;
+            fresh.set(number, object)?;
+        }
+        Ok(fresh.done())
+    }
+
+    fn default(&self, default: &FieldDefault) -> PyResult<Bound<'py, PyAny>> {
+        match default {
+            FieldDefault::Nothing => Ok(self.py.None().into_bound(self.py)),
+            FieldDefault::Shared(object) => Ok(object.bind(self.py).clone()),
+            FieldDefault::Made(function) => function.bind(self.py).call0(),
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.py;
+        Ok(match value {
+            Value::Bool(truth) => boolean(py, truth),
+            Value::Int(number) => match shape {
+                Shape::Enum(members) => match members.get(&number) {
+                    Some(member) => member.bind(py).clone(),
+                    None => PyInt::new(py, number).into_any(),
+                },
+                _ => PyInt::new(py, number).into_any(),
+            },
+            Value::Double(number) => PyFloat::new(py, number).into_any(),
+            Value::String(bytes) => self.text(bytes)?,
+            Value::Binary(bytes) => PyBytes::new(py, bytes).into_any(),
+            Value::Struct(id) => self.structure(id, 1)?,
+            Value::Union { id, field_count } => self.structure(id, field_count)?,
+            Value::Null => py.None().into_bound(py),
+            Value::Uuid(bytes) => self.uuid(bytes)?,
+            contained => self.container(contained, shape)?,
+        })
+    }
+
+    fn container(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.py;
+        if let (Value::Map(count), Shape::Map(entry)) = (value, shape) {
+            return self.entries(count, &entry.0, &entry.1);
+        }
+        let (Shape::List(element) | Shape::Set(element)) = shape else {
+            return Ok(py.None().into_bound(py));
+        };
+        let (kind, elements) = match value {
+            Value::List(count) => (Collection::List, self.elements(count, &element.shape)?),
+            Value::Set(count) => (Collection::Set, self.elements(count, &element.shape)?),
+            Value::Ints(kind, numbers) => {
+                let number = |place| Value::Int(numbers.get(place).copied().unwrap_or_default());
+                (kind, list(py, numbers.len(), |place| self.value(number(place), &element.shape))?)
+            }
+            Value::Doubles(kind, numbers) => {
+                let mut left = numbers.iter();
+                let count = left.len();
+                let number = |_| Ok(PyFloat::new(py, left.next().unwrap_or_default()).into_any());
+                (kind, list(py, count, number)?)
+            }
+            Value::Bools(kind, truths) => {
+                let truth = |place| Ok(boolean(py, truths.get(place).is_some_and(|one| *one != 0)));
+                (kind, list(py, truths.len(), truth)?)
+            }
+            _ => return Ok(py.None().into_bound(py)),
+        };
+        self.collection(kind, elements, element.is_frozen)
+    }
+
+    fn elements(&mut self, count: usize, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+        list(self.py, count, |_| {
+            let value = self.cursor.value();
+            self.value(value, shape)
+        })
+    }
+
+    /// The elements as what they are: a list, a set, or one of their kin that do not change.
+    #[inline]
+    fn collection(
+        &self,
+        kind: Collection,
+        elements: Bound<'py, PyAny>,
+        is_frozen: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let is_set = kind == Collection::Set && !self.codec.ways.sets_as_lists;
+        let class = match (is_set, is_frozen) {
+            (false, false) => return Ok(elements),
+            (true, false) => self.py.get_type::<PySet>(),
+            (true, true) => self.py.get_type::<PyFrozenSet>(),
+            (false, true) => self.py.get_type::<PyTuple>(),
+        };
+        class.call1((elements,))
+    }
+
+    fn entries(
+        &mut self,
+        count: usize,
+        key: &Element,
+        value: &Element,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dict = PyDict::new(self.py);
+        for _ in 0..count {
+            let found = self.cursor.value();
+            let name = self.value(found, &key.shape)?;
+            let found = self.cursor.value();
+            let object = self.value(found, &value.shape)?;
+            dict.set_item(name, object)?;
+        }
+        Ok(dict.into_any())
+    }
+
+    #[inline]
+    fn text(&self, bytes: &'a [u8]) -> PyResult<Bound<'py, PyAny>> {
+        match PyString::from_bytes(self.py, bytes) {
+            Ok(text) => Ok(text.into_any()),
+            Err(_) => self.no_text(bytes),
+        }
+    }
+
+    /// What a string becomes that is not UTF-8.
+    #[cold]
+    fn no_text(&self, bytes: &'a [u8]) -> PyResult<Bound<'py, PyAny>> {
+        match self.codec.ways.text {
+            TextErrors::Replace => {
+                let bytes = PyBytes::new(self.py, bytes);
+                bytes.call_method1("decode", ("utf-8", "replace"))
+            }
+            TextErrors::Keep => Ok(PyBytes::new(self.py, bytes).into_any()),
+            TextErrors::Refuse => {
+                let valid =
+                    std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), |_| 0);
+                let found = bytes.get(valid).copied().unwrap_or_default();
+                let begins = (bytes.as_ptr() as usize).wrapping_sub(self.message.as_ptr() as usize);
+                let message = format!("expected UTF-8 in a string, found {found:#04x}");
+                let error = Error::new(ErrorKind::Format, message);
+                Err(to_python(self.py, &error.at(self.start + (begins + valid) as u64)))
+            }
+        }
+    }
+
+    fn uuid(&self, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = <[u8; 16]>::try_from(bytes).unwrap_or_default();
+        values::object(self.py, bytewright::batch::Value::Uuid(bytes))
+    }
+
+    #[cold]
+    fn refused(&self, message: String) -> PyErr {
+        to_python(self.py, &Error::new(ErrorKind::Format, message).at(self.start))
+    }
+
+    #[cold]
+    fn cleared(&self) -> PyErr {
+        to_python(self.py, &Error::internal("classes that the garbage collector has taken"))
+    }
+}
+
+#[inline]
+fn boolean(py: Python<'_>, truth: bool) -> Bound<'_, PyAny> {
+    PyBool::new(py, truth).to_owned().into_any()
+}
+
+/// Which fields of a struct were set.
+struct Seen {
+    count: usize,
+    first: u64,
+    /// Those from the 65th on.
+    others: Vec<u64>,
+}
+
+impl Seen {
+    #[inline]
+    fn of(count: usize) -> Seen {
+        let others = if count > 64 { vec![0; count.div_ceil(64) - 1] } else { Vec::new() };
+        Seen { count, first: 0, others }
+    }
+
+    #[inline]
+    fn set(&mut self, number: usize) {
+        match (number / 64).checked_sub(1) {
+            None => self.first |= 1 << number,
+            Some(place) => {
+                if let Some(word) = self.others.get_mut(place) {
+                    *word |= 1 << (number % 64);
+                }
+            }
+        }
+    }
+
+    fn has(&self, number: usize) -> bool {
+        let word = match (number / 64).checked_sub(1) {
+            None => Some(self.first),
+            Some(place) => self.others.get(place).copied(),
+        };
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// Whether all were; of many fields that is not looked at.
+    #[inline]
+    fn is_all(&self) -> bool {
+        self.count <= 64 && self.first.count_ones() as usize == self.count
+    }
+}

@@ -1,0 +1,377 @@
+//! What the messages of some classes hold, and how their objects are made: found in `python/bytewright`, compiled here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytewright::thrift::{
+    EnumSchema, FieldSchema, Plan, Projection, Requiredness, Schema, StructId, StructKind, Type,
+    WireType,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::border::Maker;
+use crate::error::raised;
+
+/// The attribute of a class that has its codec.
+const ATTRIBUTE: &str = "_bytewright_codec";
+
+/// The number by which descriptions tell binary from strings.
+const BINARY: u8 = 111;
+
+/// Classes whose messages hold each other's, ready for reading and writing.
+#[pyclass(module = "bytewright._bytewright")]
+pub(crate) struct ThriftCodec {
+    pub(super) plan: Arc<Plan>,
+    /// By the number of the struct; none when the garbage collector has taken them.
+    pub(super) layouts: Vec<Layout>,
+    pub(super) ways: Ways,
+    /// The numbers of structs by the addresses of their classes.
+    roots: HashMap<usize, u32>,
+}
+
+/// How classes of one origin go about what Thrift leaves open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ways {
+    pub(super) text: TextErrors,
+    /// Whether sets are lists.
+    pub(super) sets_as_lists: bool,
+    /// Whether required fields, unions, and the classes of values are checked.
+    pub(super) is_strict: bool,
+}
+
+/// What becomes of a string that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextErrors {
+    /// An error.
+    Refuse,
+    /// A `str` with U+FFFD where it is wrong.
+    Replace,
+    /// Its `bytes`.
+    Keep,
+}
+
+/// A class and its fields.
+pub(super) struct Layout {
+    pub(super) name: String,
+    pub(super) maker: Maker,
+    pub(super) kind: StructKind,
+    /// Whether the class makes its objects itself, with an `__init__` of its own.
+    pub(super) calls_class: bool,
+    pub(super) fields: Vec<FieldLayout>,
+}
+
+/// A field; its number is that of an attribute of the [`Maker`], too.
+pub(super) struct FieldLayout {
+    pub(super) id: i16,
+    pub(super) name: String,
+    pub(super) shape: Shape,
+    pub(super) is_required: bool,
+    pub(super) default: FieldDefault,
+}
+
+/// What a field is that a message does not have.
+pub(super) enum FieldDefault {
+    /// None.
+    Nothing,
+    /// The same object for all.
+    Shared(Py<PyAny>),
+    /// What a function gives, which is called each time.
+    Made(Py<PyAny>),
+}
+
+/// What a value is in Python, as far as the message does not say it.
+pub(super) enum Shape {
+    Bool,
+    /// A number of so many bits.
+    Int(u32),
+    /// A number of 32 bits, and the objects for those that have names.
+    Enum(HashMap<i64, Py<PyAny>>),
+    Double,
+    Text,
+    Bytes,
+    Uuid,
+    Struct(u32),
+    List(Box<Element>),
+    Set(Box<Element>),
+    Map(Box<(Element, Element)>),
+}
+
+/// The elements of a container.
+pub(super) struct Element {
+    pub(super) shape: Shape,
+    /// Whether the container is the key of another or in a set, and so cannot be one that changes.
+    pub(super) is_frozen: bool,
+}
+
+#[pymethods]
+impl ThriftCodec {
+    /// `ThriftCodec(structs, origin)`. Of each struct: class, name, kind, whether the class is called, and fields; of each
+    /// field: id, name, type, whether it is required, and `None` or a tuple of an object and whether it is called.
+    #[new]
+    fn new(structs: Vec<Bound<'_, PyTuple>>, origin: &str) -> PyResult<ThriftCodec> {
+        let ways = Ways::of(origin)?;
+        let mut schema = Schema::new();
+        for described in &structs {
+            schema.declare_struct(described.get_item(1)?.extract::<String>()?, kind_of(described)?);
+        }
+        // Enums are numbers as far as bytes go; their names are the face's.
+        schema.add_enum(EnumSchema { name: String::new(), values: Vec::new() });
+        let (mut layouts, mut roots) = (Vec::with_capacity(structs.len()), HashMap::new());
+        for (number, described) in (0..).zip(&structs) {
+            let py = described.py();
+            let (layout, fields) = Layout::of(described, ways)?;
+            raised(py, schema.define_struct(StructId(number), fields))?;
+            roots.insert(layout.maker.class(py).as_ptr() as usize, number);
+            layouts.push(layout);
+        }
+        let py = match structs.first() {
+            Some(described) => described.py(),
+            None => return Err(PyValueError::new_err("expected a struct, found none")),
+        };
+        let plan = Arc::new(raised(py, Plan::new(Arc::new(schema)))?);
+        Ok(ThriftCodec { plan, layouts, ways, roots })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        for layout in &self.layouts {
+            layout.maker.traverse(&visit)?;
+            for field in &layout.fields {
+                match &field.default {
+                    FieldDefault::Nothing => {}
+                    FieldDefault::Shared(object) | FieldDefault::Made(object) => {
+                        visit.call(object)?
+                    }
+                }
+                field.shape.traverse(&visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn __clear__(&mut self) {
+        self.layouts.clear();
+        self.roots.clear();
+    }
+}
+
+impl ThriftCodec {
+    /// The number of a class's struct.
+    #[inline]
+    pub(super) fn root(&self, class: &Bound<'_, PyAny>) -> Option<u32> {
+        self.roots.get(&(class.as_ptr() as usize)).copied()
+    }
+
+    /// The shape of the field at the end of a path.
+    pub(super) fn shape_at(&self, root: u32, path: &str) -> Option<&Shape> {
+        let (mut number, mut found) = (root, None);
+        for name in path.split('.') {
+            let layout = self.layouts.get(number as usize)?;
+            let field = layout.fields.iter().find(|field| field.name == name)?;
+            if let Shape::Struct(inside) = &field.shape {
+                number = *inside;
+            }
+            found = Some(&field.shape);
+        }
+        found
+    }
+
+    /// The fields that paths name, from the struct of a class on.
+    pub(super) fn projection(
+        &self,
+        py: Python<'_>,
+        class: &Bound<'_, PyAny>,
+        paths: &[String],
+    ) -> PyResult<Projection> {
+        let root = StructId(self.root(class).unwrap_or(u32::MAX));
+        raised(py, Projection::new(Arc::clone(&self.plan), root, paths))
+    }
+}
+
+/// The codec of a class, and the number of its struct there. A class without one is described first.
+#[inline]
+pub(super) fn codec_of<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>, u32)> {
+    if let Ok(found) = class.getattr(intern!(class.py(), ATTRIBUTE))
+        && let Ok(codec) = found.cast_into::<ThriftCodec>()
+    {
+        let codec = codec.try_borrow()?;
+        // A derived class has the attribute of the one that it is derived from.
+        if let Some(root) = codec.root(class) {
+            return Ok((codec, root));
+        }
+    }
+    describe(class)
+}
+
+#[cold]
+fn describe<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>, u32)> {
+    let py = class.py();
+    let describe = py.import("bytewright._thrift_generated")?.getattr("codec_of")?;
+    let codec = describe.call1((class,))?.cast_into::<ThriftCodec>()?.try_borrow()?;
+    match codec.root(class) {
+        Some(root) => Ok((codec, root)),
+        None => Err(PyTypeError::new_err(format!("expected a class of Thrift, found {class:?}"))),
+    }
+}
+
+impl Ways {
+    fn of(origin: &str) -> PyResult<Ways> {
+        Ok(match origin {
+            "idl" => Ways { text: TextErrors::Refuse, sets_as_lists: false, is_strict: true },
+            "thrift" => Ways { text: TextErrors::Replace, sets_as_lists: false, is_strict: false },
+            "thriftpy2" => Ways { text: TextErrors::Keep, sets_as_lists: true, is_strict: false },
+            other => {
+                return Err(PyValueError::new_err(format!("expected an origin, found {other}")));
+            }
+        })
+    }
+}
+
+fn kind_of(described: &Bound<'_, PyTuple>) -> PyResult<StructKind> {
+    Ok(match described.get_item(2)?.extract::<String>()?.as_str() {
+        "union" => StructKind::Union,
+        "exception" => StructKind::Exception,
+        _ => StructKind::Struct,
+    })
+}
+
+impl Layout {
+    fn of(described: &Bound<'_, PyTuple>, ways: Ways) -> PyResult<(Layout, Vec<FieldSchema>)> {
+        let class = described.get_item(0)?.cast_into::<PyType>()?;
+        let calls_class = described.get_item(3)?.extract()?;
+        let (mut fields, mut schema, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for described in described.get_item(4)?.try_iter()? {
+            let (id, name, value_type, is_required, default) =
+                described?.extract::<Described<'_>>()?;
+            names.push(PyString::intern(class.py(), &name));
+            schema.push(FieldSchema {
+                requiredness: if is_required {
+                    Requiredness::Required
+                } else {
+                    Requiredness::Default
+                },
+                has_default: default.is_some(),
+                ..FieldSchema::new(id, name.clone(), type_of(&value_type)?)
+            });
+            let shape = Shape::of(&value_type, ways, false)?;
+            let default = match default {
+                None => FieldDefault::Nothing,
+                Some((object, false)) => FieldDefault::Shared(object.unbind()),
+                Some((function, true)) => FieldDefault::Made(function.unbind()),
+            };
+            fields.push(FieldLayout { id, name, shape, is_required, default });
+        }
+        let name = described.get_item(1)?.extract()?;
+        let maker = Maker::of(&class, &names)?;
+        Ok((Layout { name, maker, kind: kind_of(described)?, calls_class, fields }, schema))
+    }
+}
+
+type Described<'py> = (i16, String, Bound<'py, PyTuple>, bool, Option<(Bound<'py, PyAny>, bool)>);
+
+fn inside<'py>(described: &Bound<'py, PyTuple>, place: usize) -> PyResult<Bound<'py, PyTuple>> {
+    Ok(described.get_item(place)?.cast_into::<PyTuple>()?)
+}
+
+/// The core's type for a description: a number as Binary has it, and what is inside.
+fn type_of(described: &Bound<'_, PyTuple>) -> PyResult<Type> {
+    let inside = |place| type_of(&inside(described, place)?);
+    Ok(match described.get_item(0)?.extract::<u8>()? {
+        2 => Type::Bool,
+        3 => Type::Byte,
+        4 => Type::Double,
+        6 => Type::I16,
+        8 => Type::I32,
+        10 => Type::I64,
+        11 => Type::String,
+        BINARY => Type::Binary,
+        16 => Type::Uuid,
+        12 => Type::Struct(StructId(described.get_item(1)?.extract()?)),
+        13 => Type::map(inside(1)?, inside(2)?),
+        14 => Type::set(inside(1)?),
+        15 => Type::list(inside(1)?),
+        number => {
+            let message = format!("expected the number of one of Thrift's types, found {number}");
+            return Err(PyTypeError::new_err(message));
+        }
+    })
+}
+
+impl Shape {
+    /// The shape for a description. A container is frozen where the description says so, and in keys and sets.
+    fn of(described: &Bound<'_, PyTuple>, ways: Ways, is_frozen: bool) -> PyResult<Shape> {
+        let element =
+            |place, inner_frozen| Element::of((described, place), ways, inner_frozen, is_frozen);
+        Ok(match described.get_item(0)?.extract::<u8>()? {
+            2 => Shape::Bool,
+            3 => Shape::Int(8),
+            4 => Shape::Double,
+            6 => Shape::Int(16),
+            8 => match described.get_item(1) {
+                Ok(members) => Shape::Enum(members_of(&members.cast_into::<PyDict>()?)?),
+                Err(_) => Shape::Int(32),
+            },
+            10 => Shape::Int(64),
+            11 => Shape::Text,
+            12 => Shape::Struct(described.get_item(1)?.extract()?),
+            13 => Shape::Map(Box::new((element(1, true)?, element(2, is_frozen)?))),
+            14 => Shape::Set(Box::new(element(1, is_frozen || !ways.sets_as_lists)?)),
+            15 => Shape::List(Box::new(element(1, is_frozen)?)),
+            16 => Shape::Uuid,
+            _ => Shape::Bytes,
+        })
+    }
+
+    /// How the value stands in a message.
+    #[inline]
+    pub(super) fn wire(&self) -> WireType {
+        match self {
+            Shape::Bool => WireType::BOOL,
+            Shape::Int(8) => WireType::BYTE,
+            Shape::Int(16) => WireType::I16,
+            Shape::Int(32) | Shape::Enum(_) => WireType::I32,
+            Shape::Int(_) => WireType::I64,
+            Shape::Double => WireType::DOUBLE,
+            Shape::Text | Shape::Bytes => WireType::STRING,
+            Shape::Uuid => WireType::UUID,
+            Shape::Struct(_) => WireType::STRUCT,
+            Shape::List(_) => WireType::LIST,
+            Shape::Set(_) => WireType::SET,
+            Shape::Map(_) => WireType::MAP,
+        }
+    }
+
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Shape::Enum(members) => members.values().try_for_each(|member| visit.call(member)),
+            Shape::List(element) | Shape::Set(element) => element.shape.traverse(visit),
+            Shape::Map(entry) => {
+                entry.0.shape.traverse(visit)?;
+                entry.1.shape.traverse(visit)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Element {
+    fn of(
+        (described, place): (&Bound<'_, PyTuple>, usize),
+        ways: Ways,
+        inner_frozen: bool,
+        is_frozen: bool,
+    ) -> PyResult<Element> {
+        let told = inside(described, place)?;
+        let says_so =
+            described.iter().last().is_some_and(|last| last.extract::<bool>().unwrap_or(false));
+        let is_frozen = is_frozen || says_so;
+        Ok(Element { shape: Shape::of(&told, ways, inner_frozen || is_frozen)?, is_frozen })
+    }
+}
+
+fn members_of(members: &Bound<'_, PyDict>) -> PyResult<HashMap<i64, Py<PyAny>>> {
+    members.iter().map(|(number, member)| Ok((number.extract()?, member.unbind()))).collect()
+}

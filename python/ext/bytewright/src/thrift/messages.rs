@@ -1,0 +1,106 @@
+//! Messages that follow each other, as objects one by one.
+
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+
+use super::codec::codec_of;
+use super::source::{Input, Origin, Row, missing};
+use super::{encoding_named, object};
+use crate::capture::entered;
+use crate::error::to_python;
+use crate::host::PythonHost;
+
+/// Messages between two looks for interrupts: what is called in a loop of C's runs no Python code that would look.
+const UNTIL_INTERRUPTS: u32 = 256;
+
+/// An iterator over the objects of messages.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct ThriftMessages {
+    state: Mutex<State>,
+}
+
+struct State {
+    class: Py<PyAny>,
+    input: Input,
+    row: Row,
+    is_over: bool,
+    until_interrupts: u32,
+}
+
+/// Iterates over the objects of messages that follow each other: in frames, a length of 4 bytes before each, as a framed
+/// transport sends them, or with `framed=False` without.
+///
+/// `source` is bytes, a path, or a binary file object with `read`, such as a pipe: what is compressed by gzip or zstd is
+/// decompressed. A message is given when its bytes are there. Raises what `decode` raises, and `TruncatedError` where the
+/// input ends in a message, after the objects before it.
+#[pyfunction]
+#[pyo3(signature = (cls, source, protocol = "binary", framed = true))]
+pub(crate) fn thrift_decode_many(
+    cls: &Bound<'_, PyAny>,
+    source: &Bound<'_, PyAny>,
+    protocol: &str,
+    framed: bool,
+) -> PyResult<ThriftMessages> {
+    let row = Row { encoding: encoding_named(cls.py(), protocol)?, is_framed: framed };
+    codec_of(cls)?;
+    let input = Origin::of(source)?.open(cls.py())?;
+    let class = cls.clone().unbind();
+    let state = State { class, input, row, is_over: false, until_interrupts: UNTIL_INTERRUPTS };
+    Ok(ThriftMessages { state: Mutex::new(state) })
+}
+
+#[pymethods]
+impl ThriftMessages {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut state = entered(py, &self.state)?;
+        if state.is_over {
+            return Ok(None);
+        }
+        // Unless there is another message.
+        state.is_over = true;
+        let found = state.next(py)?;
+        state.is_over = found.is_none();
+        Ok(found)
+    }
+}
+
+impl State {
+    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.until_interrupts -= 1;
+        if self.until_interrupts == 0 {
+            self.until_interrupts = UNTIL_INTERRUPTS;
+            py.check_signals()?;
+        }
+        loop {
+            let (bytes, start) = self.input.buffered();
+            let mut frames = self.row.frames(bytes, start);
+            let (needed, error) = match frames.next_frame() {
+                Ok(Some(frame)) => {
+                    let (codec, root) = codec_of(self.class.bind(py))?;
+                    let made =
+                        object(py, &codec, root, self.row.encoding, frame.bytes, frame.offset)?;
+                    let consumed = frames.consumed();
+                    self.input.consume(consumed);
+                    return Ok(Some(made));
+                }
+                Ok(None) => (1, None),
+                Err(error) => match missing(&error) {
+                    Some(more) => (bytes.len() + more, Some(error)),
+                    None => return Err(to_python(py, &self.input.placed(error.error()))),
+                },
+            };
+            let object = self.input.object.as_ref().map(|object| object.clone_ref(py));
+            if !self.input.fill(&PythonHost { object: object.as_ref() }, needed)? {
+                return match error {
+                    None => Ok(None),
+                    Some(error) => Err(to_python(py, &self.input.placed(error.error()))),
+                };
+            }
+        }
+    }
+}

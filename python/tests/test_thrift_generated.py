@@ -1,0 +1,140 @@
+"""Goal: objects of generated classes are read and written as their own libraries do.
+
+Method: classes that apache's compiler made, and classes of thriftpy2, of the same IDL; random
+objects go through the library and through us, in both directions and both protocols.
+"""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+import thrift_messages
+
+import bytewright
+from bytewright import thrift
+
+PROTOCOLS = ["binary", "compact"]
+IDL = thrift_messages.IDL + 'exception Failed { 1: string message, 2: i32 code }\nstruct Empty {}\n'
+
+
+class Apache:
+    set_of = set
+
+    def __init__(self, folder, options):
+        from thrift import TSerialization
+        from thrift.protocol import TBinaryProtocol, TCompactProtocol
+
+        (folder / "generated_messages.thrift").write_text(IDL)
+        package = "generated_" + "_".join(options.split(","))
+        command = ["thrift", "--gen", f"py:{options}", "-out", folder, folder / "generated_messages.thrift"]
+        subprocess.run(command, check=True, capture_output=True)
+        (folder / "generated_messages").rename(folder / package)
+        sys.path.insert(0, str(folder))
+        self.made = importlib.import_module(package + ".ttypes")
+        sys.path.remove(str(folder))
+        self.library = TSerialization
+        self.factories = {
+            "binary": TBinaryProtocol.TBinaryProtocolAcceleratedFactory(),
+            "compact": TCompactProtocol.TCompactProtocolAcceleratedFactory(),
+        }
+
+    def encode(self, one, protocol):
+        return self.library.serialize(one, self.factories[protocol])
+
+    def decode(self, cls, message, protocol):
+        return self.library.deserialize(cls(), message, self.factories[protocol])
+
+
+class Thriftpy2:
+    set_of = list
+
+    def __init__(self, folder):
+        import thriftpy2
+        from thriftpy2 import utils
+        from thriftpy2.protocol import TCompactProtocolFactory
+        from thriftpy2.protocol.cybin import TCyBinaryProtocolFactory
+
+        (folder / "messages.thrift").write_text(IDL)
+        self.made = thriftpy2.load(str(folder / "messages.thrift"), module_name="messages_thrift")
+        self.library = utils
+        self.factories = {"binary": TCyBinaryProtocolFactory(), "compact": TCompactProtocolFactory()}
+
+    def encode(self, one, protocol):
+        return self.library.serialize(one, self.factories[protocol])
+
+    def decode(self, cls, message, protocol):
+        return self.library.deserialize(cls(), message, self.factories[protocol])
+
+
+@pytest.fixture(scope="module", params=["apache", "apache with slots", "thriftpy2"])
+def library(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("generated")
+    if request.param == "thriftpy2":
+        return Thriftpy2(folder)
+    return Apache(folder, "slots" if "slots" in request.param else "")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_objects_are_those_of_the_library_in_both_directions(library, protocol):
+    dice, cls = thrift_messages.dice(), library.made.Rich
+    for _ in range(200):
+        one = thrift_messages.rich(dice, library.made, library.set_of)
+        message = library.encode(one, protocol)
+        expected = library.decode(cls, message, protocol)
+        found = thrift.decode(cls, message, protocol)
+        assert type(found) is cls and found == expected
+        assert thrift.encode(one, protocol) == message
+        assert library.decode(cls, thrift.encode(found, protocol), protocol) == expected
+
+
+def test_fields_that_a_message_lacks_have_their_defaults(library):
+    assert thrift.decode(library.made.Rich, b"\0") == library.made.Rich()
+    assert thrift.decode(library.made.Rich, b"\0").greeting == "hello"
+    assert thrift.decode(library.made.Empty, b"\0") == library.made.Empty()
+
+
+def test_exceptions_are_made_though_they_let_nobody_set_fields(library):
+    failed = library.made.Failed(message="gone", code=4)
+    message = thrift.encode(failed)
+    assert message == library.encode(failed, "binary")
+    found = thrift.decode(library.made.Failed, message)
+    assert type(found) is library.made.Failed and (found.message, found.code) == ("gone", 4)
+
+
+def test_strings_that_are_not_utf_8_are_what_the_library_makes_of_them(library):
+    message = b"\x0b\0\x07\0\0\0\x02a\xff\0"
+    found = thrift.decode(library.made.Rich, message).text
+    assert found == library.decode(library.made.Rich, message, "binary").text
+
+
+def test_classes_with_an_init_of_their_own_are_called(library):
+    class Counted(library.made.Inner):
+        def __init__(self):
+            super().__init__()
+            self.name = "mine"
+
+    if hasattr(library.made.Inner, "__slots__"):
+        Counted.__eq__ = object.__eq__
+    assert thrift.decode(Counted, b"\0").name == "mine"
+    found = thrift.decode(Counted, thrift.encode(library.made.Inner(id=3)))
+    assert type(found) is Counted and (found.id, found.name) == (3, "mine")
+
+
+def test_fields_and_many_messages_are_read_without_the_library(library):
+    made = library.made
+    messages = [thrift.encode(made.Rich(medium=at, inner=made.Inner(id=at))) for at in range(10)]
+    assert thrift.pluck(made.Rich, messages[3], "inner.id", "medium") == (3, 3)
+    data = thrift_messages.framed(messages)
+    assert [each.medium for each in thrift.decode_many(made.Rich, data)] == list(range(10))
+    assert list(thrift.columns(made.Rich, data, "inner.id")) == [(at,) for at in range(10)]
+
+
+def test_damaged_messages_give_an_object_or_an_error_of_ours(library):
+    dice, cls = thrift_messages.dice(), library.made.Rich
+    for _ in range(300):
+        message = thrift_messages.mutated(dice, thrift.encode(thrift_messages.rich(dice, library.made, library.set_of)))
+        try:
+            assert type(thrift.decode(cls, message)) is cls
+        except bytewright.Error as error:
+            assert error.offset is not None
