@@ -1,0 +1,155 @@
+"""Goal: Python does what every face must do alike.
+
+Method: the cases of `conformance/`, which its README explains. What this runner does not know fails.
+"""
+
+import io
+import json
+import pathlib
+
+import pytest
+
+import bytewright
+from bytewright import thrift
+
+ROOT = pathlib.Path(__file__).parents[2]
+FOLDER = ROOT / "conformance"
+FILES = {path.stem: json.loads(path.read_text())["cases"] for path in sorted(FOLDER.glob("*.json"))}
+ERRORS = {kind: getattr(bytewright, f"{kind}Error") for kind in ("Format", "Truncated", "Limit", "Argument")}
+
+
+def cases(stem):
+    return pytest.mark.parametrize("case", FILES[stem], ids=[case["name"] for case in FILES[stem]])
+
+
+def check_keys(case, *known):
+    assert not set(case) - set(known), "a key that the runner does not know"
+
+
+def test_every_file_has_a_runner():
+    assert set(FILES) == {"captures", "tables", "thrift"}
+
+
+# Tables.
+
+
+@cases("tables")
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_tables(case, place, tmp_path):
+    check_keys(case, "name", "kinds", "steps")
+    for kind in case["kinds"]:
+        cls, extension = {"hash": (bytewright.HashTable, "bwh"), "tree": (bytewright.TreeTable, "bwt")}[kind]
+        with cls() if place == "memory" else cls.open(tmp_path / f"table.{extension}") as table:
+            for step in case["steps"]:
+                run_step(table, step)
+
+
+class TakenBack(Exception):
+    pass
+
+
+def run_step(table, step):
+    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises")
+    if "raises" in step:
+        with pytest.raises(ERRORS[step["raises"]]):
+            done(table, step)
+        return
+    found = done(table, step)
+    if "gives" in step:
+        assert json.loads(json.dumps(found)) == step["gives"], step
+
+
+def done(table, step):
+    match step["do"]:
+        case "get":
+            return table.get(step["key"])
+        case "put":
+            table[step["key"]] = step["value"]
+        case "delete":
+            del table[step["key"]]
+        case "size":
+            return len(table)
+        case "entries":
+            return list(table.range(prefix=step["prefix"]) if "prefix" in step else table.items())
+        case "floor":
+            return table.floor(step["key"])
+        case "ceiling":
+            return table.ceiling(step["key"])
+        case "increment":
+            return table.increment(step["key"], step["by"])
+        case "keep":
+            with table.transaction():
+                for inner in step["steps"]:
+                    run_step(table, inner)
+        case "take back":
+            with pytest.raises(TakenBack):
+                with table.transaction():
+                    for inner in step["steps"]:
+                        run_step(table, inner)
+                    raise TakenBack
+        case other:
+            raise AssertionError(f"an operation that the runner does not know: {other}")
+
+
+# Captures.
+
+
+@cases("captures")
+def test_captures(case):
+    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "raises")
+    path = ROOT / "samples" / case["capture"]
+    source = io.BytesIO(path.read_bytes()[: -case["cut"]]) if "cut" in case else path
+    capture = bytewright.Capture(source)
+    if case["do"] == "count_by":
+        counts = capture.count_by(case["field"])
+        assert [[value, count] for value, count in counts.items()][: len(case["counts"])] == case["counts"]
+        return
+    assert case["do"] in ("packets", "flows")
+    asked = capture.packets(*case["fields"]) if case["do"] == "packets" else capture.flows()
+    rows = []
+    try:
+        for each in asked:
+            rows.append(list(each) if isinstance(each, tuple) else [getattr(each, name) for name in case["fields"]])
+    except bytewright.Error as error:
+        assert type(error) is ERRORS[case["raises"]]
+    else:
+        assert "raises" not in case
+    assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
+
+
+# Thrift.
+
+
+@pytest.fixture(scope="module")
+def messages():
+    return thrift.load(FOLDER / "messages.thrift")
+
+
+@cases("thrift")
+def test_thrift(case, messages):
+    check_keys(case, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset")
+    cls, message = getattr(messages, case["type"]), bytes.fromhex(case["message"])
+    if "raises" in case:
+        with pytest.raises(ERRORS[case["raises"]]) as raised:
+            thrift.decode(cls, message, case["protocol"])
+        assert type(raised.value) is ERRORS[case["raises"]] and raised.value.offset == case["offset"]
+        return
+    found = thrift.decode(cls, message, case["protocol"])
+    assert plain(found) == case["gives"]
+    if case.get("encodes", True):
+        assert thrift.encode(found, case["protocol"]) == message
+
+
+def plain(value):
+    if isinstance(value, thrift.Struct):
+        pairs = ((name, getattr(value, name)) for name in value.__match_args__)
+        return {name: plain(each) for name, each in pairs if each is not None}
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, set):
+        return sorted(value)
+    if isinstance(value, dict):
+        return [[key, plain(value[key])] for key in sorted(value)]
+    return value

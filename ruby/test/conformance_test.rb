@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+require "json"
+require "stringio"
+require_relative "thrift_case"
+
+# Goal: Ruby does what every face must do alike.
+# Method: the cases of conformance/, which its README explains. What this runner does not know fails.
+class ConformanceTest < ThriftCase
+  FOLDER = File.join(ROOT, "conformance")
+  ERRORS = %w[Format Truncated Limit Argument].to_h { |kind| [kind, "#{kind}Error"] }.freeze
+  TABLES = { "hash" => [Bytewright::HashTable, "bwh"], "tree" => [Bytewright::TreeTable, "bwt"] }.freeze
+  MESSAGES = Bytewright::Thrift.load(File.join(FOLDER, "messages.thrift"), into: Module.new)
+
+  def self.cases(name)
+    JSON.parse(File.read(File.join(FOLDER, "#{name}.json"), encoding: Encoding::UTF_8)).fetch("cases")
+  end
+
+  %w[tables captures thrift].each do |file|
+    cases(file).each do |test|
+      define_method("test_#{file}: #{test.fetch("name")}") { send(:"run_#{file}", test) }
+    end
+  end
+
+  def test_every_file_has_a_runner
+    assert_equal(%w[captures tables thrift], Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }.sort)
+  end
+
+  private
+
+  def check_keys(test, *known)
+    assert_empty(test.keys - known, "a key that the runner does not know")
+  end
+
+  # The kind of the error of a block, and what it says of the place; nil where there is none.
+  def failure
+    yield
+    nil
+  rescue StandardError => error
+    [error.class.name.split("::").last, error.respond_to?(:offset) ? error.offset : nil]
+  end
+
+  # Tables.
+
+  def run_tables(test)
+    check_keys(test, "name", "kinds", "steps")
+    Dir.mktmpdir do |folder|
+      test.fetch("kinds").each do |kind|
+        klass, extension = TABLES.fetch(kind)
+        [klass.new, klass.open(File.join(folder, "table.#{extension}"))].each do |table|
+          test.fetch("steps").each { |step| run_step(table, step) }
+          table.close if table.respond_to?(:close)
+        end
+      end
+    end
+  end
+
+  def run_step(table, step)
+    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises")
+    found = nil
+    error, = failure { found = done(table, step) }
+    return assert_equal(ERRORS.fetch(step["raises"]), error, step.inspect) if step.key?("raises")
+
+    assert_nil(error, step.inspect)
+    assert(step["gives"] == found, "#{step.inspect}: found #{found.inspect}") if step.key?("gives")
+  end
+
+  def done(table, step)
+    key = step["key"]
+    case step.fetch("do")
+    when "get" then table[key]
+    when "put" then table[key] = step.fetch("value")
+    when "delete" then table.delete(key)
+    when "size" then table.size
+    when "entries" then step.key?("prefix") ? table.to_a(prefix: step["prefix"]) : table.to_a
+    when "floor" then table.floor(key)
+    when "ceiling" then table.ceiling(key)
+    when "increment" then table.increment(key, step.fetch("by"))
+    when "keep" then table.transaction { step.fetch("steps").each { |inner| run_step(table, inner) } }
+    when "take back"
+      catch(:back) { table.transaction { step.fetch("steps").each { |inner| run_step(table, inner) } && throw(:back) } }
+    else flunk("an operation that the runner does not know: #{step["do"]}")
+    end
+  end
+
+  # Captures.
+
+  def run_captures(test)
+    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "raises")
+    path = File.join(ROOT, "samples", test.fetch("capture"))
+    source = test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path
+    Bytewright::Capture.open(source) { |capture| compare_capture(capture, test) }
+  end
+
+  def compare_capture(capture, test)
+    if test.fetch("do") == "count_by"
+      counts = capture.count_by(test.fetch("field").to_sym).first(test.fetch("counts").size)
+      return assert_equal(test["counts"], counts)
+    end
+    fields, rows = test.fetch("fields").map(&:to_sym), []
+    error, = failure do
+      case test["do"]
+      when "packets" then capture.each { |packet| rows << packet.values_at(*fields) }
+      when "flows" then capture.flows.each { |flow| rows << fields.map { |field| flow.public_send(field) } }
+      else flunk("an operation that the runner does not know: #{test["do"]}")
+      end
+    end
+    test.key?("raises") ? assert_equal(ERRORS.fetch(test["raises"]), error) : assert_nil(error)
+    assert_equal(test.fetch("count"), rows.size)
+    assert_equal(test.fetch("rows"), rows.first(test["rows"].size))
+  end
+
+  # Thrift.
+
+  def run_thrift(test)
+    check_keys(test, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset")
+    klass, bytes = MESSAGES.const_get(test.fetch("type")), [test.fetch("message")].pack("H*")
+    protocol, found = test.fetch("protocol").to_sym, nil
+    told = failure { found = Bytewright::Thrift.decode(klass, bytes, protocol: protocol) }
+    return assert_equal([ERRORS.fetch(test["raises"]), test.fetch("offset")], told) if test.key?("raises")
+
+    assert_nil(told)
+    assert_equal(test.fetch("gives"), plain(found))
+    assert_equal(bytes, Bytewright::Thrift.encode(found, protocol: protocol)) if test.fetch("encodes", true)
+  end
+
+  def plain(value)
+    case value
+    when Thrift::Struct
+      fields = value.struct_fields.values.map { |field| [field[:name], value.send(field[:name])] }
+      fields.reject { |_, each| each.nil? }.to_h { |name, each| [name, plain(each)] }
+    when Array then value.map { |each| plain(each) }
+    when Set then value.sort
+    when Hash then value.sort.map { |key, each| [key, plain(each)] }
+    when String then value.encoding == Encoding::BINARY ? { "hex" => value.unpack1("H*") } : value
+    else value
+    end
+  end
+end
