@@ -50,3 +50,9 @@ def test_every_public_name_is_on_the_page():
             own = {member for member in dir(found) if not member.startswith("_")} - fields
             missing = sorted(member for member in own if not is_on_the_page(name, member))
             assert not missing, (name, missing)
+
+
+def test_every_public_name_of_thrift_is_on_the_page():
+    assert {f"thrift.{name}" for name in bytewright.thrift.__all__} <= NAMES
+    own = {f"thrift.Columns.{member}" for member in dir(bytewright.thrift.Columns) if not member.startswith("_")}
+    assert own <= NAMES
