@@ -27,7 +27,7 @@ copy "" rust "${rust[@]}"
 # The command and the other faces stay where they are.
 sed -i 's/"core", "cli", /"core", /' "$work/rust/Cargo.toml"
 cd "$work"
-printf 'META.json\nMETA.yml\nMANIFEST\n' | cat - <(find . -type f -printf '%P\n') | sort >"$work.manifest"
+{ echo MANIFEST; find . -type f -printf "%P\n"; } | sort >"$work.manifest"
 mv "$work.manifest" MANIFEST
 perl Makefile.PL >/dev/null
 make --silent dist >/dev/null

@@ -97,7 +97,7 @@ subtest "failing again and again takes no memory" => sub {
         for (1 .. 5_000) {
             eval { $table->put("a", []) };
             eval { $table->range(limit => "x") };
-            eval { Bytewright::HashTable->new->cursor };
+            eval { Bytewright::HashTable->new->_cursor };
             eval { Bytewright::HashTable->new(file => "/missing/x.bwh") };
             my ($scan, $cursor, $snapshot) = ($table->scan, $table->cursor, $table->snapshot);
             my @values = $table->get_many("a" .. "e");

@@ -111,7 +111,7 @@ subtest "wrong ranges are refused" => sub {
         ok(!eval { $tree->range(@$case); 1 }, "@$case");
         is($@->kind, "argument");
     }
-    ok(!eval { Bytewright::HashTable->new->cursor; 1 }, "a hashed table has no cursor");
+    ok(!eval { Bytewright::HashTable->new->_cursor; 1 }, "a hashed table has no cursor");
     is($@->kind, "argument");
 };
 

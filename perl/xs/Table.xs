@@ -399,7 +399,7 @@ PPCODE:
     PUSHs(object(aTHX_ "Bytewright::Snapshot", &snapshot_kind, handle));
 
 void
-cursor(self)
+_cursor(self)
     SV *self
 PPCODE:
     bw_error error = BW_ERROR_INIT;

@@ -20,7 +20,7 @@ sub is_of_perl { return $_[0] =~ /\A(?:[A-Z_]+|import|unimport)\z/ || $_[0] =~ /
 sub methods {
     my ($package) = @_;
     no strict "refs";
-    my @names = grep { defined(&{"${package}::$_"}) && !/\A_/ && !is_of_perl($_) } keys(%{"${package}::"});
+    my @names = grep { defined(&{"${package}::$_"}) && !/\A_/ && !is_of_perl($_) && $_ ne "bootstrap" } keys(%{"${package}::"});
     # What it imported is another's.
     require B;
     return grep { B::svref_2object(\&{"${package}::$_"})->GV->STASH->NAME =~ /\ABytewright/ } @names;

@@ -10,6 +10,7 @@ sub _kind { return 2 }
 sub range  { my $self = shift; return Bytewright::Range::scan($self, @_) }
 sub prefix { my ($self, $prefix, %range) = @_; return Bytewright::Range::scan($self, %range, prefix => $prefix) }
 
+sub cursor  { return $_[0]->_cursor }
 sub first   { return Bytewright::Range::first($_[0]) }
 sub last    { return Bytewright::Range::first($_[0], reverse => 1) }
 sub floor   { return Bytewright::Range::first($_[0], to => $_[1], reverse => 1) }
