@@ -3,7 +3,7 @@
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md
-#                     (bench-flows, -tables, -pstore, -thrift, -io: one of them, only shown)
+#                     (bench-flows, -tables, -pstore, -thrift, -io, -perl: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make perl-dist    the distribution for Perl, in target/perl
@@ -23,7 +23,10 @@ WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 TESTS := test-rust test-gem test-unsafe test-gc test-c test-python test-perl test-columns test-bench
-BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io
+PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
+PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
+	perl/*.PL perl/*.sh -type f)
+BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
@@ -81,9 +84,15 @@ perl-dist: setup
 	rm -f target/perl/Bytewright-*.tar.gz
 	perl/dist.sh target/perl
 
-# The dependencies are compiled where the gem's are.
-test-perl: perl-dist
-	CARGO_TARGET_DIR=$(GEM_BUILD) perl/test.sh
+# Built from the distribution in a clean folder, so that a file missing from it shows. The dependencies are compiled where the
+# gem's are.
+$(PERL_STAMP): $(PERL_SOURCES) | setup
+	$(MAKE) --no-print-directory perl-dist
+	CARGO_TARGET_DIR=$(GEM_BUILD) perl/install.sh target/perl
+	touch $@
+
+test-perl: $(PERL_STAMP)
+	perl/test.sh target/perl
 
 install-c: setup
 	c/build.sh target/c-install $(abspath $(PREFIX))
@@ -122,6 +131,7 @@ test-bench: $(GEM_STAMP)
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb pstore --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb thrift --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb io --check
+	ruby bench/run.rb perl --check
 
 # One after the other, also under `make -j`: together they would measure each other.
 bench: $(GEM_STAMP)

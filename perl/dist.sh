@@ -16,7 +16,7 @@ copy() { # copy PREFIX FOLDER FILES...: into a folder, without the prefix
   local prefix=$1 folder=$2 file
   shift 2
   for file; do
-    install -D -m "$(stat -c %a "$file")" "$file" "$work/$folder/${file#"$prefix"}"
+    install -D -p -m "$(stat -c %a "$file")" "$file" "$work/$folder/${file#"$prefix"}"
   done
 }
 mapfile -t module < <(files perl/Makefile.PL perl/Bytewright.xs perl/xs perl/lib perl/t)

@@ -1,19 +1,12 @@
 #!/usr/bin/env bash
-# Tests the Perl face as a user has it: the distribution unpacked, built and installed in a clean folder, and the tests run from
-# there against what was installed; then what concerns the repository's documents.
+# Tests the Perl face as a user has it: the tests of the distribution, run from where it was unpacked against what was
+# installed, and those of the repository's documents.
+#
+#   perl/test.sh FOLDER    where perl/install.sh installed it
 set -euo pipefail
-cd "$(dirname "$0")/.."
-root=$PWD
-work=$root/target/perl
-rm -rf "$work/unpacked" "$work/installed"
-mkdir -p "$work/unpacked"
-archive=$(find "$work" -maxdepth 1 -name 'Bytewright-*.tar.gz')
-tar -xzf "$archive" -C "$work/unpacked" --strip-components=1
-cd "$work/unpacked"
-perl Makefile.PL INSTALL_BASE="$work/installed" >/dev/null
-make --silent >/dev/null
-make --silent install >/dev/null
-export PERL5LIB=$work/installed/lib/perl5
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$1"
+export PERL5LIB=$PWD/installed/lib/perl5 BYTEWRIGHT_ROOT=$root
+cd unpacked
 prove t/
-rm -rf blib
-BYTEWRIGHT_ROOT=$root prove "$root/perl/xt/"
+prove "$root/perl/xt/"

@@ -25,6 +25,9 @@ module Bench
     # Where the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another place that has it.
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
+    # Where the Makefile installs the Perl module, unless BYTEWRIGHT_PERL_HOME names another place that has it.
+    PERL_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_PERL_HOME", File.join(ROOT, "target", "perl", "installed")))
+    PERL_ENVIRONMENT = { "PERL5LIB" => File.join(PERL_HOME, "lib", "perl5") }.freeze
     RUBY = RbConfig.ruby
     FILE_GENERATOR = File.join(BENCH, "generator", "files.rb")
     STORE_GENERATOR = File.join(BENCH, "generator", "stores.rb")

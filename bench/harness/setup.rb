@@ -43,6 +43,7 @@ module Bench
 
     # The parts that this repository makes.
     PRODUCT = [*GEM_CLASSES.keys, :c_library].freeze
+    PRODUCT = [*GEM_CLASSES.keys, :perl_module].freeze
 
     def initialize
       @reasons = {}
@@ -69,6 +70,7 @@ module Bench
       when :c_library then build_c_tables
       when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
       when :dpkt then prepare_python_library("dpkt", DPKT)
+      when :perl_module then missing(:perl) || prepare_perl_module
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :io_floor then prepare_io_floor
       when :isa_l then prepare_isa_l
@@ -228,6 +230,14 @@ module Bench
       FileUtils.mkdir_p(File.dirname(Paths::TKRZW))
       Shell.run("g++", "-std=c++17", "-O2", "-o", Paths::TKRZW, source, "-ltkrzw", "-lz")
       nil
+    end
+
+    def prepare_perl_module
+      stamp = File.join(Paths::PERL_HOME, "stamp")
+      Shell.run("make", "--silent", stamp, folder: Paths::ROOT) unless ENV["BYTEWRIGHT_PERL_HOME"]
+      return if Shell.succeeds?(Paths::PERL_ENVIRONMENT, "perl", "-MBytewright", "-e", "1")
+
+      "#{Paths::PERL_HOME} has no module Bytewright"
     end
 
     def prepare_gem(class_name)
