@@ -13,6 +13,7 @@
 #include "xs/bytes.h"
 #include "xs/handle.h"
 #include "xs/table.h"
+#include "xs/capture.h"
 
 MODULE = Bytewright    PACKAGE = Bytewright
 
@@ -38,3 +39,5 @@ INCLUDE: xs/Scan.xs
 INCLUDE: xs/Snapshot.xs
 
 INCLUDE: xs/Cursor.xs
+
+INCLUDE: xs/Capture.xs

@@ -16,6 +16,8 @@ require Bytewright::TreeTable;
 require Bytewright::Scan;
 require Bytewright::Cursor;
 require Bytewright::Snapshot;
+require Bytewright::Capture;
+require Bytewright::Rows;
 
 1;
 
@@ -25,7 +27,7 @@ __END__
 
 =head1 NAME
 
-Bytewright - tables of byte strings in a fraction of a hash's memory, hashed or ordered, in memory or in a file
+Bytewright - packet captures, and tables of byte strings in a fraction of a hash's memory, in memory or in a file
 
 =head1 SYNOPSIS
 
@@ -58,6 +60,10 @@ L<Bytewright::Cursor>, L<Bytewright::Snapshot> and L<Bytewright::Transaction>
 =item L<Bytewright::ADB>
 
 the same with the methods of C<TokyoCabinet::ADB>
+
+=item L<Bytewright::Capture>
+
+packet captures, in rows of L<Bytewright::Rows>
 
 =item L<Bytewright::Error>
 

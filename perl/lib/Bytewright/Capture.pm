@@ -1,0 +1,125 @@
+package Bytewright::Capture;
+
+use 5.030;
+use warnings;
+
+use Bytewright ();
+use Bytewright::Error;
+use JSON::PP ();
+
+my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
+my %FLOW_OPTIONS = map { $_ => 1 } qw(fields idle_timeout active_timeout max_flows);
+# What `info` has as text in JSON.
+my @NESTED = qw(interfaces link_types damage);
+
+sub open {
+    my ($class, $path, %options) = @_;
+    _expect(\%OPTIONS, \%options);
+    my $self = bless {}, $class;
+    $path = "$path";
+    utf8::encode($path) unless utf8::downgrade($path, 1);
+    $self->_open($path, $options{filter}, !!$options{inner}, $options{jobs} // 0);
+    return $self;
+}
+
+sub next {
+    my ($self) = @_;
+    $self->{rows} //= $self->packets;
+    return $self->{rows}->next;
+}
+
+sub flows {
+    my ($self, %options) = @_;
+    _expect(\%FLOW_OPTIONS, \%options);
+    my @fields = @{ $options{fields} // [] };
+    return $self->_flows($options{idle_timeout} // -1, $options{active_timeout} // -1, $options{max_flows} // 0, @fields);
+}
+
+sub count_by {
+    my ($self, $field) = @_;
+    my ($rows, %packets) = ($self->_count_by($field));
+    while (my ($value, $count) = $rows->next_row) { $packets{ $value // "" } = $count }
+    return \%packets;
+}
+
+sub info {
+    my ($self) = @_;
+    my $info = $self->_info->next;
+    defined($info->{$_}) and $info->{$_} = JSON::PP->new->decode($info->{$_}) for @NESTED;
+    return $info;
+}
+
+sub _expect {
+    my ($known, $options) = @_;
+    my ($unknown) = sort(grep { !$known->{$_} } keys(%$options));
+    Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%$known)))]} as an option, found $unknown") if defined($unknown);
+    return;
+}
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Bytewright::Capture - packets, flows and counts of a packet capture
+
+=head1 SYNOPSIS
+
+    use Bytewright;
+
+    my $capture = Bytewright::Capture->open("web.pcap.gz", filter => "tcp port 80");
+    my $packets = $capture->packets("src_ip", "length");
+    while (my ($address, $length) = $packets->next_row) { ... }
+    my $count = $capture->count_by("dst_port")->{80};
+
+=head1 DESCRIPTION
+
+A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F<docs/names.md> lists the fields: times are
+nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
+Damage dies with a L<Bytewright::Error> after all that is before it.
+
+=head1 METHODS
+
+=head2 open
+
+    Bytewright::Capture->open($path, %options)
+
+    filter  an expression of libpcap's: other packets are left out
+    inner   look into tunnels, and report the innermost IP header
+    jobs    threads that read and decode; one for each core where nothing is said
+
+=head2 packets
+
+    $capture->packets(@fields)
+
+L<Bytewright::Rows> with these fields of each packet, or twelve where none is named.
+
+=head2 next
+
+The next packet with twelve fields as a reference to a hash, or undef after the last.
+
+=head2 flows
+
+    $capture->flows(fields => \@fields, idle_timeout => 60, active_timeout => 1800, max_flows => 100_000)
+
+L<Bytewright::Rows> with these fields of each flow, or all. A flow ends after so many seconds without a packet, or in all.
+
+=head2 count_by
+
+    $capture->count_by($field)
+
+A reference to a hash with the number of packets for each value of the field; those without it are counted under the empty
+string.
+
+=head2 info
+
+A reference to a hash: C<format>, C<packets>, C<bytes>, C<first_ts>, C<last_ts>, C<interfaces>, C<damage> and others.
+
+=head2 close
+
+Closes it; what still reads it fails then.
+
+=cut

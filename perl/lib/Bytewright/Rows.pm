@@ -1,0 +1,43 @@
+package Bytewright::Rows;
+
+use 5.030;
+use warnings;
+
+use Bytewright ();
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Bytewright::Rows - packets or flows, one after another
+
+=head1 SYNOPSIS
+
+    my $flows = $capture->flows;
+    while (my $flow = $flows->next) {
+        print "$flow->{src_ip} $flow->{bytes}\n";
+    }
+
+=head1 DESCRIPTION
+
+Made by C<packets> and C<flows> of a L<Bytewright::Capture>. A bounded part of the rows is in memory at a time.
+
+=head1 METHODS
+
+=head2 next
+
+The next row as a reference to a hash, or undef after the last.
+
+=head2 next_row
+
+The values of the next row as a list, in the order of the fields, or an empty list after the last. Faster than C<next>.
+
+=head2 names
+
+The names of the fields.
+
+=cut

@@ -1,0 +1,100 @@
+# Goal: captures give in Perl what they hold.
+# Method: a capture that is written here, packet by packet, and damaged ones.
+use 5.030;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Bytewright;
+use Kinds;
+use Test::More;
+
+# A UDP packet in Ethernet, and a frame of another kind.
+sub udp {
+    my ($source, $port) = @_;
+    my $ip = pack("CCnnnCCna4a4", 0x45, 0, 33, 1, 0, 64, 17, 0, pack("C4", 10, 0, 0, $source), pack("C4", 10, 0, 0, 99));
+    return pack("H12H12n", "020000000001", "020000000002", 0x0800) . $ip . pack("nnnn", 1000 + $source, $port, 13, 0) . "hello";
+}
+
+sub capture_file {
+    my (@frames) = @_;
+    my $path = Kinds::path(".pcap");
+    open(my $file, ">:raw", $path) or die;
+    print $file pack("LSSLLLL", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1);
+    my $second = 1_700_000_000;
+    print $file pack("LLLL", $second++, 5, length($_), length($_)), $_ for @frames;
+    close($file);
+    return $path;
+}
+
+my $arp = pack("H12H12n", "ffffffffffff", "020000000001", 0x88b5) . "\0" x 46;
+my $path = capture_file(udp(1, 53), $arp, (map { udp(1, 80) } 1 .. 3));
+my $capture = Bytewright::Capture->open($path);
+
+subtest "packets come as hashes and as rows" => sub {
+    my $first = $capture->next;
+    is_deeply([@$first{qw(ts src_ip dst_ip src_port dst_port proto length)}],
+        [1_700_000_000_000_005_000, "10.0.0.1", "10.0.0.99", 1001, 53, 17, 47], "fields of a packet");
+    is($capture->next->{src_ip}, undef, "what a packet has not is undef");
+    my $count = 2;
+    $count++ while $capture->next;
+    is($count, 5, "next goes through all");
+    is($capture->next, undef, "and stays at the end");
+
+    my $rows = $capture->packets("dst_port", "src_ip");
+    is_deeply([$rows->names], [qw(dst_port src_ip)], "fields are those that were named");
+    is_deeply([$rows->next_row], [53, "10.0.0.1"]);
+    is_deeply([$rows->next_row], [undef, undef]);
+    is_deeply($rows->next, { dst_port => 80, src_ip => "10.0.0.1" }, "both ways go on from each other");
+    is(scalar(@{ [$rows->next_row] }), 2);
+    $rows->next_row;
+    is_deeply([$rows->next_row], []);
+    ok(!eval { $capture->packets("dst_prt"); 1 }, "a field that there is not");
+    is($@->kind, "argument");
+};
+
+subtest "flows, counts and what is known of the file" => sub {
+    my $flows = $capture->flows(fields => [qw(src_ip dst_port packets bytes)]);
+    my @rows;
+    while (my @row = $flows->next_row) { push(@rows, join(" ", @row)) }
+    is_deeply([sort(@rows)], ["10.0.0.1 53 1 47", "10.0.0.1 80 3 141"]);
+    ok($capture->flows->next->{community_id}, "all fields where none is named");
+    is_deeply($capture->count_by("dst_port"), { 53 => 1, 80 => 3, "" => 1 });
+    my $info = $capture->info;
+    is_deeply([@$info{qw(format packets damage)}], ["pcap", 5, undef]);
+    is(ref($info->{interfaces}), "ARRAY", "nested values are Perl's");
+};
+
+subtest "damage comes after what is before it" => sub {
+    my $damaged = capture_file(map { udp($_, 80) } 1 .. 3);
+    truncate($damaged, (-s $damaged) - 1);
+    my $cut = Bytewright::Capture->open($damaged);
+    my $rows = $cut->packets("src_ip");
+    my @found;
+    ok(!eval { while (my ($address) = $rows->next_row) { push(@found, $address) } 1 }, "the end dies");
+    is_deeply(\@found, ["10.0.0.1", "10.0.0.2"], "what is good came");
+    is($@->kind, "truncated");
+    is($@->file, $damaged);
+    ok(defined($@->offset), "with the place");
+    ok($cut->info->{damage}, "info tells of it");
+};
+
+subtest "what cannot be opened or used" => sub {
+    ok(!eval { Bytewright::Capture->open("/missing.pcap")->info; 1 });
+    is($@->kind, "io");
+    ok(!eval { Bytewright::Capture->open($path, fiter => "tcp"); 1 });
+    like("$@", qr/^expected filter, inner, jobs as an option, found fiter/);
+    ok(!eval { $capture->flows(idle => 1); 1 });
+    is($@->kind, "argument");
+    my $closed = Bytewright::Capture->open($path);
+    my $rows = $closed->packets;
+    $closed->close;
+    ok(!eval { $closed->info; 1 }, "a closed one");
+    is($@->kind, "closed");
+    undef($closed);
+    undef($rows);
+    pass("rows and captures end in any order");
+};
+
+done_testing();

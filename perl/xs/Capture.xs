@@ -1,0 +1,136 @@
+MODULE = Bytewright    PACKAGE = Bytewright::Capture
+
+void
+_open(self, path, filter, inner, jobs)
+    SV *self
+    const char *path
+    SV *filter
+    bool inner
+    U32 jobs
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+    Capture *capture;
+    if (SvOK(filter)) options.filter = SvPVutf8_nolen(filter);
+    options.inner = inner;
+    options.jobs = jobs;
+    options.interrupted = signal_waits;
+    options.interrupted_context = aTHX;
+    Newxz(capture, 1, Capture);
+    attach(aTHX_ self, &capture_kind, capture);
+    if (bw_capture_open(path, &options, &capture->capture, &error)) die_of(aTHX_ &error);
+
+void
+close(self)
+    SV *self
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Capture *capture = capture_of(self);
+    bw_capture *open = capture->capture;
+    capture->capture = NULL;
+    if (bw_capture_close(open, &error)) die_of(aTHX_ &error);
+
+void
+packets(self, ...)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_rows *rows = NULL;
+    const bw_names fields = names_of(aTHX_ &ST(1), (size_t)items - 1);
+    bw_capture *capture = open_capture(aTHX_ self);
+    if (bw_capture_packets(&capture, 1, &fields, 0, &rows, &error)) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ rows, NULL));
+
+void
+_flows(self, idle_timeout, active_timeout, max_flows, ...)
+    SV *self
+    double idle_timeout
+    double active_timeout
+    UV max_flows
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_rows *rows = NULL;
+    bw_flow_options options = BW_FLOW_OPTIONS_INIT;
+    const bw_names fields = names_of(aTHX_ &ST(4), (size_t)items - 4);
+    bw_capture *capture = open_capture(aTHX_ self);
+    options.idle_timeout = idle_timeout;
+    options.active_timeout = active_timeout;
+    options.max_flows = max_flows;
+    if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ rows, NULL));
+
+void
+_count_by(self, field)
+    SV *self
+    const char *field
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_batch *batch = NULL;
+    bw_status status;
+    do status = bw_capture_count_by(open_capture(aTHX_ self), field, &batch, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ NULL, batch));
+
+void
+_info(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_batch *batch = NULL;
+    bw_status status;
+    do status = bw_capture_info(open_capture(aTHX_ self), &batch, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ NULL, batch));
+
+MODULE = Bytewright    PACKAGE = Bytewright::Rows
+
+void
+next(self)
+    SV *self
+ALIAS:
+    next_row = 1
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    Rows *rows = rows_of(self);
+    const bw_schema *schema;
+    size_t place, columns;
+    HV *hash = NULL;
+    if (!next_row(aTHX_ rows)) {
+        if (ix) XSRETURN_EMPTY;
+        XSRETURN_UNDEF;
+    }
+    schema = bw_batch_schema(rows->batch);
+    columns = bw_schema_len(schema);
+    EXTEND(SP, (SSize_t)columns + 1);
+    if (!ix) {
+        hash = newHV();
+        PUSHs(sv_2mortal(newRV_noinc((SV *)hash)));
+    }
+    for (place = 0; place < columns; place++) {
+        bw_value value;
+        SV *sv;
+        const bw_status status = bw_batch_value(rows->batch, rows->row, place, &value, &error);
+        if (IS_FAILURE(status)) die_of(aTHX_ &error);
+        sv = value_sv(aTHX_ &value, &rows->text);
+        if (hash) {
+            bw_field field;
+            if (bw_schema_field(schema, place, &field, &error)) die_of(aTHX_ &error);
+            (void)hv_store(hash, field.name, (I32)strlen(field.name), sv, 0);
+        } else
+            PUSHs(sv_2mortal(sv));
+    }
+    rows->row++;
+
+void
+names(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_field field;
+    size_t place;
+    Rows *rows = rows_of(self);
+    const bw_schema *schema = rows->rows ? bw_rows_schema(rows->rows) : bw_batch_schema(rows->batch);
+    for (place = 0; bw_schema_field(schema, place, &field, &error) == BW_STATUS_OK; place++) mXPUSHs(newSVpv(field.name, 0));
+    bw_error_clear(&error);
