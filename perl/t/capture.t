@@ -95,6 +95,8 @@ subtest "what cannot be opened or used" => sub {
     undef($closed);
     undef($rows);
     pass("rows and captures end in any order");
+    my $kept = Bytewright::Capture->open($path)->packets("src_ip");
+    is_deeply([$kept->next_row], ["10.0.0.1"], "rows keep their capture open");
 };
 
 done_testing();

@@ -33,13 +33,16 @@ CODE:
 void
 packets(self, ...)
     SV *self
+ALIAS:
+    _own_packets = 1
 PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_rows *rows = NULL;
     const bw_names fields = names_of(aTHX_ &ST(1), (size_t)items - 1);
     bw_capture *capture = open_capture(aTHX_ self);
     if (bw_capture_packets(&capture, 1, &fields, 0, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL));
+    /* Rows that the capture has itself would keep it for ever. */
+    PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self));
 
 void
 _flows(self, idle_timeout, active_timeout, max_flows, ...)
@@ -57,7 +60,7 @@ PPCODE:
     options.active_timeout = active_timeout;
     options.max_flows = max_flows;
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL));
+    PUSHs(rows_object(aTHX_ rows, NULL, self));
 
 void
 _count_by(self, field)
@@ -70,7 +73,7 @@ PPCODE:
     do status = bw_capture_count_by(open_capture(aTHX_ self), field, &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch));
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
 
 void
 _info(self)
@@ -82,7 +85,7 @@ PPCODE:
     do status = bw_capture_info(open_capture(aTHX_ self), &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch));
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
 
 MODULE = Bytewright    PACKAGE = Bytewright::Rows
 

@@ -8,6 +8,7 @@ typedef struct {
     bw_rows *rows;   /* null where the batch is all there is */
     bw_batch *batch; /* null before the first, and after the last */
     size_t row;      /* the next one of the batch */
+    SV *capture;     /* what is read, which stays open as long as the rows; null where the batch is all */
     bw_buffer text;
 } Rows;
 
@@ -18,10 +19,10 @@ static void free_capture(pTHX_ void *handle) {
 
 static void free_rows(pTHX_ void *handle) {
     Rows *rows = (Rows *)handle;
-    PERL_UNUSED_CONTEXT;
     bw_batch_free(rows->batch);
     bw_rows_free(rows->rows);
     bw_buffer_free(&rows->text);
+    SvREFCNT_dec(rows->capture);
 }
 
 HANDLE_KIND(capture)
@@ -89,11 +90,12 @@ static bw_names names_of(pTHX_ SV **arguments, size_t count) {
     return names;
 }
 
-static SV *rows_object(pTHX_ bw_rows *rows, bw_batch *batch) {
+static SV *rows_object(pTHX_ bw_rows *rows, bw_batch *batch, SV *capture) {
     Rows *handle;
     Newxz(handle, 1, Rows);
     handle->rows = rows;
     handle->batch = batch;
+    handle->capture = capture ? SvREFCNT_inc(SvRV(capture)) : NULL;
     return object(aTHX_ "Bytewright::Rows", &rows_kind, handle);
 }
 

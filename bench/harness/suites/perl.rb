@@ -3,18 +3,24 @@
 require_relative "../paths"
 require_relative "../recipes"
 require_relative "../suite"
+require_relative "flows"
 
 module Bench
   module Suites
-    # Tables from Perl: the article's benchmark, and tie and methods against Tokyo Cabinet's. bench/README.md says what each
-    # row means.
+    # Tables and captures from Perl: the article's benchmark, tie and methods against Tokyo Cabinet's, and a loop over packets.
+    # bench/README.md says what each row means.
     class Perl < Suite
       FULL_INPUTS = {
         ordered: RecordsRecipe.new(21, 1_000_000, "ordered"),
-        ordered_100k: RecordsRecipe.new(23, 100_000, "ordered")
+        ordered_100k: RecordsRecipe.new(23, 100_000, "ordered"),
+        mixed: Flows::FULL_INPUTS.fetch(:mixed)
       }.freeze
       CHECK_COUNT = 2_000
-      CHECK_INPUTS = FULL_INPUTS.transform_values { |recipe| RecordsRecipe.new(recipe.seed, CHECK_COUNT, recipe.profile) }.freeze
+      CHECK_INPUTS = {
+        ordered: RecordsRecipe.new(21, CHECK_COUNT, "ordered"),
+        ordered_100k: RecordsRecipe.new(23, CHECK_COUNT, "ordered"),
+        mixed: Flows::CHECK_INPUTS.fetch(:mixed)
+      }.freeze
       LETTERS = { ordered: "A", ordered_100k: "A, 100 k" }.freeze
 
       GROWN = Figure.megabytes("grown_bytes")
@@ -35,7 +41,8 @@ module Bench
 
       def all_blocks
         [Block.new(measures: memory, runs_max: 2), Block.new(measures: ties), Block.new(measures: methods),
-         Block.new(measures: many), Block.new(measures: files, runs_max: 3)]
+         Block.new(measures: many), Block.new(measures: files, runs_max: 3),
+         Block.new(measures: captures)]
       end
 
       # The article's benchmark: a million records, stored through a tied hash.
@@ -66,6 +73,18 @@ module Bench
             share("file by tie, #{own}: #{what}", figure, "times", own, peer, 0.7, :ordered_100k)
           end
         end
+      end
+
+      # Two fields of each packet; the whole process, because the reader works on threads of its own.
+      def captures
+        own = whole("ours, rows", :perl_module, Paths.ours("capture_fields.pl"), Paths::PERL_ENVIRONMENT)
+        peer = whole("Net::Pcap + unpack", :net_pcap, Paths.peer("net_pcap_unpack.pl"))
+        [Measure.new(title: "captures: two fields of each packet / Net::Pcap + unpack", kind: Kind::Speedup, ours: own,
+                     peer: peer, input: :mixed, bar: Bar.at_least(10))]
+      end
+
+      def whole(name, needs, script, environment = {})
+        Side.new(name: name, needs: needs, environment: environment, command: ->(path) { ["perl", script, path] })
       end
 
       # How many times faster storing and fetching are.

@@ -24,7 +24,7 @@ sub open {
 
 sub next {
     my ($self) = @_;
-    $self->{rows} //= $self->packets;
+    $self->{rows} //= $self->_own_packets;
     return $self->{rows}->next;
 }
 
