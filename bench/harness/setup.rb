@@ -43,8 +43,7 @@ module Bench
     }.freeze
 
     # The parts that this repository makes.
-    PRODUCT = [*GEM_CLASSES.keys, :c_library].freeze
-    PRODUCT = [*GEM_CLASSES.keys, :perl_module].freeze
+    PRODUCT = [*GEM_CLASSES.keys, :c_library, :perl_module].freeze
 
     def initialize
       @reasons = {}

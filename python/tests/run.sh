@@ -39,12 +39,15 @@ test_with() { # test_with PYTHON LIST ARGUMENTS...: in an environment with the p
   (cd "$work" && "$environment/bin/python" -m pytest -c "$tests/../pyproject.toml" -p no:cacheprovider "$tests" "$@")
 }
 
+# These need packages that only the newest environment has.
+with_peers=()
+for name in peers polars thrift_generated; do with_peers+=(--ignore="$tests/test_$name.py"); done
+
 read -ra pythons <<<"${PYTHONS:-$(interpreters)}"
 newest=${pythons[-1]}
 unset 'pythons[-1]'
 for python in "${pythons[@]}"; do
-  test_with "$python" "$tests/requirements.txt" --ignore="$tests/test_peers.py" --ignore="$tests/test_polars.py" "$@"
-  test_with "$python" "$tests/requirements.txt" --ignore="$tests/test_peers.py" --ignore="$tests/test_thrift_generated.py" "$@"
+  test_with "$python" "$tests/requirements.txt" "${with_peers[@]}" "$@"
 done
 # Only the newest is tried with everything that reads our columns, and with the type checker.
 test_with "$newest" "$tests/newest.txt" "$@"

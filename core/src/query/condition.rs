@@ -62,7 +62,7 @@ impl Condition {
         let node = parser.any()?;
         match parser.peek() {
             None => Ok(Condition(node)),
-            Some(_) => Err(parser.expected("and, or, or the end")),
+            Some(_) => Err(parser.refusal("and, or, or the end")),
         }
     }
 
@@ -138,7 +138,7 @@ impl Parser<'_> {
     fn test(&mut self) -> Result<Node> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(self.expected(&format!("at most {DEPTH_MAX} parentheses in each other")));
+            return Err(self.refusal(&format!("at most {DEPTH_MAX} parentheses in each other")));
         }
         let node = if self.takes(&["not", "!"]) {
             Node::Not(Box::new(self.test()?))
@@ -184,7 +184,7 @@ impl Parser<'_> {
                 DataType::Bool => {
                     Ok(of_each(&|place| Node::Compare(place, Operator::Equal, Literal::Bool(true))))
                 }
-                _ => Err(self.expected("==, !=, <, <=, >, >=, in or is")),
+                _ => Err(self.refusal("==, !=, <, <=, >, >=, in or is")),
             };
         };
         let column = self.column();
@@ -207,7 +207,7 @@ impl Parser<'_> {
         let column = self.column();
         let Some(Token { kind: TokenKind::Word(name), .. }) = self.next() else {
             self.at = self.at.saturating_sub(1);
-            return Err(self.expected("a field"));
+            return Err(self.refusal("a field"));
         };
         if let Some(place) = self.schema.find(&name) {
             return Ok(vec![place]);
@@ -256,7 +256,7 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(literal)
             }
-            None => Err(self.expected(&Literal::expected(data_type))),
+            None => Err(self.refusal(&Literal::expected(data_type))),
         }
     }
 
@@ -282,14 +282,14 @@ impl Parser<'_> {
     }
 
     fn take(&mut self, word: &str) -> Result<()> {
-        if self.takes(&[word]) { Ok(()) } else { Err(self.expected(word)) }
+        if self.takes(&[word]) { Ok(()) } else { Err(self.refusal(word)) }
     }
 
     fn column(&self) -> usize {
         self.peek().map_or(self.end, |token| token.column)
     }
 
-    fn expected(&self, expected: &str) -> Error {
+    fn refusal(&self, expected: &str) -> Error {
         let found = self.peek().map_or_else(|| "the end".to_owned(), |token| token.kind.shown());
         wrong(self.column(), expected, &found)
     }

@@ -60,9 +60,11 @@ impl GroupBy {
         let all = interval.iter().map(|(place, _)| place).chain(&keys).chain(&sums);
         let mut seen = Vec::new();
         for place in all {
-            let name = schema.fields().get(*place).map_or("", Field::name);
-            if seen.contains(place) {
-                return Err(argument(format!("expected each field once, found {name} twice")));
+            if seen.contains(place)
+                && let Some(field) = schema.fields().get(*place)
+            {
+                let found = format!("found {} twice", field.name());
+                return Err(argument(format!("expected each field once, {found}")));
             }
             seen.push(*place);
         }
