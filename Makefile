@@ -37,9 +37,10 @@ WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
 
-# Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends.
+# Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends. Cargo is
+# told of no jobserver, because it may not use that of make.
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
+	@CARGO_MAKEFLAGS= $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
 	@echo "make test: all of it passed"
 
 test-rust: setup
