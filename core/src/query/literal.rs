@@ -246,7 +246,6 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     //! Goal: what people write is the value they mean, and what is none is nothing.
 
