@@ -728,7 +728,7 @@ typedef struct bw_capture_options {
    */
   const char *filter;
   /**
-   * Follow tunnels (GRE, IPIP, 6in4, VXLAN, GENEVE, GTP-U), and report the innermost IP header instead of the outermost.
+   * Follow tunnels (GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U, MPLS over UDP), and report the innermost IP header instead of the outermost.
    */
   bool inner;
   /**

@@ -196,7 +196,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "EXPR")]
     pub(crate) filter: Option<String>,
 
-    /// Look inside GRE, IPIP, 6in4, VXLAN, GENEVE and GTP-U tunnels.
+    /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
     #[arg(long)]
     pub(crate) inner: bool,
 }

@@ -18,6 +18,9 @@ const MODIFIED_RECORD_HEADER_LEN: usize = 24;
 /// The minor version since which the captured length comes before the length on the wire.
 const LENGTHS_IN_ORDER_SINCE: (u16, u16) = (2, 3);
 
+/// Bits above the link type that are 0 in every file (draft-ietf-opsawg-pcap, section 4).
+const RESERVED: u32 = 0x03ff_0000;
+
 /// What the magic number of a file says about the rest of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -73,12 +76,17 @@ impl Pcap {
             (fields.u16(endian).unwrap_or_default(), fields.u16(endian).unwrap_or_default());
         fields.take(8);
         let snaplen = fields.u32(endian).unwrap_or_default();
-        // The upper half holds the length of the frame check sequence.
-        let link_type = (fields.u32(endian).unwrap_or_default() & 0xffff) as u16;
+        let link_word = fields.u32(endian).unwrap_or_default();
         if version.0 != 2 {
             let found = format!("version {}.{}", version.0, version.1);
             return Err(unexpected("a pcap file of version 2", found));
         }
+        if link_word & RESERVED != 0 {
+            let found = format!("{link_word:#010x}");
+            return Err(unexpected("a link type whose reserved bits are 0", found));
+        }
+        // Above the reserved bits stands the length of the frame check sequence.
+        let link_type = (link_word & 0xffff) as u16;
         let (clock, units_per_second, unit_ns) = match layout.fraction {
             Fraction::Microseconds => (Clock::MICROSECONDS, 1_000_000, 1000),
             Fraction::Nanoseconds => (Clock::NANOSECONDS, 1_000_000_000, 1),

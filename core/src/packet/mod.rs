@@ -30,7 +30,7 @@ use crate::wire::Reader;
 /// How headers are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecodeOptions {
-    /// Follow GRE, IPIP, 6in4, VXLAN, GENEVE and GTP-U, and report the innermost IP header instead
+    /// Follow GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS over UDP, and report the innermost IP header instead
     /// of the outermost.
     pub inner: bool,
 }
@@ -285,6 +285,12 @@ impl Walk<'_> {
     #[cold]
     fn bad_header(&mut self) {
         self.packet.status.set(Status::BAD_HEADER);
+    }
+
+    /// What follows is of a type that is not decoded.
+    #[cold]
+    fn unknown_header(&mut self) {
+        self.packet.status.set(Status::UNKNOWN_HEADER);
     }
 
     /// The header that stands before `bytes` states that `count` of them belong to it. What the frame

@@ -18,6 +18,10 @@ impl Status {
     /// The link-layer type is not one whose headers are decoded.
     pub const UNKNOWN_LINK: Status = Status(32);
 
+    /// What follows is of a type that is not decoded (LLDP, MACsec, PPP's own messages, ...); the fields
+    /// before it are good.
+    pub const UNKNOWN_HEADER: Status = Status(64);
+
     /// Every bit with its name, in the order of the bits.
     pub const ALL: &'static [(Status, &'static str)] = &[
         (Status::TRUNCATED, "truncated"),
@@ -26,6 +30,7 @@ impl Status {
         (Status::TUNNEL, "tunnel"),
         (Status::BAD_TIME, "bad_time"),
         (Status::UNKNOWN_LINK, "unknown_link"),
+        (Status::UNKNOWN_HEADER, "unknown_header"),
     ];
 
     /// Whether all bits of `other` are set.

@@ -1,5 +1,6 @@
-//! Packets inside packets: IP in IP (RFC 2003), 6in4 (RFC 4213), GRE (RFC 2784, 2890, 2637), VXLAN
-//! (RFC 7348), GENEVE (RFC 8926) and GTP-U (3GPP TS 29.281). A tunnel is always noted; it is
+//! Packets inside packets: IP in IP (RFC 2003), 6in4 (RFC 4213), GRE (RFC 2784, 2890, 2637), also over
+//! UDP (RFC 8086), ERSPAN in GRE (draft-foschiano-erspan-03), VXLAN (RFC 7348), GENEVE (RFC 8926), GTP-U
+//! (3GPP TS 29.281) and MPLS over UDP (RFC 7510). A tunnel is always noted; it is
 //! followed only when the caller asked for inner headers.
 
 use super::Walk;
@@ -10,11 +11,13 @@ use crate::wire::{Endian::Big, Reader};
 const VXLAN_PORT: u16 = 4789;
 const GENEVE_PORT: u16 = 6081;
 const GTP_U_PORT: u16 = 2152;
+const GRE_PORT: u16 = 4754;
+const MPLS_PORT: u16 = 6635;
 
 /// Whether datagrams to `port` may carry a tunnel.
 #[inline]
 pub(super) fn is_udp_port(port: u16) -> bool {
-    matches!(port, VXLAN_PORT | GENEVE_PORT | GTP_U_PORT)
+    matches!(port, VXLAN_PORT | GENEVE_PORT | GTP_U_PORT | GRE_PORT | MPLS_PORT)
 }
 
 impl Walk<'_> {
@@ -39,8 +42,11 @@ impl Walk<'_> {
         };
         // Source routes (RFC 1701) have no length in the header, and are long dead.
         let is_routed = flags & ROUTING != 0;
-        if !self.enter_tunnel() || is_routed {
+        if !self.enter_tunnel() {
             return;
+        }
+        if is_routed {
+            return self.unknown_header();
         }
         let is_acknowledged = flags & VERSION == 1 && flags & ACKNOWLEDGEMENT != 0;
         let words = [CHECKSUM, KEY, SEQUENCE].into_iter().filter(|flag| flags & flag != 0).count()
@@ -51,7 +57,35 @@ impl Walk<'_> {
         match protocol {
             ethertype::TRANSPARENT_ETHERNET => self.ethernet(bytes),
             ethertype::PPP => self.ppp_hdlc(bytes),
+            // Mirrored frames of type I stand behind the header itself, and have no sequence numbers.
+            ethertype::ERSPAN if flags & SEQUENCE == 0 => self.ethernet(bytes),
+            ethertype::ERSPAN => self.erspan_2(bytes),
+            ethertype::ERSPAN_3 => self.erspan_3(bytes),
             kind => self.ethertype(kind, bytes),
+        }
+    }
+
+    /// Version, VLAN, session and port: 8 bytes, then the mirrored frame.
+    fn erspan_2(&mut self, mut bytes: Reader<'_>) {
+        match bytes.take(8) {
+            Some(_) => self.ethernet(bytes),
+            None => self.truncated(),
+        }
+    }
+
+    /// Version, VLAN, session, time and hardware: 12 bytes; 8 more where the last bit says so.
+    fn erspan_3(&mut self, mut bytes: Reader<'_>) {
+        const ETHERNET: u8 = 0;
+        const IP: u8 = 2;
+        let Some(header) = bytes.array_ref::<12>() else { return self.truncated() };
+        let (frame_type, has_more) = (header[10] >> 2 & 0x1f, header[11] & 1 == 1);
+        if has_more && bytes.take(8).is_none() {
+            return self.truncated();
+        }
+        match frame_type {
+            ETHERNET => self.ethernet(bytes),
+            IP => self.ip(bytes),
+            _ => self.unknown_header(),
         }
     }
 
@@ -62,7 +96,16 @@ impl Walk<'_> {
             VXLAN_PORT => self.vxlan(bytes),
             GENEVE_PORT => self.geneve(bytes),
             GTP_U_PORT => self.gtp_u(bytes),
+            GRE_PORT => self.gre(bytes),
+            MPLS_PORT => self.mpls_over_udp(bytes),
             _ => {}
+        }
+    }
+
+    #[inline(never)]
+    fn mpls_over_udp(&mut self, bytes: Reader<'_>) {
+        if self.enter_tunnel() {
+            self.mpls(bytes);
         }
     }
 

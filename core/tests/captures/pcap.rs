@@ -43,6 +43,18 @@ fn frame_check_bits_are_no_part_of_the_link_type() {
 }
 
 #[test]
+fn reserved_bits_above_the_link_type_are_refused() {
+    for bit in 16..26 {
+        let header = PcapHeader { link: 1 | 1 << bit, ..PcapHeader::default() };
+        let file = Pcap::new(header).record([1, 0, 0, 0], b"").bytes();
+        let (records, damage) = records(&file);
+        assert!(records.is_empty());
+        let text = damage.expect("an error").to_string();
+        assert!(text.contains("a link type whose reserved bits are 0"), "{text}");
+    }
+}
+
+#[test]
 fn the_modified_record_header_has_two_words_more() {
     let header = PcapHeader { magic: MODIFIED, ..PcapHeader::default() };
     let file = Pcap::new(header)

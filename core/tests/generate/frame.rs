@@ -169,6 +169,11 @@ fn link(random: &mut Random) -> (u16, Vec<u8>) {
         6 => (9, join(&[random.pick(&[&[0xff, 3][..], &[]]), &ppp(random)])),
         7 => (51, pppoe(&ppp(random))),
         8 => (random.pick(&[105, 127, 220, 7]), random_payload(random)),
+        9 => {
+            let (kind, payload) = network(random, 0);
+            let head = [random.pick(&[0x0f, 0x8f]), 0];
+            (random.pick(&[104, 9, 50]), join(&[&head, &kind.to_be_bytes(), &payload]))
+        }
         _ => (1, random_ethernet(random, 0)),
     }
 }
@@ -185,11 +190,18 @@ fn random_ethernet(random: &mut Random, depth: u8) -> Vec<u8> {
 /// An EtherType and what follows it.
 fn network(random: &mut Random, depth: u8) -> (u16, Vec<u8>) {
     match random.below(16) {
-        0 => (ARP, arp(random.below(3) as u16, random.array(), random.array())),
+        0 => (
+            random.pick(&[ARP, 0x8035]),
+            arp(random.below(3) as u16, random.array(), random.array()),
+        ),
         1 | 2 => {
             let (kind, payload) = network(random, depth);
             let tag = random.next() as u16;
             (random.pick(&[0x8100, 0x88a8, 0x9100]), vlan(tag, kind, &payload))
+        }
+        7 => {
+            let (kind, payload) = network(random, depth);
+            (0x8926, join(&[&random.array::<4>(), &kind.to_be_bytes(), &payload]))
         }
         3 => {
             let labels: Vec<u32> = (0..=random.below(3)).map(|_| random.next() as u32).collect();
@@ -296,7 +308,7 @@ fn random_udp(random: &mut Random, ports: (u16, u16)) -> Vec<u8> {
 
 fn tunnel(random: &mut Random, depth: u8) -> (u8, Vec<u8>) {
     let port = random.next() as u16;
-    match random.below(6) {
+    match random.below(9) {
         0 => {
             let packet = ip(random, depth);
             (if packet[0] >> 4 == 6 { 41 } else { 4 }, packet)
@@ -307,7 +319,14 @@ fn tunnel(random: &mut Random, depth: u8) -> (u8, Vec<u8>) {
             let (kind, payload) = network(random, depth);
             (47, gre(flags, kind, &words, &payload))
         }
-        2 => (47, gre(0, 0x6558, &[], &random_ethernet(random, depth))),
+        2 => (47, gre(0, random.pick(&[0x6558, 0x88be]), &[], &random_ethernet(random, depth))),
+        5 => {
+            let (kind, header) = random.pick(&[(0x88be, 8), (0x22eb, 12)]);
+            let mirrored = join(&[&random.bytes(header), &random_ethernet(random, depth)]);
+            (47, gre(0x1000, kind, &[0; 4], &mirrored))
+        }
+        6 => (17, udp(port, 4754, &gre(0, IPV4, &[], &ip(random, depth)))),
+        7 => (17, udp(port, 6635, &mpls(&[16], &ip(random, depth)))),
         3 => (17, udp(port, 4789, &vxlan(&random_ethernet(random, depth)))),
         4 => {
             let options = 4 * random.below(3);

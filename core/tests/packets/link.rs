@@ -72,7 +72,20 @@ fn a_length_in_place_of_the_type_leads_to_802_2() {
     assert!(is_the_datagram(&ethernet(&frame::ethernet(llc.len() as u16, &llc))));
 
     let spanning_tree = ethernet(&frame::ethernet(38, &[0x42; 38]));
-    assert_eq!(told(&spanning_tree), "status=0");
+    assert_eq!(told(&spanning_tree), "status=64");
+}
+
+#[test]
+fn a_vn_tag_is_stepped_over() {
+    let tagged = join(&[&hex("8005 0001 0800"), &datagram()]);
+    let packet = ethernet(&frame::ethernet(0x8926, &tagged));
+    assert!(is_the_datagram(&packet));
+    assert_eq!((packet.vlan(), packet.ethertype()), (None, Some(IPV4)));
+    let both = join(&[&hex("8005 0001 8100"), &vlan(7, IPV4, &datagram())]);
+    assert_eq!(ethernet(&frame::ethernet(0x8926, &both)).vlan(), Some(7));
+    for cut in 0..6 {
+        assert_eq!(told(&ethernet(&frame::ethernet(0x8926, &tagged[..cut]))), "status=1");
+    }
 }
 
 #[test]
@@ -84,7 +97,9 @@ fn mpls_labels_are_stepped_over_down_to_the_bottom() {
     let six = ethernet(&frame::ethernet(0x8848, &mpls(&[16], &ipv6(17, &udp(1, 2, b"")))));
     assert_eq!(six.ip_version(), Some(6));
     let pseudo_wire = ethernet(&frame::ethernet(0x8847, &mpls(&[16], &[0; 40])));
-    assert_eq!(told(&pseudo_wire), "status=0 ethertype=34887");
+    assert_eq!(told(&pseudo_wire), "status=64 ethertype=34887");
+    let nothing = ethernet(&frame::ethernet(0x8847, &mpls(&[16], &[])));
+    assert_eq!(status(&nothing), ["truncated"]);
     let endless = ethernet(&frame::ethernet(0x8847, &[0; 40]));
     assert_eq!(status(&endless), ["truncated"]);
 }
@@ -96,7 +111,7 @@ fn pppoe_sessions_are_followed_as_far_as_their_length() {
     assert!(is_the_datagram(&decoded(LinkType::PPP_ETHER, &session)));
 
     let discovery = hex("11 09 0000 0004 0101 0000");
-    assert_eq!(told(&ethernet(&frame::ethernet(0x8864, &discovery))), "status=0 ethertype=34916");
+    assert_eq!(told(&ethernet(&frame::ethernet(0x8864, &discovery))), "status=64 ethertype=34916");
     let other_version = hex("21 00 0007 0004 0021 4500");
     assert_eq!(status(&ethernet(&frame::ethernet(0x8864, &other_version))), ["bad_header"]);
 }
@@ -124,7 +139,22 @@ fn ppp_is_read_with_and_without_its_framing_and_compressed() {
     assert_eq!(decoded(LinkType::PPP, &six).ip_version(), Some(6));
     let labelled = join(&[&[0x02, 0x81], &mpls(&[16], &datagram())]);
     assert!(is_the_datagram(&decoded(LinkType::PPP, &labelled)));
-    assert_eq!(told(&decoded(LinkType::PPP, &hex("ff03 c021 0101 0004"))), "status=0");
+    assert_eq!(told(&decoded(LinkType::PPP, &hex("ff03 c021 0101 0004"))), "status=64");
+}
+
+#[test]
+fn cisco_hdlc_is_read_under_its_own_link_type_and_under_those_of_ppp() {
+    for link_type in [LinkType::C_HDLC, LinkType::PPP, LinkType::PPP_HDLC] {
+        for address in [0x0f, 0x8f] {
+            let frame = join(&[&[address, 0, 8, 0], &datagram()]);
+            assert!(is_the_datagram(&decoded(link_type, &frame)), "{link_type:?}");
+        }
+        let labelled = join(&[&hex("0f00 8847"), &mpls(&[16], &datagram())]);
+        assert!(is_the_datagram(&decoded(link_type, &labelled)), "{link_type:?}");
+        // Serial line address resolution, which is not RARP.
+        assert_eq!(told(&decoded(link_type, &hex("8f00 8035 00000002 00000000"))), "status=64");
+        assert_eq!(status(&decoded(link_type, &hex("0f00 08"))), ["truncated"]);
+    }
 }
 
 #[test]
@@ -146,8 +176,8 @@ fn bsd_loopback_has_its_family_in_either_byte_order() {
         assert!(is_the_datagram(&decoded(LinkType::NULL, &frame)), "{family}");
     }
     assert!(is_the_datagram(&decoded(LinkType::LOOP, &join(&[&[0, 0, 0, 2], &datagram()]))));
-    assert_eq!(told(&decoded(LinkType::LOOP, &join(&[&[2, 0, 0, 0], &datagram()]))), "status=0");
-    assert_eq!(told(&decoded(LinkType::NULL, &hex("0700 0000 4500"))), "status=0");
+    assert_eq!(told(&decoded(LinkType::LOOP, &join(&[&[2, 0, 0, 0], &datagram()]))), "status=64");
+    assert_eq!(told(&decoded(LinkType::NULL, &hex("0700 0000 4500"))), "status=64");
     assert_eq!(status(&decoded(LinkType::NULL, &hex("0200 00"))), ["truncated"]);
 }
 
@@ -161,7 +191,7 @@ fn linux_cooked_captures_of_both_versions_are_read() {
     let tagged = join(&[&tagged, &vlan(7, IPV4, &datagram())]);
     assert_eq!(decoded(LinkType::LINUX_SLL, &tagged).vlan(), Some(7));
     let spanning_tree = join(&[&hex("0000 0001 0006 aabbccddeeff 0000 0004"), &[0x42, 0x42, 3]]);
-    assert_eq!(told(&decoded(LinkType::LINUX_SLL, &spanning_tree)), "status=0");
+    assert_eq!(told(&decoded(LinkType::LINUX_SLL, &spanning_tree)), "status=64");
     assert_eq!(status(&decoded(LinkType::LINUX_SLL, &one[..15])), ["truncated"]);
     assert_eq!(status(&decoded(LinkType::LINUX_SLL2, &two[..19])), ["truncated"]);
 }
@@ -172,6 +202,15 @@ fn an_arp_request_tells_operation_and_addresses() {
     assert_eq!(
         told(&ethernet(&bytes)),
         "status=0 ethertype=2054 arp_op=1 arp_src_ip=10.0.0.1 arp_dst_ip=10.0.0.2"
+    );
+}
+
+#[test]
+fn reverse_arp_tells_what_arp_tells() {
+    let bytes = frame::ethernet(0x8035, &arp(4, [10, 0, 0, 1], [10, 0, 0, 2]));
+    assert_eq!(
+        told(&ethernet(&bytes)),
+        "status=0 ethertype=32821 arp_op=4 arp_src_ip=10.0.0.1 arp_dst_ip=10.0.0.2"
     );
 }
 
@@ -189,11 +228,11 @@ fn arp_addresses_that_are_cut_off_or_not_ipv4_are_null() {
 
     let mut ipv6 = whole.clone();
     ipv6[2..4].copy_from_slice(&IPV6.to_be_bytes());
-    assert_eq!(told(&ethernet(&frame::ethernet(ARP, &ipv6))), "status=0 ethertype=2054 arp_op=2");
+    assert_eq!(told(&ethernet(&frame::ethernet(ARP, &ipv6))), "status=64 ethertype=2054 arp_op=2");
 
     let mut atm = whole;
     atm[1] = 19;
-    assert_eq!(told(&ethernet(&frame::ethernet(ARP, &atm))), "status=0 ethertype=2054 arp_op=2");
+    assert_eq!(told(&ethernet(&frame::ethernet(ARP, &atm))), "status=64 ethertype=2054 arp_op=2");
 }
 
 #[test]
@@ -207,7 +246,7 @@ fn a_link_type_that_is_not_decoded_leaves_the_frame_columns() {
 
 #[test]
 fn an_ethertype_that_is_not_decoded_is_told() {
-    assert_eq!(told(&ethernet(&frame::ethernet(0x88cc, &[2, 7, 4]))), "status=0 ethertype=35020");
+    assert_eq!(told(&ethernet(&frame::ethernet(0x88cc, &[2, 7, 4]))), "status=64 ethertype=35020");
 }
 
 #[test]

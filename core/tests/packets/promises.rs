@@ -36,6 +36,8 @@ fn keeps_its_promises([outer, inner]: [Packet; 2], captured: &[u8]) {
         }
         assert!(packet.tcp_flags().is_none() || packet.proto() == Some(6));
         assert!(packet.vlan().is_none_or(|vlan| vlan < 4096));
+        let is_followed = packet.src_ip().is_some() || packet.arp_op().is_some();
+        assert!(is_followed || packet.status() != Status::default(), "null without a reason");
         let is_fragment = packet.status().has(Status::FRAGMENT);
         assert!(is_fragment || packet.frag_offset().is_none());
     }

@@ -1,7 +1,7 @@
 //! Packets inside packets.
 
 use crate::generate::frame::{
-    self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, tcp, udp, vlan, vxlan,
+    self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, mpls, tcp, udp, vlan, vxlan,
 };
 use crate::{ethernet, hex, inner, status, told};
 
@@ -15,10 +15,17 @@ fn outside(protocol: u8, payload: &[u8]) -> Vec<u8> {
     frame::ethernet(IPV4, &ipv4(protocol, payload))
 }
 
+/// A mirrored frame behind the header of ERSPAN.
+fn mirrored(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &frame::ethernet(IPV6, &inside())])
+}
+
 fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
     let ppp = join(&[&hex("ff03 0057"), &inside()]);
     let extended = hex("34 ff 0040 00000009 0000 00 85 01 10 02 00");
     let sequenced = hex("32 ff 0040 00000009 0001 00 00");
+    let platform = mirrored("200100010000000000000001 0000000000000000");
+    let without_ethernet = join(&[&hex("200100010000000000000800"), &inside()]);
     vec![
         ("6in4", outside(41, &inside())),
         ("GRE", outside(47, &gre(0, IPV6, &[], &inside()))),
@@ -34,6 +41,16 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
         ("GENEVE with IP", outside(17, &udp(5, 6081, &geneve(IPV6, &[], &inside())))),
         ("GTP-U", outside(17, &udp(5, 2152, &gtp_u(&inside())))),
         ("GTP-U with an extension", outside(17, &udp(5, 2152, &join(&[&extended, &inside()])))),
+        ("GRE over UDP", outside(17, &udp(5, 4754, &gre(0, IPV6, &[], &inside())))),
+        ("MPLS over UDP", outside(17, &udp(5, 6635, &mpls(&[16, 17], &inside())))),
+        ("ERSPAN I", outside(47, &gre(0, 0x88be, &[], &frame::ethernet(IPV6, &inside())))),
+        ("ERSPAN II", outside(47, &gre(0x1000, 0x88be, &[0; 4], &mirrored("1001000100000000")))),
+        (
+            "ERSPAN III",
+            outside(47, &gre(0x1000, 0x22eb, &[0; 4], &mirrored("200100010000000000000000"))),
+        ),
+        ("ERSPAN III with a platform", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &platform))),
+        ("ERSPAN III with IP", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &without_ethernet))),
         ("GTP-U with a sequence", outside(17, &udp(5, 2152, &join(&[&sequenced, &inside()])))),
     ]
 }
@@ -119,6 +136,8 @@ fn a_tunnel_header_cut_off_is_truncated() {
     for (name, bytes) in [
         ("GRE", outside(47, &hex("2000 08"))),
         ("GRE's key", outside(47, &hex("2000 0800 0000"))),
+        ("ERSPAN II", outside(47, &hex("1000 88be 00000000 1001"))),
+        ("ERSPAN III", outside(47, &hex("1000 22eb 00000000 2001 0001"))),
         ("GENEVE's options", outside(17, &udp(5, 6081, &hex("02 00 6558 00000000 00000000")))),
         ("GTP-U's sequence", outside(17, &udp(5, 2152, &hex("32ff 0004 00000000 0001")))),
     ] {
@@ -132,7 +151,7 @@ fn a_tunnel_header_cut_off_is_truncated() {
 #[test]
 fn source_routed_gre_is_noted_and_not_followed() {
     let packet = inner(&outside(47, &gre(0x4000, IPV6, &[0; 4], &inside())));
-    assert_eq!((packet.proto(), status(&packet)), (Some(47), vec!["tunnel"]));
+    assert_eq!((packet.proto(), status(&packet)), (Some(47), vec!["tunnel", "unknown_header"]));
 }
 
 #[test]

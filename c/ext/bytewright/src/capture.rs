@@ -35,7 +35,7 @@ pub enum bw_inflate {
 pub struct bw_capture_options {
     /// A libpcap expression; packets that it does not match are left out. Null for all packets.
     pub filter: *const c_char,
-    /// Follow tunnels (GRE, IPIP, 6in4, VXLAN, GENEVE, GTP-U), and report the innermost IP header instead of the outermost.
+    /// Follow tunnels (GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U, MPLS over UDP), and report the innermost IP header instead of the outermost.
     pub inner: bool,
     /// What inflates gzip: a `bw_inflate`.
     pub inflate: u32,

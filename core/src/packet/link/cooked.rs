@@ -27,7 +27,7 @@ impl Walk<'_> {
         match bytes.u32(order) {
             Some(AF_INET) => self.ip(bytes),
             Some(family) if AF_INET6.contains(&family) => self.ip(bytes),
-            Some(_) => {}
+            Some(_) => self.unknown_header(),
             None => self.truncated(),
         }
     }
@@ -50,7 +50,7 @@ impl Walk<'_> {
     fn linux_protocol(&mut self, protocol: u16, bytes: Reader<'_>) {
         match protocol {
             LINUX_802_2 => self.llc(bytes),
-            0..ethertype::IPV4 => {}
+            0..ethertype::IPV4 => self.unknown_header(),
             kind => self.ethertype(kind, bytes),
         }
     }

@@ -1,4 +1,5 @@
-//! Ethernet II and 802.3 frames, VLAN tags (IEEE 802.1Q, 802.1ad), and what an EtherType leads to.
+//! Ethernet II and 802.3 frames, VLAN tags (IEEE 802.1Q, 802.1ad), VN-Tags (Cisco), and what an
+//! EtherType leads to.
 
 use super::ethertype;
 use crate::packet::{Field, Walk};
@@ -21,10 +22,18 @@ impl Walk<'_> {
     pub(in crate::packet) fn ethertype(&mut self, mut kind: u16, mut bytes: Reader<'_>) {
         // Most frames have no tag: one comparison tells, before three look for one.
         while kind != ethertype::IPV4
-            && matches!(kind, ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD)
+            && matches!(
+                kind,
+                ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD | ethertype::VN_TAG
+            )
         {
+            // Two bytes longer than the others, and names interfaces instead of a VLAN.
+            let is_vn_tag = kind == ethertype::VN_TAG;
+            if is_vn_tag && bytes.take(2).is_none() {
+                return self.truncated();
+            }
             let Some(tag) = bytes.array_ref::<4>() else { return self.truncated() };
-            if self.depth == 0 && !self.packet.has(Field::Vlan) {
+            if !is_vn_tag && self.depth == 0 && !self.packet.has(Field::Vlan) {
                 self.packet.vlan = u16::from_be_bytes([tag[0], tag[1]]) & 0x0fff;
                 self.packet.present.insert(Field::Vlan);
             }
@@ -42,10 +51,10 @@ impl Walk<'_> {
             return self.ip(bytes);
         }
         match kind {
-            ethertype::ARP => self.arp(bytes),
+            ethertype::ARP | ethertype::RARP => self.arp(bytes),
             ethertype::MPLS | ethertype::MPLS_MULTICAST => self.mpls(bytes),
             ethertype::PPPOE_SESSION => self.pppoe(bytes),
-            _ => {}
+            _ => self.unknown_header(),
         }
     }
 
@@ -60,10 +69,12 @@ impl Walk<'_> {
                 let Some(kind) = bytes.u16(Big) else { return self.truncated() };
                 if organisation == Some([0, 0, 0]) && kind >= ETHERTYPE_MIN {
                     self.ethertype(kind, bytes);
+                } else {
+                    self.unknown_header();
                 }
             }
             Some(IP) => self.ip(bytes),
-            _ => {}
+            _ => self.unknown_header(),
         }
     }
 }

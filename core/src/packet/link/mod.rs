@@ -1,5 +1,6 @@
 //! The link layer: what a frame begins with, down to the network header.
 
+mod cisco_hdlc;
 mod cooked;
 mod ethernet;
 mod mpls;
@@ -55,7 +56,9 @@ link_types! {
 pub(super) mod ethertype {
     pub(in crate::packet) const IPV4: u16 = 0x0800;
     pub(in crate::packet) const ARP: u16 = 0x0806;
+    pub(in crate::packet) const ERSPAN_3: u16 = 0x22eb;
     pub(in crate::packet) const TRANSPARENT_ETHERNET: u16 = 0x6558;
+    pub(in crate::packet) const RARP: u16 = 0x8035;
     pub(in crate::packet) const VLAN: u16 = 0x8100;
     pub(in crate::packet) const IPV6: u16 = 0x86dd;
     pub(in crate::packet) const MPLS: u16 = 0x8847;
@@ -63,6 +66,8 @@ pub(super) mod ethertype {
     pub(in crate::packet) const PPPOE_SESSION: u16 = 0x8864;
     pub(in crate::packet) const PPP: u16 = 0x880b;
     pub(in crate::packet) const QINQ: u16 = 0x88a8;
+    pub(in crate::packet) const ERSPAN: u16 = 0x88be;
+    pub(in crate::packet) const VN_TAG: u16 = 0x8926;
     pub(in crate::packet) const QINQ_OLD: u16 = 0x9100;
 }
 
@@ -83,6 +88,7 @@ impl Walk<'_> {
             LinkType::LINUX_SLL2 => self.linux_sll2(bytes),
             LinkType::PPP | LinkType::PPP_HDLC => self.ppp_hdlc(bytes),
             LinkType::PPP_ETHER => self.pppoe(bytes),
+            LinkType::C_HDLC => self.cisco_hdlc(bytes),
             _ => self.packet.status.set(Status::UNKNOWN_LINK),
         }
     }

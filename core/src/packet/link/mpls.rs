@@ -16,8 +16,10 @@ impl Walk<'_> {
                 None => return self.truncated(),
             }
         }
-        if let Some(0x40..=0x6f) = bytes.rest().first() {
-            self.ip(bytes);
+        match bytes.rest().first() {
+            Some(0x40..=0x6f) => self.ip(bytes),
+            Some(_) => self.unknown_header(),
+            None => self.truncated(),
         }
     }
 }

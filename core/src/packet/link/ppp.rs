@@ -1,5 +1,6 @@
 //! PPP (RFC 1661), HDLC-like framing (RFC 1662) and PPPoE (RFC 2516).
 
+use super::cisco_hdlc::is_cisco_hdlc;
 use crate::packet::Walk;
 use crate::wire::{Endian::Big, Reader};
 
@@ -9,8 +10,11 @@ const MPLS: u16 = 0x0281;
 const MPLS_MULTICAST: u16 = 0x0283;
 
 impl Walk<'_> {
-    /// A frame that may begin with the HDLC address and control bytes.
+    /// A frame that may begin with the HDLC address and control bytes, or be one of Cisco's.
     pub(in crate::packet) fn ppp_hdlc(&mut self, mut bytes: Reader<'_>) {
+        if is_cisco_hdlc(bytes.rest()) {
+            return self.cisco_hdlc(bytes);
+        }
         if bytes.rest().starts_with(&[0xff, 0x03]) {
             bytes.take(2);
         }
@@ -27,7 +31,7 @@ impl Walk<'_> {
         match protocol {
             Some(IPV4 | IPV6) => self.ip(bytes),
             Some(MPLS | MPLS_MULTICAST) => self.mpls(bytes),
-            Some(_) => {}
+            Some(_) => self.unknown_header(),
             None => self.truncated(),
         }
     }
@@ -44,6 +48,8 @@ impl Walk<'_> {
         if header[1] == SESSION_DATA {
             self.limit(&mut bytes, u16::from_be_bytes([header[4], header[5]]).into());
             self.ppp(bytes);
+        } else {
+            self.unknown_header();
         }
     }
 }

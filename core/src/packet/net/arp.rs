@@ -1,4 +1,4 @@
-//! Address resolution (RFC 826).
+//! Address resolution (RFC 826), and reverse (RFC 903).
 
 use super::super::link::ethertype;
 use crate::packet::{Field, Walk};
@@ -23,7 +23,7 @@ impl Walk<'_> {
         let protocol = u16::from_be_bytes([header[2], header[3]]);
         let (hardware_len, protocol_len) = (usize::from(header[4]), header[5]);
         if hardware == ATM || protocol != ethertype::IPV4 || protocol_len != 4 {
-            return;
+            return self.unknown_header();
         }
         for field in [Field::ArpSrcIp, Field::ArpDstIp] {
             let hardware_address = bytes.take(hardware_len);

@@ -144,7 +144,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     define_field_getters::<PacketCursor>(class);
     define_status! { class:
         truncated TRUNCATED, bad_header BAD_HEADER, fragment FRAGMENT, tunnel TUNNEL,
-        bad_time BAD_TIME, unknown_link UNKNOWN_LINK,
+        bad_time BAD_TIME, unknown_link UNKNOWN_LINK, unknown_header UNKNOWN_HEADER,
     }
     class.define_method("data", method!(PacketCursor::data, 0))?;
     class.define_method("payload", method!(PacketCursor::payload, 0))?;
