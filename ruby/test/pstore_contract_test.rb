@@ -303,9 +303,11 @@ class PStoreContractTest < StoreCase
     left << error { s.transaction { s[:a] = 4; raise "no" } }
     left << -> { s.transaction { s[:a] = 5; return 7 } }.call
     left << error { s.transaction { s[:a] = 6; exit } }
-    left << error { Timeout.timeout(0.01) { s.transaction { s[:a] = 7; sleep } } }
-    thread = Thread.new { s.transaction { s[:a] = 8; sleep } }
-    Thread.pass until thread.stop?
+    # Not before it is inside: the original leaves its file locked when it is interrupted between locking and reading.
+    left << error { s.transaction { s[:a] = 7; Timeout.timeout(0.01) { sleep } } }
+    inside = Queue.new
+    thread = Thread.new { s.transaction { s[:a] = 8; inside << true; sleep } }
+    inside.pop
     thread.kill.join
     left << s.transaction { s[:a] }
   end
