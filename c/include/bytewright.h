@@ -891,6 +891,17 @@ enum bw_status bw_table_get_into(const struct bw_table *table,
                                  struct bw_error *error);
 
 /**
+ * Shows the value of a key to `show`, with the place 0, without copying it. `BW_STATUS_NONE` where there is none; nothing is
+ * shown then.
+ */
+enum bw_status bw_table_get_with(const struct bw_table *table,
+                                 const uint8_t *key,
+                                 size_t key_len,
+                                 bw_found show,
+                                 void *context,
+                                 struct bw_error *error);
+
+/**
  * Whether there is an entry for a key: `BW_STATUS_OK` or `BW_STATUS_NONE`.
  */
 enum bw_status bw_table_contains(const struct bw_table *table,
@@ -1479,6 +1490,15 @@ enum bw_status bw_reader_open_input(const char *name,
                                     struct bw_error *error);
 
 /**
+ * Has calls that wait for the input ask `interrupted`, which is given `context`, whether they are to end; null for never. Rows
+ * that take the reader over ask it, too.
+ */
+enum bw_status bw_reader_set_interrupted(struct bw_reader *reader,
+                                         bw_interrupted interrupted,
+                                         void *context,
+                                         struct bw_error *error);
+
+/**
  * Reads a number of 1 to 8 bytes that is never negative; `order` is a `bw_order`. `BW_STATUS_NONE` at the end of the input,
  * `BW_STATUS_TRUNCATED` where it ends within the number, of which nothing is taken then.
  */
@@ -1522,6 +1542,11 @@ enum bw_status bw_reader_read(struct bw_reader *reader,
                               size_t capacity,
                               size_t *len,
                               struct bw_error *error);
+
+/**
+ * Sets `is_at_end` to whether there is no byte more.
+ */
+enum bw_status bw_reader_at_end(struct bw_reader *reader, bool *is_at_end, struct bw_error *error);
 
 /**
  * Passes over up to `count` bytes; sets `skipped`, which may be null, to how many there were.

@@ -3,9 +3,13 @@
  * Method: a file of random records, whose seed a failure prints, is read by values and by records, from the file and from a
  * function that brings pieces of random lengths; all must give what was written. Compiled and run as tables.c is.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { COUNT = 40000, RECORD_LEN = 17 };
 
@@ -57,6 +61,7 @@ static void values_are_those_that_were_written(bw_reader *reader) {
   int64_t small = 0;
   uint8_t text[3];
   size_t row, len = 0;
+  bool is_at_end = false;
   for (row = 0; row < COUNT; row++) {
     const uint8_t *record = bytes + row * RECORD_LEN;
     EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 4, BW_ORDER_BIG, &number, &error));
@@ -73,6 +78,8 @@ static void values_are_those_that_were_written(bw_reader *reader) {
   EXPECT(position == sizeof bytes);
   EXPECT_STATUS(BW_STATUS_NONE, bw_reader_unsigned(reader, 4, BW_ORDER_BIG, &number, &error));
   EXPECT_STATUS(BW_STATUS_NONE, bw_reader_read(reader, text, 3, &len, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_at_end(reader, &is_at_end, &error));
+  EXPECT(is_at_end);
   bw_reader_close(reader);
 }
 
@@ -194,6 +201,45 @@ static void numbers_of_other_kinds_are_read(const char *path) {
   bw_error_clear(&error);
 }
 
+static bool is_asked(void *context) {
+  int *asked = (int *)context;
+  return ++*asked <= 2;
+}
+
+static void a_wait_for_a_pipe_ends_when_the_program_says_so(const char *path) {
+  static const uint8_t number_bytes[] = {0x01, 0x02};
+  bw_error error = BW_ERROR_INIT;
+  bw_reader *reader = NULL;
+  bw_rows *rows = NULL;
+  bw_batch *batch = NULL;
+  uint64_t number = 0;
+  bool is_at_end = true;
+  int asked = 0, writer;
+  EXPECT(mkfifo(path, 0600) == 0);
+  writer = open(path, O_RDWR);
+  EXPECT(writer >= 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open(path, &reader, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_set_interrupted(reader, is_asked, &asked, &error));
+  EXPECT_STATUS(BW_STATUS_IO, bw_reader_unsigned(reader, 2, BW_ORDER_BIG, &number, &error));
+  EXPECT(error.os_error == 4 && asked == 2);
+  EXPECT(write(writer, number_bytes, 2) == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_at_end(reader, &is_at_end, &error));
+  EXPECT(!is_at_end);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 2, BW_ORDER_BIG, &number, &error));
+  EXPECT(number == 0x102);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_rows(reader, "n", NULL, 1, &rows, &error));
+  asked = 0;
+  EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error));
+  EXPECT(error.os_error == 4);
+  EXPECT(write(writer, number_bytes, 2) == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  bw_batch_free(batch);
+  close(writer);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  bw_error_clear(&error);
+}
+
 int main(int argc, char **argv) {
   bw_error error = BW_ERROR_INIT;
   bw_reader *reader = NULL;
@@ -217,5 +263,7 @@ int main(int argc, char **argv) {
   write_file(path, sizeof bytes - 1);
   records_are_columns_and_what_is_cut_comes_behind_them(path, COUNT - 1, BW_STATUS_TRUNCATED);
   numbers_of_other_kinds_are_read(path);
+  snprintf(path, sizeof path, "%s/pipe", argv[1]);
+  a_wait_for_a_pipe_ends_when_the_program_says_so(path);
   return 0;
 }

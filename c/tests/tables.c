@@ -75,6 +75,12 @@ static void many_keys_are_one_call(bw_table *table) {
   keys[1] = slice("missing");
   EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(table, keys, 3, show, &shown, &error));
   EXPECT(strcmp(shown.text, "1,-,3,") == 0);
+  memset(&shown, 0, sizeof shown);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_with(table, keys[0].data, keys[0].len, show, &shown, &error));
+  EXPECT(strcmp(shown.text, "1,") == 0);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_table_get_with(table, (const uint8_t *)"none", 4, show, &shown, &error));
+  EXPECT(shown.count == 1);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_with(table, keys[0].data, keys[0].len, NULL, NULL, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_many(table, NULL, 3, show, &shown, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_many(table, keys, 3, NULL, &shown, &error));
   bw_error_clear(&error);

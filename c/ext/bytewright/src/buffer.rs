@@ -1,5 +1,6 @@
 //! Bytes in, and bytes out.
 
+use std::ffi::c_void;
 use std::ptr;
 
 use bytewright::Result;
@@ -30,6 +31,11 @@ impl bw_slice {
         unsafe { bytes(self.data, self.len) }
     }
 }
+
+/// Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
+/// `longjmp` or a C++ exception out of it is undefined behaviour).
+pub type bw_found =
+    Option<unsafe extern "C" fn(context: *mut c_void, place: usize, value: *const bw_slice)>;
 
 /// Memory of the caller's that calls fill and make larger as they need. Initialize it with `BW_BUFFER_INIT`, use it for
 /// as many calls as you like, and free it with `bw_buffer_free`.

@@ -1,6 +1,9 @@
 //! The program as the host of a pass: functions of its own that bring bytes, and that ask whether to go on.
 
 use std::ffi::c_void;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use bytewright::session::{Host, SingleCaller, StreamHost, TurnHost};
 use bytewright::{Error, ErrorKind, Result};
@@ -83,7 +86,57 @@ impl Host for CallerHost {
     }
 }
 
-impl TurnHost for CallerHost {
+/// The program as the host of a reader, whose input is waited for by the call itself: another thread does so where there is
+/// a function to ask meanwhile.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ReaderHost(pub(crate) CallerHost);
+
+/// Between two questions whether to go on.
+const ASKED_EVERY: Duration = Duration::from_millis(100);
+
+impl Host for ReaderHost {
+    type Error = Error;
+
+    fn error(&self, error: Error) -> Error {
+        error
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        wake: &(dyn Fn() + Sync),
+    ) -> Result<Option<T>> {
+        if self.0.interrupted.is_none() {
+            return Ok(Some(work()));
+        }
+        thread::scope(|scope| {
+            let (done, outcome) = mpsc::channel();
+            // Nobody waits for what a panic would have sent: the scope hands it on.
+            let waiting = move || drop(done.send(work()));
+            if thread::Builder::new().spawn_scoped(scope, waiting).is_err() {
+                return Ok(Some(work()));
+            }
+            loop {
+                match outcome.recv_timeout(ASKED_EVERY) {
+                    Ok(outcome) => return Ok(Some(outcome)),
+                    Err(RecvTimeoutError::Timeout) if self.check_interrupts().is_err() => wake(),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                }
+            }
+        })
+    }
+
+    fn check_interrupts(&self) -> Result<()> {
+        self.0.check_interrupts()
+    }
+
+    fn read(&self, count_max: usize) -> Result<Vec<u8>> {
+        self.0.read(count_max)
+    }
+}
+
+impl TurnHost for ReaderHost {
     type Caller = SingleCaller;
 
     fn caller(&self) -> SingleCaller {
@@ -91,7 +144,7 @@ impl TurnHost for CallerHost {
     }
 }
 
-impl StreamHost for CallerHost {}
+impl StreamHost for ReaderHost {}
 
 /// The error of a function that answered `-errno`.
 fn failed_with(count: i64) -> Error {

@@ -4,14 +4,9 @@ use std::ffi::c_void;
 
 use bytewright::Result;
 
-use crate::buffer::{bw_slice, held};
+use crate::buffer::{bw_found, bw_slice, held};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::table::{bw_table, change, done};
-
-/// Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
-/// `longjmp` or a C++ exception out of it is undefined behaviour).
-pub type bw_found =
-    Option<unsafe extern "C" fn(context: *mut c_void, place: usize, value: *const bw_slice)>;
 
 /// Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
 /// there is none. Takes less time than a `bw_table_get` for each.

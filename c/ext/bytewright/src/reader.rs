@@ -11,7 +11,7 @@ use bytewright::{Error, ErrorKind, Result, panics};
 use crate::batch::bw_batch;
 use crate::buffer::{handle, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
-use crate::host::{CallerHost, Context, Input, bw_read};
+use crate::host::{CallerHost, Context, Input, ReaderHost, bw_interrupted, bw_read};
 use crate::rows::{ROWS_DEFAULT, bw_rows};
 use crate::text::{self, bw_names, text};
 
@@ -43,12 +43,12 @@ pub enum bw_whence {
 /// Binary input, plain, gzip or zstd, read through one buffer. One thread at a time may use it.
 pub struct bw_reader {
     reader: Reader<SingleCaller>,
-    host: CallerHost,
+    host: ReaderHost,
 }
 
 impl bw_reader {
     /// Does `work` with the reader.
-    fn operate<R>(&self, work: impl FnOnce(&Operation<'_, CallerHost>) -> Result<R>) -> Result<R> {
+    fn operate<R>(&self, work: impl FnOnce(&Operation<'_, ReaderHost>) -> Result<R>) -> Result<R> {
         work(&self.reader.begin(&self.host)?)
     }
 
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn bw_reader_open(
             let path = text::path(path)?;
             let (source, name) = (FileSource::open(path)?, path.display().to_string());
             let reader = Reader::of_file(source, &name, CompressionChoice::AutoElseNone);
-            *out = handle(bw_reader { reader, host: CallerHost::default() });
+            *out = handle(bw_reader { reader, host: ReaderHost::default() });
             Ok(bw_status::Ok)
         })
     }
@@ -136,8 +136,30 @@ pub unsafe extern "C" fn bw_reader_open_input(
             let name = text(name, "a name")?;
             let reader = Reader::of_object(None, name, CompressionChoice::AutoElseNone);
             let input = Some(Input { read, context: Context(context) });
-            *out =
-                handle(bw_reader { reader, host: CallerHost { input, ..CallerHost::default() } });
+            let host = ReaderHost(CallerHost { input, ..CallerHost::default() });
+            *out = handle(bw_reader { reader, host });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Has calls that wait for the input ask `interrupted`, which is given `context`, whether they are to end; null for never. Rows
+/// that take the reader over ask it, too.
+///
+/// # Safety
+/// `interrupted` keeps the rules of `bw_interrupted` until the reader is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_reader_set_interrupted(
+    reader: *mut bw_reader,
+    interrupted: bw_interrupted,
+    context: *mut c_void,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let host = &mut target(reader, "a reader")?.host.0;
+            (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
             Ok(bw_status::Ok)
         })
     }
@@ -294,13 +316,33 @@ pub unsafe extern "C" fn bw_reader_read(
 }
 
 /// Takes what is buffered, at least a byte unless there is none, up to what there is room for.
-fn copy(operation: &Operation<'_, CallerHost>, room: &mut [u8]) -> Result<usize> {
+fn copy(operation: &Operation<'_, ReaderHost>, room: &mut [u8]) -> Result<usize> {
     operation.want(1)?;
     let there = operation.with_stream(|stream| Ok(stream.buffered().len()))?.min(room.len());
     operation.take(there, there, |bytes| {
         room[..there].copy_from_slice(bytes);
         Ok(there)
     })
+}
+
+/// Sets `is_at_end` to whether there is no byte more.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_reader_at_end(
+    reader: *mut bw_reader,
+    is_at_end: *mut bool,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let is_at_end = target(is_at_end, "a place for the answer")?;
+            *is_at_end = target(reader, "a reader")?.operate(|operation| operation.want(1))? == 0;
+            Ok(bw_status::Ok)
+        })
+    }
 }
 
 /// Passes over up to `count` bytes; sets `skipped`, which may be null, to how many there were.

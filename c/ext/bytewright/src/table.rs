@@ -1,12 +1,12 @@
 //! Tables: byte strings by key, in memory or in a file.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 use bytewright::table::file::{self, FileTable, TableKind};
 use bytewright::table::{OrderedTable, Table, Values, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
 
-use crate::buffer::{bw_buffer, bytes, handle, take_back, target};
+use crate::buffer::{bw_buffer, bw_found, bw_slice, bytes, handle, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::options::{bw_open_options, kind};
 use crate::text;
@@ -241,6 +241,31 @@ pub unsafe extern "C" fn bw_table_get_into(
                 *len = bytes.len();
             };
             table.get_with(bytes(key, key_len)?, &mut copy).map(found)
+        })
+    }
+}
+
+/// Shows the value of a key to `show`, with the place 0, without copying it. `BW_STATUS_NONE` where there is none; nothing is
+/// shown then.
+///
+/// # Safety
+/// `show` keeps the promises of `bw_found`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_get_with(
+    table: *const bw_table,
+    key: *const u8,
+    key_len: usize,
+    show: bw_found,
+    context: *mut c_void,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers and the function.
+    unsafe {
+        guard(error, || {
+            let table = target(table.cast_mut(), "a table")?.table();
+            let show = show.ok_or_else(|| is_null("a function that takes the value"))?;
+            let mut found_value = |value: &[u8]| show(context, 0, &bw_slice::of(value));
+            table.get_with(bytes(key, key_len)?, &mut found_value).map(found)
         })
     }
 }
