@@ -13,7 +13,9 @@
 #include "xs/bytes.h"
 #include "xs/handle.h"
 #include "xs/table.h"
+#include "xs/rows.h"
 #include "xs/capture.h"
+#include "xs/reader.h"
 
 MODULE = Bytewright    PACKAGE = Bytewright
 
@@ -41,3 +43,7 @@ INCLUDE: xs/Snapshot.xs
 INCLUDE: xs/Cursor.xs
 
 INCLUDE: xs/Capture.xs
+
+INCLUDE: xs/Rows.xs
+
+INCLUDE: xs/Reader.xs

@@ -18,6 +18,7 @@ require Bytewright::Cursor;
 require Bytewright::Snapshot;
 require Bytewright::Capture;
 require Bytewright::Rows;
+require Bytewright::Reader;
 
 1;
 
@@ -27,7 +28,7 @@ __END__
 
 =head1 NAME
 
-Bytewright - packet captures, and tables of byte strings in a fraction of a hash's memory, in memory or in a file
+Bytewright - packet captures and other binary files, and tables of byte strings in a fraction of a hash's memory, in memory or in a file
 
 =head1 SYNOPSIS
 
@@ -64,6 +65,10 @@ the same with the methods of C<TokyoCabinet::ADB>
 =item L<Bytewright::Capture>
 
 packet captures, in rows of L<Bytewright::Rows>
+
+=item L<Bytewright::Reader>
+
+other binary files, by values and records
 
 =item L<Bytewright::Error>
 

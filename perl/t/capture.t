@@ -28,6 +28,11 @@ sub capture_file {
     return $path;
 }
 
+use constant FIELDS => qw(
+    ts src_ip dst_ip src_port dst_port proto length caplen vlan ttl tcp_flags payload_len number status link_type ethertype
+    ip_version ip_len frag_offset seq ack icmp_type icmp_code arp_op arp_src_ip arp_dst_ip
+);
+
 my $arp = pack("H12H12n", "ffffffffffff", "020000000001", 0x88b5) . "\0" x 46;
 my $path = capture_file(udp(1, 53), $arp, (map { udp(1, 80) } 1 .. 3));
 my $capture = Bytewright::Capture->open($path);
@@ -52,6 +57,30 @@ subtest "packets come as hashes and as rows" => sub {
     is_deeply([$rows->next_row], []);
     ok(!eval { $capture->packets("dst_prt"); 1 }, "a field that there is not");
     is($@->kind, "argument");
+};
+
+subtest "columns have the values that rows have" => sub {
+    my $columns = $capture->packets("dst_port", "src_ip");
+    is_deeply([$columns->next_row], [53, "10.0.0.1"], "they begin behind the rows that came");
+    is_deeply([$columns->next_columns], [[undef, 80, 80, 80], [undef, ("10.0.0.1") x 3]]);
+    is_deeply([$columns->next_columns], [], "and end");
+    is_deeply([$columns->next_row], []);
+
+    # Every field there is, of packets and of flows, and in more than one batch.
+    my $many = Bytewright::Capture->open(capture_file(map { $_ % 3 ? udp($_ % 200, $_) : $arp } 1 .. 70_000));
+    for my $make (sub { $many->packets(FIELDS) }, sub { $many->flows(max_flows => 500) }) {
+        my ($slow, $fast, $count, $wrong) = ($make->(), $make->(), 0, 0);
+        while (my @values = $fast->next_columns) {
+            for my $row (0 .. $#{ $values[0] }) {
+                my @expected = $slow->next_row;
+                my @found    = map { $_->[$row] } @values;
+                $wrong++ if join("|", map { $_ // "undef" } @found) ne join("|", map { $_ // "undef" } @expected);
+                $count++;
+            }
+        }
+        ok(!$wrong && $count > 40_000, "$count rows");
+        is_deeply([$slow->next_row], [], "and no other");
+    }
 };
 
 subtest "flows, counts and what is known of the file" => sub {

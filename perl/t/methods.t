@@ -74,7 +74,7 @@ subtest "an option that is not known, or has no use, is refused" => sub {
         [[sync => "never"], qr/^expected file with the option sync, found a table in memory/],
         [[file => Kinds::path(".bwh"), sync => "often"], qr/^expected sync to be commit, interval or never, found often/],
         [[file => "a\0b.bwh"], qr/^expected a path without a zero byte/],
-        [[file => ["x"]], qr/^expected a path as file, found a reference/],
+        [[file => ["x"]], qr/^expected a path, found a reference/],
     ) {
         my ($options, $text) = @$case;
         ok(!eval { Bytewright::HashTable->new(@$options); 1 }, "refused: @$options");

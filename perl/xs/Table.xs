@@ -283,6 +283,22 @@ CODE:
 OUTPUT:
     RETVAL
 
+bool
+_backup(self, path, replace)
+    SV *self
+    const char *path
+    bool replace
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    RETVAL = FALSE;
+    if (is_open(aTHX_ table)) {
+        if (bw_table_backup(table->table, path, replace, &error)) die_of(aTHX_ &error);
+        RETVAL = TRUE;
+    }
+OUTPUT:
+    RETVAL
+
 void
 FIRSTKEY(self)
     SV *self

@@ -2,6 +2,9 @@
 
 #define IS_FAILURE(status) ((int)(status) >= (int)BW_STATUS_IO)
 
+/* Whether bytes are the same in UTF-8 and in Perl's own strings. Perl's function takes a length of 0 for strlen. */
+#define IS_ASCII(data, len) ((len) == 0 || is_utf8_invariant_string((const U8 *)(data), (len)))
+
 /* The SV, or a mortal copy, without magic and overloading: reading its bytes afterwards runs no Perl code, which could
  * change a string whose bytes were taken before. */
 static SV *plain_slow(pTHX_ SV *sv, const char *what) {
@@ -36,7 +39,7 @@ static bw_slice bytes_slow(pTHX_ SV *sv, bool is_text, const char *what) {
     bw_slice slice;
     STRLEN len;
     const char *start = SvPV_nomg_const(sv, len);
-    if (is_text ? !SvUTF8(sv) && !is_utf8_invariant_string((const U8 *)start, len) : !!SvUTF8(sv)) {
+    if (is_text ? !SvUTF8(sv) && !IS_ASCII(start, len) : !!SvUTF8(sv)) {
         SV *copy = newSVpvn_flags(start, len, SVs_TEMP | SvUTF8(sv));
         if (is_text)
             sv_utf8_upgrade_nomg(copy);
@@ -64,7 +67,7 @@ PERL_STATIC_INLINE bw_slice bytes(pTHX_ SV *sv, bool is_text, const char *what) 
 /* A mortal string of these bytes; of a text its characters. */
 PERL_STATIC_INLINE SV *string(pTHX_ const uint8_t *data, size_t len, bool is_text) {
     U32 flags = SVs_TEMP;
-    if (is_text && !is_utf8_invariant_string((const U8 *)data, len)) {
+    if (is_text && !IS_ASCII(data, len)) {
         const U8 *end;
         if (!is_utf8_string_loc((const U8 *)data, len, &end))
             die_with(aTHX_ "format", "expected UTF-8, found the byte 0x%02X after %" UVuf " bytes of a key or value; open without utf8",

@@ -38,7 +38,7 @@ for my $file (sort(@files)) {
     open(my $told, ">", \my $complaints) or die;
     $checker->parse_from_file($file, $told);
     is($checker->num_errors + $checker->num_warnings, 0, "$package: the POD is well formed") or diag($complaints);
-    my %headings = map { $_ => 1 } $text =~ /^=head2 (\w+)/mg;
+    my %headings = map { $_ => 1 } map { split } $text =~ /^=head2 (\w+(?: \w+)*)/mg;
     for my $method (sort(methods($package))) {
         ok($headings{$method}, "$package: $method is documented");
     }

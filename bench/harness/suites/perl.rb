@@ -77,14 +77,16 @@ module Bench
 
       # Two fields of each packet; the whole process, because the reader works on threads of its own.
       def captures
-        own = whole("ours, rows", :perl_module, Paths.ours("capture_fields.pl"), Paths::PERL_ENVIRONMENT)
-        peer = whole("Net::Pcap + unpack", :net_pcap, Paths.peer("net_pcap_unpack.pl"))
-        [Measure.new(title: "captures: two fields of each packet / Net::Pcap + unpack", kind: Kind::Speedup, ours: own,
-                     peer: peer, input: :mixed, bar: Bar.at_least(10))]
+        peer = whole("Net::Pcap + unpack", :net_pcap, [Paths.peer("net_pcap_unpack.pl")])
+        [["columns", Bar.at_least(10)], ["rows", Bar.none]].map do |how, bar|
+          own = whole("ours, #{how}", :perl_module, [Paths.ours("capture_fields.pl"), how], Paths::PERL_ENVIRONMENT)
+          Measure.new(title: "captures: two fields of each packet, #{how} / Net::Pcap + unpack", kind: Kind::Speedup, ours: own,
+                      peer: peer, input: :mixed, bar: bar)
+        end
       end
 
       def whole(name, needs, script, environment = {})
-        Side.new(name: name, needs: needs, environment: environment, command: ->(path) { ["perl", script, path] })
+        Side.new(name: name, needs: needs, environment: environment, command: ->(path) { ["perl", *script, path] })
       end
 
       # How many times faster storing and fetching are.

@@ -166,19 +166,24 @@ sub copy {
     return "" if $self->is_closed || $self->_depth;
     return $self->_try(sub { return $self->_run(substr($path, 1)) }) if $path =~ /\A@/;
     return $self->_try(sub {
-        my $suffix = $self->_is_ordered ? ".bwt" : ".bwh";
-        my $name = $self->_name->is_in_memory ? Bytewright::ADB::Name->new($path) : undef;
-        Bytewright::Error::_refuse("expected the name of a file, found $path") if $name && $name->is_in_memory;
-        my $class = ($name ? $name->kind == 2 : $self->_is_ordered) ? "Bytewright::TreeTable" : "Bytewright::HashTable";
-        my $copy  = $class->new(file => $name ? $name->path : $path, sync => "never");
-        $copy->transaction(sub {
-            $copy->clear if !$name;
-            my $scan = $self->scan;
-            while (my ($key, $value) = $scan->next) { $copy->put($key, $value) }
-        });
-        $copy->close;
+        if   ($self->_name->is_in_memory) { $self->_copy_into($path) }
+        else                              { $self->backup($path, replace => 1) }
         return 1;
     });
+}
+
+# Puts the entries of a table in memory into the one that a name stands for, all or none.
+sub _copy_into {
+    my ($self, $path) = @_;
+    my $name = Bytewright::ADB::Name->new($path);
+    Bytewright::Error::_refuse("expected the name of a file, found $path") if $name->is_in_memory;
+    my $class = $name->kind == 2 ? "Bytewright::TreeTable" : "Bytewright::HashTable";
+    my $copy  = $class->new(file => $name->path, sync => "never");
+    $copy->transaction(sub {
+        my $scan = $self->scan;
+        while (my ($key, $value) = $scan->next) { $copy->put($key, $value) }
+    });
+    return $copy->close;
 }
 
 # Runs a program while nobody changes the file, without a shell, in which a path could be read as more than that.

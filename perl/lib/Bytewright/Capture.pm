@@ -5,6 +5,7 @@ use warnings;
 
 use Bytewright ();
 use Bytewright::Error;
+use Bytewright::Path;
 use JSON::PP ();
 
 my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
@@ -16,9 +17,7 @@ sub open {
     my ($class, $path, %options) = @_;
     _expect(\%OPTIONS, \%options);
     my $self = bless {}, $class;
-    $path = "$path";
-    utf8::encode($path) unless utf8::downgrade($path, 1);
-    $self->_open($path, $options{filter}, !!$options{inner}, $options{jobs} // 0);
+    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, $options{jobs} // 0);
     return $self;
 }
 

@@ -5,6 +5,7 @@ use warnings;
 
 use Bytewright ();
 use Bytewright::Error;
+use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
 use Time::HiRes ();
@@ -35,11 +36,7 @@ sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewr
 
 sub _open_file {
     my ($self, %options) = @_;
-    my $path = $options{file};
-    Bytewright::Error::_refuse("expected a path as file, found a reference") if ref($path) && !overload::Method($path, '""');
-    $path = "$path";
-    utf8::encode($path) unless utf8::downgrade($path, 1);
-    Bytewright::Error::_refuse("expected a path without a zero byte as file, found one with it") if $path =~ /\0/;
+    my $path = Bytewright::Path::of($options{file});
     my $name = $options{sync} // "interval";
     my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
     my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
@@ -73,6 +70,13 @@ sub put_many {
 sub scan   { my $self = shift; return $self->_scan(undef, undef, undef, 0, 0) }
 sub keys   { return $_[0]->scan->keys }
 sub values { return $_[0]->scan->values }
+
+sub backup {
+    my ($self, $path, %options) = @_;
+    my ($unknown) = sort(grep { $_ ne "replace" } CORE::keys(%options));
+    Bytewright::Error::_refuse("expected replace as an option, found $unknown") if defined($unknown);
+    return $self->_backup(Bytewright::Path::of($path), !!$options{replace});
+}
 
 sub txn { goto &transaction }
 
@@ -262,6 +266,14 @@ Returns when everything committed survives a power cut.
 =head2 compact
 
 Frees the space of entries that are gone.
+
+=head2 backup
+
+    $table->backup($path)
+    $table->backup($path, replace => 1)
+
+Writes a copy of the table as it is now to a table file of the same kind, which has its name when it is whole. A table file that
+has the name already is an error, or replaced.
 
 =head2 stat
 

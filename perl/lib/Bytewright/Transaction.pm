@@ -21,8 +21,9 @@ sub _end {
     my $depth = $table->_depth;
     if ($depth != $self->{depth}) {
         $self->{table} = $table if $depth > $self->{depth};
-        Bytewright::Error::_refuse("expected the innermost transaction of the table, found one that " .
-            ($depth > $self->{depth} ? "has others inside" : "ended with the one around it"));
+        Bytewright::Error::_refuse("expected the innermost transaction of the table, found one that has others inside")
+            if $depth > $self->{depth};
+        Bytewright::Error::_refuse("expected the innermost transaction of the table, found one that ended with the one around it");
     }
     $table->_end($is_kept);
     return 1;

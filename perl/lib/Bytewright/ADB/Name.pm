@@ -32,11 +32,12 @@ sub _refuse {
     my $path = $self->{path};
     my $ours = $CONVERTIBLE{$suffix} // Bytewright::Error::_refuse("expected *, +, a .bwh or a .bwt file, found $path");
     my $converted = substr($path, 0, -length($suffix)) . $ours;
-    my $message = "expected a .bwh or .bwt file, found the name of one of Tokyo Cabinet, $path; " .
-        "convert it with: bytewright table convert $path $converted";
+    my $error = Bytewright::Error::_new("format",
+        "expected a .bwh or .bwt file, found the name of one of Tokyo Cabinet, $path; convert it with: bytewright table convert $path $converted",
+        $path);
     # A program that has only the answer to look at would not learn what to do.
-    warn "$message\n";
-    die Bytewright::Error::_new("format", $message, $path);
+    warn $error->message, "\n";
+    die $error;
 }
 
 sub path         { return $_[0]{path} }

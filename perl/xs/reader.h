@@ -1,0 +1,106 @@
+/* Readers of binary input. */
+
+typedef struct {
+    bw_reader *reader; /* null when closed, or when rows have taken it over */
+    SV *input;         /* bytes, or a handle that stays open; null for a path */
+    STRLEN given;      /* of the bytes, how many were brought */
+    int descriptor;    /* of the handle */
+} Reader;
+
+static void free_reader(pTHX_ void *handle) {
+    Reader *reader = (Reader *)handle;
+    bw_reader_close(reader->reader);
+    SvREFCNT_dec(reader->input);
+}
+
+HANDLE_KIND(reader)
+
+#define reader_of(self) ((Reader *)handle_of(aTHX_ (self), &reader_kind, "reader"))
+
+static bw_reader *open_reader(pTHX_ SV *self) {
+    Reader *reader = reader_of(self);
+    if (!reader->reader) die_with(aTHX_ "closed", "expected an open reader, found it closed");
+    return reader->reader;
+}
+
+/* Brings bytes that are in memory. No Perl code runs: the SV is a plain string that only this has. */
+static int64_t bring_bytes(void *context, uint8_t *data, size_t capacity) {
+    Reader *reader = (Reader *)context;
+    const STRLEN left = SvCUR(reader->input) - reader->given;
+    const STRLEN count = left < capacity ? left : capacity;
+    Copy(SvPVX_const(reader->input) + reader->given, (char *)data, count, char);
+    reader->given += count;
+    return (int64_t)count;
+}
+
+/* Brings what the descriptor of a handle has. A signal ends the call, so that its handler of Perl's runs. */
+static int64_t bring_from_descriptor(void *context, uint8_t *data, size_t capacity) {
+    const ssize_t count = read(((Reader *)context)->descriptor, data, capacity);
+    return count < 0 ? -(int64_t)errno : (int64_t)count;
+}
+
+/* The kinds of numbers in the names of methods, above the order and the length of their bytes. */
+enum { NUMBER_UNSIGNED, NUMBER_SIGNED, NUMBER_FLOAT };
+
+/* The next number as a new SV, or null at the end. */
+static SV *read_number(pTHX_ bw_reader *reader, int kind, size_t len, bw_order order) {
+    bw_error error = BW_ERROR_INIT;
+    bw_status status;
+    uint64_t natural = 0;
+    int64_t whole = 0;
+    double real = 0;
+    do {
+        switch (kind) {
+        case NUMBER_UNSIGNED: status = bw_reader_unsigned(reader, len, order, &natural, &error); break;
+        case NUMBER_SIGNED: status = bw_reader_signed(reader, len, order, &whole, &error); break;
+        default: status = bw_reader_float(reader, len, order, &real, &error); break;
+        }
+    } while (UNLIKELY(goes_on(aTHX_ status, &error)));
+    if (status == BW_STATUS_NONE) return NULL;
+    if (status) die_of(aTHX_ &error);
+    return kind == NUMBER_UNSIGNED ? newSVuv((UV)natural) : kind == NUMBER_SIGNED ? newSViv((IV)whole) : newSVnv(real);
+}
+
+static bool is_at_end(pTHX_ bw_reader *reader) {
+    bw_error error = BW_ERROR_INIT;
+    bool answer = FALSE;
+    bw_status status;
+    do status = bw_reader_at_end(reader, &answer, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
+    return answer;
+}
+
+/* Bytes that memory is taken for before they are there: a length that is wrong costs no more. */
+#define READ_AHEAD_MAX 65536
+
+/* Up to so many bytes as a mortal string. What comes before damage is given first, and the damage with the next call. */
+static SV *read_bytes(pTHX_ bw_reader *reader, size_t wanted) {
+    bw_error error = BW_ERROR_INIT;
+    SV *found = sv_2mortal(newSVpvs(""));
+    bw_status status = BW_STATUS_OK;
+    while (status == BW_STATUS_OK && SvCUR(found) < wanted) {
+        const size_t have = SvCUR(found);
+        const size_t likely = have > READ_AHEAD_MAX ? have : READ_AHEAD_MAX;
+        const size_t room = wanted - have < likely ? wanted - have : likely;
+        size_t len = 0;
+        char *start = SvGROW(found, have + room + 1);
+        status = bw_reader_read(reader, (uint8_t *)start + have, room, &len, &error);
+        SvCUR_set(found, have + len);
+        *SvEND(found) = '\0';
+        if (goes_on(aTHX_ status, &error)) status = BW_STATUS_OK;
+    }
+    if (IS_FAILURE(status) && !SvCUR(found)) die_of(aTHX_ &error);
+    bw_error_clear(&error);
+    return found;
+}
+
+/* How many, as a whole number that is not negative. */
+static size_t count_of(pTHX_ SV *count) {
+    const NV number = SvNV(count);
+    if (!(number >= 0) || number != Perl_floor(number))
+        die_with(aTHX_ "argument", "expected a whole number of 0 or more as a count, found %" NVgf, number);
+    return number < (NV)IV_MAX ? (size_t)number : (size_t)IV_MAX;
+}
+
+static const char *template_of(pTHX_ SV *record) { return SvPV_nolen(plain(record, "a template")); }
