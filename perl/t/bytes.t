@@ -75,6 +75,9 @@ subtest "with utf8 a table keeps texts" => sub {
     for my $kind (Kinds::all()) {
         my ($name, $class, @options) = @$kind;
         tie(my %texts, $class, @options, utf8 => 1);
+        $texts{""} = "";
+        is_deeply({%texts}, { "" => "" }, "$name: empty ones, of a table that has no other");
+        delete($texts{""});
         $texts{"sm\x{ef}le \x{263a}"} = "\x{263a}";
         is($texts{"sm\x{ef}le \x{263a}"}, "\x{263a}", "$name: characters go in and out");
         is_deeply([keys(%texts)], ["sm\x{ef}le \x{263a}"], "as keys");

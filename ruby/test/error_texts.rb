@@ -20,7 +20,9 @@ module ErrorTexts
   def self.all
     rust = Dir[File.join(ROOT, "{core,cli}/src/**/*.rs"), File.join(ROOT, "ruby/ext/bytewright/src/**/*.rs")].sort
     ruby = Dir[File.join(ROOT, "ruby/lib/**/*.rb")].sort
-    found = RustSources.new(rust).errors + ruby.flat_map { |file| RubySource.new(file).errors }
+    perl = Dir[File.join(ROOT, "perl/lib/**/*.pm"), File.join(ROOT, "perl/xs/*")].sort
+    found = RustSources.new(rust).errors + ruby.flat_map { |file| RubySource.new(file).errors } +
+            perl.flat_map { |file| PerlSource.new(file).errors }
     found.map { |one| Found.new(one.error, tidy(one.text), one.file.delete_prefix("#{ROOT}/")) }
          .reject { |one| one.text.delete("… :,.;()'`").empty? }.uniq { |one| [one.error, one.text] }
   end
@@ -431,6 +433,45 @@ module ErrorTexts
 
     def text(node)
       node[1].drop(1).map { |part| part[0] == :@tstring_content ? part[1] : UNKNOWN }.join
+    end
+  end
+
+  # The errors that a source of the Perl face dies with: by functions of Bytewright::Error in Perl, by `die_with` in C.
+  class PerlSource
+    STRING = /"((?:\\.|[^"\\])*)"/.freeze
+    CALL = /
+      \b_refuse\(\s*#{STRING} | \b_new\(\s*"(\w+)",\s*#{STRING} |
+      \bdie_with\(aTHX_\s+"(\w+)",\s*((?:"(?:\\.|[^"\\])*"|\s|\w)+)
+    /x.freeze
+    IN_PERL = /@\{\[.*?\]\}|[$@]\w+(?:::\w+)*(?:->)?(?:\[[^\]]*\]|\{[^}]*\})*/.freeze
+    # What the macros of perl.h stand for is between two strings.
+    IN_C = /%[-+0-9.#]*(?:"\s*\w+\s*(?:"|\z)|\w)/.freeze
+
+    def initialize(file)
+      @file = file
+      @source = File.read(file, encoding: Encoding::UTF_8).sub(/^__END__$.*/m, "")
+    end
+
+    def errors
+      @source.scan(CALL).map do |refused, kind, text, kind_in_c, text_in_c|
+        next Found.new(name_of(kind_in_c), unescape(in_c(text_in_c)), @file) if kind_in_c
+
+        Found.new(name_of(kind || "argument"), unescape((refused || text).gsub(IN_PERL, UNKNOWN)), @file)
+      end
+    end
+
+    private
+
+    def name_of(kind)
+      "#{kind.split("_").map(&:capitalize).join}Error"
+    end
+
+    def in_c(strings)
+      strings.gsub(IN_C, UNKNOWN).strip.delete_prefix('"').delete_suffix('"').gsub(/"\s*"/, "")
+    end
+
+    def unescape(text)
+      text.gsub(/\\(.)/) { $1 }
     end
   end
 end

@@ -79,7 +79,32 @@ class ErrorsTest < Minitest::Test
     end
   end
 
+  def test_what_perl_dies_with_is_found
+    perl = <<~'PERL'
+      sub open {
+          Bytewright::Error::_refuse("expected @{[join(', ', @known)]} as an option, found $unknown[0]") if @unknown;
+          my $ours = $KINDS{$kind} // Bytewright::Error::_refuse("expected a name, found \"$self->{name}\"");
+          die Bytewright::Error::_new("missing_library", "expected zstd, found none", $path);
+      }
+      __END__
+      _refuse("not this")
+    PERL
+    assert_equal([["ArgumentError", "expected … as an option, found …"], ["ArgumentError", 'expected a name, found "…"'],
+                  ["MissingLibraryError", "expected zstd, found none"]], texts_of_perl(perl, ".pm"))
+    xs = <<~'XS'
+      if (!x) die_with(aTHX_ "format", "expected UTF-8, found 0x%02X after %" UVuf " bytes; "
+                       "open without utf8", *end, (UV)x);
+      die_with(aTHX_ "closed", "expected a %s", what);
+    XS
+    assert_equal([["FormatError", "expected UTF-8, found 0x… after … bytes; open without utf8"], ["ClosedError", "expected a …"]],
+                 texts_of_perl(xs, ".h"))
+  end
+
   private
+
+  def texts_of_perl(source, suffix)
+    with_file(source, suffix) { |path| ErrorTexts::PerlSource.new(path).errors.map { |one| [one.error, one.text] } }
+  end
 
   def texts_of_rust(source)
     with_file(source, ".rs") do |path|

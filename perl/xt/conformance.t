@@ -1,0 +1,132 @@
+# Goal: Perl does what every face must do alike.
+# Method: the cases of conformance/, which its README explains. What this runner does not know fails. Thrift's messages are not
+# for Perl, which reads none.
+use 5.030;
+use warnings;
+
+use lib "$ENV{BYTEWRIGHT_ROOT}/perl/t/lib";
+
+use Bytewright;
+use JSON::PP ();
+use Kinds;
+use Test::More;
+
+my %RUNNERS = (tables => \&run_table, captures => \&run_capture, thrift => undef);
+my $folder = "$ENV{BYTEWRIGHT_ROOT}/conformance";
+my $json = JSON::PP->new->canonical->allow_nonref;
+
+for my $path (sort(glob("$folder/*.json"))) {
+    my ($name) = $path =~ m{/(\w+)\.json\z};
+    ok(exists($RUNNERS{$name}), "$name has a runner") or next;
+    my $run = $RUNNERS{$name} or next;
+    open(my $file, "<:raw", $path) or die "$path: $!";
+    for my $case (@{ JSON::PP->new->utf8->decode(do { local $/; <$file> })->{cases} }) {
+        subtest "$name: $case->{name}" => sub { $run->($case) };
+    }
+}
+
+sub check_keys {
+    my ($case, @known) = @_;
+    my %rest = %$case;
+    delete(@rest{@known});
+    is(join(" ", sort(keys(%rest))), "", "no key that the runner does not know");
+}
+
+# Both as JSON of the same values: numbers as they are written.
+sub is_same {
+    my ($found, $expected, $what) = @_;
+    return is($json->encode(as_text($found)), $json->encode(as_text($expected)), $what);
+}
+
+sub as_text {
+    my ($value) = @_;
+    return ref($value) ? [map { as_text($_) } @$value] : defined($value) ? "$value" : undef;
+}
+
+# Does the work, and compares the kind of its error with what the case raises, in the core's word, or nothing.
+sub fails_as {
+    my ($raises, $work) = @_;
+    my $kind = eval { $work->(); 1 } ? undef : ref($@) ? $@->kind : $@;
+    is($kind, defined($raises) ? lc($raises) : undef, $raises ? "raises $raises" : "raises nothing");
+}
+
+sub run_table {
+    my ($case) = @_;
+    check_keys($case, qw(name kinds steps));
+    my %classes = (hash => ["Bytewright::HashTable", ".bwh"], tree => ["Bytewright::TreeTable", ".bwt"]);
+    for my $kind (@{ $case->{kinds} }) {
+        my ($class, $suffix) = @{ $classes{$kind} };
+        for my $table ($class->new(utf8 => 1), $class->new(utf8 => 1, file => Kinds::path($suffix))) {
+            run_step($table, $_) for @{ $case->{steps} };
+        }
+    }
+}
+
+sub run_step {
+    my ($table, $step) = @_;
+    check_keys($step, qw(do key value by prefix steps gives raises));
+    my $found;
+    fails_as($step->{raises}, sub { $found = done($table, $step) });
+    is_same($found, $step->{gives}, $json->encode($step)) if exists($step->{gives});
+}
+
+sub done {
+    my ($table, $step) = @_;
+    my ($do, $key) = @$step{qw(do key)};
+    return $table->get($key)                      if $do eq "get";
+    return $table->put($key, $step->{value})      if $do eq "put";
+    return $table->delete($key)                   if $do eq "delete";
+    return $table->count                          if $do eq "size";
+    return $table->increment($key, $step->{by})   if $do eq "increment";
+    return pairs(($step->{prefix} ? $table->prefix($step->{prefix}) : $table->scan)->all) if $do eq "entries";
+    return pairs($table->$do($key))->[0]          if $do eq "floor" || $do eq "ceiling";
+    if ($do eq "keep" || $do eq "take back") {
+        eval {
+            $table->transaction(sub {
+                run_step($table, $_) for @{ $step->{steps} };
+                die "back\n" if $do eq "take back";
+            });
+        };
+        return is($@, $do eq "keep" ? "" : "back\n", $do);
+    }
+    return fail("an operation that the runner does not know: $do");
+}
+
+sub pairs {
+    my (@entries) = @_;
+    return [map { [@entries[2 * $_, 2 * $_ + 1]] } 0 .. @entries / 2 - 1];
+}
+
+sub run_capture {
+    my ($case) = @_;
+    check_keys($case, qw(name capture cut do fields field rows count counts raises));
+    my $path = "$ENV{BYTEWRIGHT_ROOT}/samples/$case->{capture}";
+    $path = cut_copy($path, $case->{cut}) if $case->{cut};
+    my $capture = Bytewright::Capture->open($path);
+    if ($case->{do} eq "count_by") {
+        my $counts = $capture->count_by($case->{field});
+        return is_same([map { [$_->[0], $counts->{ $_->[0] // "" }] } @{ $case->{counts} }], $case->{counts}, "counts");
+    }
+    my @fields = @{ $case->{fields} };
+    my @rows;
+    fails_as($case->{raises}, sub {
+        my $rows = $case->{do} eq "packets" ? $capture->packets(@fields) : $case->{do} eq "flows" ? $capture->flows(fields => \@fields)
+            : die "an operation that the runner does not know: $case->{do}";
+        while (my @row = $rows->next_row) { push(@rows, \@row) }
+    });
+    is(scalar(@rows), $case->{count}, "rows");
+    is_same([@rows[0 .. $#{ $case->{rows} }]], $case->{rows}, "the first of them");
+}
+
+sub cut_copy {
+    my ($path, $cut) = @_;
+    open(my $whole, "<:raw", $path) or die "$path: $!";
+    my $bytes = do { local $/; <$whole> };
+    my $copy  = Kinds::path($path =~ s/.*?\././r);
+    open(my $file, ">:raw", $copy) or die;
+    print $file substr($bytes, 0, length($bytes) - $cut);
+    close($file) or die;
+    return $copy;
+}
+
+done_testing();
