@@ -3,7 +3,7 @@
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md
-#                     (bench-flows, -tables, -pstore, -thrift, -io, -perl: one of them, only shown)
+#                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make perl-dist    the distribution for Perl, in target/perl
@@ -26,7 +26,7 @@ TESTS := test-gem test-rust test-gc test-unsafe test-c test-python test-perl tes
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
-BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl
+BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
@@ -133,6 +133,7 @@ test-bench: $(GEM_STAMP)
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb thrift --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb io --check
 	ruby bench/run.rb perl --check
+	ruby bench/run.rb python --check
 
 # One after the other, also under `make -j`: together they would measure each other.
 bench: $(GEM_STAMP)

@@ -15,10 +15,16 @@ module Bench
     C_LIBRARY = File.join(DATA, "build", "c_library")
     C_TABLES = File.join(C_LIBRARY, "c_tables")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
-    VENV = File.join(DATA, "venv")
-    VENV_PYTHON = File.join(VENV, "bin", "python")
     # What packages of the distribution are for; another may come first on the path.
     SYSTEM_PYTHON = ["/usr/bin/python3", "python3"].find { |path| !path.include?("/") || File.executable?(path) }
+    # An environment of that Python, with its packages and those of PyPI.
+    VENV = File.join(DATA, "python")
+    VENV_PYTHON = File.join(VENV, "bin", "python")
+    # Where the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another folder that has it.
+    WHEELS = File.expand_path(ENV.fetch("BYTEWRIGHT_WHEELS", File.join(ROOT, "target", "python", "wheels")))
+    # The command as a program of its own, built where the wheel is.
+    COMMAND_TARGET = File.join(ROOT, "target", "gem-build")
+    COMMAND = File.join(COMMAND_TARGET, "release", "bytewright")
     THRIFT_FLOOR = File.join(DATA, "build", "thrift_floor")
     THRIFT_CLASSES = File.join(DATA, "build", "thrift_classes")
     THRIFT_IDL = File.join(BENCH, "workload", "messages.thrift")
@@ -44,6 +50,11 @@ module Bench
 
     def self.ours(name)
       File.join(BENCH, "ours", name)
+    end
+
+    # The wheel that was built, or nil.
+    def self.wheel
+      Dir[File.join(WHEELS, "bytewright-*.whl")].max
     end
 
     def self.executable(name)

@@ -27,14 +27,18 @@ module Bench
       thrift_compiler: Packaged.new(%w[thrift --version], %w[thrift-compiler]),
       python_thrift: Packaged.new([Paths::SYSTEM_PYTHON, "-c", "import thrift.protocol.fastbinary"],
                                   %w[python3-thrift]),
+      python_gdbm: Packaged.new([Paths::SYSTEM_PYTHON, "-c", "import dbm.gnu"], %w[python3-gdbm]),
       python: Packaged.new(%w[python3 --version], %w[python3]),
       pypy: Packaged.new(%w[pypy3 --version], %w[pypy3]),
       gzip: Packaged.new(%w[gzip --version], %w[gzip]),
       zstd: Packaged.new(%w[zstd --version], %w[zstd])
     }.freeze
 
-    DPKT = "dpkt==1.9.8"
-    THRIFTPY2 = "thriftpy2==0.7.1"
+    # Libraries of PyPI: what is imported of them, and which release.
+    PYTHON_LIBRARIES = {
+      dpkt: ["dpkt", "dpkt==1.9.8"], thriftpy2: ["thriftpy2.protocol.cybin", "thriftpy2==0.7.1"],
+      scapy: ["scapy.layers.inet6", "scapy==2.8.0"], polars: ["polars", "polars==2.1.0"], lmdb: ["lmdb", "lmdb==3.0.0"]
+    }.freeze
 
     # Classes of the gem that sides need, by the part of that name.
     GEM_CLASSES = {
@@ -43,7 +47,7 @@ module Bench
     }.freeze
 
     # The parts that this repository makes.
-    PRODUCT = [*GEM_CLASSES.keys, :c_library, :perl_module].freeze
+    PRODUCT = [*GEM_CLASSES.keys, :c_library, :perl_module, :wheel].freeze
 
     def initialize
       @reasons = {}
@@ -69,15 +73,21 @@ module Bench
       case part
       when :c_library then build_c_tables
       when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
-      when :dpkt then prepare_python_library("dpkt", DPKT)
       when :perl_module then missing(:perl) || prepare_perl_module
+      when :wheel then prepare_wheel
+      when :wheel_polars then missing(:wheel) || missing(:polars)
+      when :wheel_thrift then missing(:wheel) || missing(:thrift_python)
+      when :wheel_thriftpy2 then missing(:wheel) || missing(:thriftpy2)
+      when :command then build_command
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :io_floor then prepare_io_floor
       when :isa_l then prepare_isa_l
       when :thrift_gem then missing(:thrift_ruby) || missing(:thrift_compiler) || prepare_thrift_classes
       when :thrift_floor then missing(:thrift_gem) || prepare_extension("thrift_floor", Paths::THRIFT_FLOOR)
       when :thrift_python then missing(:thrift_gem) || missing(:python_thrift)
-      when :thriftpy2 then missing(:thrift_gem) || prepare_python_library("thriftpy2.protocol.cybin", THRIFTPY2)
+      when :thriftpy2 then missing(:thrift_gem) || prepare_python_library(*PYTHON_LIBRARIES.fetch(part))
+      when *PYTHON_LIBRARIES.keys then prepare_python_library(*PYTHON_LIBRARIES.fetch(part))
+      when :python_environment then prepare_environment
       when :reader_nowait then missing(:reader) || prepare_nowait
       when :tkrzw then prepare_tkrzw
       else prepare_packaged(PACKAGED.fetch(part))
@@ -149,21 +159,43 @@ module Bench
     end
 
     def prepare_python_library(name, package)
-      python = Paths::VENV_PYTHON
-      return if Shell.succeeds?(python, "-c", "import #{name}")
+      reason = missing(:python_environment)
+      return reason if reason || Shell.succeeds?(Paths::VENV_PYTHON, "-c", "import #{name}")
 
-      create_virtual_environment
-      Shell.run(python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", package)
+      pip("--timeout", "10", "--retries", "1", package)
+    end
+
+    def prepare_environment
+      return if Shell.succeeds?(Paths::VENV_PYTHON, "-m", "pip", "--version")
+
+      create_environment
+    rescue Shell::Failed
+      install(%w[python3 python3-venv]) || create_environment
+    end
+
+    def create_environment
+      Shell.run(Paths::SYSTEM_PYTHON, "-m", "venv", "--clear", "--system-site-packages", Paths::VENV)
       nil
     end
 
-    def create_virtual_environment
-      Shell.run("python3", "-m", "venv", Paths::VENV)
-    rescue Shell::Failed
-      reason = install(%w[python3 python3-venv])
-      raise Shell::Failed, reason if reason
+    def pip(*arguments)
+      Shell.run(Paths::VENV_PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
+      nil
+    end
 
-      Shell.run("python3", "-m", "venv", Paths::VENV)
+    # The wheel as `make wheel` builds it, installed in the environment of the peers.
+    def prepare_wheel
+      Shell.run("make", "--silent", "wheel", folder: Paths::ROOT) unless ENV["BYTEWRIGHT_WHEELS"]
+      wheel = Paths.wheel
+      return "#{Paths::WHEELS} has no wheel of bytewright" unless wheel
+
+      missing(:python_environment) || pip("--no-index", "--no-deps", "--force-reinstall", wheel)
+    end
+
+    def build_command
+      Shell.run("cargo", "build", "--release", "--quiet", "--locked", "-p", "bytewright-cli", folder: Paths::ROOT,
+                environment: { "CARGO_TARGET_DIR" => Paths::COMMAND_TARGET })
+      nil
     end
 
     # The core loads isa-l at run time, so that it is enough to have the library installed.

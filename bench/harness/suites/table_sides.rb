@@ -50,7 +50,7 @@ module Bench
       end
 
       def dict(task)
-        side(task, "Python dict", :python, ["python3", Paths.peer("dict.py"), task])
+        side(task, "Python dict", :python, ["python3", Paths.peer("tables.py"), task, "dict"])
       end
 
       def rust(task, engine, name)

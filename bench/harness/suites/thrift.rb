@@ -159,7 +159,7 @@ module Bench
         python, needs = { "thrift" => [Paths::SYSTEM_PYTHON, :thrift_python],
                           "thriftpy2" => [Paths::VENV_PYTHON, :thriftpy2] }.fetch(library)
         name = library == "thrift" ? "Python, accelerated" : library
-        side("decode", name, needs, [python, Paths.peer("messages.py"), library],
+        side("decode", name, needs, [python, Paths.peer("messages.py"), "decode", library],
              { "PYTHONPATH" => Paths::THRIFT_CLASSES })
       end
     end

@@ -1,0 +1,19 @@
+"""Ours: tables of bytes from Python.
+
+    python tables.py TASK ENGINE RECORDS
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload"))
+import tables  # noqa: E402
+from bytewright import HashTable, TreeTable  # noqa: E402
+
+ENGINES = {
+    "hash": lambda _: HashTable(text=False),
+    "tree": lambda _: TreeTable(text=False),
+    "hash-file": lambda folder: HashTable.open(f"{folder}/x.bwh", text=False),
+}
+
+tables.main(ENGINES, sys.argv[1:])
