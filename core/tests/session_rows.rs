@@ -146,6 +146,105 @@ fn a_capture_that_cannot_be_opened_is_told_each_time_and_read_once_it_can() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// The samples as files that are read side by side on so many threads.
+fn files(jobs: usize) -> Vec<CaptureSource> {
+    let mut options = CaptureOptions::default();
+    options.stream.jobs = jobs;
+    let names = NAMES.iter().chain(&["warehouse.pcap.zst"]).chain(&NAMES);
+    names.map(|name| CaptureSource::Path(sample(name), options.clone())).collect()
+}
+
+fn rows_of(question: &Question, sources: Vec<CaptureSource>) -> Vec<String> {
+    let batches = all(&mut Rows::new(sources, question.clone()));
+    let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+    rows.map(|(batch, row)| {
+        let values = (0..batch.columns().len()).map(|place| batch.value(row, place));
+        format!("{:?}", values.collect::<Vec<_>>())
+    })
+    .collect()
+}
+
+#[test]
+fn rows_are_the_same_on_any_number_of_threads() {
+    let questions = [
+        Question::Packets(Field::ALL.to_vec(), 1000),
+        Question::Flows(FlowField::ALL.to_vec(), FlowOptions::default()),
+        Question::Calls(CallField::ALL.to_vec(), None),
+    ];
+    for question in questions {
+        let expected = rows_of(&question, files(1));
+        assert!(!expected.is_empty());
+        for jobs in [2, 3, 16] {
+            assert_eq!(rows_of(&question, files(jobs)), expected, "{question:?} by {jobs}");
+        }
+    }
+}
+
+#[test]
+fn frames_are_the_same_on_any_number_of_threads() {
+    let frames = |sources| {
+        let mut rows = Rows::new(sources, Question::Frames);
+        let mut found = Vec::new();
+        loop {
+            match rows.step(&Blocking).unwrap() {
+                Step::Item(Item::Frames(batch)) => {
+                    found.extend(
+                        (0..batch.len()).map(|place| batch.captured(place).unwrap().to_vec()),
+                    );
+                    rows.recycle(Item::Frames(batch));
+                }
+                Step::Item(_) => panic!("no frames"),
+                Step::NextCapture => {}
+                Step::End => return found,
+            }
+        }
+    };
+    assert_eq!(frames(files(4)), frames(files(1)));
+}
+
+#[test]
+fn files_between_open_captures_are_read_side_by_side_in_their_place() {
+    let question = Question::Packets(vec![Field::Length], 1 << 16);
+    let open = || {
+        let capture = Capture::open(&sample("web.pcap.gz"), CaptureOptions::default()).unwrap();
+        vec![CaptureSource::Open(Arc::new(capture))]
+    };
+    let mixed = |jobs| [open(), files(jobs), open()].concat();
+    assert_eq!(rows_of(&question, mixed(4)), rows_of(&question, mixed(1)));
+}
+
+#[test]
+fn damage_in_one_of_several_files_comes_behind_the_rows_before_it_and_ends_them() {
+    let folder = std::env::temp_dir().join(format!("bytewright-damaged-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("cut.pcap");
+    let whole = std::fs::read(sample("tunnels.pcap")).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let question = Question::Packets(vec![Field::Length], 1 << 16);
+    for (damaged, good) in [(path.clone(), 3), (folder.join("missing.pcap"), 2)] {
+        let mut options = CaptureOptions::default();
+        options.stream.jobs = 4;
+        let paths = [sample("web.pcap.gz"), sample("vlan.pcapng"), damaged, sample("web.pcap.gz")];
+        let sources = paths.map(|path| CaptureSource::Path(path, options.clone()));
+        let mut rows = Rows::new(sources.to_vec(), question.clone());
+        for _ in 0..good {
+            assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
+        }
+        let (first, again) = (rows.next(&Blocking).unwrap_err(), rows.next(&Blocking).unwrap_err());
+        assert_eq!(first.to_string(), again.to_string());
+        assert!(first.file().is_some_and(|file| file.ends_with(".pcap")), "{first}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn rows_that_nobody_wants_any_more_end_the_reading_of_all_files() {
+    let mut rows = Rows::new(files(3), Question::Packets(vec![Field::Length], 10));
+    assert!(rows.next(&Blocking).unwrap().is_some());
+    rows.close(&Blocking).unwrap();
+    assert!(rows.next(&Blocking).unwrap().is_none());
+}
+
 #[test]
 fn rows_of_a_store_are_its_flows() {
     let folder = std::env::temp_dir().join(format!("bytewright-stored-{}", std::process::id()));

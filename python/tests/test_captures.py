@@ -234,8 +234,12 @@ def test_what_an_object_raises_comes_through():
 def test_several_captures_patterns_and_jobs_are_read_as_one(tmp_path):
     paths = [SAMPLES / "vlan.pcapng", SAMPLES / "tunnels.pcap", WEB]
     expected = [row for path in paths for row in bytewright.packets(path)]
-    for jobs in (1, 2):
+    flows, calls = ([list(asked(*paths, jobs=1)) for asked in (bytewright.flows, bytewright.calls)])
+    for jobs in (1, 2, 5):
         assert list(bytewright.packets(paths, jobs=jobs)) == expected
+        assert pyarrow.table(bytewright.packets(paths, "length", jobs=jobs)).num_rows == len(expected)
+        assert list(bytewright.flows(*paths, jobs=jobs)) == flows
+        assert list(bytewright.calls(*paths, jobs=jobs)) == calls
     with open(paths[1], "rb") as file:
         assert list(bytewright.packets([Capture(paths[0]), file, paths[2]])) == expected
     for number, path in enumerate(paths):

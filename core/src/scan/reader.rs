@@ -17,7 +17,7 @@ const BLOCK_PACKETS: usize = 128;
 const ROWS_RESERVED_MAX: usize = 1 << 16;
 
 /// How a capture is read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CaptureOptions {
     /// How headers are followed.
     pub decode: DecodeOptions,

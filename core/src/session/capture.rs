@@ -7,19 +7,14 @@ use super::background::Outlet;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass, Passes};
+use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use crate::files::ProcessMark;
 use crate::flow::FlowOptions;
-use crate::packet::{Columns, Field};
-use crate::rpc::{Methods, RpcOptions};
-use crate::scan::{self, CallBatches, CaptureOptions, CaptureReader, Filter, FrameBatch};
+use crate::packet::Field;
+use crate::rpc::Methods;
+use crate::scan::{self, CaptureOptions, CaptureReader, Filter};
 use crate::stream::{ByteStream, Cancel};
 use crate::{Error, ErrorKind, Result};
-
-/// Batches of frames, of some 300 KB each, that a pass may be ahead of the host.
-const FRAMES_AHEAD: usize = 8;
-
-/// Batches of flows or calls that a pass may be ahead of the host.
-const SUMS_AHEAD: usize = 2;
 
 /// A capture file, or a capture that the host reads from an object of its own. Each method that answers a [`Pass`]
 /// starts one over the packets from the first to the last.
@@ -113,19 +108,7 @@ impl Capture {
     /// # Errors
     /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread.
     pub fn frames(&self) -> Result<Pass> {
-        self.start(FRAMES_AHEAD, |mut reader, outlet| {
-            loop {
-                let mut batch = match outlet.spare() {
-                    Some(Item::Frames(batch)) => batch,
-                    _ => FrameBatch::new(),
-                };
-                reader.read_frames(&mut batch)?;
-                if batch.is_empty() {
-                    return Ok(());
-                }
-                outlet.send(Item::Frames(batch))?;
-            }
-        })
+        self.start(FRAMES_AHEAD, |mut reader, outlet| reading::frames(&mut reader, outlet))
     }
 
     /// A pass that gives [`Item::Columns`] of up to `rows_max` packets each.
@@ -133,18 +116,9 @@ impl Capture {
     /// # Errors
     /// `Argument` for no rows, and those of [`Capture::frames`].
     pub fn columns(&self, fields: Vec<Field>, rows_max: usize) -> Result<Pass> {
-        if rows_max == 0 {
-            return Err(Error::new(ErrorKind::Argument, "expected rows above 0, found 0"));
-        }
+        reading::check_rows(rows_max)?;
         self.start(1, move |mut reader, outlet| {
-            let mut columns = Columns::new(&fields);
-            loop {
-                reader.read_columns(&mut columns, rows_max)?;
-                if columns.is_empty() {
-                    return Ok(());
-                }
-                outlet.send(Item::Columns(columns.take()))?;
-            }
+            reading::columns(&mut reader, &fields, rows_max, outlet)
         })
     }
 
@@ -198,13 +172,7 @@ impl Capture {
     /// Those of [`Capture::frames`].
     pub fn calls(&self, methods: Option<Arc<Methods>>) -> Result<Pass> {
         self.start(SUMS_AHEAD, move |mut reader, outlet| {
-            let keeps_messages = methods.is_some();
-            let options = RpcOptions { keeps_messages, ..RpcOptions::default() };
-            let mut batches = CallBatches::new(options, methods.as_deref());
-            let mut send = |calls| outlet.send(Item::Calls(calls, methods.clone()));
-            let read = batches.read(&mut reader, &mut send)?;
-            batches.finish(&mut send)?;
-            read
+            reading::calls(&mut reader, methods.as_ref(), outlet)
         })
     }
 

@@ -2,6 +2,7 @@
 //! wait, are interrupted and end; tables that threads share, by turns; readers and writers as steps. A face says things
 //! its language's way, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
 
+mod ahead;
 mod background;
 mod capture;
 mod failure;
@@ -10,6 +11,7 @@ mod held_packet;
 mod host;
 mod pass;
 mod reader;
+mod reading;
 mod rows;
 mod stream_host;
 pub mod table;

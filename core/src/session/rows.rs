@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::ahead::Asked;
 use super::capture::Capture;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
@@ -58,14 +59,15 @@ impl Question {
 }
 
 /// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
-/// error as often as asked.
+/// error as often as asked. Files that follow each other are read side by side, where their options have more than one job.
 pub struct Rows {
     question: Question,
     schema: Schema,
     captures: VecDeque<CaptureSource>,
     /// Captures whose turn has come.
     begun: usize,
-    flows: Option<OpenFlows>,
+    /// The flows under way, where they are asked for.
+    flows: OpenFlows,
     /// The capture stays open while it is read.
     pass: Option<(Option<Arc<Capture>>, Pass)>,
 }
@@ -84,10 +86,12 @@ pub enum Step {
 impl Rows {
     /// No row read yet.
     pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
-        let flows = match &question {
-            Question::Flows(_, options) => Some(OpenFlows::new(*options)),
-            Question::Frames | Question::Packets(..) | Question::Calls(..) => None,
-        };
+        let flows = OpenFlows::new(match &question {
+            Question::Flows(_, options) => *options,
+            Question::Frames | Question::Packets(..) | Question::Calls(..) => {
+                FlowOptions::default()
+            }
+        });
         let schema = question.schema();
         Rows { question, schema, captures: captures.into(), begun: 0, flows, pass: None }
     }
@@ -97,7 +101,8 @@ impl Rows {
         &self.schema
     }
 
-    /// The place of the capture that is read, or is the next to be, among those that were given.
+    /// The place of the capture that is read, or is the next to be, among those that were given; of files that are read
+    /// side by side, that of the last.
     pub fn place(&self) -> usize {
         self.begun.saturating_sub(usize::from(self.pass.is_some()))
     }
@@ -123,10 +128,12 @@ impl Rows {
     pub fn step<H: Host>(&mut self, host: &H) -> Result<Step, H::Error> {
         let Some((_, pass)) = &self.pass else {
             let Some(source) = self.captures.front().cloned() else { return Ok(Step::End) };
-            let pass = self.start(source).map_err(|error| host.error(error))?;
-            // One that fails to start stays, so that its error comes again.
-            self.captures.pop_front();
-            self.begun += 1;
+            let files = self.side_by_side();
+            let count = files.len().max(1);
+            let pass = self.start(source, files).map_err(|error| host.error(error))?;
+            // Those that fail to start stay, so that their error comes again.
+            self.captures.drain(..count);
+            self.begun += count;
             self.pass = Some(pass);
             return Ok(Step::NextCapture);
         };
@@ -155,22 +162,42 @@ impl Rows {
         self.pass.take().map_or(Ok(()), |(_, pass)| pass.close(host))
     }
 
-    /// Starts the pass over the first of the captures that are left.
-    fn start(&self, source: CaptureSource) -> Result<(Option<Arc<Capture>>, Pass)> {
+    /// The files that come next and are read in one pass, where there are several.
+    fn side_by_side(&self) -> Vec<PathBuf> {
+        let Some(CaptureSource::Path(_, first)) = self.captures.front() else { return Vec::new() };
+        let files: Vec<_> = self
+            .captures
+            .iter()
+            .map_while(|source| match source {
+                CaptureSource::Path(path, options) if options == first => Some(path.clone()),
+                _ => None,
+            })
+            .collect();
+        if first.stream.jobs > 1 && files.len() > 1 { files } else { Vec::new() }
+    }
+
+    /// Starts the pass over the first of the captures that are left, or over those files.
+    fn start(
+        &self,
+        source: CaptureSource,
+        files: Vec<PathBuf>,
+    ) -> Result<(Option<Arc<Capture>>, Pass)> {
+        let is_last = self.captures.len() == files.len().max(1);
         let capture = match source {
+            CaptureSource::Path(_, options) if !files.is_empty() => {
+                let (question, flows) = (self.question.clone(), self.flows.clone());
+                let pass = Asked { question, flows, is_last }.start(files, &options)?;
+                return Ok((None, pass));
+            }
             CaptureSource::Open(capture) => capture,
             CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
             CaptureSource::Stored(store) => return Ok((None, store.flows()?)),
         };
-        let is_last = self.captures.len() == 1;
-        let pass = match (&self.question, &self.flows) {
-            (Question::Frames, _) => capture.frames(),
-            (Question::Packets(fields, rows_max), _) => capture.columns(fields.clone(), *rows_max),
-            (Question::Calls(_, methods), _) => capture.calls(methods.clone()),
-            (Question::Flows(..), Some(flows)) => capture.flows(flows, is_last),
-            (Question::Flows(_, options), None) => {
-                capture.flows(&OpenFlows::new(*options), is_last)
-            }
+        let pass = match &self.question {
+            Question::Frames => capture.frames(),
+            Question::Packets(fields, rows_max) => capture.columns(fields.clone(), *rows_max),
+            Question::Calls(_, methods) => capture.calls(methods.clone()),
+            Question::Flows(..) => capture.flows(&self.flows, is_last),
         }?;
         Ok((Some(capture), pass))
     }

@@ -18,7 +18,7 @@ use super::zstd::ZstdDecoder;
 const STDIN: &str = "standard input";
 
 /// How a [`ByteStream`] reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
     /// Decompressed bytes that are made at once. The default, 256 KiB, stays in a core's cache.

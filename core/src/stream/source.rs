@@ -84,6 +84,15 @@ pub trait Source: Send {
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<CancelState>);
 
+/// Whether they are one handle.
+impl PartialEq for Cancel {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Cancel {}
+
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,

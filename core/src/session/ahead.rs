@@ -1,0 +1,90 @@
+//! Files that are read side by side, and are one pass for the host: it gives what is in the first, then what is in the next.
+
+use std::path::PathBuf;
+
+use super::background::Outlet;
+use super::flows::OpenFlows;
+use super::pass::{Item, Pass, Passes};
+use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
+use super::rows::Question;
+use crate::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
+use crate::stream::Cancel;
+use crate::{Error, Result};
+
+/// The files of a pass.
+struct Files(Vec<PathBuf>);
+
+impl CaptureList for Files {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn is_regular(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(|path| path.is_file())
+    }
+
+    fn open(&self, index: usize, options: &CaptureOptions) -> Result<CaptureReader> {
+        let Some(path) = self.0.get(index) else { return Err(Error::internal("no such capture")) };
+        CaptureReader::open(path, options)
+    }
+}
+
+/// What is asked of all files of a pass.
+pub(super) struct Asked {
+    pub(super) question: Question,
+    /// The flows under way, where they are asked for.
+    pub(super) flows: OpenFlows,
+    /// Whether no captures follow these.
+    pub(super) is_last: bool,
+}
+
+impl Asked {
+    /// A pass over files on as many threads as `options` say. A file that cannot be opened ends it.
+    ///
+    /// # Errors
+    /// `Argument` for no rows; `Io` where the system gives no thread.
+    pub(super) fn start(self, files: Vec<PathBuf>, options: &CaptureOptions) -> Result<Pass> {
+        if let Question::Packets(_, rows_max) = &self.question {
+            reading::check_rows(*rows_max)?;
+        }
+        let cancel = Cancel::new();
+        let mut options = options.clone();
+        options.stream.cancel = Some(cancel.clone());
+        Passes::default().start(cancel, self.ahead_max(), move |outlet, _| {
+            let (count, jobs) = (files.len(), options.stream.jobs);
+            let captures = CapturesAhead::new(Files(files), jobs, &options, self.needs());
+            for (number, reader) in (1..).zip(captures) {
+                self.read(&mut reader?, self.is_last && number == count, outlet)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn read(&self, reader: &mut CaptureReader, is_last: bool, outlet: &Outlet<Item>) -> Result<()> {
+        match &self.question {
+            Question::Frames => reading::frames(reader, outlet),
+            Question::Packets(fields, rows_max) => {
+                reading::columns(reader, fields, *rows_max, outlet)
+            }
+            Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
+            Question::Flows(..) => {
+                self.flows.add(reader, is_last, &mut |flows| outlet.send(Item::Flows(flows)))
+            }
+        }
+    }
+
+    fn ahead_max(&self) -> usize {
+        match &self.question {
+            Question::Frames => FRAMES_AHEAD,
+            Question::Packets(..) => 1,
+            Question::Flows(..) | Question::Calls(..) => SUMS_AHEAD,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        match &self.question {
+            Question::Packets(..) | Question::Flows(..) => Needs::Fields,
+            Question::Frames | Question::Calls(..) => Needs::Frames,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a pass does with one capture: it reads the capture to its end and hands over what was asked of it.
+
+use std::sync::Arc;
+
+use super::background::Outlet;
+use super::pass::Item;
+use crate::packet::{Columns, Field};
+use crate::rpc::{Methods, RpcOptions};
+use crate::scan::{CallBatches, CaptureReader, FrameBatch};
+use crate::{Error, ErrorKind, Result};
+
+/// Batches of frames, of some 300 KB each, that a pass may be ahead of the host.
+pub(super) const FRAMES_AHEAD: usize = 8;
+
+/// Batches of flows or calls that a pass may be ahead of the host.
+pub(super) const SUMS_AHEAD: usize = 2;
+
+/// `Argument` for batches without rows.
+pub(super) fn check_rows(rows_max: usize) -> Result<()> {
+    if rows_max == 0 {
+        return Err(Error::new(ErrorKind::Argument, "expected rows above 0, found 0"));
+    }
+    Ok(())
+}
+
+/// Hands over the packets with their bytes.
+pub(super) fn frames(reader: &mut CaptureReader, outlet: &Outlet<Item>) -> Result<()> {
+    loop {
+        let mut batch = match outlet.spare() {
+            Some(Item::Frames(batch)) => batch,
+            _ => FrameBatch::new(),
+        };
+        reader.read_frames(&mut batch)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        outlet.send(Item::Frames(batch))?;
+    }
+}
+
+/// Hands over these fields of the packets, in batches of up to `rows_max`.
+pub(super) fn columns(
+    reader: &mut CaptureReader,
+    fields: &[Field],
+    rows_max: usize,
+    outlet: &Outlet<Item>,
+) -> Result<()> {
+    let mut columns = Columns::new(fields);
+    loop {
+        reader.read_columns(&mut columns, rows_max)?;
+        if columns.is_empty() {
+            return Ok(());
+        }
+        outlet.send(Item::Columns(columns.take()))?;
+    }
+}
+
+/// Hands over the calls; with `methods`, only theirs, with what is in them.
+pub(super) fn calls(
+    reader: &mut CaptureReader,
+    methods: Option<&Arc<Methods>>,
+    outlet: &Outlet<Item>,
+) -> Result<()> {
+    let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
+    let mut batches = CallBatches::new(options, methods.map(Arc::as_ref));
+    let mut send = |calls| outlet.send(Item::Calls(calls, methods.cloned()));
+    let read = batches.read(reader, &mut send)?;
+    batches.finish(&mut send)?;
+    read
+}
