@@ -398,6 +398,19 @@ impl Column {
             *slot = value(item);
         }
     }
+
+    /// The same for values that are not made of a slice.
+    #[inline]
+    pub(crate) fn extend_fixed<const N: usize>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = [u8; N]>,
+    ) {
+        debug_assert_eq!(self.data_type.width(), Some(N));
+        let start = self.values.len();
+        self.values.resize(start + values.len() * N, 0);
+        let (slots, _) = self.values.get_mut(start..).unwrap_or_default().as_chunks_mut::<N>();
+        slots.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
 }
 
 /// The address that a column keeps in 16 bytes.

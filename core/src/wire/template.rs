@@ -115,6 +115,23 @@ impl RecordTemplate {
         })
     }
 
+    /// One value of a record by its place; none where there is no such place, or `record` is too short.
+    #[inline]
+    pub fn value<'a>(&self, place: usize, record: &'a [u8]) -> Option<RecordValue<'a>> {
+        let field = self.fields.get(place)?;
+        Some(field.value(record.get(field.offset..)?.get(..field.len)?))
+    }
+
+    /// Where the value at a place is in a record, if it is a whole number: from which byte on, and in which order its
+    /// bytes are.
+    pub fn number_at(&self, place: usize) -> Option<(usize, Endian)> {
+        let field = self.fields.get(place)?;
+        match field.kind {
+            Kind::Unsigned(endian) | Kind::Signed(endian) => Some((field.offset, endian)),
+            _ => None,
+        }
+    }
+
     /// The values of a record. Where `record` is too short, the last ones are missing.
     #[inline]
     pub fn values<'a>(&self, record: &'a [u8]) -> impl Iterator<Item = RecordValue<'a>> {
