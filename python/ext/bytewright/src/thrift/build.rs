@@ -3,7 +3,8 @@
 use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
 use bytewright::{Error, ErrorKind};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PySet, PyString, PyTuple};
+use pyo3::types::frozenset::PyFrozenSetBuilder;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PySet, PyString, PyTuple};
 
 use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
 use crate::border::{Fresh, list};
@@ -150,51 +151,80 @@ impl<'a, 'py> Building<'a, 'py> {
         let (Shape::List(element) | Shape::Set(element)) = shape else {
             return Ok(py.None().into_bound(py));
         };
-        let (kind, elements) = match value {
-            Value::List(count) => (Collection::List, self.elements(count, &element.shape)?),
-            Value::Set(count) => (Collection::Set, self.elements(count, &element.shape)?),
-            Value::Ints(kind, numbers) => {
-                let number = |place| Value::Int(numbers.get(place).copied().unwrap_or_default());
-                (kind, list(py, numbers.len(), |place| self.value(number(place), &element.shape))?)
-            }
-            Value::Doubles(kind, numbers) => {
-                let mut left = numbers.iter();
-                let count = left.len();
-                let number = |_| Ok(PyFloat::new(py, left.next().unwrap_or_default()).into_any());
-                (kind, list(py, count, number)?)
-            }
-            Value::Bools(kind, truths) => {
-                let truth = |place| Ok(boolean(py, truths.get(place).is_some_and(|one| *one != 0)));
-                (kind, list(py, truths.len(), truth)?)
-            }
+        let (kind, count) = match &value {
+            Value::List(count) => (Collection::List, *count),
+            Value::Set(count) => (Collection::Set, *count),
+            Value::Ints(kind, numbers) => (*kind, numbers.len()),
+            Value::Doubles(kind, numbers) => (*kind, numbers.iter().len()),
+            Value::Bools(kind, truths) => (*kind, truths.len()),
             _ => return Ok(py.None().into_bound(py)),
         };
-        self.collection(kind, elements, element.is_frozen)
+        let is_frozen = element.is_frozen;
+        match value {
+            Value::Ints(_, numbers) => {
+                self.collection(kind, count, is_frozen, |building, place| {
+                    let number = numbers.get(place).copied().unwrap_or_default();
+                    building.value(Value::Int(number), &element.shape)
+                })
+            }
+            Value::Doubles(_, numbers) => {
+                let mut left = numbers.iter();
+                self.collection(kind, count, is_frozen, |_, _| {
+                    Ok(PyFloat::new(py, left.next().unwrap_or_default()).into_any())
+                })
+            }
+            Value::Bools(_, truths) => self.collection(kind, count, is_frozen, |_, place| {
+                Ok(boolean(py, truths.get(place).is_some_and(|one| *one != 0)))
+            }),
+            _ if kind == Collection::Set => {
+                self.collection(kind, count, is_frozen, |building, _| building.key(&element.shape))
+            }
+            _ => self.collection(kind, count, is_frozen, |building, _| {
+                let value = building.cursor.value();
+                building.value(value, &element.shape)
+            }),
+        }
     }
 
-    fn elements(&mut self, count: usize, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
-        list(self.py, count, |_| {
-            let value = self.cursor.value();
-            self.value(value, shape)
-        })
-    }
-
-    /// The elements as what they are: a list, a set, or one of their kin that do not change.
+    /// A list or a set of so many elements, or one of their kin that do not change.
     #[inline]
     fn collection(
-        &self,
+        &mut self,
         kind: Collection,
-        elements: Bound<'py, PyAny>,
+        count: usize,
         is_frozen: bool,
+        mut element: impl FnMut(&mut Self, usize) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.py;
         let is_set = kind == Collection::Set && !self.codec.ways.sets_as_lists;
-        let class = match (is_set, is_frozen) {
-            (false, false) => return Ok(elements),
-            (true, false) => self.py.get_type::<PySet>(),
-            (true, true) => self.py.get_type::<PyFrozenSet>(),
-            (false, true) => self.py.get_type::<PyTuple>(),
-        };
-        class.call1((elements,))
+        if !is_set {
+            let elements = list(py, count, |place| element(self, place))?;
+            return match is_frozen {
+                false => Ok(elements),
+                true => py.get_type::<PyTuple>().call1((elements,)),
+            };
+        }
+        // A set that grows by its elements is cheaper than one of a list that is made for it.
+        if is_frozen {
+            let mut set = PyFrozenSetBuilder::new(py)?;
+            (0..count).try_for_each(|place| set.add(element(self, place)?))?;
+            return Ok(set.finalize().into_any());
+        }
+        let set = PySet::empty(py)?;
+        (0..count).try_for_each(|place| set.add(element(self, place)?))?;
+        Ok(set.into_any())
+    }
+
+    /// The next value, which is the key of a map or in a set: such texts come again in other messages.
+    #[inline]
+    fn key(&mut self, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+        let value = self.cursor.value();
+        if let Value::String(bytes) = value
+            && let Some(text) = self.codec.names.get(self.py).borrow_mut().text(self.py, bytes)
+        {
+            return Ok(text.into_any());
+        }
+        self.value(value, shape)
     }
 
     fn entries(
@@ -205,8 +235,7 @@ impl<'a, 'py> Building<'a, 'py> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let dict = PyDict::new(self.py);
         for _ in 0..count {
-            let found = self.cursor.value();
-            let name = self.value(found, &key.shape)?;
+            let name = self.key(&key.shape)?;
             let found = self.cursor.value();
             let object = self.value(found, &value.shape)?;
             dict.set_item(name, object)?;

@@ -1,5 +1,6 @@
 //! What the messages of some classes hold, and how their objects are made: found in `python/bytewright`, compiled here.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::border::Maker;
+use super::names::Names;
+use crate::border::{Locked, Maker};
 use crate::error::raised;
 
 /// The attribute of a class that has its codec.
@@ -31,6 +33,7 @@ pub(crate) struct ThriftCodec {
     pub(super) ways: Ways,
     /// The numbers of structs by the addresses of their classes.
     roots: HashMap<usize, u32>,
+    pub(super) names: Locked<RefCell<Names>>,
 }
 
 /// How classes of one origin go about what Thrift leaves open.
@@ -133,7 +136,8 @@ impl ThriftCodec {
             None => return Err(PyValueError::new_err("expected a struct, found none")),
         };
         let plan = Arc::new(raised(py, Plan::new(Arc::new(schema)))?);
-        Ok(ThriftCodec { plan, layouts, ways, roots })
+        let names = Locked::new(RefCell::new(Names::new()));
+        Ok(ThriftCodec { plan, layouts, ways, roots, names })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -7,6 +7,7 @@ mod columns;
 mod encode;
 mod idl;
 mod messages;
+mod names;
 mod source;
 
 use std::cell::Cell;
