@@ -4,6 +4,7 @@ Method: the cases of `conformance/`, which its README explains. What this runner
 """
 
 import io
+import itertools
 import json
 import pathlib
 
@@ -27,7 +28,7 @@ def check_keys(case, *known):
 
 
 def test_every_file_has_a_runner():
-    assert set(FILES) == {"captures", "tables", "thrift"}
+    assert set(FILES) == {"captures", "records", "tables", "thrift"}
 
 
 # Tables.
@@ -115,6 +116,34 @@ def test_captures(case):
     else:
         assert "raises" not in case
     assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
+
+
+# Records.
+
+
+@cases("records")
+@pytest.mark.parametrize("form", ["tuples", "iterator", "columns"])
+def test_records(case, form):
+    check_keys(case, "name", "template", "bytes", "count", "gives", "raises", "offset")
+    reader = bytewright.Reader(bytes.fromhex(case["bytes"]))
+    if "raises" in case:
+        with pytest.raises(ERRORS[case["raises"]]) as raised:
+            records(reader, case, form)
+        assert type(raised.value) is ERRORS[case["raises"]] and case.get("offset", raised.value.offset) == raised.value.offset
+        return
+    found = [[{"hex": value.hex()} if isinstance(value, bytes) else value for value in row] for row in records(reader, case, form)]
+    assert found == case["gives"]
+
+
+def records(reader, case, form):
+    match form:
+        case "tuples":
+            return reader.unpack_records(case["template"], case.get("count"))
+        case "iterator":
+            return list(itertools.islice(reader.iter_unpack(case["template"]), case.get("count")))
+        case "columns":
+            columns = reader.unpack_records(case["template"], case.get("count"), columns=True)
+            return list(zip(*columns.to_dict().values(), strict=True))
 
 
 # Thrift.

@@ -16,14 +16,14 @@ class ConformanceTest < ThriftCase
     JSON.parse(File.read(File.join(FOLDER, "#{name}.json"), encoding: Encoding::UTF_8)).fetch("cases")
   end
 
-  %w[tables captures thrift].each do |file|
+  %w[tables captures records thrift].each do |file|
     cases(file).each do |test|
       define_method("test_#{file}: #{test.fetch("name")}") { send(:"run_#{file}", test) }
     end
   end
 
   def test_every_file_has_a_runner
-    assert_equal(%w[captures tables thrift], Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }.sort)
+    assert_equal(%w[captures records tables thrift], Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }.sort)
   end
 
   private
@@ -108,6 +108,19 @@ class ConformanceTest < ThriftCase
     test.key?("raises") ? assert_equal(ERRORS.fetch(test["raises"]), error) : assert_nil(error)
     assert_equal(test.fetch("count"), rows.size)
     assert_equal(test.fetch("rows"), rows.first(test["rows"].size))
+  end
+
+  # Records.
+
+  def run_records(test)
+    check_keys(test, "name", "template", "bytes", "count", "gives", "raises", "offset")
+    reader, found = Bytewright::Reader.new(StringIO.new([test.fetch("bytes")].pack("H*"))), nil
+    told = failure { found = reader.unpack_records(test.fetch("template"), test["count"]) }
+    return assert_equal([ERRORS.fetch(test["raises"]), test.fetch("offset", told[1])], told) if test.key?("raises")
+
+    assert_nil(told)
+    values = found.map { |record| record.map { |value| value.is_a?(String) ? { "hex" => value.unpack1("H*") } : value } }
+    assert_equal(test.fetch("gives"), values)
   end
 
   # Thrift.
