@@ -5,9 +5,9 @@
     packets = bytewright.polars.scan_packets("monday/*.pcap.gz")
     packets.filter(polars.col("dst_port") == 443).group_by("src_ip").agg(polars.col("length").sum()).collect()
 
-Only the columns of the query are decoded. Of its filter on packets, what compares ports, the protocol and addresses is
-also given to libpcap, where it is on this machine, so that most other packets are not decoded at all; polars filters what
-comes in any case, and the result is the same. A query may read a capture more than once, so a file object, which can be read
+Only the columns of the query are decoded. Of its filter on packets, what compares ports, the protocol and addresses, also
+with the values of a list, is given to libpcap, where it is on this machine, so that most other packets are not decoded at
+all; polars filters what comes in any case, and the result is the same. A query may read a capture more than once, so a file object, which can be read
 once, is better read with `bytewright.packets`.
 """
 
@@ -31,6 +31,13 @@ _ROWS = 65_536
 #: Fields as libpcap calls them.
 _PORTS = {"src_port": "src", "dst_port": "dst"}
 _ADDRESSES = {"src_ip": "src", "dst_ip": "dst"}
+
+#: Protocols that libpcap is asked for in IPv6: their headers follow at once, or behind an extension header, which is left to
+#: polars.
+_DIRECT = (6, 17, 58, 132)
+
+#: The most values of a list that libpcap is asked for.
+_VALUES_MAX = 64
 
 #: `a < b` is `b > a`.
 _TURNED = {"Eq": "Eq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
@@ -113,36 +120,57 @@ def _batches(read, fields, rows, pushed):
 def _pushed(predicate):
     """A filter of libpcap that leaves out no packet which the predicate is true of; None where nothing is known."""
     try:
-        part = _part(json.loads(predicate.meta.serialize(format="json")))
+        node = json.loads(predicate.meta.serialize(format="json"))
+        four, six = (_part(node, version) for version in (4, 6))
     except Exception:
         # How polars writes an expression is its own affair; it filters without us as well.
         return None
-    # libpcap sees headers of IPv4 where they follow the link; all else is left to polars, and so is what is behind an AH.
-    return None if part is None else f"not ip or ip proto 51 or {part}"
+    if four is None and six is None:
+        return None
+    # libpcap sees IP headers where they follow the link; all else is left to polars, and so is what is behind an AH or an
+    # extension header.
+    direct = " or ".join(f"ip6[6] = {number}" for number in _DIRECT)
+    return f"(not ip and not ip6) or {_of_version('ip', 'ip proto 51', four)} or {_of_version('ip6', f'not ({direct})', six)}"
 
 
-def _part(node):
-    """What a node of an expression says of packets of IPv4; None where that is not known."""
+def _of_version(name, unknown, part):
+    """The packets of one version of IP that are `unknown` to libpcap, or that a part of a filter is true of."""
+    if part is None:
+        return name
+    return f"({name} and ({unknown}))" if part is False else f"({name} and ({unknown} or {part}))"
+
+
+def _part(node, version):
+    """What a node of an expression says of packets of a version of IP: False where none of them can be meant, None where that
+    is not known."""
     ((kind, content),) = node.items()
     if kind == "BinaryExpr":
         left, operator, right = content["left"], content["op"], content["right"]
         if operator in ("And", "LogicalAnd", "Or", "LogicalOr"):
-            return _both(_part(left), _part(right), operator.endswith("And"))
+            return _both(_part(left, version), _part(right, version), operator.endswith("And"))
         if "Column" in left:
-            return _comparison(left["Column"], operator, _literal(right))
+            return _comparison(left["Column"], operator, _literal(right), version)
         if "Column" in right and operator in _TURNED:
-            return _comparison(right["Column"], _TURNED[operator], _literal(left))
-    if kind == "Function" and content["function"].get("Boolean", {}).get("IsBetween", {}).get("closed") == "Both":
-        column, low, high = content["input"]
-        ranges = _comparison(column["Column"], "GtEq", _literal(low)), _comparison(column["Column"], "LtEq", _literal(high))
-        return _both(*ranges, True)
+            return _comparison(right["Column"], _TURNED[operator], _literal(left), version)
+    if kind == "Function" and isinstance(content["function"].get("Boolean"), dict):
+        ((name, options),) = content["function"]["Boolean"].items()
+        column, *values = content["input"]
+        if name == "IsBetween" and options["closed"] == "Both":
+            low, high = map(_literal, values)
+            return _both(*(_comparison(column["Column"], *bound, version) for bound in (("GtEq", low), ("LtEq", high))), True)
+        if name == "IsIn" and not options["nulls_equal"]:
+            return _any_of(column["Column"], _literals(*values), version)
     return None
 
 
 def _both(one, two, is_and):
+    if is_and:
+        if one is False or two is False:
+            return False
+        return (one or two) if one is None or two is None else f"({one} and {two})"
     if one is None or two is None:
-        return (one or two) if is_and else None
-    return f"({one} {'and' if is_and else 'or'} {two})"
+        return None
+    return (one or two) if one is False or two is False else f"({one} or {two})"
 
 
 def _literal(node):
@@ -153,17 +181,45 @@ def _literal(node):
     return value if type(value) in (int, str) else None
 
 
-def _comparison(column, operator, value):
+def _literals(node):
+    """The values of a list, which polars alone can read."""
+    if "Literal" not in node:
+        return None
+    expression = polars.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
+    return polars.select(expression).to_series()[0].to_list()
+
+
+def _any_of(column, values, version):
+    if values is None or not 0 < len(values) <= _VALUES_MAX or any(type(value) not in (int, str) for value in values):
+        return None
+    parts = [_comparison(column, "Eq", value, version) for value in values]
+    found = parts[0]
+    for part in parts[1:]:
+        found = _both(found, part, False)
+    return found
+
+
+def _comparison(column, operator, value, version):
     if column in _PORTS and type(value) is int:
         bounds = {"Eq": (value, value), "Lt": (0, value - 1), "LtEq": (0, value), "Gt": (value + 1, 65_535), "GtEq": (value, 65_535)}
         low, high = bounds.get(operator, (0, -1))
         low, high = max(low, 0), min(high, 65_535)
         return f"({_PORTS[column]} portrange {low}-{high})" if low <= high else None
     if column == "proto" and operator == "Eq" and type(value) is int and 0 <= value <= 255:
-        return f"(ip proto {value})"
+        if version == 4:
+            return f"(ip proto {value})"
+        return f"(ip6[6] = {value})" if value in _DIRECT else False
     if column in _ADDRESSES and operator == "Eq" and type(value) is str:
-        try:
-            return f"(ip {_ADDRESSES[column]} host {ipaddress.IPv4Address(value)})"
-        except ValueError:
-            return None
+        return _host(_ADDRESSES[column], value, version)
     return None
+
+
+def _host(direction, text, version):
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    if address.version == version:
+        return f"({'ip' if version == 4 else 'ip6'} {direction} host {address})"
+    # An address that is IPv4's is told as such, wherever it stands.
+    return f"(ip6 {direction} host ::ffff:{address})" if version == 6 else False

@@ -3,8 +3,10 @@
 Method: random queries over the samples, compared with the same query over a frame that has all; the seed is in the failure.
 """
 
+import io
 import pathlib
 import random
+import struct
 
 import polars
 import pytest
@@ -60,13 +62,23 @@ def test_random_queries_give_the_rows_of_a_frame_that_has_all(seed, capture):
 
 
 @pytest.mark.parametrize("predicate,pushed", [
-    (polars.col("dst_port") == 80, "(dst portrange 80-80)"),
-    (polars.col("src_port").is_between(5, 9), "((src portrange 5-65535) and (src portrange 0-9))"),
-    ((polars.col("proto") == 6) & (polars.col("length") > 100), "(ip proto 6)"),
-    ((polars.col("proto") == 6) | (polars.col("src_ip") == "10.0.0.1"), "((ip proto 6) or (ip src host 10.0.0.1))"),
+    (polars.col("dst_port") == 80, ["(dst portrange 80-80)"] * 2),
+    (polars.col("dst_port").is_in([80, 443]), ["((dst portrange 80-80) or (dst portrange 443-443))"] * 2),
+    (polars.col("src_port").is_between(5, 9), ["((src portrange 5-65535) and (src portrange 0-9))"] * 2),
+    ((polars.col("proto") == 6) & (polars.col("length") > 100), ["(ip proto 6)", "(ip6[6] = 6)"]),
+    (polars.col("proto") == 1, ["(ip proto 1)", False]),
+    ((polars.col("proto") == 6) | (polars.col("src_ip") == "10.0.0.1"),
+     ["((ip proto 6) or (ip src host 10.0.0.1))", "((ip6[6] = 6) or (ip6 src host ::ffff:10.0.0.1))"]),
+    (polars.col("src_ip") == "fd00::1", [False, "(ip6 src host fd00::1)"]),
+    ((polars.col("dst_port") == 80) & (polars.col("src_ip") == "fd00::1"),
+     [False, "((dst portrange 80-80) and (ip6 src host fd00::1))"]),
+    (polars.col("dst_ip").is_in(["fd00::1", "10.0.0.1"]),
+     ["(ip dst host 10.0.0.1)", "((ip6 dst host fd00::1) or (ip6 dst host ::ffff:10.0.0.1))"]),
+    (polars.col("dst_port").is_in([80, None]), None),
+    (polars.col("dst_port").is_in(list(range(65))), None),
+    (polars.col("dst_port").is_in(polars.col("src_port").implode()), None),
     ((polars.col("proto") == 6) | (polars.col("length") > 100), None),
     (~(polars.col("proto") == 6), None),
-    (polars.col("src_ip") == "fd00::1", None),
     (polars.col("src_ip") == "no address", None),
     (polars.col("dst_port") != 80, None),
     (polars.col("src_port") == polars.col("dst_port"), None),
@@ -82,7 +94,50 @@ def test_what_libpcap_can_tell_is_pushed_down(predicate, pushed, monkeypatch):
     scan_packets(SAMPLES[-1]).filter(predicate).select("ttl").collect()
     (_, _), (fields, filter) = told
     assert set(fields) == {"ttl", *predicate.meta.root_names()}
-    assert filter == (None if pushed is None else f"(not ip or ip proto 51 or {pushed})")
+    assert filter == (None if pushed is None else f"({whole_filter(*pushed)})")
+
+
+def whole_filter(four, six):
+    unknown = "not (ip6[6] = 6 or ip6[6] = 17 or ip6[6] = 58 or ip6[6] = 132)"
+    old = f"(ip and (ip proto 51 or {four}))" if four else "(ip and (ip proto 51))"
+    new = f"(ip6 and ({unknown} or {six}))" if six else f"(ip6 and ({unknown}))"
+    return f"(not ip and not ip6) or {old} or {new}"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_filters_of_ipv6_are_those_of_polars(seed):
+    """Of packets of IPv6 with and without extension headers, from and to addresses that are IPv4's and others."""
+    chance = random.Random(seed)
+    addresses = [bytes(10) + b"\xff\xff\x0a\0\0\1", b"\xfd" + bytes(14) + b"\1", bytes(15) + b"\1"]
+    frames = []
+    for _ in range(300):
+        ports = struct.pack(">HH", chance.choice([53, 80]), chance.choice([53, 80]))
+        next_header = chance.choice([6, 17, 58])
+        payload = ports + {6: struct.pack(">IIBBHHH", 0, 0, 0x50, 0, 0, 0, 0), 17: struct.pack(">HH", 8, 0), 58: bytes(4)}[next_header]
+        for _ in range(chance.choice([0, 0, 1, 2])):
+            extension = chance.choice([0, 43, 60])
+            payload, next_header = bytes([next_header, 0]) + bytes(6) + payload, extension
+        header = struct.pack(">IHBB", 6 << 28, len(payload), next_header, 64) + chance.choice(addresses) + chance.choice(addresses)
+        vlan = chance.choice([b"", b"\x81\0\0\1"])
+        frames.append(bytes(12) + vlan + b"\x86\xdd" + header + payload)
+    records = b"".join(struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame for frame in frames)
+    content = bytewright.polars._EMPTY + records
+    frame = polars.DataFrame(bytewright.packets(io.BytesIO(content), *FIELDS))
+    texts = [None, *frame["src_ip"].unique(), "10.0.0.1", "fd00::1"]
+    for _ in range(20):
+        predicates = [
+            polars.col(chance.choice(["src_ip", "dst_ip"])) == chance.choice(texts[1:]),
+            polars.col(chance.choice(["src_ip", "dst_ip"])).is_in(chance.sample(texts[1:], 2)),
+            polars.col(chance.choice(["src_port", "dst_port"])).is_in(chance.sample([53, 80, 443], 2)),
+            polars.col("proto") == chance.choice([0, 6, 17, 43, 58]),
+            polars.col("proto").is_in([6, 58]),
+        ]
+        one, two = chance.sample(predicates, 2)
+        predicate = chance.choice([one, one & two, one | two])
+        pushed = bytewright.polars._pushed(predicate)
+        assert pushed is not None, predicate
+        left = polars.DataFrame(bytewright.packets(io.BytesIO(content), *FIELDS, filter=pushed))
+        assert left.filter(predicate).equals(frame.filter(predicate)), (seed, str(predicate), pushed)
 
 
 def test_a_filter_of_the_callers_is_kept_beside_what_is_pushed():
