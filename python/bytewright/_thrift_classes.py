@@ -81,6 +81,9 @@ def load(idl, *, include=()):
     files, beside the folder of the file. Raises `FormatError` with line, column and the line for what the language does not
     allow.
 
+    A class of yours that is derived from one of them is decoded and encoded like it; its objects are made without its
+    `__init__`, as those of `copy` are.
+
     Strings are `str`, binary is `bytes`, a uuid is a `uuid.UUID`; a number that an enum has no name for stays an `int`. In sets
     and keys of maps, lists are tuples and sets are frozensets.
     """
@@ -149,6 +152,7 @@ class _Definitions:
             codec = _bytewright.ThriftCodec(structs, "idl")
             for made in self.classes:
                 made._bytewright_codec = codec
+                made._bytewright_structs = structs
 
     def native(self, type_):
         """A type as native code takes it: of an enum with the names of its numbers."""
@@ -198,6 +202,17 @@ class _Definitions:
         if number == _BINARY:
             return described.encode()
         return _BUILTIN[number](described)
+
+
+def codec_of_derived(cls):
+    """The codec of a class that is derived from one that `load` made, which keeps it; None for any other class."""
+    base = next((each for each in cls.__mro__ if "_bytewright_structs" in vars(each)), None)
+    if base is None:
+        return None
+    # It is one class more: fields of other classes still hold the one that it is derived from.
+    ((_, _, *described),) = (each for each in base._bytewright_structs if each[0] is base)
+    cls._bytewright_codec = _bytewright.ThriftCodec([*base._bytewright_structs, (cls, cls.__name__, *described)], "idl")
+    return cls._bytewright_codec
 
 
 def _uuid():

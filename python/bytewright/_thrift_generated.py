@@ -1,6 +1,7 @@
 """Classes that apache's compiler generated, or thriftpy2 made, described for native code by their `thrift_spec`."""
 
 from . import _bytewright
+from ._thrift_classes import codec_of_derived
 
 _BINARY = 111
 _STRING, _STRUCT, _MAP, _SET, _LIST = 11, 12, 13, 14, 15
@@ -12,6 +13,9 @@ _CLASSES_MAX = 10_000
 
 def codec_of(cls):
     """The codec of a class, which keeps it: of the class and all that its messages hold."""
+    derived = codec_of_derived(cls) if isinstance(cls, type) else None
+    if derived is not None:
+        return derived
     spec = getattr(cls, "thrift_spec", None) if isinstance(cls, type) else None
     if isinstance(spec, dict):
         description = _OfThriftpy2(cls)

@@ -172,12 +172,41 @@ def test_objects_can_be_copied_and_matched():
         pickle.dumps(one)
 
 
-def test_derived_classes_are_refused_clearly():
-    class Mine(LOGS.Entry):
-        pass
+@pytest.mark.parametrize("slots", [{}, {"__slots__": ()}, {"__slots__": ("more",)}], ids=["dict", "none", "one"])
+@pytest.mark.parametrize("name", ["Mine", "Entry"])
+def test_derived_classes_are_read_and_written_as_those_that_they_are_derived_from(name, slots):
+    derived = type(name, (LOGS.Entry,), {"where": lambda self: self.place.city, **slots})
+    further = type("Further", (derived,), {})
+    message = thrift.encode(entry(7, "a", "Bern"))
+    for cls in (derived, further):
+        found = thrift.decode(cls, message)
+        assert type(found) is cls and (found.time, found.host, found.where()) == (7, "a", "Bern")
+        assert type(found.place) is LOGS.Place and thrift.encode(found) == message
+        assert found == thrift.decode(cls, message) != entry(7, "a", "Bern")
+        assert thrift.pluck(cls, message, "time", "place.city") == (7, "Bern")
+        assert thrift.columns(cls, message, "time", framed=False).columns == ("time",)
 
-    with pytest.raises(TypeError, match="expected a class that load"):
-        thrift.decode(Mine, b"\0")
+
+def test_objects_of_derived_classes_may_be_in_fields_and_are_made_without_their_init():
+    class Place(LOGS.Place):
+        def __init__(self, city):
+            super().__init__(city=city)
+
+    message = thrift.encode(entry(7, "a", "Bern"))
+    assert thrift.encode(LOGS.Entry(time=7, host="a", place=Place("Bern"))) == message
+    assert thrift.decode(Place, thrift.encode(Place("Bern"))).city == "Bern"
+
+
+def test_derived_classes_have_required_fields_and_defaults_of_those_that_they_are_derived_from():
+    given = thrift.load("struct Entry { 1: required i64 time, 2: string host = 'local', 3: list<i32> more = [1] }")
+    derived = type("Derived", (given.Entry,), {})
+    with pytest.raises(bytewright.FormatError, match="expected the required field Derived.time"):
+        thrift.decode(derived, b"\0")
+    found = thrift.decode(derived, thrift.encode(given.Entry(time=1, host=None, more=None)))
+    assert (found.host, found.more) == ("local", [1])
+
+
+def test_other_classes_are_refused_clearly():
     for wrong in (int, 1, None):
         with pytest.raises(TypeError, match="expected a class that load"):
             thrift.decode(wrong, b"\0")
