@@ -1,10 +1,12 @@
 """Goal: every Python example in the documents does what it says.
 
 Method: the examples of a document are run one after another in a folder with the samples. An expression that a comment
-`# => value` follows must be equal to that value, or have it as its text.
+`# => value` follows must be equal to that value, or have it as its text. Examples for libraries that the oldest environment
+lacks are run in the newest one.
 """
 
 import ast
+import importlib.util
 import pathlib
 import re
 
@@ -37,6 +39,12 @@ class Checks(ast.NodeTransformer):
         return ast.copy_location(check, node)
 
 
+def lacks_a_peer(source):
+    """Whether an example imports a library that is not there; other tests of the newest environment need them, too."""
+    imported = set(re.findall(r"^import (\w+)", source, re.M))
+    return any(importlib.util.find_spec(name) is None for name in imported & {"duckdb", "polars"})
+
+
 def check(expected, found):
     assert repr(found) == expected or found == ast.literal_eval(expected), f"expected {expected}, found {found!r}"
 
@@ -48,6 +56,8 @@ def test_the_examples_do_what_they_say(document, tmp_path, monkeypatch):
     names, count = {"check": check}, 0
     for example in re.finditer(r"^```python\n(.*?)^```", document.read_text(), re.M | re.S):
         source = "\n" * document.read_text()[: example.start(1)].count("\n") + example[1]
+        if lacks_a_peer(source):
+            continue
         checks = Checks(source)
         tree = ast.fix_missing_locations(checks.visit(ast.parse(source)))
         exec(compile(tree, str(document), "exec"), names)
