@@ -114,7 +114,7 @@ class ConformanceTest < ThriftCase
 
   def run_records(test)
     check_keys(test, "name", "template", "bytes", "count", "gives", "raises", "offset")
-    reader, found = Bytewright::Reader.new(StringIO.new([test.fetch("bytes")].pack("H*"))), nil
+    reader, found = Bytewright::Reader.open(StringIO.new([test.fetch("bytes")].pack("H*"))), nil
     told = failure { found = reader.unpack_records(test.fetch("template"), test["count"]) }
     return assert_equal([ERRORS.fetch(test["raises"]), test.fetch("offset", told[1])], told) if test.key?("raises")
 
