@@ -15,7 +15,7 @@ Gem::Specification.new do |spec|
 
   spec.files = Dir[
     "Cargo.{toml,lock}", "LICENSE", "README.md", "CHANGELOG.md", "docs/*.md",
-    "core/Cargo.toml", "core/src/**/*.rs",
+    "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
     "cli/Cargo.toml", "cli/src/**/*.rs",
     "ruby/ext/**/*.{rb,rs,toml}", "ruby/lib/**/*.rb", "ruby/sig/**/*.rbs", "ruby/exe/*"
   ]

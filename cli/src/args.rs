@@ -2,6 +2,7 @@
 
 mod columns;
 mod question;
+mod report;
 mod rpc;
 mod store;
 mod table;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use question::QuestionArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
@@ -39,6 +41,7 @@ Examples:
   bytewright packets trace.pcap.gz --parquet packets.parquet
   tcpdump -i any -w - | bytewright packets - --limit 100
   bytewright info *.pcap.gz --json
+  bytewright report trace.pcap.gz -o report.html
   bytewright table get users.bwt alice
   bytewright table convert old.tch new.bwh
   bytewright store get app.pstore users --json
@@ -71,6 +74,7 @@ pub(crate) enum Command {
     Rpc(rpc::RpcArgs),
     Packets(PacketsArgs),
     Info(InfoArgs),
+    Report(report::ReportArgs),
     Table(table::TableArgs),
     Store(store::StoreArgs),
     Thrift(thrift::ThriftArgs),

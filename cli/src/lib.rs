@@ -15,6 +15,7 @@ mod output;
 mod packets;
 mod progress;
 mod question;
+mod report;
 mod rows;
 mod rpc;
 mod session;
@@ -77,6 +78,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Packets(args)) => packets::run(args, session),
         Some(Command::Rpc(args)) => rpc::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
+        Some(Command::Report(args)) => report::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),
         Some(Command::Thrift(args)) => thrift::run(&args.command, session),

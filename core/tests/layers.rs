@@ -42,11 +42,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "batch", "wire", "workers", "error",
         ],
     ),
+    ("report", &["scan", "query", "rpc", "flow", "packet", "files", "batch", "error"]),
     (
         "session",
         &[
-            "scan", "sums", "rpc", "flow", "packet", "table", "stream", "files", "batch", "wire",
-            "panics", "error",
+            "report", "scan", "sums", "rpc", "flow", "packet", "table", "stream", "files", "batch",
+            "wire", "panics", "error",
         ],
     ),
 ];

@@ -13,6 +13,7 @@ mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod question;
+mod report;
 mod rpc;
 mod run;
 mod store;

@@ -8,7 +8,9 @@ mod groups;
 mod key;
 mod lexer;
 mod literal;
+mod time_bins;
 
 pub use condition::Condition;
 pub use groups::{GROUPS_MAX, GroupBy, Groups};
 pub use literal::interval;
+pub use time_bins::TimeBins;

@@ -156,6 +156,11 @@ impl Rpc {
         self.tcp.connections()
     }
 
+    /// TCP segments so far that brought nothing new: see [`Reassembler::repeated_segments`].
+    pub fn repeated_segments(&self) -> u64 {
+        self.tcp.repeated_segments()
+    }
+
     /// Memory for what waits: bytes for others in front of them, structs for their ends and for the answers of their
     /// calls, and these calls.
     pub fn waiting_bytes(&self) -> usize {

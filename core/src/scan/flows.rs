@@ -184,7 +184,7 @@ impl ReadCapture {
 ///
 /// # Errors
 /// Any other reason why it ended early.
-pub(super) fn damage_of(read: Result<()>) -> Result<Option<Error>> {
+pub(crate) fn damage_of(read: Result<()>) -> Result<Option<Error>> {
     match read.map_err(|error| (error.kind(), error)) {
         Ok(()) => Ok(None),
         Err((ErrorKind::Format | ErrorKind::Truncated { .. } | ErrorKind::Limit, error)) => {

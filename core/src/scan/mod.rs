@@ -27,6 +27,7 @@ pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use content::ContentId;
 pub use count::{Counts, count_by};
 pub use filter::Filter;
+pub(crate) use flows::damage_of;
 pub use flows::{CaptureMerge, FlowBatches, merge_flows};
 pub use idl::{load_idl, load_methods};
 pub use info::{CaptureInfo, info};

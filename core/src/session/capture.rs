@@ -8,6 +8,7 @@ use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
+use super::report::OpenReport;
 use crate::files::ProcessMark;
 use crate::flow::FlowOptions;
 use crate::packet::Field;
@@ -163,6 +164,17 @@ impl Capture {
         self.start(1, move |mut reader, outlet| {
             let merge = scan::merge_flows(&mut reader, options, &store)?;
             outlet.send(Item::Merge(Box::new(merge)))
+        })
+    }
+
+    /// A pass that adds the capture to a report, and gives [`Item::Reported`], once.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn report(&self, report: &OpenReport) -> Result<Pass> {
+        let report = report.clone();
+        self.start(1, move |mut reader, outlet| {
+            outlet.send(Item::Reported(Box::new(report.read(&mut reader)?)))
         })
     }
 

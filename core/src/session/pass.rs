@@ -8,6 +8,7 @@ use super::host::Host;
 use crate::Result;
 use crate::batch::{Batch, Value};
 use crate::flow::Flow;
+use crate::report::ReportedCapture;
 use crate::rpc::{Call, Methods};
 use crate::scan::{CaptureInfo, CaptureMerge, FrameBatch};
 use crate::stream::Cancel;
@@ -31,6 +32,8 @@ pub enum Item {
     Flows(Vec<Flow>),
     /// What became of a capture that was to be merged into a store.
     Merge(Box<CaptureMerge>),
+    /// What became of a capture that went into a report.
+    Reported(Box<ReportedCapture>),
     /// Calls that are over, and what reads the structs in them.
     Calls(Vec<Call>, Option<Arc<Methods>>),
 }

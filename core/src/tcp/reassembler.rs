@@ -91,6 +91,7 @@ pub struct Reassembler<S> {
     hand: usize,
     packets: u64,
     connections: u64,
+    repeated_segments: u64,
     pending_bytes: usize,
     /// Connections in which bytes wait for others in front of them.
     line: Line,
@@ -142,6 +143,7 @@ impl<S: Default> Reassembler<S> {
             hand: 0,
             packets: 0,
             connections: 0,
+            repeated_segments: 0,
             pending_bytes: 0,
             line: Line::default(),
         }
@@ -165,7 +167,7 @@ impl<S: Default> Reassembler<S> {
         open.last_packet = self.packets;
         open.last_ts = open.last_ts.max(seen.segment.ts);
         let before = open.pending_bytes();
-        open.take(&seen, each);
+        self.repeated_segments += u64::from(open.take(&seen, each));
         if open.pending_bytes() != 0 || before != 0 {
             open.give_up(self.options.pending_max, each);
             open.note_waits(self.packets);
@@ -222,6 +224,13 @@ impl<S: Default> Reassembler<S> {
     /// Connections that were seen so far.
     pub fn connections(&self) -> u64 {
         self.connections
+    }
+
+    /// Segments so far that brought nothing new: a SYN with the number of the one before, or bytes all of which had
+    /// come. Probes that keep a connection alive are not counted. Where the first copy is not in the capture, the second
+    /// one is new here.
+    pub fn repeated_segments(&self) -> u64 {
+        self.repeated_segments
     }
 
     /// Connections that are open.
@@ -385,9 +394,13 @@ impl<S> Open<S> {
         seen.flags & SYN != 0 && stream.is_another(seen.segment.seq)
     }
 
-    /// Takes what a packet of this connection tells.
+    /// Takes what a packet of this connection tells. Says whether it repeats what had come before.
     #[inline]
-    fn take(&mut self, seen: &Seen<'_>, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
+    fn take(
+        &mut self,
+        seen: &Seen<'_>,
+        each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
+    ) -> bool {
         let Open { connection, state, initiator, responder, .. } = self;
         let (from, stream, others) = match seen.reversed == self.is_second {
             true => (Side::Initiator, initiator, responder),
@@ -399,12 +412,13 @@ impl<S> Open<S> {
             others.acknowledge(seen.ack, &mut told);
         }
         let mut segment = seen.segment;
+        let mut is_repeated = false;
         if seen.flags & SYN != 0 {
-            stream.open(segment.seq);
+            is_repeated = stream.open(segment.seq);
             segment.seq = segment.seq.wrapping_add(1);
         }
         if segment.len > 0 {
-            stream.receive(segment, &mut told(connection, state, from, each));
+            is_repeated = stream.receive(segment, &mut told(connection, state, from, each));
         } else if seen.flags & RST == 0 {
             stream.begin(segment.seq);
         }
@@ -412,6 +426,7 @@ impl<S> Open<S> {
             stream.close(&segment);
         }
         self.was_reset |= seen.flags & RST != 0;
+        is_repeated
     }
 
     /// Gives up what is missing in front of bytes that take too much memory, or are too many pieces.

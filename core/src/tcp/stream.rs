@@ -100,10 +100,11 @@ impl Stream {
         }
     }
 
-    /// Takes note of a SYN; the byte behind it is the first one.
-    pub(super) fn open(&mut self, syn: u32) {
-        self.start = Some(syn);
+    /// Takes note of a SYN; the byte behind it is the first one. Says whether the same had come before.
+    pub(super) fn open(&mut self, syn: u32) -> bool {
+        let is_repeated = self.start.replace(syn) == Some(syn);
         self.next.get_or_insert(syn.wrapping_add(1));
+        is_repeated
     }
 
     /// Takes note of where the stream goes on, as a packet without bytes tells it.
@@ -125,39 +126,50 @@ impl Stream {
         (ahead <= u32::MAX - OLD_MAX).then_some(ahead)
     }
 
-    /// Takes the bytes of a segment, and passes on what is in order now.
+    /// Takes the bytes of a segment, and passes on what is in order now. Says whether all of them had come before.
     #[inline]
-    pub(super) fn receive(&mut self, segment: Segment<'_>, out: &mut impl FnMut(Output<'_>)) {
+    pub(super) fn receive(
+        &mut self,
+        segment: Segment<'_>,
+        out: &mut impl FnMut(Output<'_>),
+    ) -> bool {
         self.begin(segment.seq);
         if self.pending.is_empty() && self.next == Some(segment.seq) {
             // Nearly all segments are the next one, and nothing waits: nothing is kept of them.
             self.pass(u64::from(segment.len), segment.bytes, segment.ts, out);
-            return;
+            return false;
         }
-        self.receive_out_of_order(segment, out);
+        self.receive_out_of_order(segment, out)
     }
 
     #[inline(never)]
-    fn receive_out_of_order(&mut self, segment: Segment<'_>, out: &mut impl FnMut(Output<'_>)) {
+    fn receive_out_of_order(
+        &mut self,
+        segment: Segment<'_>,
+        out: &mut impl FnMut(Output<'_>),
+    ) -> bool {
         let (mut bytes, mut len) = (segment.bytes, segment.len);
         let start = match self.ahead(segment.seq) {
             Some(ahead) => self.position + u64::from(ahead),
             None => {
                 let passed = self.next.unwrap_or_default().wrapping_sub(segment.seq);
                 if passed >= len {
-                    return;
+                    // A probe that keeps the connection alive repeats the last byte, and is no retransmission.
+                    return (passed, len) != (1, 1);
                 }
                 bytes = bytes.get(passed as usize..).unwrap_or_default();
                 len -= passed;
                 self.position
             }
         };
-        self.keep(start, u64::from(len), bytes, segment.ts);
+        let is_new = self.keep(start, u64::from(len), bytes, segment.ts);
         self.drain(out);
+        !is_new
     }
 
-    /// Keeps what of a segment is not there yet: the first copy of a byte counts.
-    fn keep(&mut self, start: u64, len: u64, bytes: &[u8], ts: Option<i64>) {
+    /// Keeps what of a segment is not there yet, and says whether there is any: the first copy of a byte counts.
+    fn keep(&mut self, start: u64, len: u64, bytes: &[u8], ts: Option<i64>) -> bool {
+        let mut is_new = false;
         let end = start.saturating_add(len);
         let before = self.pending.range(..start).next_back();
         let mut at = before.map_or(start, |(begins, piece)| start.max(begins + piece.len));
@@ -171,9 +183,11 @@ impl Stream {
                 let kept = from.get(..piece_len as usize).unwrap_or(from);
                 self.pending_bytes += PIECE_COST + kept.len();
                 self.pending.insert(at, Piece { bytes: kept.into(), len: piece_len, ts });
+                is_new = true;
             }
             at = next.map_or(end, |(_, ends)| ends);
         }
+        is_new
     }
 
     /// Passes on pending pieces as long as nothing is missing in front of them.

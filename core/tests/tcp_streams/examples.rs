@@ -2,7 +2,7 @@
 
 use bytewright::tcp::TcpOptions;
 
-use crate::conversation::{ACK, FIN, RST, SYN, back, heard, heard_with, there};
+use crate::conversation::{ACK, FIN, Listener, RST, SYN, Segment, back, heard, heard_with, there};
 
 #[test]
 fn both_directions_come_in_the_order_in_which_they_were_said() {
@@ -45,6 +45,27 @@ fn segments_that_come_late_or_twice_are_put_in_order_once() {
         there(ACK, 12, 1, b"cdef"),
     ];
     assert_eq!(heard(&segments), ["1>a", "1>b", "1>c", "1>d", "1>ef", "1."]);
+}
+
+#[test]
+fn segments_that_bring_nothing_new_are_counted() {
+    let cases: [(&str, &[Segment], u64); 6] = [
+        ("in order", &[there(ACK, 10, 1, b"a"), there(ACK, 11, 1, b"b")], 0),
+        ("twice", &[there(ACK, 10, 1, b"ab"), there(ACK, 10, 1, b"ab")], 1),
+        ("a part is new", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"bc")], 0),
+        (
+            "twice behind a gap",
+            &[there(ACK, 10, 1, b"a"), there(ACK, 13, 1, b"d"), there(ACK, 13, 1, b"d")],
+            1,
+        ),
+        ("keepalive", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"b")], 0),
+        ("the same SYN", &[there(SYN, 9, 0, b""), there(SYN, 9, 0, b"")], 1),
+    ];
+    for (case, segments, expected) in cases {
+        let mut listener = Listener::new(TcpOptions::default());
+        segments.iter().for_each(|segment| listener.hear(segment));
+        assert_eq!(listener.tcp().repeated_segments(), expected, "{case}");
+    }
 }
 
 #[test]

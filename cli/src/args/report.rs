@@ -1,0 +1,31 @@
+//! `bytewright report`: what it can be asked.
+
+use std::path::PathBuf;
+
+use clap::Args as ArgGroup;
+
+use super::{Jobs, Selection};
+
+/// Write one page of HTML about captures: traffic over time, hosts, conversations, ports, Thrift calls, damage.
+///
+/// The page needs no network and no other file, and takes at most 500 KB. Several captures are one report.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct ReportArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Where to write the page; `-` is standard output. A file that is there is replaced when the page is whole.
+    #[arg(short = 'o', long, value_name = "PAGE", required = true)]
+    pub(crate) output: PathBuf,
+
+    /// What to call the page [default: the names of the captures, and the filter].
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
+}

@@ -1,0 +1,292 @@
+//! One page of HTML about captures: who talked to whom, how much, when, and what went wrong.
+//!
+//! A [`Report`] reads captures one after the other, each in one pass, and adds everything up that the page shows, in bounded
+//! memory. [`Report::finish`] makes the page: a template, a script of our own that draws, and the sums as one block of
+//! JSON. The page needs no network and holds at most [`PAGE_MAX`] bytes, whatever the captures hold.
+
+mod calls;
+mod data;
+mod page;
+mod read_row;
+mod timeline;
+mod tops;
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::Result;
+use crate::files::FileWriter;
+use crate::flow::{FlowOptions, FlowTable};
+use crate::packet::{Packet, Status};
+use crate::rpc::{Rpc, RpcOptions};
+use crate::scan::{CaptureReader, damage_of};
+use calls::Calls;
+pub use read_row::{ReportedCapture, ReportedField};
+use timeline::{Amount, Series, Timeline};
+use tops::{Conversations, Hosts, Troubles};
+
+/// Bytes of a page at most.
+pub const PAGE_MAX: usize = 500_000;
+
+/// Rows of a table at most.
+const ROWS_MAX: usize = 100;
+
+/// Captures that are told one by one.
+const CAPTURES_MAX: usize = 100;
+
+/// Finished flows that are counted together.
+const FLOWS_LEN: usize = 4096;
+
+/// Classes of lengths: up to 63 bytes, up to 127 and so on, and all above.
+const LENGTH_CLASSES: usize = 12;
+
+const TCP: u8 = 6;
+const SYN: u16 = 0x002;
+const RST: u16 = 0x004;
+const ACK: u16 = 0x010;
+
+/// What a page is about.
+#[derive(Debug, Clone, Default)]
+pub struct ReportOptions {
+    /// What the page is called; the names of the captures where nothing is said.
+    pub title: Option<String>,
+    /// The expression that packets had to match, to be shown.
+    pub filter: Option<String>,
+}
+
+/// What is known of one capture.
+#[derive(Debug, Clone)]
+struct CaptureSums {
+    name: String,
+    format: Option<&'static str>,
+    compression: String,
+    file_bytes: u64,
+    amount: Amount,
+    span: Option<(i64, i64)>,
+    damage: Option<String>,
+}
+
+/// Sums of captures, under way.
+pub struct Report {
+    options: ReportOptions,
+    timeline: Timeline,
+    flows: FlowTable,
+    rpc: Rpc,
+    calls: Calls,
+    hosts: Hosts,
+    conversations: Conversations,
+    troubles: Troubles,
+    lengths: [Amount; LENGTH_CLASSES],
+    /// Packets that have each bit of [`Status`].
+    statuses: [u64; 16],
+    all: Amount,
+    captured_bytes: u64,
+    untimed: u64,
+    captures: Vec<CaptureSums>,
+    captures_seen: u64,
+    captures_damaged: u64,
+}
+
+impl Report {
+    /// No capture read yet.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn new(options: ReportOptions) -> Result<Self> {
+        Ok(Report {
+            options,
+            timeline: Timeline::new(),
+            flows: FlowTable::new(FlowOptions::default()),
+            rpc: Rpc::new(RpcOptions::default()),
+            calls: Calls::default(),
+            hosts: Hosts::new()?,
+            conversations: Conversations::new(ROWS_MAX),
+            troubles: Troubles::new()?,
+            lengths: [Amount::default(); LENGTH_CLASSES],
+            statuses: [0; 16],
+            all: Amount::default(),
+            captured_bytes: 0,
+            untimed: 0,
+            captures: Vec::new(),
+            captures_seen: 0,
+            captures_damaged: 0,
+        })
+    }
+
+    /// Reads a capture to its end or its damage, which the page tells, too.
+    ///
+    /// # Errors
+    /// Those of the first bytes, where the input is no capture at all and the report is as it was; and those of reading that are
+    /// not damage, with which the packets before them are in the report.
+    pub fn read(&mut self, reader: &mut CaptureReader) -> Result<ReportedCapture> {
+        reader.read_header()?;
+        let (mut amount, mut span) = (Amount::default(), None);
+        let result = reader.each(|packet, captured| {
+            amount.add(Amount { packets: 1, bytes: packet.length().into() });
+            if let Some(ts) = packet.ts() {
+                let (first, last) = span.unwrap_or((ts, ts));
+                span = Some((ts.min(first), ts.max(last)));
+            }
+            self.add(packet, captured);
+        });
+        let facts = reader.facts();
+        self.take_note(CaptureSums {
+            name: facts.name.clone(),
+            format: facts.decoder.format().map(|format| format.name()),
+            compression: facts.compression.to_string(),
+            file_bytes: facts.file_bytes,
+            amount,
+            span,
+            damage: result.as_ref().err().map(|error| match error.offset() {
+                Some(offset) => format!("byte {offset}: {}", error.message()),
+                None => error.message().to_owned(),
+            }),
+        });
+        let damage = damage_of(result)?;
+        let Amount { packets, bytes } = amount;
+        Ok(ReportedCapture { file: facts.name, packets, bytes, damage })
+    }
+
+    /// Keeps what is known of a capture; of many, of a damaged one rather than of a whole one.
+    fn take_note(&mut self, capture: CaptureSums) {
+        self.captures_seen += 1;
+        self.captures_damaged += u64::from(capture.damage.is_some());
+        if self.captures.len() < CAPTURES_MAX {
+            self.captures.push(capture);
+        } else if capture.damage.is_some()
+            && let Some(whole) = self.captures.iter_mut().rfind(|other| other.damage.is_none())
+        {
+            *whole = capture;
+        }
+    }
+
+    /// Captures that are in the report.
+    pub fn captures(&self) -> u64 {
+        self.captures_seen
+    }
+
+    fn add(&mut self, packet: &Packet, captured: &[u8]) {
+        let length = packet.length();
+        self.all.add(Amount { packets: 1, bytes: length.into() });
+        self.captured_bytes += u64::from(packet.caplen());
+        if let Some(class) = self.lengths.get_mut(length_class(length)) {
+            class.add(Amount { packets: 1, bytes: length.into() });
+        }
+        if packet.status() != Status::default() {
+            self.add_status(packet.status());
+        }
+        let is_timed = packet.ts().is_some_and(|ts| {
+            self.timeline.turn_to(ts);
+            true
+        });
+        self.untimed += u64::from(!is_timed);
+        self.timeline.add(Series::Proto(packet.proto()), length, is_timed);
+        self.timeline.add(Series::port_of(packet), length, is_timed);
+        self.flows.add(packet);
+        if self.flows.finished_len() >= FLOWS_LEN {
+            self.take_flows();
+        }
+        self.add_to_connection(packet, captured, is_timed);
+    }
+
+    fn add_status(&mut self, status: Status) {
+        for (bit, count) in self.statuses.iter_mut().enumerate() {
+            *count += u64::from(status.0 >> bit & 1);
+        }
+    }
+
+    /// Counts what TCP's header shows, and looks for calls.
+    fn add_to_connection(&mut self, packet: &Packet, captured: &[u8], is_timed: bool) {
+        if packet.proto() != Some(TCP) {
+            return;
+        }
+        let repeats_before = self.rpc.repeated_segments();
+        let calls = &mut self.calls;
+        self.rpc.add(packet, captured, &mut |call| calls.add(&call));
+        let is_repeat = self.rpc.repeated_segments() > repeats_before;
+        let flags = packet.tcp_flags().unwrap_or_default();
+        let is_reset = flags & RST != 0;
+        let signs = [
+            (flags & (SYN | ACK) == SYN, Series::Syn),
+            (is_reset, Series::Reset),
+            (is_repeat, Series::Repeat),
+        ];
+        for (_, series) in signs.into_iter().filter(|(is_there, _)| *is_there) {
+            self.timeline.add(series, packet.length(), is_timed);
+        }
+        if (is_reset || is_repeat)
+            && let Some(service) = service_of(packet)
+        {
+            self.troubles.add(service, is_reset, is_repeat);
+        }
+    }
+
+    fn take_flows(&mut self) {
+        for flow in self.flows.drain_finished() {
+            self.hosts.add(&flow);
+            self.conversations.add(flow);
+        }
+    }
+
+    /// The page, once all captures were read.
+    pub fn finish(mut self) -> String {
+        self.take_flows();
+        let flows = std::mem::replace(&mut self.flows, FlowTable::new(FlowOptions::default()));
+        for flow in flows.finish() {
+            self.hosts.add(&flow);
+            self.conversations.add(flow);
+        }
+        let rpc = std::mem::replace(&mut self.rpc, Rpc::new(RpcOptions::default()));
+        let calls = &mut self.calls;
+        let connections = rpc.connections();
+        rpc.finish(&mut |call| calls.add(&call));
+        let title = data::cut(&self.title());
+        page::page(&title, &data::json(self, &title, connections))
+    }
+
+    /// Writes the page to the file at `path`, which has it wholly or is as it was.
+    ///
+    /// # Errors
+    /// Those of [`FileWriter::replace`], and of writing.
+    pub fn write_to(self, path: &Path) -> Result<()> {
+        let mut file = FileWriter::replace(path)?;
+        file.write(&mut self.finish().into_bytes())?;
+        file.finish()
+    }
+
+    /// What the page is called: what the user says, or what was asked.
+    fn title(&self) -> String {
+        if let Some(title) = &self.options.title {
+            return title.clone();
+        }
+        let names = self.captures.iter().map(|capture| base_name(&capture.name));
+        let told = names.take(3).collect::<Vec<_>>().join(", ");
+        let more = match self.captures_seen.saturating_sub(3) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let filter = self.options.filter.as_ref();
+        format!("{told}{more}{}", filter.map_or(String::new(), |filter| format!(": {filter}")))
+    }
+}
+
+/// The name of a file without the folders that it is in.
+fn base_name(name: &str) -> &str {
+    name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name)
+}
+
+/// The side of a packet that has the smaller port.
+fn service_of(packet: &Packet) -> Option<(IpAddr, u16)> {
+    let (from, to) = (packet.src_port()?, packet.dst_port()?);
+    if from < to {
+        packet.src_ip().map(|ip| (ip, from))
+    } else {
+        packet.dst_ip().map(|ip| (ip, to))
+    }
+}
+
+/// The class of a length: the next power of two above it, from 64 on.
+fn length_class(length: u32) -> usize {
+    let bits = (u32::BITS - length.leading_zeros()) as usize;
+    bits.saturating_sub(6).min(LENGTH_CLASSES - 1)
+}

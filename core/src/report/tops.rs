@@ -1,0 +1,143 @@
+//! The busiest hosts and conversations, and the services with the most trouble, in bounded memory.
+
+use std::cmp::Reverse;
+use std::net::IpAddr;
+
+use crate::Result;
+use crate::batch::{Batch, DataType, Field, Schema, Value};
+use crate::flow::{Flow, FlowField};
+use crate::query::{GROUPS_MAX, GroupBy, Groups};
+
+/// What a host has to do with a flow.
+const HOST: Schema = Schema::constant("flows", HOST_FIELDS);
+
+const HOST_FIELDS: &[Field] = &[
+    Field::constant("ip", DataType::Address, false, "Address of the host."),
+    number("bytes", "Bytes of the frames that it sent or received."),
+    number("packets", "Packets that it sent or received."),
+    number("sent", "Bytes of the frames that it sent."),
+    number("received", "Bytes of the frames that it received."),
+];
+
+/// What went wrong with a connection.
+const TROUBLE: Schema = Schema::constant("packets", TROUBLE_FIELDS);
+
+const TROUBLE_FIELDS: &[Field] = &[
+    Field::constant("ip", DataType::Address, false, "Address of the side with the smaller port."),
+    Field::constant("port", DataType::U16, false, "That port."),
+    number("events", "Resets and retransmissions."),
+    number("resets", "Packets that reset connections."),
+    number("retransmissions", "Packets that repeat what had come before."),
+];
+
+const fn number(name: &'static str, meaning: &'static str) -> Field {
+    Field::constant(name, DataType::U64, false, meaning)
+}
+
+/// Hosts by what they sent and received.
+pub(super) struct Hosts(Groups);
+
+impl Hosts {
+    pub(super) fn new() -> Result<Self> {
+        let sums = ["bytes", "packets", "sent", "received"];
+        let by = GroupBy::new(&HOST, &["ip"], &sums, None)?;
+        Ok(Hosts(by.groups(GROUPS_MAX)))
+    }
+
+    /// Adds what both hosts of a flow have to do with it; a host that talks to itself has all of it once.
+    pub(super) fn add(&mut self, flow: &Flow) {
+        let (there, back) = (flow.bytes(), flow.rev_bytes());
+        let packets = flow.packets() + flow.rev_packets();
+        if flow.src_ip() == flow.dst_ip() {
+            return self.add_row(
+                flow.src_ip(),
+                packets,
+                [there + back, there + back, there + back],
+            );
+        }
+        self.add_row(flow.src_ip(), packets, [there + back, there, back]);
+        self.add_row(flow.dst_ip(), packets, [there + back, back, there]);
+    }
+
+    fn add_row(&mut self, ip: IpAddr, packets: u64, [bytes, sent, received]: [u64; 3]) {
+        let row: [Value<'_>; 5] =
+            [ip.into(), bytes.into(), packets.into(), sent.into(), received.into()];
+        self.0.add(|place| row.get(place).copied().unwrap_or(Value::Null));
+    }
+
+    /// The `count` hosts with the most bytes.
+    pub(super) fn largest(self, count: usize) -> Batch {
+        self.0.finish(Some(count))
+    }
+}
+
+/// Services by what went wrong with their connections.
+pub(super) struct Troubles(Groups);
+
+impl Troubles {
+    pub(super) fn new() -> Result<Self> {
+        let sums = ["events", "resets", "retransmissions"];
+        let by = GroupBy::new(&TROUBLE, &["ip", "port"], &sums, None)?;
+        Ok(Troubles(by.groups(GROUPS_MAX)))
+    }
+
+    pub(super) fn add(&mut self, service: (IpAddr, u16), is_reset: bool, is_repeat: bool) {
+        let (resets, repeats) = (u64::from(is_reset), u64::from(is_repeat));
+        let row: [Value<'_>; 5] = [
+            service.0.into(),
+            service.1.into(),
+            (resets + repeats).into(),
+            resets.into(),
+            repeats.into(),
+        ];
+        self.0.add(|place| row.get(place).copied().unwrap_or(Value::Null));
+    }
+
+    /// The `count` services with the most resets and retransmissions.
+    pub(super) fn largest(self, count: usize) -> Batch {
+        self.0.finish(Some(count))
+    }
+}
+
+/// The largest conversations.
+pub(super) struct Conversations {
+    count: usize,
+    largest: Vec<Flow>,
+    seen: u64,
+}
+
+impl Conversations {
+    pub(super) fn new(count: usize) -> Self {
+        Conversations { count, largest: Vec::new(), seen: 0 }
+    }
+
+    /// Conversations so far.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    pub(super) fn add(&mut self, flow: Flow) {
+        self.seen += 1;
+        self.largest.push(flow);
+        if self.largest.len() >= 16 * self.count {
+            self.forget_small();
+        }
+    }
+
+    /// Keeps the largest. The sort is stable: of two that are alike, the earlier is the larger.
+    fn forget_small(&mut self) {
+        self.largest.sort_by_key(|flow| Reverse(flow.bytes() + flow.rev_bytes()));
+        self.largest.truncate(self.count);
+    }
+
+    /// The largest conversations, the largest first.
+    pub(super) fn largest(mut self) -> Batch {
+        self.forget_small();
+        let mut batch = Batch::new(FlowField::SCHEMA);
+        for flow in &self.largest {
+            let value = |place| FlowField::ALL.get(place).map(|field| flow.value(*field));
+            batch.push_row(|place| value(place).unwrap_or(Value::Null));
+        }
+        batch
+    }
+}
