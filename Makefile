@@ -22,7 +22,7 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-gem test-rust test-gc test-unsafe test-c test-python test-perl test-columns test-bench
+TESTS := test-gem test-rust test-gc test-unsafe test-c test-python test-perl test-columns test-report test-bench
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -32,7 +32,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-columns test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -53,6 +53,11 @@ test-columns: setup
 	cargo build --quiet --locked -p bytewright-cli
 	cargo build --quiet --locked -p bytewright --example arrow_stream
 	core/tests/columns/run.sh
+
+# Pages of the command in a browser without a screen.
+test-report: setup
+	cargo build --quiet --locked -p bytewright-cli
+	cli/tests/report/run.sh
 
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup

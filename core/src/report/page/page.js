@@ -13,7 +13,7 @@ const PORTS = {
   853: "dns-tls", 993: "imaps", 995: "pop3s", 1194: "openvpn", 1433: "mssql", 1521: "oracle", 1812: "radius", 1883: "mqtt", 1900: "ssdp",
   2049: "nfs", 2055: "netflow", 2152: "gtp-u", 2379: "etcd", 3306: "mysql", 3389: "rdp", 4500: "ipsec-nat", 4789: "vxlan", 5060: "sip",
   5353: "mdns", 5432: "postgresql", 5672: "amqp", 6081: "geneve", 6379: "redis", 6443: "kubernetes", 8080: "http-alt", 8443: "https-alt",
-  9042: "cassandra", 9090: "thrift", 9092: "kafka", 9200: "elasticsearch", 11211: "memcached", 27017: "mongodb", 51820: "wireguard",
+  9042: "cassandra", 9092: "kafka", 9200: "elasticsearch", 11211: "memcached", 27017: "mongodb", 51820: "wireguard",
 };
 const portName = (name) => (PORTS[name] ? `${name} ${PORTS[name]}` : name);
 

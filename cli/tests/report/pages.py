@@ -1,0 +1,249 @@
+"""Goal: a report that is opened shows the numbers that the command prints, and can be zoomed, searched, sorted and read.
+
+Method: the command makes pages of the samples, and of a capture that means ill. A browser opens each; what its elements show
+is compared with the answers of `packets`, `flows` and `rpc` with `--json`, to which the same was asked.
+
+Usage: pages.py COMMAND BROWSER [FOLDER], which keeps screenshots there.
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import Browser
+
+COMMAND, BROWSER = (os.path.abspath(path) for path in sys.argv[1:3])
+PICTURES = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
+SAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "samples")
+CAPTURES = ("web.pcap.gz", "warehouse.pcap.zst", "loopback.pcap.zst", "vlan.pcapng", "interfaces.pcapng", "fragments.pcap", "tunnels.pcap")
+
+DATA = "JSON.parse(document.getElementById('data').textContent)"
+#: The section with a heading.
+SECTION = "[...document.querySelectorAll('section')].find((s) => s.querySelector('h2').textContent === %s)"
+
+
+def sample(name):
+    return os.path.join(SAMPLES, name)
+
+
+def rows(*arguments):
+    """The rows that the command prints."""
+    done = subprocess.run([COMMAND, *arguments, "--json"], capture_output=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def report(page, *arguments):
+    subprocess.run([COMMAND, "report", *arguments, "-o", page], check=True)
+
+
+def added_up(groups, key):
+    sums = {}
+    for group in groups:
+        packets, length = sums.get(key(group), (0, 0))
+        sums[key(group)] = (packets + group["packets"], length + group["length"])
+    return sums
+
+
+def service(group):
+    ports = [group["src_port"], group["dst_port"]]
+    return "no port" if None in ports else str(min(ports))
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.browser = Browser(BROWSER, os.path.join(cls.folder.name, "profile"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def page(self, name, *arguments, **window):
+        path = os.path.join(self.folder.name, f"{name}.html")
+        report(path, *(arguments or [sample(name)]))
+        self.assertLessEqual(os.path.getsize(path), 500_000)
+        self.browser.open(path, **window)
+        return path
+
+    def section(self, title):
+        return SECTION % json.dumps(title)
+
+    def place(self, title, share, height=0.5):
+        """Where a share of the way over the picture of a section is."""
+        box = self.browser.run(
+            f"(() => {{ const svg = {self.section(title)}.querySelector('svg'); svg.scrollIntoView({{ block: 'center' }});"
+            " const { left, top, width, height } = svg.getBoundingClientRect(); return [left, top, width, height]; })()"
+        )
+        return (box[0] + 58 + share * (box[2] - 62), box[1] + height * box[3])
+
+    def cells(self, title, column):
+        script = f"[...{self.section(title)}.querySelectorAll('tbody tr')].map((row) => row.children[{column}].textContent)"
+        return self.browser.run(script)
+
+    def test_each_sample_is_shown_without_an_error(self):
+        for name in CAPTURES:
+            with self.subTest(name):
+                self.page(name)
+                self.assertEqual(self.browser.messages, [])
+                self.assertEqual(self.browser.run("document.querySelector('h1').textContent"), name)
+                self.assertEqual(self.browser.run("document.title"), name)
+                self.assertGreater(self.browser.run("document.querySelectorAll('section').length"), 3)
+
+    def test_the_pages_fit_narrow_windows_and_both_themes(self):
+        for name, width, is_dark in [("web.pcap.gz", 1240, False), ("warehouse.pcap.zst", 1240, True), ("warehouse.pcap.zst", 390, False)]:
+            with self.subTest((name, width, is_dark)):
+                self.page(name, width=width, is_dark=is_dark)
+                overflow = self.browser.run("document.documentElement.scrollWidth - innerWidth")
+                self.assertLessEqual(overflow, 0, "the page is wider than its window")
+                if PICTURES:
+                    self.browser.screenshot(os.path.join(PICTURES, f"{name}-{width}-{'dark' if is_dark else 'light'}.png"))
+
+    def test_the_picture_has_the_numbers_of_the_command(self):
+        for name in CAPTURES:
+            with self.subTest(name):
+                self.page(name)
+                shown = self.browser.run(DATA)
+                width, begin = int(shown["time"]["width"]), int(shown["time"]["begin"])
+                every = f"{width // 1000}us"
+                asked = ("packets", sample(name), "--sum", "length", "--every", every)
+                by_protocol = rows(*asked, "--group-by", "proto")
+                names = {int(number): text for number, text in shown["protocol_names"].items()}
+                protocol = lambda group: "no IP" if group["proto"] is None else names.get(group["proto"], f"protocol {group['proto']}")
+                self.assert_series(shown["protocols"], added_up(by_protocol, lambda g: (protocol(g), (g["ts"] - begin) // width)))
+                by_port = rows(*asked, "--group-by", "src_port,dst_port")
+                self.assert_series(shown["ports"], added_up(by_port, lambda g: (service(g), (g["ts"] - begin) // width)))
+                totals = {row["name"]: (row["packets"], row["bytes"]) for row in shown["port_totals"]["rows"]}
+                self.assertEqual(totals, {key: value for key, value in added_up(by_port, service).items() if key in totals})
+
+    def assert_series(self, series, expected):
+        """What is drawn is what was printed; what is drawn as `other` is the rest."""
+        told = {one["name"] for one in series}
+        found = {}
+        for one in series:
+            for place, (packets, length) in enumerate(zip(one["packets"], one["bytes"])):
+                if packets:
+                    found[one["name"], place] = (packets, length)
+        sums = {}
+        for (name, place), (packets, length) in expected.items():
+            key = (name if name in told else "other", place)
+            before = sums.get(key, (0, 0))
+            sums[key] = (before[0] + packets, before[1] + length)
+        self.assertEqual(found, sums)
+
+    def test_the_tables_have_the_numbers_of_the_command(self):
+        self.page("web.pcap.gz")
+        flows = rows("flows", sample("web.pcap.gz"), "--top", "100")
+        conversations = self.browser.run(DATA)["conversations"]
+        self.assertEqual(
+            sorted((flow["bytes"] + flow["rev_bytes"], flow["community_id"]) for flow in conversations[:90]),
+            sorted((flow["bytes"] + flow["rev_bytes"], flow["community_id"]) for flow in flows[:90]),
+        )
+        self.assertEqual(len(self.cells("Conversations", 0)), 100)
+        self.page("warehouse.pcap.zst")
+        methods = {row["method"]: row for row in rows("rpc", sample("warehouse.pcap.zst"))}
+        for row in self.browser.run(DATA)["methods"]["rows"]:
+            self.assertEqual(row, methods[row["method"]])
+        calls = self.browser.run(f"{DATA}.calls.calls.reduce((all, one) => all + one)")
+        self.assertEqual(calls, sum(row["calls"] for row in methods.values()))
+
+    def test_dragging_zooms_and_a_button_shows_all_again(self):
+        self.page("web.pcap.gz")
+        labels = f"[...{self.section('Traffic over time')}.querySelectorAll('svg text')].map((text) => text.textContent).join(' ')"
+        before = self.browser.run(labels)
+        self.browser.drag(self.place("Traffic over time", 0.3), self.place("Traffic over time", 0.5))
+        zoomed = self.browser.run(labels)
+        self.assertNotEqual(zoomed, before)
+        button = f"{self.section('Traffic over time')}.querySelector('button.plain')"
+        self.assertFalse(self.browser.run(f"{button}.hidden"))
+        self.browser.run(f"{button}.click()")
+        self.browser.settle()
+        self.assertEqual(self.browser.run(labels), before)
+        self.assertTrue(self.browser.run(f"{button}.hidden"))
+
+    def test_keys_zoom_and_read_and_escape_shows_all(self):
+        self.page("web.pcap.gz")
+        chart = f"{self.section('Traffic over time')}.querySelector('.chart')"
+        labels = f"[...{chart}.querySelectorAll('svg text')].map((text) => text.textContent).join(' ')"
+        before = self.browser.run(labels)
+        self.browser.run(f"{chart}.focus()")
+        self.browser.key("+")
+        self.assertNotEqual(self.browser.run(labels), before)
+        self.browser.key("ArrowRight")
+        self.assertFalse(self.browser.run(f"{chart}.querySelector('.tip').hidden"))
+        self.browser.key("Escape")
+        self.assertEqual(self.browser.run(labels), before)
+
+    def test_hovering_tells_an_interval_and_a_name_can_be_left_out(self):
+        self.page("web.pcap.gz")
+        tip = f"{self.section('Traffic over time')}.querySelector('.tip')"
+        self.browser.hover(self.place("Traffic over time", 0.418))
+        self.assertIn("tcp", self.browser.run(f"{tip}.textContent"))
+        name = f"{self.section('Traffic over time')}.querySelector('.legend button')"
+        self.browser.run(f"{name}.click()")
+        self.browser.settle()
+        self.assertEqual(self.browser.run(f"{name}.getAttribute('aria-pressed')"), "false")
+        drawn = f"[...{self.section('Traffic over time')}.querySelectorAll('path')].map((path) => path.dataset.name)"
+        self.assertNotIn("tcp", self.browser.run(drawn))
+
+    def test_tables_search_and_sort(self):
+        self.page("web.pcap.gz")
+        search = f"{self.section('Conversations')}.querySelector('input')"
+        self.browser.run(f"{search}.value = '10.20.0.82:80 tcp'; {search}.dispatchEvent(new Event('input'))")
+        found = self.cells("Conversations", 1)
+        self.assertTrue(found and all(text == "10.20.0.82:80" for text in found), found)
+        header = f"{self.section('Ports')}.querySelector('th button')"
+        self.browser.run(f"{header}.click()")
+        ports = [int(text) for text in self.cells("Ports", 0)]
+        self.assertEqual(ports, sorted(ports, reverse=True))
+        self.browser.run(f"{header}.click()")
+        self.assertEqual([int(text) for text in self.cells("Ports", 0)], sorted(ports))
+
+    def test_a_table_is_copied_as_csv(self):
+        self.page("web.pcap.gz")
+        self.browser.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        self.browser.run(f"[...{self.section('Ports')}.querySelectorAll('button.plain')].at(-1).click()")
+        self.browser.settle()
+        lines = self.browser.run("window.copied").splitlines()
+        self.assertEqual(lines[0], "port,service,bytes,packets")
+        expected = self.browser.run(DATA)["port_totals"]["rows"][0]
+        self.assertEqual(lines[1], f"{expected['name']},http,{expected['bytes']},{expected['packets']}")
+
+    def test_what_a_capture_holds_is_text_and_no_markup(self):
+        hostile = "</script><script>window.hurt=1<img src=x onerror=window.hurt=1>"
+        path = os.path.join(self.folder.name, hostile.replace("/", "") + ".pcap")
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+            file.write(struct.pack("<IIII", 1_700_000_000, 0, 60, 60) + bytes(60))
+        self.page("hostile", path, "--title", hostile)
+        self.assertEqual(self.browser.messages, [])
+        self.assertIsNone(self.browser.run("window.hurt ?? null"))
+        self.assertEqual(self.browser.run("document.querySelector('h1').textContent"), hostile)
+        self.assertEqual(self.browser.run("document.querySelectorAll('img').length"), 0)
+
+    def test_damage_and_captures_without_packets_are_shown(self):
+        with open(sample("fragments.pcap"), "rb") as file:
+            capture = file.read()
+        cut, empty = (os.path.join(self.folder.name, name) for name in ("cut.pcap", "empty.pcap"))
+        with open(cut, "wb") as file:
+            file.write(capture[:-5])
+        with open(empty, "wb") as file:
+            file.write(capture[:24])
+        page = os.path.join(self.folder.name, "cut.html")
+        done = subprocess.run([COMMAND, "report", cut, "-o", page], capture_output=True)
+        self.assertEqual(done.returncode, 1)
+        self.browser.open(page)
+        self.assertEqual(self.browser.messages, [])
+        self.assertIn("cut.pcap: byte ", self.browser.run("document.querySelector('.damage').textContent"))
+        self.page("empty", empty)
+        self.assertEqual(self.browser.messages, [])
+        self.assertIn("No packet has a time", self.browser.run("document.body.textContent"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
