@@ -5,25 +5,33 @@ use std::io;
 use bytewright::batch::json;
 use bytewright::capture::Interface;
 use bytewright::packet::LinkType;
-use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, Needs, info};
+use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, Needs, info, info_seeing};
+
+mod traffic;
 
 use crate::args::InfoArgs;
 use crate::notation;
 use crate::output::Output;
 use crate::session::Session;
+use traffic::Traffic;
 
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let options = CaptureOptions { stream: session.stream_options(), ..CaptureOptions::default() };
     session.progress.expect(&args.files);
     let captures = session.captures(&args.files, args.jobs, &options, Needs::Fields);
     for (index, reader) in captures.enumerate() {
-        let error = match reader.and_then(info) {
+        let mut traffic = Traffic::new();
+        let known = reader.and_then(|reader| match args.json {
+            true => info(reader),
+            false => info_seeing(reader, |packet| traffic.add(packet)),
+        });
+        let error = match known {
             Ok(info) if args.json => print_json(info, &mut session.output),
             Ok(info) => {
                 if index > 0 {
                     session.output.line("");
                 }
-                print_text(info, &mut session.output)
+                print_text(info, traffic, &mut session.output)
             }
             Err(error) => Some(error),
         };
@@ -43,7 +51,11 @@ fn print_json(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
 }
 
 /// Prints lines of `name  value`; answers the damage.
-fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Error> {
+fn print_text(
+    info: CaptureInfo,
+    traffic: Traffic,
+    output: &mut Output,
+) -> Option<bytewright::Error> {
     output.line(&info.file);
     let mut line = |name: &str, value: &str| output.line(&format!("  {name:<12} {value}"));
     let order = info.byte_order_name();
@@ -63,6 +75,7 @@ fn print_text(info: CaptureInfo, output: &mut Output) -> Option<bytewright::Erro
         line("last", &text(|into| notation::time(into, last)));
         let microseconds = last.abs_diff(first) / 1000;
         line("time span", &format!("{} s", text(|into| notation::seconds(into, microseconds))));
+        traffic.line().inspect(|traffic| line("traffic", traffic));
     }
     for (link_type, packets) in &info.link_types {
         line("link type", &format!("{}: {packets} packets", link_type_text(*link_type)));

@@ -13,6 +13,7 @@ mod merge;
 mod notation;
 mod output;
 mod packets;
+mod plot;
 mod progress;
 mod question;
 mod report;

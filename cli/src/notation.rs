@@ -62,6 +62,23 @@ pub(crate) fn seconds(into: &mut Vec<u8>, microseconds: u64) {
     padded(into, microseconds % 1_000_000, 6);
 }
 
+/// An interval of so many nanoseconds with the unit that makes it a short number, such as `200 ms`.
+pub(crate) fn interval(nanoseconds: i64) -> String {
+    const UNITS: [(i64, &str); 6] = [
+        (86_400_000_000_000, "d"),
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "min"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1000, "us"),
+    ];
+    let unit = UNITS.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds % unit == 0);
+    match unit {
+        Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
+        None => format!("{nanoseconds} ns"),
+    }
+}
+
 /// Appends the initials of the TCP flags that are set: `SA` is SYN and ACK. No flag is `-`.
 pub(crate) fn tcp_flags(into: &mut Vec<u8>, flags: u64) {
     let start = into.len();
@@ -119,6 +136,22 @@ mod tests {
         let odd = b"a\\\n\t\r\x1b[1m\xc3\xff\x00\xc2\x85";
         let expected = "a\\\\\\n\\t\\r\\x1b[1m\\xc3\\xff\\x00\\xc2\\x85";
         assert_eq!(text(|into| push_visible(into, odd)), expected);
+    }
+
+    #[test]
+    fn intervals_are_written_with_the_largest_unit_that_they_are_a_multiple_of() {
+        let cases = [
+            (1, "1 ns"),
+            (5000, "5 us"),
+            (200_000_000, "200 ms"),
+            (90_000_000_000, "90 s"),
+            (120_000_000_000, "2 min"),
+            (7_200_000_000_000, "2 h"),
+            (172_800_000_000_000, "2 d"),
+        ];
+        for (nanoseconds, expected) in cases {
+            assert_eq!(interval(nanoseconds), expected);
+        }
     }
 
     #[test]

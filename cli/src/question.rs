@@ -8,6 +8,7 @@ use bytewright::query::{Condition, GROUPS_MAX, GroupBy, Groups};
 
 use crate::args::QuestionArgs;
 use crate::output::Output;
+use crate::plot;
 use crate::rows::Rows;
 
 /// What is asked of the rows of a schema.
@@ -17,6 +18,8 @@ pub(crate) struct Question {
     /// Of the rows that are printed.
     schema: Schema,
     top: Option<usize>,
+    /// The interval, where groups are drawn.
+    plot: Option<i64>,
 }
 
 impl Question {
@@ -35,7 +38,8 @@ impl Question {
         let by = by.transpose()?;
         let schema = by.as_ref().map_or(shown, |by| by.schema().clone());
         let groups = by.map(|by| by.groups(GROUPS_MAX));
-        Ok(Question { condition: condition.transpose()?, groups, schema, top })
+        let plot = args.every.filter(|_| args.plot);
+        Ok(Question { condition: condition.transpose()?, groups, schema, top, plot })
     }
 
     /// The same of rows that hold a further condition.
@@ -80,6 +84,9 @@ impl Question {
     pub(crate) fn finish(self, rows: &mut Rows, output: &mut Output) -> io::Result<()> {
         let Some(groups) = self.groups else { return Ok(()) };
         let batch = groups.finish(self.top);
+        if let Some(every) = self.plot {
+            return plot::print(&batch, every, output);
+        }
         (0..batch.len()).try_for_each(|row| rows.push(output, |column| batch.value(row, column)))
     }
 }

@@ -88,7 +88,8 @@ impl Rows {
     }
 }
 
-fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: DataType) {
+/// Appends a value as people read it, harmless to a terminal.
+pub(crate) fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: DataType) {
     match (value, data_type) {
         (Value::Null, _) => into.push(b'-'),
         (Value::Time(ts), _) => notation::time(into, ts),

@@ -22,6 +22,10 @@ pub(crate) struct QuestionArgs {
     /// Count rows by intervals of their time, such as 1m, 500ms or 10, which are seconds.
     #[arg(long, value_name = "INTERVAL", value_parser = interval)]
     pub(crate) every: Option<i64>,
+
+    /// Draw the groups over time instead of printing them, a line of blocks for each, on a scale of its own.
+    #[arg(long, requires = "every", conflicts_with_all = ["json", "csv", "parquet"])]
+    pub(crate) plot: bool,
 }
 
 impl QuestionArgs {

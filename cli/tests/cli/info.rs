@@ -1,6 +1,6 @@
 //! `bytewright info`.
 
-use crate::capture::{gzip, mixed};
+use crate::capture::{Capture, gzip, mixed};
 use crate::run::Folder;
 use crate::sample;
 
@@ -20,12 +20,22 @@ mixed.pcap
   first        2023-11-14T22:13:20.000005000Z
   last         2023-11-14T22:13:23.000005000Z
   time span    3.000000 s
+  traffic      ▅         █         ▄         ▄ 142 bytes at most in 100 ms
   link type    ETHERNET (1): 4 packets
   sections     1
   interface 0  ETHERNET (1), cut at 262144 bytes, times in us
   damage       none
 "
     );
+}
+
+#[test]
+fn packets_at_one_time_or_none_have_no_line_of_traffic() {
+    let folder = Folder::new();
+    folder.write("one.pcap", &Capture::new().other(1).other(1).0);
+    folder.write("none.pcap", &Capture::new().0);
+    let shown = folder.run(&["info", "one.pcap", "none.pcap"]).stdout_of_success();
+    assert!(!shown.contains("traffic"), "{shown}");
 }
 
 #[test]

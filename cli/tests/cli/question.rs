@@ -202,3 +202,41 @@ fn a_question_that_makes_no_sense_is_a_wrong_usage() {
         assert!(outcome.stderr.contains(told), "{args:?}: {outcome:?}");
     }
 }
+
+#[test]
+fn a_plot_draws_the_groups_over_time() {
+    let folder = Folder::new();
+    let mut capture = Capture::new();
+    for second in 0..130 {
+        let payload = if second < 65 { 100 } else { 10 };
+        capture = capture.udp(second, (1, 5000), (2, 53), payload);
+    }
+    folder.write("a.pcap", &capture.tcp(60, (3, 40_000), (4, 443), 2).0);
+    let run =
+        |args: &[&str]| lines(&folder, &[&["packets", "a.pcap", "--every", "1s"], args].concat());
+    // 130 seconds in blocks of three; the 22nd block has two of the large ones.
+    let (high, low) = ("\u{2588}".repeat(21), "\u{2583}".repeat(21));
+    assert_eq!(
+        run(&["--group-by", "proto", "--sum", "length", "--plot"]),
+        [
+            "length, 3 s a block, from 2023-11-14T22:13:20.000000000Z".to_owned(),
+            format!("udp  {high}\u{2587}{low}\u{2581}  12610 in all, 426 at most"),
+            format!("tcp  {}\u{2588}{}     54 in all, 54 at most", " ".repeat(20), " ".repeat(23)),
+        ]
+    );
+    let all = run(&["--plot"]);
+    assert_eq!(all.len(), 2);
+    assert!(
+        all[1].starts_with("all  ") && all[1].ends_with(" 131 in all, 4 at most"),
+        "{}",
+        all[1]
+    );
+    for (args, expected) in
+        [(&["--plot", "--json"][..], "cannot be used"), (&["--plot", "--csv"], "cannot be used")]
+    {
+        let outcome = folder.run(&[&["packets", "a.pcap", "--every", "1s"], args].concat());
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+    }
+    assert_eq!(folder.run(&["packets", "a.pcap", "--plot"]).code, 2);
+}

@@ -41,6 +41,7 @@ fn no_command_prints_what_a_terminal_acts_on() {
         vec!["info", &capture, "--json"],
         vec!["info", &text],
         vec!["info", "missing\u{1b}[2J"],
+        vec!["packets", &capture, "--every", "1s", "--group-by", "src_ip", "--plot"],
         vec!["packets", &capture, "--filter", "port \u{1b}[2J"],
         vec!["packets", &capture, "--fields", "\u{1b}[2J"],
         vec!["report", &capture, "-o", "page.html", "--title", HARMFUL],

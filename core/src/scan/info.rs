@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::CaptureReader;
 use crate::batch::Value;
 use crate::capture::{Format, Interface};
-use crate::packet::{Field, LinkType};
+use crate::packet::{Field, LinkType, Packet};
 use crate::stream::Compression;
 use crate::wire::Endian;
 use crate::{Error, Result};
@@ -51,12 +51,21 @@ pub struct CaptureInfo {
 ///
 /// # Errors
 /// Those of the first bytes: what is no capture at all has no info.
-pub fn info(mut reader: CaptureReader) -> Result<CaptureInfo> {
+pub fn info(reader: CaptureReader) -> Result<CaptureInfo> {
+    info_seeing(reader, |_| ())
+}
+
+/// As [`info`]; `see` is shown each packet.
+///
+/// # Errors
+/// Those of [`info`].
+pub fn info_seeing(mut reader: CaptureReader, mut see: impl FnMut(&Packet)) -> Result<CaptureInfo> {
     let (mut packets, mut bytes, mut captured_bytes) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     let mut link_types = BTreeMap::new();
     let result = reader.each(|packet, _| {
         packets += 1;
+        see(packet);
         bytes += u64::from(packet.length());
         captured_bytes += u64::from(packet.caplen());
         if let Some(ts) = packet.ts() {

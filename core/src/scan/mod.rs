@@ -30,7 +30,7 @@ pub use filter::Filter;
 pub(crate) use flows::damage_of;
 pub use flows::{CaptureMerge, FlowBatches, merge_flows};
 pub use idl::{load_idl, load_methods};
-pub use info::{CaptureInfo, info};
+pub use info::{CaptureInfo, info, info_seeing};
 pub use info_row::{InfoField, InterfaceField, LinkTypeField};
 pub use libpcap::version as libpcap_version;
 pub use merge_row::{CallMergeField, FlowMergeField};

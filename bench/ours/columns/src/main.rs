@@ -3,6 +3,7 @@
 //!     columns columns FILE [--gzip built-in|isa-l] [--jobs N]   every default column of every packet
 //!     columns decompress FILE [--gzip ...] [--jobs N]           the bytes of the capture, nothing looked at
 //!     columns flows FILE [--gzip ...] [--jobs N]                a flow table over all packets
+//!     columns report FILE [--gzip ...] [--jobs N]               a report over all packets, whose page nobody gets
 //!     columns backends                                          what inflates gzip here, best first
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 use bytewright::Result;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::{Columns, Field};
+use bytewright::report::{PAGE_MAX, Report, ReportOptions};
 use bytewright::scan::{CaptureOptions, CaptureReader};
 use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
 
@@ -23,7 +25,7 @@ const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
 const USAGE: &str =
-    "usage: columns columns|decompress|flows FILE [--gzip built-in|isa-l] [--jobs N]
+    "usage: columns columns|decompress|flows|report FILE [--gzip built-in|isa-l] [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -66,6 +68,7 @@ fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<St
         "columns" => columns(path, stream),
         "decompress" => decompress(path, &stream),
         "flows" => flows(path, stream),
+        "report" => report(path, stream),
         _ => return Err(USAGE.to_owned()),
     };
     answer.map_err(|error| error.to_string())
@@ -127,6 +130,16 @@ fn flows(path: &Path, stream: StreamOptions) -> Result<String> {
     }
     table.finish().for_each(|flow| sums.add(&flow));
     Ok(sums.to_json())
+}
+
+fn report(path: &Path, stream: StreamOptions) -> Result<String> {
+    let mut reader = open(path, stream)?;
+    let mut report = Report::new(ReportOptions::default())?;
+    let reported = report.read(&mut reader)?;
+    let page = report.finish();
+    assert!(page.len() <= PAGE_MAX, "a page of {} bytes", page.len());
+    let (packets, lengths) = (reported.packets, reported.bytes);
+    Ok(format!("{{\"packets\":{packets},\"lengths\":{lengths}}}"))
 }
 
 /// What the flows say together. A packet in the wrong flow shows in the sum of squares.
