@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
 mod columns;
+mod cut;
 mod question;
 mod report;
 mod rpc;
@@ -18,6 +19,7 @@ use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use columns::ColumnsArgs;
+pub(crate) use cut::CutArgs;
 pub(crate) use question::QuestionArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
@@ -40,6 +42,7 @@ Examples:
   bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
   bytewright packets trace.pcap.gz --parquet packets.parquet
   tcpdump -i any -w - | bytewright packets - --limit 100
+  bytewright cut monday.pcap.gz tuesday.pcap.gz --filter 'port 53' -o dns.pcapng.zst
   bytewright info *.pcap.gz --json
   bytewright report trace.pcap.gz -o report.html
   bytewright table get users.bwt alice
@@ -73,6 +76,7 @@ pub(crate) enum Command {
     Flows(FlowsArgs),
     Rpc(rpc::RpcArgs),
     Packets(PacketsArgs),
+    Cut(cut::CutArgs),
     Info(InfoArgs),
     Report(report::ReportArgs),
     Table(table::TableArgs),

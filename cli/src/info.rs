@@ -113,7 +113,8 @@ fn interface_text(interface: &Interface) -> String {
         0 => "not cut".to_owned(),
         snaplen => format!("cut at {snaplen} bytes"),
     };
-    format!("{link_type}, {cut}, times in {}", &interface.clock.unit.to_string())
+    let name = interface.name.as_ref().map_or(String::new(), |name| format!(", named {name}"));
+    format!("{link_type}, {cut}, times in {}{name}", &interface.clock.unit.to_string())
 }
 
 /// The unit of an interface's times, as a power in seconds or under its own name.

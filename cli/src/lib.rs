@@ -6,6 +6,7 @@
 mod args;
 mod columns;
 mod completions;
+mod cut;
 mod flows;
 mod info;
 mod json;
@@ -78,6 +79,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Flows(args)) => flows::run(args, session),
         Some(Command::Packets(args)) => packets::run(args, session),
         Some(Command::Rpc(args)) => rpc::run(args, session),
+        Some(Command::Cut(args)) => cut::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
         Some(Command::Report(args)) => report::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),

@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
-    ("export", &["batch", "files", "panics", "error"]),
+    ("export", &["capture", "stream", "batch", "files", "panics", "error"]),
     ("query", &["batch", "error"]),
     ("table", &["files", "heap", "batch", "wire", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
@@ -38,8 +38,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "scan",
         &[
-            "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "stream",
-            "batch", "wire", "workers", "error",
+            "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "export",
+            "query", "stream", "batch", "wire", "workers", "error",
         ],
     ),
     ("report", &["scan", "query", "rpc", "flow", "packet", "files", "batch", "error"]),

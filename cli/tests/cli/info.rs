@@ -89,7 +89,7 @@ fn every_interface_of_a_pcapng_file_is_listed() {
         "  format       pcapng 1.0, little-endian",
         "  link type    ETHERNET (1): 86 packets",
         "  link type    RAW (101): 36 packets",
-        "  interface 1  RAW (101), cut at 262144 bytes, times in ns",
+        "  interface 1  RAW (101), cut at 262144 bytes, times in ns, named gre1",
     ] {
         assert!(stdout.lines().any(|found| found == line), "{line:?} in {stdout}");
     }

@@ -6,6 +6,7 @@
 
 mod capture;
 mod command;
+mod cut;
 mod flows;
 mod info;
 mod jobs;

@@ -1,10 +1,15 @@
-//! Capture files, pcap and pcapng, taken apart into records without any I/O: the caller shows the
-//! bytes it has, the [`Decoder`] says what they hold or how many it needs.
+//! Capture files, pcap and pcapng, taken apart into records and put together again without any I/O: the caller shows the
+//! bytes it has, the [`Decoder`] says what they hold or how many it needs. An [`Encoder`] makes the bytes of a new one.
 //!
 //! It is not a protocol decoder: what is inside a record is for [`packet`](crate::packet).
 
+mod encoder;
+mod origin;
 mod pcap;
 mod pcapng;
+
+pub use encoder::{Encoder, Frame};
+pub use origin::{BlockOption, BlockOptions, Origin, Stamp};
 
 use crate::wire::Endian;
 use crate::{Error, ErrorKind, Result};
@@ -72,8 +77,10 @@ impl Format {
 }
 
 /// Where frames were captured: pcapng names several, pcap has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
+    /// Its name, where the file says it; at most 255 bytes of it.
+    pub name: Option<Box<str>>,
     /// Link-layer type of its frames.
     pub link_type: u16,
     /// Bytes at which its frames are cut, 0 for no cut.
@@ -238,6 +245,24 @@ impl Decoder {
                 Ok(step)
             }
             Err(error) => Err(error.at(self.offset)),
+        }
+    }
+
+    /// What the record says beside its frame whose bytes `raw` [`Decoder::step`] has just taken.
+    pub fn origin<'a>(&self, raw: &'a [u8]) -> Origin<'a> {
+        match &self.state {
+            State::Pcapng(pcapng) => origin::of_pcapng(raw, pcapng.endian),
+            State::Pcap(pcap) => origin::of_pcap(raw, pcap.endian),
+            State::Start => origin::of_pcap(&[], Endian::Little),
+        }
+    }
+
+    /// The interface that the block describes over which [`Decoder::step`] has just gone, with its options; none where it
+    /// is another block.
+    pub fn described<'a>(&self, raw: &'a [u8]) -> Option<(&Interface, BlockOptions<'a>)> {
+        match &self.state {
+            State::Pcapng(pcapng) => pcapng.described(raw),
+            State::Pcap(_) | State::Start => None,
         }
     }
 

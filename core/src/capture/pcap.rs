@@ -91,14 +91,14 @@ impl Pcap {
             Fraction::Microseconds => (Clock::MICROSECONDS, 1_000_000, 1000),
             Fraction::Nanoseconds => (Clock::NANOSECONDS, 1_000_000_000, 1),
         };
-        let interface = Interface { link_type, snaplen, clock };
+        let interface = Interface { name: None, link_type, snaplen, clock };
         Ok(Pcap {
             endian,
             version,
+            caplen_max: interface.caplen_max(),
             interface,
             layout,
             swapped_lengths: version < LENGTHS_IN_ORDER_SINCE,
-            caplen_max: interface.caplen_max(),
             units_per_second,
             unit_ns,
         })

@@ -4,6 +4,7 @@
 //! block   type u32 | total length u32 | body, padded to 4 bytes | total length u32
 //! ```
 
+use super::origin::BlockOptions;
 use super::{Clock, ClockUnit, Interface, Record, Step, unexpected};
 use crate::wire::{Endian, Reader};
 use crate::{Error, Result};
@@ -20,14 +21,14 @@ const BLOCK_LEN_MAX: u32 = 16 << 20;
 const INTERFACES_MAX: usize = 65_536;
 
 /// Block types that are read; all others are stepped over.
-mod block {
-    pub(super) const INTERFACE: u32 = 1;
+pub(super) mod block {
+    pub(in crate::capture) const INTERFACE: u32 = 1;
     /// Obsolete, still found in old files.
-    pub(super) const PACKET: u32 = 2;
-    pub(super) const SIMPLE_PACKET: u32 = 3;
-    pub(super) const ENHANCED_PACKET: u32 = 6;
+    pub(in crate::capture) const PACKET: u32 = 2;
+    pub(in crate::capture) const SIMPLE_PACKET: u32 = 3;
+    pub(in crate::capture) const ENHANCED_PACKET: u32 = 6;
     /// The same in both byte orders.
-    pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+    pub(in crate::capture) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 }
 
 /// Whether a file that begins with `magic` is a pcapng file.
@@ -177,9 +178,9 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Link type, reserved, snaplen, then options, of which two tell the clock.
+    /// Link type, reserved, snaplen, then options, of which one is the name and two tell the clock.
     fn interface(&mut self, mut body: Reader<'_>) -> Result<()> {
-        const END_OF_OPTIONS: u16 = 0;
+        const NAME: u16 = 2;
         const TIME_RESOLUTION: u16 = 9;
         const TIME_OFFSET: u16 = 14;
         if self.interfaces.len() == INTERFACES_MAX {
@@ -189,12 +190,10 @@ impl Pcapng {
         let link_type = body.u16(self.endian).unwrap_or_default();
         body.take(2);
         let snaplen = body.u32(self.endian).unwrap_or_default();
-        let mut clock = Clock::MICROSECONDS;
-        while let (Some(code), Some(len)) = (body.u16(self.endian), body.u16(self.endian)) {
-            let Some(value) = body.take(len.into()) else { break };
-            body.take(padded(len.into()) as usize - usize::from(len));
-            match (code, value) {
-                (END_OF_OPTIONS, _) => break,
+        let (mut name, mut clock) = (None, Clock::MICROSECONDS);
+        for option in BlockOptions::new(body.rest(), self.endian) {
+            match (option.code, option.value) {
+                (NAME, value) => name = Some(name_of(value)),
                 (TIME_RESOLUTION, [bits, ..]) if bits & 0x80 != 0 => {
                     clock.unit = ClockUnit::Binary(bits & 0x7f);
                 }
@@ -206,8 +205,18 @@ impl Pcapng {
                 _ => {}
             }
         }
-        self.interfaces.push(Interface { link_type, snaplen, clock });
+        self.interfaces.push(Interface { name, link_type, snaplen, clock });
         Ok(())
+    }
+
+    /// The interface that a block describes, which is the last one, and the options of the block.
+    pub(super) fn described<'a>(&self, raw: &'a [u8]) -> Option<(&Interface, BlockOptions<'a>)> {
+        const FIXED_LEN: usize = HEADER_LEN + 8;
+        if Reader::new(raw).u32(self.endian) != Some(block::INTERFACE) {
+            return None;
+        }
+        let options = raw.get(FIXED_LEN..raw.len().checked_sub(TRAILER_LEN)?)?;
+        Some((self.interfaces.last()?, BlockOptions::new(options, self.endian)))
     }
 
     /// Interface, time (high and low word), captured length, length on the wire, bytes, options.
@@ -273,7 +282,14 @@ impl Pcapng {
     }
 }
 
+/// A name as text, of which so much is kept that any number of interfaces fits into memory.
+fn name_of(bytes: &[u8]) -> Box<str> {
+    const NAME_MAX: usize = 255;
+    let bytes = bytes.get(..NAME_MAX).unwrap_or(bytes);
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').into()
+}
+
 /// A length rounded up to the 4 bytes that everything in a block is padded to.
-fn padded(len: u32) -> u32 {
+pub(super) fn padded(len: u32) -> u32 {
     len.next_multiple_of(4)
 }

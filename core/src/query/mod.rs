@@ -14,3 +14,4 @@ pub use condition::Condition;
 pub use groups::{GROUPS_MAX, GroupBy, Groups};
 pub use literal::interval;
 pub use time_bins::TimeBins;
+pub use literal::{interval, time};

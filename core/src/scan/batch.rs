@@ -1,6 +1,6 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
-use super::records::Sink;
+use super::records::{Place, Sink};
 use crate::capture::Record;
 use crate::packet::Packet;
 
@@ -94,6 +94,13 @@ impl FrameBatch {
         std::mem::take(&mut self.bytes)
     }
 
+    /// The bytes of the packet that was added last are those of `record` in `view`.
+    #[inline(always)]
+    pub(super) fn add_start(&mut self, record: &Record<'_>, view: &[u8]) {
+        let start = record.captured.as_ptr().addr() - view.as_ptr().addr();
+        self.starts.push(start as u32);
+    }
+
     /// Takes the bytes that the packets were found in; the view began `base` bytes into them.
     pub(super) fn keep(&mut self, bytes: Vec<u8>, base: usize) {
         self.bytes = bytes;
@@ -110,9 +117,8 @@ impl Sink for FrameBatch {
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool {
-        let start = record.captured.as_ptr().addr() - view.as_ptr().addr();
-        self.starts.push(start as u32);
+    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
+        self.add_start(record, place.view);
         true
     }
 }

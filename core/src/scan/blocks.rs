@@ -397,7 +397,7 @@ fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptio
         };
         if filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record))? {
             decode(&record, number, options, batch.place());
-            batch.placed(&record, bytes);
+            batch.add_start(&record, bytes);
         }
     }
     Ok(())

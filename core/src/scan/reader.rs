@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::blocks;
-use super::records::{CaptureFacts, Pass, RecordSource, Sink, StreamRecords};
+use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
 use super::{Filter, FrameBatch};
-use crate::Result;
 use crate::capture::{Decoder, Record};
 use crate::packet::{Columns, DecodeOptions, Packet};
 use crate::stream::{ByteStream, Cancel, StreamOptions};
+use crate::{Error, Result};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
 const BLOCK_PACKETS: usize = 128;
@@ -218,6 +218,14 @@ impl CaptureReader {
         }
     }
 
+    /// The records of the capture, to be decoded on this thread; itself where they come decoded.
+    pub(super) fn into_records(self) -> Result<Box<StreamRecords>> {
+        match self.source {
+            Source::Stream(records) => Ok(records),
+            Source::Batches(_) => Err(Error::internal("a capture that is read on other threads")),
+        }
+    }
+
     /// Where packets come from, with the threads started that may decode them.
     fn source(&mut self) -> &mut Source {
         let jobs = std::mem::replace(&mut self.jobs, 1);
@@ -337,7 +345,7 @@ impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, _: &[u8]) -> bool {
+    fn placed(&mut self, record: &Record<'_>, _: Place<'_>) -> bool {
         (self.each)(&self.packet, record.captured)
     }
 }
@@ -357,7 +365,7 @@ impl Sink for Block {
     }
 
     #[inline(always)]
-    fn placed(&mut self, _: &Record<'_>, _: &[u8]) -> bool {
+    fn placed(&mut self, _: &Record<'_>, _: Place<'_>) -> bool {
         self.packets.len() < self.room
     }
 }

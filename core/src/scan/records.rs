@@ -103,6 +103,7 @@ impl StreamRecords {
             let rest = view.get(at..).unwrap_or_default();
             match self.decoder.step(rest, at_end) {
                 Ok(Step::Record { record, consumed }) => {
+                    let place = Place { decoder: &self.decoder, view, start: at, consumed };
                     at += consumed;
                     self.number += 1;
                     match self.filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record)) {
@@ -111,11 +112,18 @@ impl StreamRecords {
                         Err(error) => break Err(error),
                     }
                     decode(&record, self.number, self.decode, sink.place());
-                    if !sink.placed(&record, view) {
+                    if !sink.placed(&record, place) {
                         break Ok(Pass::Enough);
                     }
                 }
-                Ok(Step::Skip(count)) if count <= rest.len() as u64 => at += count as usize,
+                Ok(Step::Skip(count)) if count <= rest.len() as u64 => {
+                    let place =
+                        Place { decoder: &self.decoder, view, start: at, consumed: count as usize };
+                    at += count as usize;
+                    if !sink.stepped_over(place) {
+                        break Ok(Pass::Enough);
+                    }
+                }
                 Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
                 Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
                 Ok(Step::End) => break Ok(Pass::End),
@@ -185,9 +193,34 @@ pub(super) trait Sink {
     /// The place of the next packet.
     fn place(&mut self) -> &mut Packet;
 
-    /// The packet of `record` is in its place, its bytes in `view`; says whether the next one is
+    /// The packet of `record` is in its place, its bytes at `place`; says whether the next one is
     /// wanted.
-    fn placed(&mut self, record: &Record<'_>, view: &[u8]) -> bool;
+    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool;
+
+    /// What is at `place` holds no packet; says whether the next one is wanted.
+    #[inline(always)]
+    fn stepped_over(&mut self, place: Place<'_>) -> bool {
+        let _ = place;
+        true
+    }
+}
+
+/// Where in the bytes in view something was found.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'v> {
+    /// Who found it, just now.
+    pub(super) decoder: &'v Decoder,
+    pub(super) view: &'v [u8],
+    /// Where in the view it begins, and how many bytes it has there.
+    pub(super) start: usize,
+    pub(super) consumed: usize,
+}
+
+impl<'v> Place<'v> {
+    /// Its bytes as they stand in the file.
+    pub(super) fn raw(&self) -> &'v [u8] {
+        self.view.get(self.start..self.start + self.consumed).unwrap_or_default()
+    }
 }
 
 /// Decodes the packet that a record holds into its place.

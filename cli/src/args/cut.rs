@@ -1,0 +1,50 @@
+//! What `cut` is told.
+
+use std::path::PathBuf;
+
+use bytewright::query;
+use clap::Args as ArgGroup;
+
+use super::Selection;
+
+/// Write packets of captures to a new capture, in the order of their times.
+///
+/// Interfaces, times, comments and link types stay as they are; pcap, which has no comments, holds one link type only.
+/// Each capture is read in its own order: a packet that comes late in it is written where it is found.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct CutArgs {
+    /// Captures; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The capture to write: a name that ends in .pcap or .pcapng, with .gz or .zst behind it to compress it. It has its
+    /// name when it is whole, and replaces the one that has it. `-` writes pcapng to standard output as packets come.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// Take only packets that hold this condition, such as 'dst_port == 443 and length > 1e3' or 'src_ip in 10.0.0.0/8'.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// Take only packets of this time or later, such as 2026-11-21T10:00Z.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) from_time: Option<i64>,
+
+    /// Take only packets before this time.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) to_time: Option<i64>,
+
+    /// Keep at most so many bytes of each packet.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) snaplen: Option<u32>,
+}
+
+/// Nanoseconds since 1970.
+fn time(text: &str) -> Result<i64, String> {
+    query::time(text).ok_or_else(|| {
+        "expected a time, such as 2026-11-21T10:00Z, or nanoseconds since 1970".to_owned()
+    })
+}

@@ -1,0 +1,80 @@
+//! `bytewright cut`: packets of captures in a new capture.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use bytewright::export::{CaptureFile, CaptureForm};
+use bytewright::packet::Field;
+use bytewright::query::Condition;
+use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, CutTotals, Needs, cut};
+use bytewright::{Error, ErrorKind, Result};
+
+use crate::args::{self, CutArgs, Jobs};
+use crate::packets::capture_options;
+use crate::session::Session;
+
+/// How people write standard output, and how errors call it.
+const STDOUT: (&str, &str) = ("-", "standard output");
+
+/// The system's number for a pipe that nobody reads any more.
+const EPIPE: i32 = 32;
+
+pub(crate) fn run(args: &CutArgs, session: &mut Session) -> io::Result<()> {
+    if args.output == Path::new(STDOUT.0) && session.output.is_terminal() {
+        let message = "expected a file or a pipe to write a capture to, found a terminal";
+        session.usage(&args::usage("cut", clap::error::ErrorKind::ValueValidation, message));
+        return Ok(());
+    }
+    let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
+    match write(args, &options, session) {
+        Ok(totals) => tell(&totals, session),
+        Err(error) if error.kind() == ErrorKind::Io(Some(EPIPE)) => {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        Err(error) => session.report(&error),
+    }
+}
+
+/// Writes the capture, all of it or nothing.
+fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Result<CutTotals> {
+    if args.output != Path::new(STDOUT.0) {
+        CaptureForm::of_name(&args.output)?;
+    }
+    let condition = args.condition.as_ref().map(|text| Condition::new(text, &Field::SCHEMA));
+    let cut_options = CutOptions {
+        from: args.from_time,
+        to: args.to_time,
+        condition: condition.transpose()?,
+        snaplen: args.snaplen,
+    };
+    session.progress.expect(&args.files);
+    let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);
+    let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
+    let mut file = create(&args.output)?;
+    let totals = cut(readers, &cut_options, &mut file)?;
+    file.finish()?;
+    Ok(totals)
+}
+
+fn create(path: &Path) -> Result<CaptureFile> {
+    if path != Path::new(STDOUT.0) {
+        return CaptureFile::create(path);
+    }
+    // Through the descriptor, because Rust's standard output looks for line ends.
+    let stdout = io::stdout().as_fd().try_clone_to_owned();
+    let stdout = stdout.map_err(|error| Error::io("open", &error).in_file(STDOUT.1))?;
+    CaptureFile::to_stream(CaptureForm::PCAPNG, Box::new(File::from(stdout)), STDOUT.1)
+}
+
+/// Tells what is not as it was to be expected.
+fn tell(totals: &CutTotals, session: &mut Session) -> io::Result<()> {
+    if totals.late > 0 {
+        let count = totals.late;
+        session.complain(&format!(
+            "{count} packets are earlier than one before them: they come late in their own capture"
+        ));
+    }
+    totals.damage.iter().try_for_each(|error| session.report(error))
+}

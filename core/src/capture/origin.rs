@@ -1,0 +1,128 @@
+//! What a record of a file says beside its frame, for who writes it anew: its interface, its time as the file has it,
+//! its options.
+
+use super::pcapng::{block, padded};
+use crate::wire::{Endian, Reader};
+
+/// When a frame was captured, as its file says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamp {
+    /// Not at all.
+    Missing,
+    /// Nanoseconds since the epoch.
+    Nanoseconds(i64),
+    /// The two words of a pcap record; the second may be a second or more in a damaged file.
+    Words {
+        /// Seconds since the epoch.
+        seconds: u32,
+        /// Units of the file's clock.
+        fraction: u32,
+    },
+    /// Units of the interface's clock.
+    Units(u64),
+}
+
+/// Options of a block of pcapng, as they stand in the file.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockOptions<'a> {
+    bytes: &'a [u8],
+    endian: Endian,
+}
+
+/// One option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockOption<'a> {
+    /// What it is, which depends on the kind of block.
+    pub code: u16,
+    /// Its bytes; numbers in them have the byte order of the file.
+    pub value: &'a [u8],
+}
+
+/// What a record says beside its frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// Number of the interface in its section; 0 in pcap.
+    pub interface: u32,
+    /// Its time.
+    pub stamp: Stamp,
+    /// Comments, flags and the like.
+    pub options: BlockOptions<'a>,
+}
+
+impl<'a> BlockOptions<'a> {
+    /// No options.
+    pub const NONE: BlockOptions<'static> = BlockOptions { bytes: &[], endian: Endian::Little };
+
+    /// Options whose numbers have that byte order.
+    pub(super) fn new(bytes: &'a [u8], endian: Endian) -> Self {
+        BlockOptions { bytes, endian }
+    }
+
+    /// The bytes as they stand in the file.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The same options over a copy of their bytes.
+    #[must_use]
+    pub fn over<'b>(&self, bytes: &'b [u8]) -> BlockOptions<'b> {
+        BlockOptions { bytes, endian: self.endian }
+    }
+
+    /// Byte order of the numbers in them.
+    pub(super) fn endian(&self) -> Endian {
+        self.endian
+    }
+}
+
+impl<'a> Iterator for BlockOptions<'a> {
+    type Item = BlockOption<'a>;
+
+    /// The next option; none at the end, or where what follows is none.
+    fn next(&mut self) -> Option<BlockOption<'a>> {
+        const END: u16 = 0;
+        let mut rest = Reader::new(self.bytes);
+        let (code, len) = (rest.u16(self.endian)?, rest.u16(self.endian)?);
+        let value = rest.take(len.into()).filter(|_| code != END)?;
+        rest.take(padded(len.into()) as usize - usize::from(len));
+        self.bytes = rest.rest();
+        Some(BlockOption { code, value })
+    }
+}
+
+/// What the record says that the bytes `raw` of a pcap file are.
+pub(super) fn of_pcap(raw: &[u8], endian: Endian) -> Origin<'static> {
+    let mut words = Reader::new(raw);
+    let (seconds, fraction) =
+        (words.u32(endian).unwrap_or_default(), words.u32(endian).unwrap_or_default());
+    let stamp = Stamp::Words { seconds, fraction };
+    Origin { interface: 0, stamp, options: BlockOptions::NONE }
+}
+
+/// What the block with a packet says that the bytes `raw` of a pcapng file are.
+pub(super) fn of_pcapng(raw: &[u8], endian: Endian) -> Origin<'_> {
+    const FRAMING: usize = 8;
+    let mut body = Reader::new(raw.get(..raw.len().saturating_sub(4)).unwrap_or_default());
+    let kind = body.u32(endian).unwrap_or_default();
+    body.take(FRAMING - 4);
+    let interface = match kind {
+        block::ENHANCED_PACKET => body.u32(endian),
+        block::PACKET => {
+            let number = body.u16(endian).map(u32::from);
+            body.take(2);
+            number
+        }
+        _ => {
+            return Origin { interface: 0, stamp: Stamp::Missing, options: BlockOptions::NONE };
+        }
+    };
+    let mut word = || body.u32(endian).unwrap_or_default();
+    let (high, low, caplen) = (word(), word(), word());
+    word();
+    body.take(padded(caplen) as usize);
+    Origin {
+        interface: interface.unwrap_or_default(),
+        stamp: Stamp::Units(u64::from(high) << 32 | u64::from(low)),
+        options: BlockOptions::new(body.rest(), endian),
+    }
+}

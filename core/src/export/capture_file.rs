@@ -1,0 +1,260 @@
+//! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::compressor::Compressor;
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::files::FileWriter;
+use crate::stream::Compression;
+use crate::{Error, ErrorKind, Result};
+
+/// Bytes of the capture that are gathered before they go on.
+const GATHERED: usize = 256 << 10;
+
+/// How a capture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaptureForm {
+    /// pcap or pcapng.
+    pub format: Format,
+    /// What it is compressed with.
+    pub compression: Compression,
+}
+
+impl CaptureForm {
+    /// pcapng, not compressed: what goes to a pipe that has no name.
+    pub const PCAPNG: CaptureForm =
+        CaptureForm { format: Format::Pcapng, compression: Compression::None };
+
+    /// What the name of a file asks for: `.pcap` or `.pcapng`, with `.gz` or `.zst` behind it or not.
+    ///
+    /// # Errors
+    /// `Argument` for any other name.
+    pub fn of_name(path: &Path) -> Result<Self> {
+        let name = path.to_string_lossy();
+        let (stem, compression) = match () {
+            () if name.ends_with(".gz") => (&name[..name.len() - 3], Compression::Gzip),
+            () if name.ends_with(".zst") => (&name[..name.len() - 4], Compression::Zstd),
+            () => (&*name, Compression::None),
+        };
+        let format = match () {
+            () if stem.ends_with(".pcap") => Format::Pcap,
+            () if stem.ends_with(".pcapng") => Format::Pcapng,
+            () => {
+                let message = "expected the name of a capture to write, which ends in .pcap or .pcapng, with .gz or \
+                               .zst behind it to compress it";
+                return Err(Error::new(ErrorKind::Argument, message).in_file(&name));
+            }
+        };
+        Ok(CaptureForm { format, compression })
+    }
+}
+
+/// A capture that is written, packet by packet.
+///
+/// ```
+/// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Frame, Stamp};
+/// use bytewright::export::CaptureFile;
+/// # fn main() -> bytewright::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng.gz", std::process::id()));
+/// let mut file = CaptureFile::create(&path)?;
+/// file.packet(Some(1_700_000_000_000_000_000), 60, 1, b"\x02 the first bytes of a frame")?;
+/// file.finish()?;
+/// # std::fs::remove_file(path).ok();
+/// # Ok(())
+/// # }
+/// ```
+pub struct CaptureFile {
+    encoder: Encoder,
+    compressor: Compressor,
+    /// Bytes of the capture, and the same compressed.
+    gathered: Vec<u8>,
+    packed: Vec<u8>,
+    /// Whether the compressor may hold bytes back.
+    holds_back: bool,
+    output: Output,
+    name: String,
+    /// The interfaces of packets that name none, one for each link type.
+    plain: Vec<(u16, u32)>,
+    /// What every call answers from now on.
+    failure: Option<Error>,
+}
+
+/// Where bytes go.
+enum Output {
+    File(FileWriter),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl CaptureFile {
+    /// Writes a capture that takes the place of the file at `path` when [`CaptureFile::finish`] is called, in the form
+    /// that the name asks for. What is there and no regular file, such as a named pipe, is written as packets come.
+    ///
+    /// # Errors
+    /// Those of [`CaptureForm::of_name`]; `Io` where no file can be made there.
+    pub fn create(path: &Path) -> Result<Self> {
+        let form = CaptureForm::of_name(path)?;
+        let name = path.to_string_lossy();
+        let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let output = match is_pipe {
+            true => {
+                let opened = std::fs::OpenOptions::new().write(true).open(path);
+                let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
+                Output::Stream(Box::new(pipe))
+            }
+            false => Output::File(FileWriter::replace(path)?),
+        };
+        Self::new(form, output, &name)
+    }
+
+    /// Writes a capture to a stream, as packets come; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// `Internal` where the compressor cannot be set up.
+    pub fn to_stream(form: CaptureForm, stream: Box<dyn Write + Send>, name: &str) -> Result<Self> {
+        Self::new(form, Output::Stream(stream), name)
+    }
+
+    fn new(form: CaptureForm, output: Output, name: &str) -> Result<Self> {
+        Ok(CaptureFile {
+            encoder: Encoder::new(form.format),
+            compressor: Compressor::new(form.compression)?,
+            gathered: Vec::with_capacity(GATHERED + GATHERED / 4),
+            packed: Vec::new(),
+            holds_back: false,
+            output,
+            name: name.to_owned(),
+            plain: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Its format.
+    pub fn format(&self) -> Format {
+        self.encoder.format()
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// As [`Encoder::like`].
+    pub fn like(&mut self, interface: &Interface) {
+        self.encoder.like(interface);
+    }
+
+    /// Describes an interface, as [`Encoder::interface`] does.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::interface`].
+    pub fn interface(
+        &mut self,
+        interface: &Interface,
+        options: Option<BlockOptions<'_>>,
+    ) -> Result<u32> {
+        let described = self.encoder.interface(&mut self.gathered, interface, options);
+        described.map_err(|error| error.in_file(&self.name))
+    }
+
+    /// Appends a frame of an interface that was described.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::frame`]; what the system did not take, which comes again from then on.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
+            return Err(error.in_file(&self.name));
+        }
+        if self.gathered.len() < GATHERED { Ok(()) } else { self.write_gathered() }
+    }
+
+    /// Appends a packet by its time in nanoseconds since 1970, its bytes on the wire, its link type (LINKTYPE_ number, 1
+    /// Ethernet) and the bytes that were captured.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub fn packet(
+        &mut self,
+        ts: Option<i64>,
+        length: u32,
+        link_type: u16,
+        captured: &[u8],
+    ) -> Result<()> {
+        let interface = match self.plain.iter().find(|(known, _)| *known == link_type) {
+            Some((_, number)) => *number,
+            None => {
+                let clock = Clock::NANOSECONDS;
+                let new = Interface { name: None, link_type, snaplen: 0, clock };
+                let number = self.interface(&new, None)?;
+                self.plain.push((link_type, number));
+                number
+            }
+        };
+        let stamp = ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
+        let options = BlockOptions::NONE;
+        self.frame(&Frame { interface, stamp, ts, length, captured, options })
+    }
+
+    /// Hands on what is gathered, so that whoever reads a pipe has it.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub fn flush(&mut self) -> Result<()> {
+        if self.gathered.is_empty() && !self.holds_back {
+            return Ok(());
+        }
+        self.attempt(|file| {
+            file.holds_back = false;
+            file.compressor.push(&mut file.gathered, &mut file.packed)?;
+            file.compressor.flush(&mut file.packed)?;
+            file.write_packed()
+        })
+    }
+
+    /// Writes what is left. A file has its name now, once it would survive a power cut.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub fn finish(mut self) -> Result<()> {
+        self.encoder.finish(&mut self.gathered);
+        self.attempt(|file| {
+            file.compressor.push(&mut file.gathered, &mut file.packed)?;
+            file.compressor.finish(&mut file.packed)?;
+            file.write_packed()?;
+            match &mut file.output {
+                Output::File(writer) => writer.finish(),
+                Output::Stream(_) => Ok(()),
+            }
+        })
+    }
+
+    fn write_gathered(&mut self) -> Result<()> {
+        self.attempt(|file| {
+            file.holds_back = true;
+            file.compressor.push(&mut file.gathered, &mut file.packed)?;
+            if file.packed.len() < GATHERED { Ok(()) } else { file.write_packed() }
+        })
+    }
+
+    fn write_packed(&mut self) -> Result<()> {
+        match &mut self.output {
+            Output::File(writer) => writer.write(&mut self.packed),
+            Output::Stream(stream) => {
+                let written = stream.write_all(&self.packed).and_then(|()| stream.flush());
+                self.packed.clear();
+                written.map_err(|error: io::Error| Error::io("write", &error).in_file(&self.name))
+            }
+        }
+    }
+
+    /// Does `work`, unless something failed before.
+    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let outcome = work(self);
+        self.failure = outcome.as_ref().err().cloned();
+        outcome
+    }
+}
