@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytewright::packet::FlowSelector;
 use bytewright::stream::InflateChoice;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -118,7 +119,7 @@ pub(crate) struct FlowsArgs {
 
     /// Print the flows of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "filter", "inner", "idle_timeout"])]
+    #[arg(conflicts_with_all = ["files", "into", "filter", "flow", "inner", "idle_timeout"])]
     #[arg(conflicts_with_all = ["active_timeout", "max_flows", "jobs"])]
     pub(crate) from: Option<PathBuf>,
 
@@ -205,6 +206,11 @@ pub(crate) struct Selection {
     pub(crate) filter: Option<String>,
 
     /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
+    /// Take only packets of this flow, either way: a Community ID, or ends such as 10.0.0.1:5000-10.0.0.2:443.
+    #[arg(long, value_name = "FLOW", value_parser = flow)]
+    pub(crate) flow: Option<FlowSelector>,
+
+    /// Look inside GRE, IPIP, 6in4, VXLAN, GENEVE and GTP-U tunnels.
     #[arg(long)]
     pub(crate) inner: bool,
 }
@@ -290,6 +296,11 @@ impl From<Inflate> for InflateChoice {
             Inflate::IsaL => InflateChoice::Isal,
         }
     }
+}
+
+/// A conversation.
+fn flow(text: &str) -> Result<FlowSelector, String> {
+    text.parse().map_err(|error: bytewright::Error| error.message().to_owned())
 }
 
 /// Seconds, whole or not.

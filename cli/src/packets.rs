@@ -180,6 +180,7 @@ pub(crate) fn capture_options(
     Ok(Some(CaptureOptions {
         decode: DecodeOptions { inner: selection.inner },
         filter: selection.filter.clone(),
+        flow: selection.flow.clone(),
         stream: session.stream_options(),
     }))
 }

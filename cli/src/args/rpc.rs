@@ -35,7 +35,7 @@ pub(crate) struct RpcArgs {
 
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "inner", "jobs", "condition"])]
+    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "flow", "inner", "jobs", "condition"])]
     pub(crate) from: Option<PathBuf>,
 
     /// Print each call instead of the sums, as it is over.

@@ -122,3 +122,31 @@ fn a_reader_that_wants_no_more_ends_the_command_as_a_pipe_does() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(141), &b""[..]));
 }
+
+#[test]
+fn one_flow_is_taken_by_its_ends_or_its_community_id_whichever_way_its_packets_go() {
+    let folder = folder();
+    let lengths = |args: &[&str]| {
+        let args = [&["packets", "mixed.pcap", "--csv", "--fields", "length"], args].concat();
+        folder.run(&args).stdout_of_success().lines().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(lengths(&["--flow", "10.0.0.2:53-10.0.0.1:5000"]), "72 142");
+    assert_eq!(lengths(&["--flow", "10.0.0.2-10.0.0.3"]), "54");
+    assert_eq!(lengths(&["--flow", "10.0.0.2-10.0.0.3", "--filter", "udp"]), "");
+    let flows = folder.run(&["flows", "mixed.pcap", "--csv", "--top", "1", "--by", "packets"]);
+    let flows = flows.stdout_of_success();
+    let id = flows.split([',', '\n']).find(|value| value.starts_with("1:")).unwrap();
+    assert_eq!(lengths(&["--flow", id]), "72 142");
+    folder.run(&["cut", "mixed.pcap", "--flow", id, "-o", "flow.pcap"]).stdout_of_success();
+    let found = folder.run(&["packets", "flow.pcap", "--csv", "--fields", "length"]);
+    assert_eq!(found.stdout_of_success(), "length\n72\n142\n");
+    let outcome = folder.run(&["rpc", "mixed.pcap", "--calls", "--flow", id]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let outcome = folder.run(&["packets", "mixed.pcap", "--flow", "10.0.0.2"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.contains("expected a flow, which is a Community ID"),
+        "{}",
+        outcome.stderr
+    );
+}

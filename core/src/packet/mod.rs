@@ -9,6 +9,7 @@ mod community_id;
 mod fast_path;
 mod field;
 mod flow_key;
+mod flow_selector;
 mod link;
 mod net;
 mod status;
@@ -19,6 +20,7 @@ pub use columns::Columns;
 pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
 pub(crate) use flow_key::{Address, Key, proto};
+pub use flow_selector::FlowSelector;
 pub use link::LinkType;
 pub use status::Status;
 

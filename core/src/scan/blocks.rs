@@ -7,7 +7,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block, decode};
-use super::{Filter, FrameBatch};
+use super::selection::Selection;
+use super::{CaptureOptions, FrameBatch};
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::DecodeOptions;
 use crate::stream::Source;
@@ -26,7 +27,7 @@ const BLOCKS_PER_JOB: usize = 2;
 /// Starts `jobs` threads that decode what `records` has not read yet; none where that cannot be done side by side.
 pub(super) fn start(
     records: &StreamRecords,
-    filter: Option<&str>,
+    options: &CaptureOptions,
     jobs: usize,
 ) -> Option<Box<dyn RecordSource>> {
     let stream = &records.stream;
@@ -35,7 +36,7 @@ pub(super) fn start(
         return None;
     }
     let count = jobs * BLOCKS_PER_JOB;
-    let kits = (0..count).map(|_| Kit::new(records, filter)).collect::<Option<Vec<_>>>()?;
+    let kits = (0..count).map(|_| Kit::new(records, options)).collect::<Option<Vec<_>>>()?;
     let workers = Workers::start(Limits { threads: jobs, tasks: count, weight: 1 }).ok()?;
     let link = Link {
         decoder: records.decoder.clone(),
@@ -79,7 +80,7 @@ struct About {
 /// What a thread needs for one block, and the memory of its results.
 struct Kit {
     source: Box<dyn Source>,
-    filter: Option<Filter>,
+    selection: Option<Selection>,
     batch: FrameBatch,
     records: Vec<Found>,
 }
@@ -98,11 +99,11 @@ struct End {
 }
 
 impl Kit {
-    fn new(records: &StreamRecords, filter: Option<&str>) -> Option<Self> {
+    fn new(records: &StreamRecords, options: &CaptureOptions) -> Option<Self> {
         let source = records.stream.another_source()?;
         // It was compiled before, and is again.
-        let filter = filter.map(Filter::new).transpose().ok()?;
-        Some(Kit { source, filter, batch: FrameBatch::new(), records: Vec::new() })
+        let selection = Selection::new(options).ok()?;
+        Some(Kit { source, selection, batch: FrameBatch::new(), records: Vec::new() })
     }
 }
 
@@ -257,7 +258,7 @@ fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
     kit.records.clear();
     let result = find_records(&mut link, &mut bytes, &mut kit);
     link.number += kit.records.len() as u64;
-    let (position, decoder) = (link.offset, kit.filter.is_some().then(|| link.decoder.clone()));
+    let (position, decoder) = (link.offset, kit.selection.is_some().then(|| link.decoder.clone()));
     let mut end = match result {
         None => {
             turn.hand_on(link);
@@ -383,9 +384,9 @@ fn end_in_skip(link: &mut Link, bytes: &Bytes) -> Error {
     cut_block(count, link.offset.saturating_sub(start)).at(start)
 }
 
-/// Decodes the records that the filter lets through.
+/// Decodes the records that are asked for.
 fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptions) -> Result<()> {
-    let Kit { filter, batch, records, .. } = kit;
+    let Kit { selection, batch, records, .. } = kit;
     for (found, number) in records.iter().zip(before + 1..) {
         let captured = bytes.get(found.start as usize..).unwrap_or_default();
         let record = Record {
@@ -395,7 +396,8 @@ fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptio
             link_type: found.link_type,
             captured: captured.get(..found.caplen as usize).unwrap_or_default(),
         };
-        if filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record))? {
+        let selection = selection.as_mut();
+        if selection.map_or(Ok(true), |selection| selection.matches(&record))? {
             decode(&record, number, options, batch.place());
             batch.add_start(&record, bytes);
         }

@@ -14,12 +14,12 @@ pub struct ContentId(pub [u8; 16]);
 pub(super) struct ContentHasher(Xxh3);
 
 impl ContentHasher {
-    /// A hasher for the packets that `filter` lets through, read with or without `inner` headers:
+    /// A hasher for the packets that `selection` lets through, read with or without `inner` headers:
     /// another choice is another content.
-    pub(super) fn new(filter: Option<&str>, inner: bool) -> Self {
+    pub(super) fn new(selection: Option<&str>, inner: bool) -> Self {
         let mut hash = Xxh3::new();
         hash.update(&[u8::from(inner)]);
-        hash.update(filter.unwrap_or_default().as_bytes());
+        hash.update(selection.unwrap_or_default().as_bytes());
         ContentHasher(hash)
     }
 

@@ -20,6 +20,7 @@ mod merges;
 mod messages;
 mod reader;
 mod records;
+mod selection;
 mod side_by_side;
 
 pub use ahead::{CapturesAhead, Needs};

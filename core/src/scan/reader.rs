@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use super::FrameBatch;
 use super::blocks;
 use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
-use super::{Filter, FrameBatch};
+use super::selection::Selection;
 use crate::capture::{Decoder, Record};
-use crate::packet::{Columns, DecodeOptions, Packet};
+use crate::packet::{Columns, DecodeOptions, FlowSelector, Packet};
 use crate::stream::{ByteStream, Cancel, StreamOptions};
 use crate::{Error, Result};
 
@@ -23,6 +24,8 @@ pub struct CaptureOptions {
     pub decode: DecodeOptions,
     /// A libpcap expression; frames that it does not match are left out.
     pub filter: Option<String>,
+    /// The one conversation whose packets are read; those of all others are left out, too.
+    pub flow: Option<FlowSelector>,
     /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
     /// as many threads beside the one that reads.
     pub stream: StreamOptions,
@@ -34,8 +37,7 @@ pub struct CaptureOptions {
 /// the same error, with file and offset.
 pub struct CaptureReader {
     source: Source,
-    decode: DecodeOptions,
-    filter: Option<String>,
+    options: CaptureOptions,
     cancel: Cancel,
     /// Threads that may decode, until they are started.
     jobs: usize,
@@ -71,25 +73,19 @@ impl CaptureReader {
     /// # Errors
     /// Those of [`Filter::new`].
     pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
-        let filter = options.filter.as_deref().map(Filter::new).transpose()?;
+        let selection = Selection::new(options)?;
         let (cancel, decode) = (stream.cancel(), options.decode);
         let records = StreamRecords {
             stream,
             decoder: Decoder::new(),
             decode,
-            filter,
+            selection,
             number: 0,
             skip: None,
             cut: None,
         };
-        let (filter, jobs) = (options.filter.clone(), options.stream.jobs);
-        Ok(CaptureReader {
-            source: Source::Stream(Box::new(records)),
-            decode,
-            filter,
-            cancel,
-            jobs,
-        })
+        let source = Source::Stream(Box::new(records));
+        Ok(CaptureReader { source, options: options.clone(), cancel, jobs: options.stream.jobs })
     }
 
     /// Reads a capture whose packets come decoded, as `options` say.
@@ -99,8 +95,7 @@ impl CaptureReader {
         cancel: Cancel,
     ) -> Self {
         let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
-        let (decode, filter) = (options.decode, options.filter.clone());
-        CaptureReader { source, decode, filter, cancel, jobs: 1 }
+        CaptureReader { source, options: options.clone(), cancel, jobs: 1 }
     }
 
     /// What is known of the capture beside its packets; all of it once it was read to the end.
@@ -126,12 +121,16 @@ impl CaptureReader {
 
     /// How headers are followed.
     pub fn decode_options(&self) -> DecodeOptions {
-        self.decode
+        self.options.decode
     }
 
-    /// The expression that packets have to match.
-    pub fn filter(&self) -> Option<&str> {
-        self.filter.as_deref()
+    /// What packets have to match, as text; none where all are read.
+    pub fn selection(&self) -> Option<String> {
+        let filter = self.options.filter.clone();
+        match &self.options.flow {
+            Some(flow) => Some(format!("{}\nflow {flow}", filter.unwrap_or_default())),
+            None => filter,
+        }
     }
 
     /// Reads the header of the capture, unless that was done, and no packet.
@@ -231,7 +230,7 @@ impl CaptureReader {
         let jobs = std::mem::replace(&mut self.jobs, 1);
         if jobs > 1
             && let Source::Stream(records) = &mut self.source
-            && let Some(source) = blocks::start(records, self.filter.as_deref(), jobs)
+            && let Some(source) = blocks::start(records, &self.options, jobs)
         {
             self.source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         }

@@ -1,6 +1,7 @@
 //! The records of a capture out of a stream of bytes, decoded where they are asked for.
 
-use super::{Filter, FrameBatch};
+use super::FrameBatch;
+use super::selection::Selection;
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
 use crate::stream::{ByteStream, Compression};
@@ -46,7 +47,7 @@ pub(super) struct StreamRecords {
     pub(super) stream: ByteStream,
     pub(super) decoder: Decoder,
     pub(super) decode: DecodeOptions,
-    pub(super) filter: Option<Filter>,
+    pub(super) selection: Option<Selection>,
     /// Records so far.
     pub(super) number: u64,
     /// What is to be stepped over before the next record.
@@ -106,7 +107,8 @@ impl StreamRecords {
                     let place = Place { decoder: &self.decoder, view, start: at, consumed };
                     at += consumed;
                     self.number += 1;
-                    match self.filter.as_mut().map_or(Ok(true), |filter| filter.matches(&record)) {
+                    let selection = self.selection.as_mut();
+                    match selection.map_or(Ok(true), |selection| selection.matches(&record)) {
                         Ok(true) => {}
                         Ok(false) => continue,
                         Err(error) => break Err(error),
