@@ -205,12 +205,11 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "EXPR")]
     pub(crate) filter: Option<String>,
 
-    /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
     /// Take only packets of this flow, either way: a Community ID, or ends such as 10.0.0.1:5000-10.0.0.2:443.
     #[arg(long, value_name = "FLOW", value_parser = flow)]
     pub(crate) flow: Option<FlowSelector>,
 
-    /// Look inside GRE, IPIP, 6in4, VXLAN, GENEVE and GTP-U tunnels.
+    /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
     #[arg(long)]
     pub(crate) inner: bool,
 }

@@ -12,6 +12,5 @@ mod time_bins;
 
 pub use condition::Condition;
 pub use groups::{GROUPS_MAX, GroupBy, Groups};
-pub use literal::interval;
-pub use time_bins::TimeBins;
 pub use literal::{interval, time};
+pub use time_bins::TimeBins;
