@@ -163,6 +163,8 @@ impl Capture {
         let store = store.opened()?;
         self.start(1, move |mut reader, outlet| {
             let merge = scan::merge_flows(&mut reader, options, &store)?;
+            // Who has the item may close the store, and open its file again at once.
+            drop(store);
             outlet.send(Item::Merge(Box::new(merge)))
         })
     }
