@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
 use bytewright::packet::Field;
+use bytewright::report::ReportedField;
 use bytewright::rpc::{CallField, CarriedField, MethodField};
 use bytewright::scan::{CallMergeField, FlowMergeField, InfoField};
 use bytewright::table::StatField;
@@ -60,6 +61,10 @@ fn the_page_of_names_says_of_fields_what_their_schemas_say() {
         ("Fields of a method", expected("MethodField", MethodField::ALL, &MethodField::SCHEMA)),
         ("What `stat` says", expected("StatField", StatField::ALL, &StatField::SCHEMA)),
         ("What `info` says", expected("InfoField", InfoField::ALL, &InfoField::SCHEMA)),
+        (
+            "What a report says of a capture",
+            expected("ReportedField", ReportedField::ALL, &ReportedField::SCHEMA),
+        ),
         (
             "What a merge says",
             expected("FlowMergeField", FlowMergeField::ALL, &FlowMergeField::SCHEMA),

@@ -13,9 +13,10 @@ use std::sync::Arc;
 
 use bytewright::flow::FlowOptions;
 use bytewright::packet::{Field, Packet};
+use bytewright::report::{Report, ReportOptions};
 use bytewright::scan::{self, CaptureOptions, CaptureReader, FlowBatches};
 use bytewright::session::{
-    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, Pass,
+    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport, Pass,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -225,6 +226,44 @@ fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
     file.close(&Blocking).unwrap();
     assert_eq!(file.flows().err().unwrap().kind(), ErrorKind::Closed);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_store_that_is_closed_behind_a_merge_can_be_opened_at_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("merged-{}.bwt", std::process::id()));
+    for _ in 0..20 {
+        let store = FlowTableFile::open_to_count(&path).unwrap();
+        let capture = open(&sample("tunnels.pcap"));
+        let pass = capture.merge_flows(&store, FlowOptions::default()).unwrap();
+        let Some(Item::Merge(_)) = pass.next(&Blocking).unwrap() else { panic!() };
+        store.close(&Blocking).unwrap();
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_report_takes_one_capture_after_another_and_is_written_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let page = folder.join(format!("report-{}.html", std::process::id()));
+    let report = OpenReport::new(ReportOptions::default()).unwrap();
+    let paths = ["web.pcap.gz", "tunnels.pcap"].map(sample);
+    for path in &paths {
+        let pass = open(path).report(&report).unwrap();
+        let Some(Item::Reported(reported)) = pass.next(&Blocking).unwrap() else { panic!() };
+        assert_eq!(reported.packets, packets_of(path).len() as u64);
+        assert_eq!(reported.file, path.display().to_string());
+    }
+    report.write_to(&page).unwrap();
+    let mut twin = Report::new(ReportOptions::default()).unwrap();
+    for path in &paths {
+        twin.read(&mut read(path)).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), twin.finish());
+    assert_eq!(report.write_to(&page).unwrap_err().kind(), ErrorKind::Closed);
+    let none = Report::new(ReportOptions::default()).unwrap();
+    assert_eq!(none.write_to(&page).unwrap_err().kind(), ErrorKind::Argument);
+    std::fs::remove_file(&page).unwrap();
 }
 
 #[test]

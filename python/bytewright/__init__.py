@@ -9,7 +9,7 @@ Tables are dictionaries in a fraction of the memory, in memory or in a file that
 ('53', 2)
 
 Captures are read in one pass, as packets, flows and Thrift calls, one by one or as columns that pyarrow, pandas, polars and
-DuckDB take as they are: `Capture`, `packets`, `flows`, `calls`, `count_by` and `info`.
+DuckDB take as they are: `Capture`, `packets`, `flows`, `calls`, `count_by` and `info`; `report` makes a page of them to look at.
 
 Other binary files are read and written by values and records: `Reader` and `Writer`.
 
@@ -34,7 +34,7 @@ from ._errors import (
     MissingLibraryError,
     TruncatedError,
 )
-from .captures import Capture, calls, count_by, flows, info, packets
+from .captures import Capture, calls, count_by, flows, info, packets, report
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
@@ -84,4 +84,5 @@ __all__ = [
     "info",
     "packets",
     "pstore",
+    "report",
 ]

@@ -19,6 +19,7 @@ __all__ = [
     "Reader",
     "RecordIterator",
     "Records",
+    "Report",
     "Rows",
     "Scan",
     "Snapshot",
@@ -295,6 +296,12 @@ class Capture:
     def _merge_flows(
         self, store: FlowStore, idle_timeout: float | None, active_timeout: float | None, max_flows: int
     ) -> dict[str, Any]: ...
+    def _add_to_report(self, report: Report) -> dict[str, Any]: ...
+
+@final
+class Report:
+    def __new__(cls, title: str | None, filter: str | None) -> Report: ...
+    def write_to(self, path: str | PathLike[str]) -> None: ...
 
 @final
 class FlowStore:

@@ -139,6 +139,21 @@ def info(source, *, filter=None, inner=False, inflate="auto", jobs=None):
     return _opened(source, filter, inner, inflate, jobs).info()
 
 
+def report(*sources, into, title=None, filter=None, inner=False, inflate="auto", jobs=None):
+    """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
+    calls, damage.
+
+    A file that is there is replaced when the page is whole. The page is called `title`, or as the captures are. What became of
+    each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises `FormatError` or
+    `TruncatedError` where a source is no capture, and then writes no page.
+    """
+    page = _bytewright.Report(title, filter)
+    opened = (_opened(source, filter, inner, inflate, jobs) for source in _sources(sources))
+    reported = [capture._add_to_report(page) for capture in opened]
+    page.write_to(into)
+    return reported
+
+
 def _merged(sources, path, limits, options):
     store = _bytewright.FlowStore(path)
     try:

@@ -95,6 +95,15 @@ def count_by(
     inflate: _Inflate = "auto",
     jobs: int | None = None,
 ) -> dict[int | str | None, int]: ...
+def report(
+    *sources: _Sources,
+    into: _Path,
+    title: str | None = None,
+    filter: str | None = None,
+    inner: bool = False,
+    inflate: _Inflate = "auto",
+    jobs: int | None = None,
+) -> list[dict[str, Any]]: ...
 def info(
     source: _Source,
     *,

@@ -14,12 +14,12 @@ mod tops;
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::Result;
 use crate::files::FileWriter;
 use crate::flow::{FlowOptions, FlowTable};
 use crate::packet::{Packet, Status};
 use crate::rpc::{Rpc, RpcOptions};
 use crate::scan::{CaptureReader, damage_of};
+use crate::{Error, ErrorKind, Result};
 use calls::Calls;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
@@ -247,8 +247,12 @@ impl Report {
     /// Writes the page to the file at `path`, which has it wholly or is as it was.
     ///
     /// # Errors
-    /// Those of [`FileWriter::replace`], and of writing.
+    /// `Argument` where no capture was read; those of [`FileWriter::replace`], and of writing.
     pub fn write_to(self, path: &Path) -> Result<()> {
+        if self.captures_seen == 0 {
+            let message = "expected captures for a report, found none";
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
         let mut file = FileWriter::replace(path)?;
         file.write(&mut self.finish().into_bytes())?;
         file.finish()

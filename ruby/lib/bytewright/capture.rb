@@ -77,6 +77,26 @@ module Bytewright
         nil
       end
 
+      # Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports,
+      # Thrift calls, damage. A file that is there is replaced when the page is whole.
+      #
+      # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
+      # @param into [String, #to_path] the page's file
+      # @param title [String, nil] what the page is called; the names of the captures where nothing is said
+      # @param options filter, inner and inflate as for {open}
+      # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
+      # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
+      #   written
+      def report(*sources, into:, title: nil, **options)
+        into = into.to_path if into.respond_to?(:to_path)
+        report = OpenReport.new(title, options[:filter])
+        reported = sources.map do |source|
+          open(source, **options) { |capture| capture.send(:add_to_report, report) }
+        end
+        report.write_to(into)
+        reported
+      end
+
       private :open_path, :open_object
 
       private
@@ -269,7 +289,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_info, :read_calls
+    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls
 
     private
 
@@ -298,6 +318,10 @@ module Bytewright
       result_of(read_merge(store, limits))
     end
 
+    def add_to_report(report)
+      result_of(read_report(report))
+    end
+
     # The one result of a pass.
     def result_of(reading)
       reading.take
@@ -306,5 +330,5 @@ module Bytewright
     end
   end
 
-  private_constant :Reading, :AddressTexts
+  private_constant :Reading, :AddressTexts, :OpenReport
 end

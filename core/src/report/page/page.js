@@ -2,7 +2,11 @@
 
 const colour = (name, place) => (name === "other" ? "var(--s-other)" : `var(--s${place % 9})`);
 const sum = (numbers) => numbers.reduce((all, number) => all + number, 0);
-const percent = (part, all) => (all > 0 ? `${(100 * part / all).toFixed(part / all < 0.0995 ? 1 : 0)} %` : "–");
+const percent = (part, all) => {
+  if (all === 0) return "–";
+  const share = 100 * part / all;
+  return part > 0 && share < 0.05 ? "< 0.1 %" : `${share.toFixed(share < 9.95 ? 1 : 0)} %`;
+};
 const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 const span = data.first === null ? 0 : Number(BigInt(data.last) - BigInt(data.first)) / 1e9;
 
@@ -89,7 +93,7 @@ function traffic() {
     choice("Measured in", [["bytes", "Bytes"], ["packets", "Packets"]], "bytes", (measure) => { state.measure = measure; redraw(); }),
     copyButton("traffic over time", rows),
   ];
-  const note = `In intervals of ${seconds(widthSeconds)}. Drag to zoom, double-click for all; click a name to leave it out, with shift to see it alone.`;
+  const note = `In intervals of ${seconds(widthSeconds)}. Drag to zoom, double-click for all, click a name to leave it out.`;
   return section("Traffic over time", note, controls, chart.element, keys.element);
 }
 

@@ -31,7 +31,7 @@ mod native {
 
     #[pymodule_export]
     use crate::capture::{
-        Batch, Batches, Call, Capture, Flow, FlowStore, Packet, Records, Rows, schema_of,
+        Batch, Batches, Call, Capture, Flow, FlowStore, Packet, Records, Report, Rows, schema_of,
     };
     #[pymodule_export]
     use crate::command::run_command;

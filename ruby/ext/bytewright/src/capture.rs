@@ -17,6 +17,7 @@ use crate::flow::{OpenFlows, StoreObject};
 use crate::host::RubyHost;
 use crate::memory_report::{MemoryReport, REPORTED};
 use crate::reading::Reading;
+use crate::report::OpenReport;
 
 /// A capture file, or an object to read one from.
 #[derive(magnus::TypedData)]
@@ -125,6 +126,10 @@ impl Capture {
         this.start(ruby, Vec::new(), |session| session.merge_flows(&store.0, flows.0.options()))
     }
 
+    fn read_report(ruby: &Ruby, this: &Self, report: &OpenReport) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), |session| session.report(&report.0))
+    }
+
     /// The Thrift calls, of an IDL file's service where there is one.
     fn read_calls(
         ruby: &Ruby,
@@ -186,6 +191,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_counts", method!(Capture::read_counts, 1))?;
     class.define_method("read_flows", method!(Capture::read_flows, 2))?;
     class.define_method("read_merge", method!(Capture::read_merge, 2))?;
+    class.define_method("read_report", method!(Capture::read_report, 1))?;
     class.define_method("read_calls", method!(Capture::read_calls, 3))?;
     class.define_method("read_info", method!(Capture::read_info, 0))?;
     Ok(())

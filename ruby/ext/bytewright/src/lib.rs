@@ -26,6 +26,7 @@ mod pstore;
 mod reader;
 mod reading;
 mod record;
+mod report;
 mod selection;
 mod snapshot;
 mod stream_host;
@@ -65,6 +66,7 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     columns::init(ruby)?;
     flow::init(ruby)?;
     call::init(ruby)?;
+    report::init(ruby)?;
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
     capture::init(ruby)?;
     reading::init(ruby)

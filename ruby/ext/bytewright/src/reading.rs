@@ -96,6 +96,9 @@ impl Reading {
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
             Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
+            Some(Item::Reported(reported)) => {
+                crate::report::reported_to_hash(ruby, &reported).map(Some)
+            }
             Some(Item::Calls(calls, methods)) => {
                 let object = |call| ruby.obj_wrap(CallObject::new(call, methods.clone()));
                 Ok(Some(ruby.ary_from_iter(calls.into_iter().map(object)).as_value()))

@@ -1,7 +1,8 @@
-//! What is known of a capture, and what became of one that was merged, as dicts.
+//! What is known of a capture, and what became of one that was merged or reported, as dicts.
 
 use bytewright::Error;
 use bytewright::batch::Batch;
+use bytewright::report::{ReportedCapture, ReportedField};
 use bytewright::scan::{CaptureInfo, CaptureMerge, FlowMergeField, InfoField};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -30,6 +31,15 @@ pub(super) fn merge_to_dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = row_to_dict(py, &merge.to_batch(), 0)?;
     dict.set_item(FlowMergeField::Damage.name(), damage(py, merge.damage.as_ref()))?;
+    Ok(dict)
+}
+
+pub(super) fn reported_to_dict<'py>(
+    py: Python<'py>,
+    reported: &ReportedCapture,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = row_to_dict(py, &reported.to_batch(), 0)?;
+    dict.set_item(ReportedField::Damage.name(), damage(py, reported.damage.as_ref()))?;
     Ok(dict)
 }
 

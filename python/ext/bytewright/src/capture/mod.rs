@@ -4,6 +4,7 @@ mod arguments;
 mod host;
 mod info;
 mod record;
+mod report;
 mod rows;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use pyo3::types::PyDict;
 use arguments::{capture_options, field_named, flow_options};
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
+pub(crate) use report::Report;
 pub(crate) use rows::{Batch, Batches, Records, Rows, entered, schema_of};
 
 use crate::error::{guarded, raised};
@@ -122,6 +124,15 @@ impl Capture {
         let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
         match self.result_of(py, self.capture.merge_flows(&store.0, limits))? {
             Some(Item::Merge(merge)) => info::merge_to_dict(py, &merge),
+            _ => Ok(PyDict::new(py)),
+        }
+    }
+
+    /// Adds the capture to a report; what became of it as a dict.
+    #[pyo3(name = "_add_to_report")]
+    fn add_to_report<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+        match self.result_of(py, self.capture.report(&report.0))? {
+            Some(Item::Reported(reported)) => info::reported_to_dict(py, &reported),
             _ => Ok(PyDict::new(py)),
         }
     }

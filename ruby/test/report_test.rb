@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "json"
+require "open3"
+require "stringio"
+require_relative "test_case"
+
+# Goal: Capture.report writes the page that the command writes, of whatever captures come from, or none at all.
+class ReportTest < TestCase
+  def test_a_report_is_a_page_about_captures
+    with_new_file("page.html") do |path|
+      reported = Bytewright::Capture.report(WEB, VLAN, into: path, title: "Both <links>")
+      infos = [WEB, VLAN].map { |file| Bytewright::Capture.open(file, &:info) }
+      assert_equal(infos.map { |info| info.slice(:file, :packets, :bytes).merge(damage: nil) }, reported)
+      page = File.read(path, encoding: "UTF-8")
+      assert_includes(page, "<title>Both &lt;links&gt;</title>")
+      assert_equal(infos.sum { |info| info[:packets] }, data(page)["packets"])
+      assert_operator(page.bytesize, :<=, 500_000)
+    end
+  end
+
+  def test_a_report_reads_objects_and_damaged_captures
+    with_new_file("page.html") do |path|
+      bytes = File.binread(TUNNELS)
+      reported = Bytewright::Capture.report(StringIO.new(bytes[0...-9]), into: path)
+      assert_instance_of(Bytewright::TruncatedError, reported.first[:damage])
+      shown = data(File.read(path, encoding: "UTF-8"))
+      assert_equal(1, shown["captures_damaged"])
+      assert_equal(reported.first[:packets], shown["packets"])
+    end
+  end
+
+  def test_what_is_no_capture_leaves_the_page_that_was_there
+    with_file("before") do |path|
+      assert_raises(Bytewright::FormatError) { Bytewright::Capture.report(WEB, StringIO.new("no capture"), into: path) }
+      assert_raises(Errno::ENOENT) { Bytewright::Capture.report("missing.pcap", into: path) }
+      assert_raises(ArgumentError) { Bytewright::Capture.report(into: path) }
+      assert_raises(TypeError) { Bytewright::Capture.report(WEB, into: 1) }
+      assert_equal("before", File.read(path))
+    end
+  end
+
+  def test_a_report_survives_the_garbage_collector
+    with_new_file("page.html") do |path|
+      with_file(pcap(*Array.new(30) { |port| udp_frame(port) })) do |capture|
+        GC.stress = true
+        Bytewright::Capture.report(capture, into: path)
+      ensure
+        GC.stress = false
+      end
+      assert_equal(30, data(File.read(path, encoding: "UTF-8"))["packets"])
+    end
+  end
+
+  private
+
+  def data(page)
+    JSON.parse(page[%r{<script type="application/json" id="data">(.*?)</script>}m, 1])
+  end
+end
