@@ -73,8 +73,9 @@ test-gem: $(GEM_STAMP)
 test-gc: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all_with_garbage.rb
 
+# Its dependencies are compiled where the gem's are.
 test-c: setup
-	c/tests/run.sh
+	CARGO_TARGET_DIR=$(GEM_BUILD) c/tests/run.sh
 
 wheel: $(WHEEL_STAMP)
 
@@ -101,7 +102,7 @@ test-perl: $(PERL_STAMP)
 	perl/test.sh target/perl
 
 install-c: setup
-	c/build.sh target/c-install $(abspath $(PREFIX))
+	CARGO_TARGET_DIR=$(GEM_BUILD) c/build.sh target/c-install $(abspath $(PREFIX))
 	install -d $(PREFIX)/include $(PREFIX)/lib/pkgconfig
 	install -m 644 c/include/bytewright.h $(PREFIX)/include/
 	cp -P target/c-install/libbytewright.* $(PREFIX)/lib/
@@ -130,8 +131,8 @@ test-ruby-asan: setup
 	done
 
 test-bench: $(GEM_STAMP)
-	cd bench && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings && \
-		cargo test --quiet --locked
+	cd bench && cargo fmt --check && export CARGO_TARGET_DIR=$(CURDIR)/target && \
+		cargo clippy --quiet --locked --all-targets -- -D warnings && cargo test --quiet --locked
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb tables --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb pstore --check
