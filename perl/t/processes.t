@@ -82,6 +82,8 @@ subtest "the end of a program frees everything, in whatever order" => sub {
         \$table->put("a", 1);
         our \$scan = \$table->scan; our \$snapshot = \$table->snapshot; our \$cursor = \$table->cursor; \$cursor->first;
         our \$txn = \$table->txn; \$table->put("lost", 1);
+        our \$reader = Bytewright::Reader->open(\\"abc"); \$reader->u8;
+        our \$rows = Bytewright::Reader->open(\\"abc")->records("C"); \$rows->next_row; our \$both = [\$rows, \$reader];
         print "done";
         PROGRAM
     is($printed, "done", "without a word");

@@ -23,6 +23,8 @@ my $adb = Bytewright::ADB->new;
 $adb->open("*");
 my %made = (snapshot => $tree->snapshot, scan => $tree->scan, cursor => $tree->cursor);
 my $txn  = $tree->txn;
+my $reader = Bytewright::Reader->open(\"\1\2\3\4");
+my $rows   = Bytewright::Reader->open(\"\5\6")->records("C");
 
 sub kind_of { my ($work) = @_; return eval { $work->(); 1 } ? "worked" : ref($@) ? $@->kind . ": " . $@->message : $@ }
 
@@ -33,16 +35,19 @@ for my $round (1 .. 3) {
         return (
             kind_of(sub { $table->get("a") }), kind_of(sub { $hash{a} }), kind_of(sub { $adb->get("a") }),
             kind_of(sub { $made{snapshot}->get("b") }), kind_of(sub { $made{scan}->next }), kind_of(sub { $made{cursor}->first }),
+            kind_of(sub { $reader->u8 }), kind_of(sub { $rows->next_row }),
             $own->get("mine"),
         );
     })->join;
     is(pop(@told), 3, "a thread has tables of its own");
-    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor), found another one: make one here$/,
+    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor|reader|list of rows), found another one: make one here$/,
         "and not those of its parent") for @told;
 }
 is($hash{a}, 1, "which has them still");
 is($tree->get("b"), 2);
 ok($txn->commit, "its transaction is open");
 is(scalar($made{snapshot}->count), 1);
+is($reader->u32be, 0x01020304, "and nothing was read");
+is_deeply([$rows->next_columns], [[5, 6]]);
 
 done_testing();
