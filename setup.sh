@@ -54,6 +54,7 @@ peer "ruby-thrift" ruby_library thrift
 peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
 peer "thrift-compiler" command -v thrift
 peer "pypy3" command -v pypy3
+peer "luajit" command -v luajit
 peer "chromium" command -v chromium
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0

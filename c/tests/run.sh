@@ -74,6 +74,11 @@ if command -v pypy3 >/dev/null; then
 else
   echo "c: gap: not called from PyPy, which is not here" >&2
 fi
+if command -v luajit >/dev/null; then
+  passes luajit c/tests/luajit_header.lua c/include/bytewright.h "$out/libbytewright.so" "$work/luajit.bwt" samples/web.pcap.gz
+else
+  echo "c: gap: not called from LuaJIT, which is not here" >&2
+fi
 installed() { # installed: what `make install-c` puts in a prefix is found by pkg-config's file
   make --silent install-c PREFIX="$work/prefix"
   (cd "$work/prefix" && ls include/bytewright.h lib/libbytewright.{a,so} lib/pkgconfig/bytewright.pc >/dev/null) &&
