@@ -11,7 +11,7 @@ use JSON::PP ();
 use Kinds;
 use Test::More;
 
-my %RUNNERS = (tables => \&run_table, captures => \&run_capture, thrift => undef);
+my %RUNNERS = (tables => \&run_table, captures => \&run_capture, records => \&run_records, thrift => undef);
 my $folder = "$ENV{BYTEWRIGHT_ROOT}/conformance";
 my $json = JSON::PP->new->canonical->allow_nonref;
 
@@ -116,6 +116,25 @@ sub run_capture {
     });
     is(scalar(@rows), $case->{count}, "rows");
     is_same([@rows[0 .. $#{ $case->{rows} }]], $case->{rows}, "the first of them");
+}
+
+sub run_records {
+    my ($case) = @_;
+    check_keys($case, qw(name template bytes count gives raises offset));
+    my $bytes = pack("H*", $case->{bytes});
+    my %ways  = (
+        "one by one" => sub { my ($reader) = @_; return sub { $reader->unpack($case->{template}) } },
+        "as rows"    => sub { my ($reader) = @_; my $rows = $reader->records($case->{template}); return sub { $rows->next_row } },
+    );
+    for my $way (sort(keys(%ways))) {
+        my ($count, @found) = ($case->{count} // ~0);
+        fails_as($case->{raises}, sub {
+            my $next = $ways{$way}->(Bytewright::Reader->open(\$bytes));
+            while ($count-- && (my @record = $next->())) { push(@found, \@record) }
+        });
+        is($@->offset, $case->{offset}, "the place, $way") if exists($case->{offset});
+        is_same(\@found, [map { [map { ref($_) ? pack("H*", $_->{hex}) : $_ } @$_] } @{ $case->{gives} }], $way) if $case->{gives};
+    }
 }
 
 sub cut_copy {
