@@ -485,6 +485,64 @@ writer.close()
     assert path.read_bytes() == b"once"
 
 
+@pytest.mark.parametrize("length", [0, 1, 1000, 8 << 10, 100_000, 5_000_000])
+def test_memory_of_others_is_filled_as_far_as_the_input_goes(length, tmp_path):
+    content = random.Random(length).randbytes(3_000_000)
+    path = tmp_path / "input.bin"
+    path.write_bytes(content)
+    (tmp_path / "input.bin.gz").write_bytes(gzip.compress(content, 1))
+    for source in (path, tmp_path / "input.bin.gz", io.BytesIO(content), content):
+        memory = array.array("d", bytes(length // 8 * 8))
+        with Reader(source) as reader:
+            head = bytearray(3)
+            assert reader.readinto(head) == 3 and head == content[:3]
+            view = memoryview(memory)
+            count = reader.readinto(view)
+            assert count == min(len(view) * 8, len(content) - 3) == reader.tell() - 3
+            assert memory.tobytes()[:count] == content[3 : 3 + count]
+            view.release()
+            memory.append(1.0)  # nothing of ours pins it any more
+            assert reader.read(5) == content[3 + count : 8 + count]
+
+
+def test_memory_stays_where_it_is_while_it_is_filled():
+    class Resizing:
+        content = b"ab"
+
+        def read(self, _count):
+            with pytest.raises(BufferError):
+                memory.append(1)
+            content, self.content = self.content, b""
+            return content
+
+    memory = bytearray(100)
+    assert Reader(Resizing()).readinto(memory) == 2 and memory[:3] == b"ab\0"
+    memory.append(1)
+
+
+def test_memory_that_cannot_be_filled_is_refused_and_a_failure_takes_nothing():
+    reader = Reader(b"abcdef")
+    for wrong, told in ((b"abc", "can be written to"), (memoryview(b"abc"), "can be written to"), (memoryview(bytearray(9))[::2], "contiguous")):
+        with pytest.raises((TypeError, BufferError), match=told):
+            reader.readinto(wrong)
+    assert reader.read(6) == b"abcdef"
+
+    class Failing:
+        pieces = [b"abc", ZeroDivisionError(), b"def", b""]
+
+        def read(self, _count):
+            piece = self.pieces.pop(0)
+            if isinstance(piece, bytes):
+                return piece
+            raise piece
+
+    reader = Reader(Failing())
+    with pytest.raises(ZeroDivisionError):
+        reader.readinto(bytearray(6))
+    memory = bytearray(6)
+    assert reader.tell() == 0 and reader.readinto(memory) == 6 and memory == b"abcdef"
+
+
 def test_raising_ten_thousand_times_takes_no_memory():
     import tracemalloc
 

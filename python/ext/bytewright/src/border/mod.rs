@@ -4,8 +4,10 @@
 
 mod descriptor;
 mod locked;
+mod memory;
 mod objects;
 
 pub(crate) use descriptor::duplicate;
 pub(crate) use locked::{Locked, check as check_lock};
+pub(crate) use memory::PinnedMemory;
 pub(crate) use objects::{Fresh, Maker, each_entry, list};

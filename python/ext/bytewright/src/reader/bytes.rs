@@ -3,8 +3,9 @@
 use bytewright::session::Operation;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyBytes, PyMemoryView};
 
+use crate::border::PinnedMemory;
 use crate::stream_host::Sharing;
 
 /// Bytes that are copied at once: no more are buffered for them, however many are asked for. Between two pieces, interrupts
@@ -51,23 +52,11 @@ pub(super) fn read_into(
     filled
 }
 
+/// Reads into the bytes of a view, from the file itself where they are many.
 fn fill(operation: &Operation<'_, Sharing<'_>>, view: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let py = view.py();
-    let mut count: usize = 0;
-    let outcome = read_pieces(operation, view.len()?, |piece| {
-        let place = PySlice::new(py, count as isize, (count + piece.len()) as isize, 1);
-        view.set_item(place, PyBytes::new(py, piece))?;
-        count += piece.len();
-        Ok(())
-    });
-    match outcome {
-        Ok(()) => Ok(count),
-        Err(error) => {
-            let taken = view.get_item(PySlice::new(py, 0, count as isize, 1))?;
-            let taken = taken.call_method0("tobytes")?.cast_into::<PyBytes>()?;
-            Err(given_back(operation, taken.as_bytes(), error))
-        }
-    }
+    let mut memory = PinnedMemory::of(view)?;
+    let len = memory.len();
+    operation.fill(&mut memory, len)
 }
 
 fn read_pieces(
