@@ -162,7 +162,44 @@ module Bench
           "resident / live after longer ones (peer: malloc)")
     ]).freeze
 
+    # The titles of puts and gets of files against a peer.
+    def self.of_file(peer)
+      %w[put get].map { |what| "file HashTable: #{what} / #{peer}, B, 100 k" }
+    end
+
+    PYTHON = Rows.new(["measured"], [
+      row(".gz to 12 Arrow columns / the core's own columns", "captures: .gz to 12 Arrow columns / the core's own columns"),
+      row("`count_by` of the .gz, Python's start included / the command", "captures: count_by of the .gz / the command"),
+      row("to a polars frame, packets per second: against lists filled by dpkt, by scapy",
+          "captures: to a polars frame / dpkt, lists (rate)", "captures: to a polars frame / scapy, lists (rate)"),
+      row("`for packet in capture` with two attributes, packets per second against dpkt",
+          "captures: for each packet, two attributes / dpkt (rate)"),
+      row("memory / dict: HashTable A, B; TreeTable A", "HashTable: memory / dict, A", "HashTable: memory / dict, B",
+          "TreeTable: memory / dict, A"),
+      row("HashTable: get, put / dict", "HashTable: get / dict, A", "HashTable: put / dict, A"),
+      row("HashTable: `get_many` of 1,000, `update` of 10,000 pairs, of a dict of 10,000 / dict",
+          "HashTable: get_many of 1,000 / dict, A", "HashTable: update of 10,000 pairs / dict, A",
+          "HashTable: update of a dict of 10,000 / dict, A"),
+      row("file HashTable: put, get, faster than dbm.gnu", *of_file("dbm.gnu")),
+      row("the same, faster than shelve", *of_file("shelve")),
+      row("the same in one transaction, faster than sqlite3", *of_file("sqlite3, one transaction")),
+      row("the same in one transaction, faster than lmdb", *of_file("lmdb, one transaction")),
+      row("`gc.collect()` beside a million entries / in an empty process",
+          "gc.collect() beside a HashTable / an empty process, A"),
+      row("Thrift, decode: Rich, Flat, faster than apache's accelerated", "Thrift: decode, Rich / apache's, accelerated",
+          "Thrift: decode, Flat / apache's, accelerated"),
+      row("the same, faster than thriftpy2", "Thrift: decode, Rich / thriftpy2", "Thrift: decode, Flat / thriftpy2"),
+      row("3 columns of 10,000 messages: Rich, Flat, faster than objects of apache's accelerated",
+          "Thrift: 3 columns of 10,000 Rich / objects of apache's, accelerated",
+          "Thrift: 3 columns of 10,000 Flat / objects of apache's, accelerated"),
+      row("records of 16 bytes to columns, faster than `struct.iter_unpack`",
+          "Reader: unpack_records to columns / struct.iter_unpack"),
+      row("`import bytewright`; the wheel", "import bytewright", "size of the wheel")
+    ]).freeze
+
     # By the name of the suite, in README's order.
-    ALL = { "flows" => FLOWS, "tables" => TABLES, "pstore" => PSTORE, "thrift" => THRIFT, "io" => IO }.freeze
+    ALL = {
+      "flows" => FLOWS, "tables" => TABLES, "pstore" => PSTORE, "thrift" => THRIFT, "io" => IO, "python" => PYTHON
+    }.freeze
   end
 end
