@@ -38,25 +38,23 @@ pub(super) fn read_into(
     operation: &Operation<'_, Sharing<'_>>,
     buffer: &Bound<'_, PyAny>,
 ) -> PyResult<usize> {
-    let view = PyMemoryView::from(buffer)?;
-    if view.getattr("readonly")?.is_truthy()? {
-        let class = buffer.get_type().name()?;
-        let message = format!("expected a buffer that can be written to, found {class}");
-        return Err(PyTypeError::new_err(message));
-    }
-    let bytes = view.call_method1("cast", ("B",))?;
-    let filled = fill(operation, &bytes);
-    // What pins the buffer is not left to the collector.
-    bytes.call_method0("release")?;
-    view.call_method0("release")?;
-    filled
-}
-
-/// Reads into the bytes of a view, from the file itself where they are many.
-fn fill(operation: &Operation<'_, Sharing<'_>>, view: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let mut memory = PinnedMemory::of(view)?;
+    let mut memory = PinnedMemory::of(buffer).map_err(|error| unfit(buffer, error))?;
     let len = memory.len();
     operation.fill(&mut memory, len)
+}
+
+/// Why an object's bytes cannot be filled.
+#[cold]
+fn unfit(buffer: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let readonly =
+        PyMemoryView::from(buffer).and_then(|view| view.getattr("readonly")?.is_truthy());
+    let class = buffer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    match readonly {
+        Ok(true) => {
+            PyTypeError::new_err(format!("expected a buffer that can be written to, found {class}"))
+        }
+        _ => error,
+    }
 }
 
 fn read_pieces(
