@@ -75,7 +75,7 @@ impl Iterator for CapturesAhead {
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.0.next()? {
             Ok(Turn::Ahead(first, task)) => self.ahead(first, task),
-            Ok(Turn::Here(reader)) => reader,
+            Ok(Turn::Here(reader)) => *reader,
             Err(error) => Err(error),
         })
     }

@@ -68,7 +68,7 @@ impl Iterator for FlowMerges<'_> {
         Some(match self.captures.next()? {
             Ok(Turn::Ahead(first, task)) => self.merge(first, &task),
             Ok(Turn::Here(reader)) => {
-                reader.and_then(|mut reader| merge_flows(&mut reader, self.options, self.store))
+                (*reader).and_then(|mut reader| merge_flows(&mut reader, self.options, self.store))
             }
             Err(error) => Err(error),
         })
@@ -125,7 +125,7 @@ impl Iterator for CallMerges<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.captures.next()? {
             Ok(Turn::Ahead(read, _)) => read.and_then(|read| read.commit(self.store.begin()?)),
-            Ok(Turn::Here(reader)) => reader
+            Ok(Turn::Here(reader)) => (*reader)
                 .and_then(|mut reader| calls::merge_calls(&mut reader, self.options, self.store)),
             Err(error) => Err(error),
         })

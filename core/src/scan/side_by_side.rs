@@ -39,7 +39,7 @@ pub(super) enum Turn<T> {
     /// A thread works on it; its first result, and the way to the others.
     Ahead(T, Task<T>),
     /// It is left to the caller.
-    Here(Result<CaptureReader>),
+    Here(Box<Result<CaptureReader>>),
 }
 
 /// What a thread does with one capture, from the caller's side. Dropped, it ends.
@@ -105,7 +105,7 @@ impl<T: Send + 'static> SideBySide<T> {
                 Err(error) => return Some(Err(error)),
             }
         }
-        Some(Ok(Turn::Here(self.list.open(index, &self.options))))
+        Some(Ok(Turn::Here(Box::new(self.list.open(index, &self.options)))))
     }
 }
 
