@@ -230,6 +230,7 @@ impl Report {
 
     /// The page, once all captures were read.
     pub fn finish(mut self) -> String {
+        self.timeline.close();
         self.take_flows();
         let flows = std::mem::replace(&mut self.flows, FlowTable::new(FlowOptions::default()));
         for flow in flows.finish() {

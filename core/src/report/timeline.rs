@@ -96,7 +96,7 @@ pub(super) struct Timeline {
     /// What the others have, by their numbers.
     kept: HashMap<(i64, u32), Amount>,
     kept_ports: usize,
-    /// What all packets come to, those without a time counted.
+    /// What all packets come to but those of the open interval, those without a time counted.
     totals: Vec<Amount>,
     port_amounts_max: usize,
 }
@@ -144,25 +144,28 @@ impl Timeline {
     pub(super) fn add(&mut self, series: Series, bytes: u32, is_timed: bool) {
         let place = series.place();
         let amount = Amount { packets: 1, bytes: bytes.into() };
-        if let Some(total) = self.totals.get_mut(place) {
-            total.add(amount);
+        let Some(sum) = (if is_timed { &mut self.open } else { &mut self.totals }).get_mut(place)
+        else {
+            return;
+        };
+        if is_timed && sum.packets == 0 {
+            self.touched.push(place as u32);
         }
-        if let Some(open) = self.open.get_mut(place).filter(|_| is_timed) {
-            if open.packets == 0 {
-                self.touched.push(place as u32);
-            }
-            open.add(amount);
-        }
+        sum.add(amount);
     }
 
-    /// Puts what the open interval has to what is kept.
-    fn close(&mut self) {
+    /// Puts what the open interval has to what is kept, and to the totals.
+    pub(super) fn close(&mut self) {
         let bin = self.bins.bin_of(self.begin);
         for place in self.touched.drain(..) {
             let Some(open) = self.open.get_mut(place as usize) else { continue };
             let kept = self.kept.entry((bin, place)).or_default();
             self.kept_ports += usize::from(kept.packets == 0 && is_port(place));
-            kept.add(std::mem::take(open));
+            let open = std::mem::take(open);
+            kept.add(open);
+            if let Some(total) = self.totals.get_mut(place as usize) {
+                total.add(open);
+            }
         }
     }
 
@@ -213,7 +216,7 @@ impl Timeline {
         &self.bins
     }
 
-    /// What a series has in all.
+    /// What a series has in all, once the last interval is closed.
     pub(super) fn total(&self, series: Series) -> Amount {
         self.totals.get(series.place()).copied().unwrap_or_default()
     }

@@ -241,6 +241,7 @@ function captures() {
 const STATUSES = {
   truncated: "are cut inside of a header", bad_header: "have a header that contradicts itself", fragment: "are fragments",
   tunnel: "carry another packet", bad_time: "have a time that cannot be right", unknown_link: "have a link type that is not decoded",
+  unknown_header: "have a header that is not decoded",
 };
 
 function notes() {
