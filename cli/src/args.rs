@@ -26,8 +26,8 @@ pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
-    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates, PutArgs,
-    ScanArgs, StatArgs, TableCommand,
+    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates,
+    MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, WaitToCount,
 };
 pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 
@@ -116,6 +116,9 @@ pub(crate) struct FlowsArgs {
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "parquet"])]
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitToCount,
 
     /// Print the flows of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]

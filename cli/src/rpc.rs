@@ -79,7 +79,7 @@ fn merge(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let store = match CallStore::open_to_count(path) {
+    let store = match CallStore::open_to_count_within(path, args.wait.timeout) {
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };

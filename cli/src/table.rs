@@ -2,6 +2,7 @@
 
 mod change;
 mod look;
+mod merge;
 mod upkeep;
 
 use std::ffi::OsStr;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<(
         TableCommand::Check(args) => upkeep::check(args, session),
         TableCommand::Convert(args) => upkeep::convert(args, session),
         TableCommand::Backup(args) => upkeep::backup(args, session),
+        TableCommand::Merge(args) => merge::run(args, session),
     }
 }
 

@@ -94,6 +94,29 @@ fn the_same_capture_is_not_counted_twice() {
 }
 
 #[test]
+fn tables_add_up_and_a_capture_that_both_hold_counts_once() {
+    let (first, second) =
+        ([tcp(1_000, (1, 5_000), (2, 80), 2)], [tcp(2_000, (1, 5_000), (2, 80), 16)]);
+    let store = |name: &str| FlowStore::open(path(name)).unwrap();
+    let (monday, tuesday, both) = (store("monday"), store("tuesday"), store("both"));
+    count(&monday, &[1; 16], &first).unwrap();
+    count(&tuesday, &[2; 16], &second).unwrap();
+    let added = |new_flows| Merged::Added { flows: 1, new_flows };
+    assert_eq!(both.merge(&monday).unwrap(), added(1));
+    assert_eq!(both.merge(&tuesday).unwrap(), added(0));
+    assert!(matches!(both.merge(&monday).unwrap(), Merged::AlreadyCounted(_)));
+    let expected = store("expected");
+    count(&expected, &[1; 16], &first).unwrap();
+    count(&expected, &[2; 16], &second).unwrap();
+    assert_eq!(stored(&both), stored(&expected));
+    assert_eq!(both.captures().unwrap(), expected.captures().unwrap());
+    // Of its two captures, one is in the other table.
+    let error = monday.merge(&both).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert_eq!(stored(&monday), flows_of(&first));
+}
+
+#[test]
 fn a_capture_that_is_not_committed_leaves_no_trace_and_the_ones_before_stay() {
     let path = path("drop");
     let store = FlowStore::open(&path).unwrap();

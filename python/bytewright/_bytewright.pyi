@@ -282,6 +282,7 @@ class Capture:
         source: Any,
         *,
         filter: str | None = None,
+        flow: str | None = None,
         inner: bool = False,
         inflate: str = "auto",
         jobs: int | None = None,
@@ -293,6 +294,17 @@ class Capture:
     def close(self) -> None: ...
     def count_by(self, field: str) -> dict[int | str | None, int]: ...
     def info(self) -> dict[str, Any]: ...
+    def _sum(
+        self, fields: list[str], by: list[str], every: float | None, condition: str | None, top: int | None
+    ) -> Batch: ...
+    def _write_to(
+        self,
+        path: str | PathLike[str],
+        condition: str | None,
+        from_time: str | None,
+        to_time: str | None,
+        snaplen: int | None,
+    ) -> dict[str, Any]: ...
     def _merge_flows(
         self, store: FlowStore, idle_timeout: float | None, active_timeout: float | None, max_flows: int
     ) -> dict[str, Any]: ...
@@ -331,6 +343,7 @@ class Rows(Generic[_R]):
         rows: int,
         *,
         filter: str | None = None,
+        flow: str | None = None,
         inner: bool = False,
         inflate: str = "auto",
         jobs: int | None = None,
@@ -346,6 +359,7 @@ class Rows(Generic[_R]):
         max_flows: int = 1_000_000,
         *,
         filter: str | None = None,
+        flow: str | None = None,
         inner: bool = False,
         inflate: str = "auto",
         jobs: int | None = None,
@@ -359,6 +373,7 @@ class Rows(Generic[_R]):
         include: list[str | PathLike[str]] = ...,
         *,
         filter: str | None = None,
+        flow: str | None = None,
         inner: bool = False,
         inflate: str = "auto",
         jobs: int | None = None,

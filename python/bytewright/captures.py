@@ -30,6 +30,8 @@ class Capture(_bytewright.Capture):
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
 
     - `filter`: a libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
+    - `flow`: one conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
+      "10.0.0.1:5000-10.0.0.2:443".
     - `inner`: follow tunnels, and report the innermost IP header.
     - `inflate`: what decompresses gzip: "auto", "zlib_rs" or "isal".
     - `jobs`: threads that work side by side, as many as the machine has cores where nothing is said. The results are the same.
@@ -67,6 +69,31 @@ class Capture(_bytewright.Capture):
         """
         return Rows._calls([self], list(fields), idl, service, list(include))
 
+    def sum(self, *fields, by=(), every=None, top=None, where=None):
+        """Adds packets up by the values of the fields `by`, and by intervals of `every` seconds, as a `Batch`.
+
+        Each of `fields` is added up; packets are counted in any case. Groups come by time and then the largest first, by the
+        first of `fields` or else by packets; `top` is how many. `where` is a condition on packets, as the command's --where.
+        In the column `groups` is how many groups the row stands for: beyond 262,144 the smallest are counted together.
+        """
+        by = [by] if isinstance(by, str) else list(by)
+        return self._sum(list(fields), by, every, where, top)
+
+    def write_to(self, path, *, where=None, from_time=None, to_time=None, snaplen=None):
+        """Writes packets to a new capture; returns a dict of `packets`, `bytes`, `late` and `damage`.
+
+        The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has its name when it is
+        whole, and replaces the one that has it. See docs/captures.md for what is kept.
+
+        - `where`: a condition on packets, as the command's --where.
+        - `from_time`, `to_time`: only packets of this time or later, and before this time: a `datetime` with a time zone,
+          text such as "2026-11-21T10:00Z", or nanoseconds since 1970.
+        - `snaplen`: bytes that are kept of each packet at most.
+
+        `late` counts packets that are earlier than one before them; `damage` is the error that ended this capture, or None.
+        """
+        return self._write_to(path, where, _time_text(from_time), _time_text(to_time), snaplen)
+
     def __enter__(self):
         return self
 
@@ -80,13 +107,13 @@ class Capture(_bytewright.Capture):
         raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
 
 
-def packets(source, *fields, rows=_ROWS, filter=None, inner=False, inflate="auto", jobs=None):
+def packets(source, *fields, rows=_ROWS, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
     `source` is a path, a pattern such as "monday/*.pcap.gz", a `Capture`, or a list of these. Options are those of `Capture`,
     for those that are no `Capture` yet.
     """
-    return Rows._packets(_sources([source]), list(fields), rows, filter=filter, inner=inner, inflate=inflate, jobs=jobs)
+    return Rows._packets(_sources([source]), list(fields), rows, filter=filter, flow=flow, inner=inner, inflate=inflate, jobs=jobs)
 
 
 def flows(
@@ -97,6 +124,7 @@ def flows(
     active_timeout=None,
     max_flows=1_000_000,
     filter=None,
+    flow=None,
     inner=False,
     inflate="auto",
     jobs=None,
@@ -107,19 +135,19 @@ def flows(
     turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
     `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
     """
-    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
     if into is not None:
         return _merged(_sources(sources), into, (idle_timeout, active_timeout, max_flows), options)
     return Rows._flows(_sources(sources), list(fields), idle_timeout, active_timeout, max_flows, **options)
 
 
-def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, inner=False, inflate="auto", jobs=None):
+def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
-    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
     return Rows._calls(_sources(sources), list(fields), idl, service, list(include), **options)
 
 
-def count_by(source, field, *, filter=None, inner=False, inflate="auto", jobs=None):
+def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
 
     Packets without the field are counted under None, which comes first.
@@ -127,16 +155,23 @@ def count_by(source, field, *, filter=None, inner=False, inflate="auto", jobs=No
     counts = {}
     sources = _sources([source])
     for one in sources:
-        for value, count in _opened(one, filter, inner, inflate, jobs).count_by(field).items():
+        for value, count in _opened(one, filter, flow, inner, inflate, jobs).count_by(field).items():
             counts[value] = counts.get(value, 0) + count
     if len(sources) == 1:
         return counts
     return dict(sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0])))
 
 
-def info(source, *, filter=None, inner=False, inflate="auto", jobs=None):
+def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Reads all of a capture and says what it is: see `Capture.info`."""
-    return _opened(source, filter, inner, inflate, jobs).info()
+    return _opened(source, filter, flow, inner, inflate, jobs).info()
+
+
+def _time_text(time):
+    """A time as the core reads it."""
+    if time is None:
+        return None
+    return time.isoformat() if hasattr(time, "isoformat") else str(time)
 
 
 def report(*sources, into, title=None, filter=None, inner=False, inflate="auto", jobs=None):
@@ -162,10 +197,10 @@ def _merged(sources, path, limits, options):
         store.close()
 
 
-def _opened(source, filter, inner, inflate, jobs):
+def _opened(source, filter, flow, inner, inflate, jobs):
     if isinstance(source, Capture):
         return source
-    return Capture(source, filter=filter, inner=inner, inflate=inflate, jobs=jobs)
+    return Capture(source, filter=filter, flow=flow, inner=inner, inflate=inflate, jobs=jobs)
 
 
 def _sources(sources):

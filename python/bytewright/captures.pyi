@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeVar, overload
@@ -10,6 +11,7 @@ _Self = TypeVar("_Self")
 _Inflate = Literal["auto", "zlib_rs", "isal"]
 _Path = str | PathLike[str]
 _Value = int | str | None
+_Time = datetime | str | int
 
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...
@@ -35,6 +37,23 @@ class Capture(_bytewright.Capture):
         service: str | None = None,
         include: Iterable[_Path] = (),
     ) -> Rows[Call]: ...
+    def sum(
+        self,
+        *fields: str,
+        by: str | Iterable[str] = (),
+        every: float | None = None,
+        top: int | None = None,
+        where: str | None = None,
+    ) -> Batch: ...
+    def write_to(
+        self,
+        path: _Path,
+        *,
+        where: str | None = None,
+        from_time: _Time | None = None,
+        to_time: _Time | None = None,
+        snaplen: int | None = None,
+    ) -> dict[str, Any]: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -45,6 +64,7 @@ def packets(
     *fields: str,
     rows: int = 65_536,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
@@ -58,6 +78,7 @@ def flows(
     active_timeout: float | None = None,
     max_flows: int = 1_000_000,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
@@ -71,6 +92,7 @@ def flows(
     active_timeout: float | None = None,
     max_flows: int = 1_000_000,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
@@ -82,6 +104,7 @@ def calls(
     service: str | None = None,
     include: Iterable[_Path] = (),
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
@@ -91,6 +114,7 @@ def count_by(
     field: str,
     *,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
@@ -108,6 +132,7 @@ def info(
     source: _Source,
     *,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,

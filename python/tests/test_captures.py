@@ -398,3 +398,48 @@ def test_errors_leave_nothing_behind(tmp_path):
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 100_000, grown
+
+
+def test_sums_are_what_adding_up_by_hand_gives():
+    expected = {}
+    for packet in Capture(WEB):
+        if packet.length > 100:
+            packets, length = expected.get(packet.dst_port, (0, 0))
+            expected[packet.dst_port] = packets + 1, length + packet.length
+    sums = Capture(WEB).sum("length", by="dst_port", where="length > 100")
+    found = dict(zip(sums["dst_port"], zip(sums["packets"], sums["length"], strict=True), strict=True))
+    assert found == expected
+    assert pyarrow.record_batch(sums).num_rows == len(expected)
+    assert len(Capture(WEB).sum("length", by=["dst_port"], top=2)) == 2
+    assert Capture(WEB).sum(every=0.5).columns == ("ts", "packets", "groups")
+    for fields, options in ((["src_ip"], {}), (["length"], {"where": "lenght > 1"})):
+        with pytest.raises(bytewright.ArgumentError):
+            Capture(WEB).sum(*fields, **options)
+
+
+def test_one_flow_is_read_by_its_ends_or_its_community_id():
+    flow = max(Capture(WEB).flows(), key=lambda flow: flow.packets)
+    assert len(list(Capture(WEB, flow=flow.community_id))) == flow.packets + flow.rev_packets
+    with pytest.raises(bytewright.ArgumentError, match="expected a flow"):
+        Capture(WEB, flow="10.0.0.1")
+
+
+def test_packets_are_written_to_a_new_capture(tmp_path):
+    path = tmp_path / "long.pcapng.zst"
+    expected = [packet for packet in Capture(WEB) if packet.length > 1000]
+    written = Capture(WEB).write_to(path, where="length > 1000", snaplen=80)
+    assert [(packet.ts, packet.length, packet.captured) for packet in Capture(path)] == [
+        (packet.ts, packet.length, packet.captured[:80]) for packet in expected
+    ]
+    assert written == {
+        "packets": len(expected),
+        "bytes": sum(packet.length for packet in expected),
+        "late": 0,
+        "damage": None,
+    }
+    Capture(WEB).write_to(path, where="length > 1000", to_time=expected[10].ts)
+    assert len(list(Capture(path))) == 10
+    for name, options in (("out.pcap", {"from_time": "soon"}), ("out.txt", {})):
+        with pytest.raises(bytewright.ArgumentError):
+            Capture(WEB).write_to(tmp_path / name, **options)
+    assert os.listdir(tmp_path) == ["long.pcapng.zst"]

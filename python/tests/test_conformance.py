@@ -97,13 +97,18 @@ def done(table, step):
 
 @cases("captures")
 def test_captures(case):
-    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "raises")
+    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "raises")
     path = ROOT / "samples" / case["capture"]
     source = io.BytesIO(path.read_bytes()[: -case["cut"]]) if "cut" in case else path
     capture = bytewright.Capture(source)
     if case["do"] == "count_by":
         counts = capture.count_by(case["field"])
         assert [[value, count] for value, count in counts.items()][: len(case["counts"])] == case["counts"]
+        return
+    if case["do"] == "sum":
+        sums = capture.sum(*case["fields"], by=case["by"], every=case.get("every"))
+        rows = [list(row) for row in zip(*sums.to_dict().values(), strict=True)]
+        assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
         return
     assert case["do"] in ("packets", "flows")
     asked = capture.packets(*case["fields"]) if case["do"] == "packets" else capture.flows()

@@ -187,6 +187,49 @@ class CaptureTest < TestCase
     assert_raises(ArgumentError) { capture.count_by(:port) }
   end
 
+  def test_sums_are_what_adding_up_by_hand_gives
+    expected = Hash.new { |sums, port| sums[port] = [0, 0] }
+    open_capture(WEB).each do |packet|
+      next unless packet.length > 100
+
+      expected[packet.dst_port][0] += 1
+      expected[packet.dst_port][1] += packet.length
+    end
+    sums = open_capture(WEB).sum(:length, by: :dst_port, where: "length > 100")
+    assert_equal(expected, sums.to_h { |row| [row[:dst_port], row.values_at(:packets, :length)] })
+    assert_equal(sums.first(2), open_capture(WEB).sum(:length, by: [:dst_port], where: "length > 100", top: 2))
+    assert_equal(%i[ts packets groups], open_capture(WEB).sum(every: 0.5).first.keys)
+    assert_equal(2_358_823, open_capture(WEB).sum(&:length))
+    assert_raises(ArgumentError) { open_capture(WEB).sum(:src_ip) }
+    assert_raises(ArgumentError) { open_capture(WEB).sum(:length, where: "lenght > 1") }
+  end
+
+  def test_one_flow_is_read_by_its_ends_or_its_community_id
+    flow = open_capture(WEB).flows.max_by(&:packets)
+    expected = flow.packets + flow.rev_packets
+    open_capture(WEB, flow: flow.community_id) { |capture| assert_equal(expected, capture.count) }
+    error = assert_raises(ArgumentError) { open_capture(WEB, flow: "10.0.0.1") }
+    assert_match(/expected a flow/, error.message)
+  end
+
+  def test_packets_are_written_to_a_new_capture
+    Dir.mktmpdir do |folder|
+      path = Pathname(folder).join("long.pcapng.zst")
+      written = open_capture(WEB) { |capture| capture.write_to(path, where: "length > 1000", snaplen: 80) }
+      expected = open_capture(WEB).select { |packet| packet.length > 1000 }
+      found = open_capture(path).to_a
+      assert_equal(expected.map { |packet| [packet.ts, packet.length, packet.data[0, 80]] },
+                   found.map { |packet| [packet.ts, packet.length, packet.data] })
+      assert_equal([expected.size, expected.sum(&:length), 0, nil], written.values_at(:packets, :bytes, :late, :damage))
+      middle = Time.at(0, expected[10].ts, :nsec)
+      open_capture(WEB) { |capture| capture.write_to(path, where: "length > 1000", to: middle) }
+      assert_equal(10, open_capture(path).count)
+      assert_raises(ArgumentError) { open_capture(WEB) { |capture| capture.write_to(path, from: "soon") } }
+      assert_raises(ArgumentError) { open_capture(WEB) { |capture| capture.write_to("out.txt") } }
+      assert_equal(["long.pcapng.zst"], Dir.children(folder))
+    end
+  end
+
   def test_an_empty_capture_has_no_packets
     with_file(pcap) do |path|
       capture = open_capture(path)

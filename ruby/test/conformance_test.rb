@@ -86,7 +86,7 @@ class ConformanceTest < ThriftCase
   # Captures.
 
   def run_captures(test)
-    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "raises")
+    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "raises")
     path = File.join(ROOT, "samples", test.fetch("capture"))
     source = test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path
     Bytewright::Capture.open(source) { |capture| compare_capture(capture, test) }
@@ -101,6 +101,7 @@ class ConformanceTest < ThriftCase
     error, = failure do
       case test["do"]
       when "packets" then capture.each { |packet| rows << packet.values_at(*fields) }
+      when "sum" then rows = capture.sum(*fields, by: test.fetch("by").map(&:to_sym), every: test["every"]).map(&:values)
       when "flows" then capture.flows.each { |flow| rows << fields.map { |field| flow.public_send(field) } }
       else flunk("an operation that the runner does not know: #{test["do"]}")
       end

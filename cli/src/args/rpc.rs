@@ -33,6 +33,9 @@ pub(crate) struct RpcArgs {
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) wait: super::WaitToCount,
+
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
     #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "flow", "inner", "jobs", "condition"])]

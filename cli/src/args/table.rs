@@ -43,6 +43,33 @@ pub(crate) enum TableCommand {
     Check(CheckArgs),
     Convert(ConvertArgs),
     Backup(BackupArgs),
+    Merge(MergeArgs),
+}
+
+/// Add tables of flows up into another one, which is made where it is missing.
+///
+/// Each table is merged whole or not at all. Captures count once: a table of which all captures were counted before adds
+/// nothing. One of which only some were is refused, because their sums cannot be told apart.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct MergeArgs {
+    /// Tables that flows --into made.
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The table that they are added to.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitToCount,
+}
+
+/// How long to wait for a table that sums are added to.
+#[derive(Debug, Clone, Copy, ArgGroup)]
+pub(crate) struct WaitToCount {
+    /// Wait at most so long for another program that is writing to the table.
+    #[arg(long = "wait", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub(crate) timeout: Duration,
 }
 
 /// Print the values of keys, a line each.

@@ -255,3 +255,28 @@ fn flows_from_a_pipe_are_printed_as_they_end() {
     assert!(rest.len() == 1 && rest[0].contains("10.0.0.3"), "{rest:?}");
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn tables_of_flows_merge_and_a_capture_counts_once() {
+    let folder = Folder::new();
+    folder.write("a.pcap", &Capture::new().udp(0, (1, 5000), (2, 53), 30).0);
+    folder.write("b.pcap", &Capture::new().udp(9, (2, 53), (1, 5000), 40).0);
+    folder.run(&["flows", "a.pcap", "--into", "a.bwt"]).stdout_of_success();
+    folder.run(&["flows", "b.pcap", "--into", "b.bwt"]).stdout_of_success();
+    let told = folder.run(&["table", "merge", "a.bwt", "b.bwt", "a.bwt", "--into", "ab.bwt"]);
+    assert_eq!(
+        told.stdout_of_success(),
+        "a.bwt: added: 1 flow of 1 capture, 1 of them new\nb.bwt: added: 1 flow of 1 capture, 0 of them new\n\
+         a.bwt: already counted, all of its captures, a.pcap among them\nab.bwt: holds 1 flow of 2 captures\n"
+    );
+    folder.run(&["flows", "a.pcap", "b.pcap", "--into", "once.bwt"]).stdout_of_success();
+    let flows = |table: &str| folder.run(&["flows", "--from", table, "--json"]).stdout_of_success();
+    assert_eq!(flows("ab.bwt"), flows("once.bwt"));
+    let outcome = folder.run(&["table", "merge", "ab.bwt", "--into", "a.bwt"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.contains("found 1 of 2 counted, a.pcap among them"),
+        "{}",
+        outcome.stderr
+    );
+}

@@ -1,4 +1,4 @@
-//! Counting packets by the value of one field.
+//! Counting packets by the value of one field, and adding them up by group.
 
 use std::collections::HashMap;
 
@@ -6,6 +6,7 @@ use super::CaptureReader;
 use crate::Result;
 use crate::batch::Value;
 use crate::packet::{Field, Packet};
+use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
 
 /// How many packets had which value of a field.
 #[derive(Debug, Clone)]
@@ -45,6 +46,29 @@ impl Counts {
         counts.sort_unstable();
         counts
     }
+}
+
+/// Adds the packets of a capture that hold a condition up by group.
+///
+/// # Errors
+/// Those of [`CaptureReader::each`].
+pub fn sum_by(
+    reader: &mut CaptureReader,
+    by: GroupBy,
+    condition: Option<&Condition>,
+) -> Result<Groups> {
+    let mut groups = by.groups(GROUPS_MAX);
+    reader.each(|packet, _| {
+        if condition.is_none_or(|condition| condition.holds(value_of(packet))) {
+            groups.add(value_of(packet));
+        }
+    })?;
+    Ok(groups)
+}
+
+/// The values of a packet by the places of its schema.
+pub(super) fn value_of(packet: &Packet) -> impl Fn(usize) -> Value<'static> {
+    |place| Field::ALL.get(place).map_or(Value::Null, |field| packet.value(*field))
 }
 
 /// Counts the packets of a capture by `field`: the counts of all packets before its end or its damage,

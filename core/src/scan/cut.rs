@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::CaptureReader;
+use super::count::value_of;
 use super::records::{Pass, Place, RecordSource, Sink, StreamRecords};
-use crate::batch::Value;
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::packet::{Field, Packet};
-use crate::query::Condition;
-use crate::{Error, Result};
+use crate::query::{self, Condition};
+use crate::{Error, ErrorKind, Result};
 
 /// Which packets are written, and how much of each.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ pub struct CutOptions {
     pub from: Option<i64>,
     /// Only packets before this time.
     pub to: Option<i64>,
-    /// What their fields have to hold, as rows of [`Field::SCHEMA`].
+    /// What their fields have to hold, as rows of packets.
     pub condition: Option<Condition>,
     /// Bytes that are kept of each packet at most.
     pub snaplen: Option<u32>,
@@ -304,6 +304,29 @@ impl Selector<'_, '_> {
 }
 
 impl CutOptions {
+    /// What people write: a condition, and times as [`query::time`] reads them.
+    ///
+    /// # Errors
+    /// `Argument` for what is no condition on packets, or no time.
+    pub fn new(
+        condition: Option<&str>,
+        from: Option<&str>,
+        to: Option<&str>,
+        snaplen: Option<u32>,
+    ) -> Result<Self> {
+        let time = |text: &str| {
+            query::time(text).ok_or_else(|| {
+                let message = format!(
+                    "expected a time, such as 2026-11-21T10:00Z, or nanoseconds since 1970, found {text}"
+                );
+                Error::new(ErrorKind::Argument, message)
+            })
+        };
+        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
+        let (from, to) = (from.map(time).transpose()?, to.map(time).transpose()?);
+        Ok(CutOptions { from, to, condition, snaplen })
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>, packet: &Packet) -> bool {
         let in_time = match record.ts {
@@ -312,11 +335,6 @@ impl CutOptions {
         };
         in_time && self.condition.as_ref().is_none_or(|condition| condition.holds(value_of(packet)))
     }
-}
-
-/// The values of a packet by the places of its schema.
-fn value_of(packet: &Packet) -> impl Fn(usize) -> Value<'static> {
-    |place| Field::ALL.get(place).map_or(Value::Null, |field| packet.value(*field))
 }
 
 impl Cut<'_> {

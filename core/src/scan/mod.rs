@@ -27,7 +27,7 @@ pub use ahead::{CapturesAhead, Needs};
 pub use batch::FrameBatch;
 pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use content::ContentId;
-pub use count::{Counts, count_by};
+pub use count::{Counts, count_by, sum_by};
 pub use cut::{CutOptions, CutTotals, cut};
 pub use filter::Filter;
 pub(crate) use flows::damage_of;

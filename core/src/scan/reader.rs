@@ -37,7 +37,7 @@ pub struct CaptureOptions {
 /// the same error, with file and offset.
 pub struct CaptureReader {
     source: Source,
-    options: CaptureOptions,
+    options: Box<CaptureOptions>,
     cancel: Cancel,
     /// Threads that may decode, until they are started.
     jobs: usize,
@@ -85,7 +85,12 @@ impl CaptureReader {
             cut: None,
         };
         let source = Source::Stream(Box::new(records));
-        Ok(CaptureReader { source, options: options.clone(), cancel, jobs: options.stream.jobs })
+        Ok(CaptureReader {
+            source,
+            options: Box::new(options.clone()),
+            cancel,
+            jobs: options.stream.jobs,
+        })
     }
 
     /// Reads a capture whose packets come decoded, as `options` say.
@@ -95,7 +100,7 @@ impl CaptureReader {
         cancel: Cancel,
     ) -> Self {
         let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
-        CaptureReader { source, options: options.clone(), cancel, jobs: 1 }
+        CaptureReader { source, options: Box::new(options.clone()), cancel, jobs: 1 }
     }
 
     /// What is known of the capture beside its packets; all of it once it was read to the end.

@@ -9,11 +9,13 @@ use super::host::Host;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::report::OpenReport;
+use crate::export::CaptureFile;
 use crate::files::ProcessMark;
 use crate::flow::FlowOptions;
 use crate::packet::Field;
+use crate::query::{Condition, GroupBy};
 use crate::rpc::Methods;
-use crate::scan::{self, CaptureOptions, CaptureReader, Filter};
+use crate::scan::{self, CaptureOptions, CaptureReader, CutOptions, Filter};
 use crate::stream::{ByteStream, Cancel};
 use crate::{Error, ErrorKind, Result};
 
@@ -132,6 +134,36 @@ impl Capture {
             let (counts, result) = scan::count_by(&mut reader, field);
             result?;
             outlet.send(Item::Counts(counts.into_sorted()))
+        })
+    }
+
+    /// A pass that adds the packets up by group, and gives the groups as [`Item::Sums`], once; with `top`, the largest
+    /// only.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn sums(
+        &self,
+        by: GroupBy,
+        condition: Option<Condition>,
+        top: Option<usize>,
+    ) -> Result<Pass> {
+        self.start(1, move |mut reader, outlet| {
+            let groups = scan::sum_by(&mut reader, by, condition.as_ref())?;
+            outlet.send(Item::Sums(groups.finish(top)))
+        })
+    }
+
+    /// A pass that writes packets to a new capture at `path`, and gives [`Item::Cut`], once, when the file is whole.
+    ///
+    /// # Errors
+    /// Those of [`Capture::frames`].
+    pub fn cut(&self, path: PathBuf, options: CutOptions) -> Result<Pass> {
+        self.start(1, move |reader, outlet| {
+            let mut file = CaptureFile::create(&path)?;
+            let totals = scan::cut(vec![reader], &options, &mut file)?;
+            file.finish()?;
+            outlet.send(Item::Cut(Box::new(totals)))
         })
     }
 

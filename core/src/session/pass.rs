@@ -10,7 +10,7 @@ use crate::batch::{Batch, Value};
 use crate::flow::Flow;
 use crate::report::ReportedCapture;
 use crate::rpc::{Call, Methods};
-use crate::scan::{CaptureInfo, CaptureMerge, FrameBatch};
+use crate::scan::{CaptureInfo, CaptureMerge, CutTotals, FrameBatch};
 use crate::stream::Cancel;
 
 /// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
@@ -28,6 +28,10 @@ pub enum Item {
     Counts(Vec<(Value<'static>, u64)>),
     /// What the capture is.
     Info(Box<CaptureInfo>),
+    /// Packets added up by group.
+    Sums(Batch),
+    /// What was written of the capture to another one.
+    Cut(Box<CutTotals>),
     /// Flows that have ended.
     Flows(Vec<Flow>),
     /// What became of a capture that was to be merged into a store.

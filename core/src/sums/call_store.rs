@@ -3,6 +3,7 @@
 //! The bytes of keys and values are drawn in `docs/call-table.md`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::counted::{Count, CountedCapture, CountedTable, Holding};
 use crate::error::Result;
@@ -36,13 +37,18 @@ pub struct CallStore(CountedTable);
 impl CallStore {
     /// Opens the call table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<CallStore> {
-        CountedTable::open(path.as_ref(), &HOLDING).map(CallStore)
+        CountedTable::open(path.as_ref(), Duration::ZERO, &HOLDING).map(CallStore)
     }
 
     /// Opens the call table in the file at `path`. Where it is missing or empty, the first
     /// capture that is counted makes it.
     pub fn open_to_count(path: impl AsRef<Path>) -> Result<CallStore> {
-        CountedTable::open_to_count(path.as_ref(), &HOLDING).map(CallStore)
+        Self::open_to_count_within(path, Duration::ZERO)
+    }
+
+    /// The same, and waits so long for another process that writes the file.
+    pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<CallStore> {
+        CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(CallStore)
     }
 
     /// Opens the call table in the file at `path` to read it, beside others who do.

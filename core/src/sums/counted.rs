@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::{self, OpenOptions, TreeTable};
@@ -57,8 +58,8 @@ pub(super) struct CountedTable {
 struct State {
     /// Where the file is yet to be made, an empty table in memory stands for it.
     table: Box<dyn OrderedTable>,
-    /// The file that the first capture makes.
-    unmade: Option<PathBuf>,
+    /// The file that the first capture makes, and how long to wait for another process that writes it.
+    unmade: Option<(PathBuf, Duration)>,
     counting: Option<Counting>,
 }
 
@@ -87,20 +88,25 @@ pub struct CountedCapture {
 }
 
 impl CountedTable {
-    /// Opens the table in the file at `path`, and makes it where it is missing.
-    pub(super) fn open(path: &Path, holding: &'static Holding) -> Result<Self> {
-        let options = OpenOptions { create: true, ..OpenOptions::default() };
+    /// Opens the table in the file at `path`, and makes it where it is missing. It waits so long for another process that
+    /// writes it.
+    pub(super) fn open(path: &Path, timeout: Duration, holding: &'static Holding) -> Result<Self> {
+        let options = OpenOptions { create: true, timeout, ..OpenOptions::default() };
         Self::open_with(path, options, holding)
     }
 
     /// Opens the table in the file at `path`. Where it is missing or empty, it is made when the first
     /// capture begins to be counted; until then another process may make it.
-    pub(super) fn open_to_count(path: &Path, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open_to_count(
+        path: &Path,
+        timeout: Duration,
+        holding: &'static Holding,
+    ) -> Result<Self> {
         if file::holds_something(path)? {
-            return Self::open(path, holding);
+            return Self::open(path, timeout, holding);
         }
         let table = Box::new(memory::TreeTable::new());
-        let state = State { table, unmade: Some(path.to_owned()), counting: None };
+        let state = State { table, unmade: Some((path.to_owned(), timeout)), counting: None };
         Ok(Self::with(state, &path.to_string_lossy(), holding))
     }
 
@@ -168,8 +174,8 @@ impl CountedTable {
             }
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if let Some(path) = &state.unmade {
-            let made = Self::open(path, self.holding)?.state.into_inner();
+        if let Some((path, timeout)) = &state.unmade {
+            let made = Self::open(path, *timeout, self.holding)?.state.into_inner();
             *state = made.unwrap_or_else(PoisonError::into_inner);
         }
         let before = state.table.ordered_snapshot()?;
@@ -215,6 +221,31 @@ impl CountedTable {
 
     fn captured(&self, content_id: &[u8], value: &[u8]) -> Result<CountedCapture> {
         decode_capture(content_id, value).ok_or_else(|| self.damaged("capture"))
+    }
+
+    /// Which of these captures were counted in this table: none, or all of them, of which it answers the first.
+    ///
+    /// # Errors
+    /// `Argument` where that is so of some: what they have added to the sums of the other table cannot be told from the
+    /// rest.
+    pub(super) fn held(&self, captures: &[CountedCapture]) -> Result<Option<CountedCapture>> {
+        let mut held = Vec::new();
+        for capture in captures {
+            held.extend(self.capture(&capture.content_id)?);
+        }
+        match held.first() {
+            Some(first) if held.len() < captures.len() => {
+                let message = format!(
+                    "expected a table of captures that are all new or all counted, found {} of {} counted, {} among \
+                     them; their sums cannot be told apart, so merge the captures themselves",
+                    held.len(),
+                    captures.len(),
+                    first.name
+                );
+                Err(Error::new(ErrorKind::Argument, message).in_file(&self.name))
+            }
+            _ => Ok(held.into_iter().next()),
+        }
     }
 
     /// Number of entries beside those that all such tables have.
@@ -271,13 +302,35 @@ impl<'t> Count<'t> {
         if let Some(value) = counted {
             return self.table.captured(content_id, &value).map(Some);
         }
+        self.end(|table| {
+            change(table)?;
+            table.put(&key, &encode_capture(name, packets))
+        })?;
+        Ok(None)
+    }
+
+    /// Ends the same for captures of another table, none of which was counted before.
+    pub(super) fn commit_all(
+        mut self,
+        captures: &[CountedCapture],
+        change: impl FnOnce(&mut dyn OrderedTable) -> Result<()>,
+    ) -> Result<()> {
+        self.end(|table| {
+            change(table)?;
+            captures.iter().try_for_each(|capture| {
+                let value = encode_capture(&capture.name, capture.packets);
+                table.put(&capture_key(&capture.content_id)?, &value)
+            })
+        })
+    }
+
+    /// Makes the last changes, and has all of it on disk.
+    fn end(&mut self, change: impl FnOnce(&mut dyn OrderedTable) -> Result<()>) -> Result<()> {
         let mut state = self.table.state();
         change(&mut *state.table)?;
-        state.table.put(&key, &encode_capture(name, packets))?;
         self.is_open = false;
         state.table.commit()?;
-        state.table.sync()?;
-        Ok(None)
+        state.table.sync()
     }
 }
 

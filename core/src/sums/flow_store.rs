@@ -5,6 +5,7 @@
 use std::net::IpAddr;
 use std::ops::Bound;
 use std::path::Path;
+use std::time::Duration;
 
 use super::counted::{Count, CountedCapture, CountedTable, Holding};
 use crate::error::{Error, Result};
@@ -55,13 +56,18 @@ pub enum Merged {
 impl FlowStore {
     /// Opens the flow table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<FlowStore> {
-        CountedTable::open(path.as_ref(), &HOLDING).map(FlowStore)
+        CountedTable::open(path.as_ref(), Duration::ZERO, &HOLDING).map(FlowStore)
     }
 
     /// Opens the flow table in the file at `path`. Where it is missing or empty, the first
     /// capture that is counted makes it.
     pub fn open_to_count(path: impl AsRef<Path>) -> Result<FlowStore> {
-        CountedTable::open_to_count(path.as_ref(), &HOLDING).map(FlowStore)
+        Self::open_to_count_within(path, Duration::ZERO)
+    }
+
+    /// The same, and waits so long for another process that writes the file.
+    pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<FlowStore> {
+        CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(FlowStore)
     }
 
     /// Opens the flow table in the file at `path` to read it, beside others who do.
@@ -79,6 +85,23 @@ impl FlowStore {
     pub fn begin(&self) -> Result<CaptureCount<'_>> {
         let count = self.0.begin()?;
         Ok(CaptureCount { count, batch: Vec::new(), flows: 0, new_flows: 0 })
+    }
+
+    /// Adds the flows of another table, all of its captures in one transaction. Where they all were counted before, nothing
+    /// changes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) where some of its captures were counted before and others were
+    /// not: their sums cannot be told apart.
+    pub fn merge(&self, other: &FlowStore) -> Result<Merged> {
+        let (captures, mut counting) = (other.captures()?, self.begin()?);
+        if let Some(counted) = self.0.held(&captures)? {
+            return Ok(Merged::AlreadyCounted(counted));
+        }
+        for flow in other.flows()? {
+            counting.merge([flow?])?;
+        }
+        counting.commit_all(&captures)
     }
 
     /// The capture with that content, if it was counted.
@@ -162,6 +185,18 @@ impl CaptureCount<'_> {
             Some(counted) => Merged::AlreadyCounted(counted),
             None => Merged::Added { flows, new_flows },
         })
+    }
+}
+
+impl CaptureCount<'_> {
+    /// Ends with all captures of another table.
+    fn commit_all(self, captures: &[CountedCapture]) -> Result<Merged> {
+        let CaptureCount { count, mut batch, mut flows, mut new_flows } = self;
+        let store = count.table();
+        count.commit_all(captures, |table| {
+            write_batch(&mut batch, &mut flows, &mut new_flows, table, store)
+        })?;
+        Ok(Merged::Added { flows, new_flows })
     }
 }
 

@@ -30,6 +30,8 @@ module Bytewright
       #
       # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
       # @param filter [String, nil] a libpcap expression such as "tcp port 443"; needs libpcap
+      # @param flow [String, nil] one conversation, whose packets only are read, whichever way they go: a Community ID, or
+      #   ends such as "10.0.0.1:5000-10.0.0.2:443"
       # @param inner [Boolean] whether to follow tunnels and report the innermost IP header
       # @param inflate [Symbol] what decompresses gzip: :auto, :zlib_rs or :isal
       # @yieldparam capture [Capture] closed when the block ends
@@ -37,8 +39,8 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
-      def open(source, filter: nil, inner: false, inflate: :auto)
-        capture = from(source, filter, inner ? true : false, inflate)
+      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto)
+        capture = from(source, filter, flow, inner ? true : false, inflate)
         return capture unless block_given?
 
         begin
@@ -58,7 +60,7 @@ module Bytewright
       # @param idle_timeout [Numeric, nil] seconds without a packet after which a flow has ended
       # @param active_timeout [Numeric, nil] seconds after which a flow has ended, packets or not
       # @param max_flows [Integer] open flows at one time; above it the quietest end early
-      # @param options filter, inner and inflate as for {open}
+      # @param options filter, flow, inner and inflate as for {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
@@ -193,6 +195,41 @@ module Bytewright
       result_of(read_counts(field))
     end
 
+    # Adds packets up by the values of fields and by intervals of time, without an object per packet. With a block, it is
+    # Enumerable's.
+    #
+    #   capture.sum(:length, by: [:dst_port], every: 60, top: 5)
+    #   # => [{ ts: 1795293420000000000, dst_port: 80, packets: 3120, length: 401221, groups: 1 }, ...]
+    #
+    # @param fields [Array<Symbol>] fields of numbers, each added up
+    # @param by [Array<Symbol>] fields that packets are grouped by
+    # @param every [Numeric, nil] seconds of an interval
+    # @param top [Integer, nil] how many groups, of the largest by the first of +fields+, else by packets
+    # @param where [String, nil] a condition on packets, as the command's --where
+    # @return [Array<Hash{Symbol => Object}>] the groups, by time and then the largest first. In +groups+ is how many of them
+    #   the row stands for: beyond 262,144 groups the smallest are counted together
+    def sum(*fields, by: [], every: nil, top: nil, where: nil, &block)
+      return super(*fields, &block) if block
+
+      nanoseconds = (every * 1_000_000_000).to_i if every
+      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), nanoseconds, where, top))
+    end
+
+    # Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it.
+    # The file has its name when it is whole, and replaces the one that has it. See docs/captures.md for what is kept.
+    #
+    # @param path [String, #to_path]
+    # @param where [String, nil] a condition on packets, as the command's --where
+    # @param from [Time, Integer, String, nil] only packets of this time or later; Integers are nanoseconds since 1970
+    # @param to [Time, Integer, String, nil] only packets before this time
+    # @param snaplen [Integer, nil] bytes that are kept of each packet at most
+    # @return [Hash{Symbol => Object}] packets, bytes (on the wire), late (packets that are earlier than one before them), and
+    #   damage (an Error that ended this capture, or nil)
+    def write_to(path, where: nil, from: nil, to: nil, snaplen: nil)
+      path = path.to_path if path.respond_to?(:to_path)
+      result_of(read_cut(path, where, time_text(from), time_text(to), snaplen))
+    end
+
     # Sums up the packets by flow, both directions in one.
     #
     # @param limits idle_timeout, active_timeout and max_flows as for {Capture.flows}
@@ -289,9 +326,16 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls
+    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls,
+            :read_sums, :read_cut
 
     private
+
+    # A time as the core reads it.
+    def time_text(time)
+      time = (time.to_r * 1_000_000_000).to_i if time.is_a?(Time)
+      time&.to_s
+    end
 
     def each_copy
       each { |packet| yield packet.dup }

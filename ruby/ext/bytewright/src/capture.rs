@@ -1,7 +1,8 @@
 //! `Bytewright::Capture`: the core's session of a capture, each pass over which is a [`Reading`].
 
 use bytewright::packet::Field;
-use bytewright::scan::CaptureOptions;
+use bytewright::query::{Condition, GroupBy};
+use bytewright::scan::{CaptureOptions, CutOptions};
 use bytewright::session::{self, Pass};
 use bytewright::stream::InflateChoice;
 use magnus::{
@@ -38,30 +39,32 @@ impl magnus::DataTypeFunctions for Capture {
 }
 
 impl Capture {
-    /// `Capture.open_path(path, filter, inner, inflate)`.
+    /// `Capture.open_path(path, filter, flow, inner, inflate)`.
     fn open_path(
         ruby: &Ruby,
         path: RString,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: Symbol,
     ) -> Result<Self, Error> {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
-        let options = options(ruby, filter, inner, inflate)?;
+        let options = options(ruby, filter, flow, inner, inflate)?;
         let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
         raised(ruby, opened).map(|session| Capture::new(session, None))
     }
 
-    /// `Capture.open_object(object, filter, inner, inflate)`.
+    /// `Capture.open_object(object, filter, flow, inner, inflate)`.
     fn open_object(
         ruby: &Ruby,
         object: Value,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: Symbol,
     ) -> Result<Self, Error> {
-        let options = options(ruby, filter, inner, inflate)?;
+        let options = options(ruby, filter, flow, inner, inflate)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
         raised(ruby, session).map(|session| Capture::new(session, Some(object.into())))
     }
@@ -102,6 +105,39 @@ impl Capture {
     fn read_counts(ruby: &Ruby, this: &Self, field: Symbol) -> Result<Reading, Error> {
         let field = field_named(ruby, field)?;
         this.start(ruby, Vec::new(), |session| session.counts(field))
+    }
+
+    /// Packets added up by the fields of these names, of those that hold a condition.
+    fn read_sums(
+        ruby: &Ruby,
+        this: &Self,
+        keys: Vec<String>,
+        sums: Vec<String>,
+        every: Option<i64>,
+        condition: Option<String>,
+        top: Option<usize>,
+    ) -> Result<Reading, Error> {
+        let by = raised(ruby, GroupBy::new(&Field::SCHEMA, &keys, &sums, every))?;
+        let condition = condition.map(|text| Condition::new(&text, &Field::SCHEMA)).transpose();
+        let condition = raised(ruby, condition)?;
+        this.start(ruby, Vec::new(), |session| session.sums(by, condition, top))
+    }
+
+    /// Packets to a new capture.
+    fn read_cut(
+        ruby: &Ruby,
+        this: &Self,
+        path: RString,
+        condition: Option<String>,
+        from: Option<String>,
+        to: Option<String>,
+        snaplen: Option<u32>,
+    ) -> Result<Reading, Error> {
+        let path = path_of(path)?;
+        let options =
+            CutOptions::new(condition.as_deref(), from.as_deref(), to.as_deref(), snaplen);
+        let options = raised(ruby, options)?;
+        this.start(ruby, Vec::new(), |session| session.cut(path, options))
     }
 
     fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
@@ -160,10 +196,12 @@ impl Capture {
 fn options(
     ruby: &Ruby,
     filter: Option<String>,
+    flow: Option<String>,
     inner: bool,
     inflate: Symbol,
 ) -> Result<CaptureOptions, Error> {
-    let mut options = CaptureOptions { filter, ..CaptureOptions::default() };
+    let flow = raised(ruby, flow.map(|flow| flow.parse()).transpose())?;
+    let mut options = CaptureOptions { filter, flow, ..CaptureOptions::default() };
     options.decode.inner = inner;
     let inflate = inflate.name()?;
     options.stream.inflate = match inflate.as_ref() {
@@ -181,8 +219,8 @@ fn options(
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Capture>(ruby, "Capture")?;
     define_fields(ruby, class)?;
-    class.define_singleton_method("open_path", function!(Capture::open_path, 4))?;
-    class.define_singleton_method("open_object", function!(Capture::open_object, 4))?;
+    class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
+    class.define_singleton_method("open_object", function!(Capture::open_object, 5))?;
     class.define_method("name", method!(Capture::name, 0))?;
     class.define_method("close", method!(Capture::close, 0))?;
     class.define_method("closed?", method!(Capture::is_closed, 0))?;
@@ -193,6 +231,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_merge", method!(Capture::read_merge, 2))?;
     class.define_method("read_report", method!(Capture::read_report, 1))?;
     class.define_method("read_calls", method!(Capture::read_calls, 3))?;
+    class.define_method("read_sums", method!(Capture::read_sums, 5))?;
+    class.define_method("read_cut", method!(Capture::read_cut, 5))?;
     class.define_method("read_info", method!(Capture::read_info, 0))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a capture is, as a Hash.
 
 use bytewright::batch::Batch;
-use bytewright::scan::{CaptureInfo, InfoField};
+use bytewright::scan::{CaptureInfo, CutTotals, InfoField};
 use magnus::{Error, Ruby, Value, prelude::*};
 
 use crate::error::damage;
@@ -27,8 +27,20 @@ pub(crate) fn to_hash(ruby: &Ruby, info: &CaptureInfo) -> Result<Value, Error> {
     Ok(hash.as_value())
 }
 
+/// What was written to a new capture; the damage of this one is an error in it, or nil.
+pub(crate) fn cut_to_hash(ruby: &Ruby, totals: &CutTotals) -> Result<Value, Error> {
+    let hash = ruby.hash_new();
+    for (name, count) in
+        [("packets", totals.packets), ("bytes", totals.bytes), ("late", totals.late)]
+    {
+        hash.aset(ruby.to_symbol(name), count)?;
+    }
+    hash.aset(ruby.to_symbol("damage"), damage(ruby, totals.damage.first()))?;
+    Ok(hash.as_value())
+}
+
 /// A Hash for each row.
-fn rows(ruby: &Ruby, batch: &Batch) -> Result<Value, Error> {
+pub(crate) fn rows(ruby: &Ruby, batch: &Batch) -> Result<Value, Error> {
     let list = ruby.ary_new_capa(batch.len());
     for row in 0..batch.len() {
         list.push(row_to_hash(ruby, batch, row)?)?;

@@ -95,6 +95,8 @@ impl Reading {
             }
             Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
+            Some(Item::Sums(batch)) => crate::info::rows(ruby, &batch).map(Some),
+            Some(Item::Cut(totals)) => crate::info::cut_to_hash(ruby, &totals).map(Some),
             Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
             Some(Item::Reported(reported)) => {
                 crate::report::reported_to_hash(ruby, &reported).map(Some)

@@ -18,11 +18,13 @@ use crate::error::{argument, guarded, raised};
 pub(super) fn capture_options(
     py: Python<'_>,
     filter: Option<String>,
+    flow: Option<String>,
     inner: bool,
     inflate: &str,
     jobs: Option<usize>,
 ) -> PyResult<CaptureOptions> {
-    let mut options = CaptureOptions { filter, ..CaptureOptions::default() };
+    let flow = raised(py, flow.map(|flow| flow.parse()).transpose())?;
+    let mut options = CaptureOptions { filter, flow, ..CaptureOptions::default() };
     options.decode.inner = inner;
     options.stream.jobs = jobs.unwrap_or_else(all_cores).max(1);
     options.stream.inflate = match inflate {

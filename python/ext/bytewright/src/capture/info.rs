@@ -3,7 +3,7 @@
 use bytewright::Error;
 use bytewright::batch::Batch;
 use bytewright::report::{ReportedCapture, ReportedField};
-use bytewright::scan::{CaptureInfo, CaptureMerge, FlowMergeField, InfoField};
+use bytewright::scan::{CaptureInfo, CaptureMerge, CutTotals, FlowMergeField, InfoField};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -40,6 +40,19 @@ pub(super) fn reported_to_dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = row_to_dict(py, &reported.to_batch(), 0)?;
     dict.set_item(ReportedField::Damage.name(), damage(py, reported.damage.as_ref()))?;
+    Ok(dict)
+}
+
+/// What was written to a new capture.
+pub(super) fn cut_to_dict<'py>(
+    py: Python<'py>,
+    totals: &CutTotals,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("packets", totals.packets)?;
+    dict.set_item("bytes", totals.bytes)?;
+    dict.set_item("late", totals.late)?;
+    dict.set_item("damage", damage(py, totals.damage.first()))?;
     Ok(dict)
 }
 

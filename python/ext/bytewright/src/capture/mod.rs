@@ -10,7 +10,9 @@ mod rows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::scan::CaptureOptions;
+use bytewright::packet::Field;
+use bytewright::query::{Condition, GroupBy};
+use bytewright::scan::{CaptureOptions, CutOptions};
 use bytewright::session::{self, FlowTableFile, Item, Pass};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -54,16 +56,17 @@ impl Capture {
 #[pymethods]
 impl Capture {
     #[new]
-    #[pyo3(signature = (source, *, filter = None, inner = false, inflate = "auto", jobs = None))]
+    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
     ) -> PyResult<Capture> {
-        let options = capture_options(py, filter, inner, inflate, jobs)?;
+        let options = capture_options(py, filter, flow, inner, inflate, jobs)?;
         if let Ok(path) = source.extract::<PathBuf>() {
             let opened = py.detach(|| guarded(|| session::Capture::open(&path, options.clone())));
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
@@ -133,6 +136,45 @@ impl Capture {
     fn add_to_report<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
         match self.result_of(py, self.capture.report(&report.0))? {
             Some(Item::Reported(reported)) => info::reported_to_dict(py, &reported),
+            _ => Ok(PyDict::new(py)),
+        }
+    }
+
+    /// Adds packets up by the fields of these names, of those that hold a condition.
+    #[pyo3(name = "_sum")]
+    fn sum(
+        &self,
+        py: Python<'_>,
+        fields: Vec<String>,
+        by: Vec<String>,
+        every: Option<f64>,
+        condition: Option<&str>,
+        top: Option<usize>,
+    ) -> PyResult<Batch> {
+        let every = every.map(|seconds| (seconds * 1e9) as i64);
+        let by = raised(py, GroupBy::new(&Field::SCHEMA, &by, &fields, every))?;
+        let schema = by.schema().clone();
+        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose();
+        match self.result_of(py, self.capture.sums(by, raised(py, condition)?, top))? {
+            Some(Item::Sums(batch)) => Ok(Batch(batch)),
+            _ => Ok(Batch(bytewright::batch::Batch::new(schema))),
+        }
+    }
+
+    /// Writes packets to a new capture; what was written as a dict.
+    #[pyo3(name = "_write_to")]
+    fn write_to<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        condition: Option<&str>,
+        from_time: Option<&str>,
+        to_time: Option<&str>,
+        snaplen: Option<u32>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = raised(py, CutOptions::new(condition, from_time, to_time, snaplen))?;
+        match self.result_of(py, self.capture.cut(path, options))? {
+            Some(Item::Cut(totals)) => info::cut_to_dict(py, &totals),
             _ => Ok(PyDict::new(py)),
         }
     }

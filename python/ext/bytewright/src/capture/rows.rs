@@ -136,7 +136,7 @@ impl Rows {
 impl Rows {
     /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
-    #[pyo3(name = "_packets", signature = (sources, fields, rows, *, filter = None, inner = false, inflate = "auto", jobs = None))]
+    #[pyo3(name = "_packets", signature = (sources, fields, rows, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn packets(
         py: Python<'_>,
@@ -144,6 +144,7 @@ impl Rows {
         fields: Vec<String>,
         rows: usize,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
@@ -152,7 +153,12 @@ impl Rows {
             return Err(argument(py, "expected rows above 0, found 0"));
         }
         let question = Question::Packets(packet_fields(py, &fields)?, rows);
-        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+        Rows::of(
+            py,
+            &sources,
+            question,
+            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+        )
     }
 
     /// Packets with their bytes, of one capture.
@@ -165,7 +171,7 @@ impl Rows {
     #[staticmethod]
     #[pyo3(
         name = "_flows",
-        signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None,
+        signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None, flow = None,
                      inner = false, inflate = "auto", jobs = None)
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -177,19 +183,25 @@ impl Rows {
         active_timeout: Option<f64>,
         max_flows: usize,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
     ) -> PyResult<Rows> {
         let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
         let question = Question::Flows(flow_fields(py, &fields)?, limits);
-        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+        Rows::of(
+            py,
+            &sources,
+            question,
+            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+        )
     }
 
     #[staticmethod]
     #[pyo3(
         name = "_calls",
-        signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, inner = false,
+        signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, flow = None, inner = false,
                      inflate = "auto", jobs = None)
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -201,13 +213,19 @@ impl Rows {
         service: Option<&str>,
         include: Vec<PathBuf>,
         filter: Option<String>,
+        flow: Option<String>,
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
     ) -> PyResult<Rows> {
         let methods = methods(py, idl, service, &include)?;
         let question = Question::Calls(call_fields(py, &fields)?, methods);
-        Rows::of(py, &sources, question, Some(capture_options(py, filter, inner, inflate, jobs)?))
+        Rows::of(
+            py,
+            &sources,
+            question,
+            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+        )
     }
 
     /// The names of the columns.
