@@ -174,7 +174,7 @@ def _time_text(time):
     return time.isoformat() if hasattr(time, "isoformat") else str(time)
 
 
-def report(*sources, into, title=None, filter=None, inner=False, inflate="auto", jobs=None):
+def report(*sources, into, title=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
 
@@ -183,7 +183,7 @@ def report(*sources, into, title=None, filter=None, inner=False, inflate="auto",
     `TruncatedError` where a source is no capture, and then writes no page.
     """
     page = _bytewright.Report(title, filter)
-    opened = (_opened(source, filter, inner, inflate, jobs) for source in _sources(sources))
+    opened = (_opened(source, filter, flow, inner, inflate, jobs) for source in _sources(sources))
     reported = [capture._add_to_report(page) for capture in opened]
     page.write_to(into)
     return reported

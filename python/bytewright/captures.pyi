@@ -124,6 +124,7 @@ def report(
     into: _Path,
     title: str | None = None,
     filter: str | None = None,
+    flow: str | None = None,
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
