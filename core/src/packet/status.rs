@@ -18,8 +18,7 @@ impl Status {
     /// The link-layer type is not one whose headers are decoded.
     pub const UNKNOWN_LINK: Status = Status(32);
 
-    /// What follows is of a type that is not decoded (LLDP, MACsec, PPP's own messages, ...); the fields
-    /// before it are good.
+    /// What follows is of a type that is not decoded; the fields before it are good.
     pub const UNKNOWN_HEADER: Status = Status(64);
 
     /// Every bit with its name, in the order of the bits.
