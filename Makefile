@@ -22,7 +22,7 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-gem test-rust test-gc test-unsafe test-c test-python test-perl test-columns test-report test-bench
+TESTS := test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-bench
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -39,7 +39,7 @@ demo: $(GEM_STAMP)
 
 # Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends. Cargo is
 # told of no jobserver, because it may not use that of make.
-test: setup $(GEM_STAMP)
+test: setup
 	@CARGO_MAKEFLAGS= $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
 	@echo "make test: all of it passed"
 
