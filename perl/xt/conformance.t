@@ -1,6 +1,6 @@
 # Goal: Perl does what every face must do alike.
-# Method: the cases of conformance/, which its README explains. What this runner does not know fails. Thrift's messages are not
-# for Perl, which reads none.
+# Method: the cases of conformance/, which its README explains. What this runner does not know fails. Thrift's messages and sums
+# of captures are not for Perl, which has neither.
 use 5.030;
 use warnings;
 
@@ -21,6 +21,7 @@ for my $path (sort(glob("$folder/*.json"))) {
     my $run = $RUNNERS{$name} or next;
     open(my $file, "<:raw", $path) or die "$path: $!";
     for my $case (@{ JSON::PP->new->utf8->decode(do { local $/; <$file> })->{cases} }) {
+        next if $name eq "captures" && $case->{do} eq "sum";
         subtest "$name: $case->{name}" => sub { $run->($case) };
     }
 }
