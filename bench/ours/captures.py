@@ -8,9 +8,12 @@
 """
 
 import json
+import os
 import sys
 
-import bytewright
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload"))
+import bytewright  # noqa: E402
+import captures  # noqa: E402
 
 FIELDS = ("ts", "src_ip", "dst_ip", "src_port", "dst_port", "proto", "length")
 
@@ -59,13 +62,7 @@ def count(path):
     counts = bytewright.count_by(path, "dst_port")
     packets = sum(counts.values())
     counts.pop(None, None)
-    return {
-        "packets": packets,
-        "ports": len(counts),
-        "counted": sum(counts.values()),
-        "weighted": sum(port * count for port, count in counts.items()),
-        "squares": sum(count * count for count in counts.values()),
-    }
+    return captures.of_counts(packets, counts)
 
 
 TASKS = {each.__name__: each for each in (columns, columns_sums, frame, attributes, count)}

@@ -10,6 +10,8 @@ import sys
 
 # This file has the library's name: without its own folder on the path, the import finds the library.
 sys.path = [folder for folder in sys.path if folder != os.path.dirname(os.path.abspath(__file__))]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload"))
+import captures  # noqa: E402
 import dpkt  # noqa: E402
 
 
@@ -41,13 +43,7 @@ def count_by_dst_port(path):
             port = destination_port(frame)
             if port is not None:
                 counts[port] = counts.get(port, 0) + 1
-    return {
-        "packets": packets,
-        "ports": len(counts),
-        "counted": sum(counts.values()),
-        "weighted": sum(port * count for port, count in counts.items()),
-        "squares": sum(count * count for count in counts.values()),
-    }
+    return captures.of_counts(packets, counts)
 
 
 def attributes(path):
@@ -83,16 +79,8 @@ def lists(path):
             sources.append(socket.inet_ntop(family, packet.src))
             destinations.append(socket.inet_ntop(family, packet.dst))
             protocols.append(packet.p if is_old else packet.nxt)
-    numbers = [round(time * 1_000_000) for time in times]
-    return {
-        "packets": len(times),
-        "times": sum(number - numbers[0] for number in numbers),
-        "text_bytes": sum(len(address) for address in sources + destinations if address is not None),
-        "src_port": sum(filter(None, source_ports)),
-        "dst_port": sum(filter(None, destination_ports)),
-        "proto": sum(filter(None, protocols)),
-        "length": sum(lengths),
-    }
+    numbers = {"src_port": source_ports, "dst_port": destination_ports, "proto": protocols, "length": lengths}
+    return captures.of_lists(times, sources + destinations, **numbers)
 
 
 TASKS = {each.__name__: each for each in (count_by_dst_port, attributes, lists)}

@@ -9,6 +9,8 @@ import sys
 
 # This file has the library's name: without its own folder on the path, the import finds the library.
 sys.path = [folder for folder in sys.path if folder != os.path.dirname(os.path.abspath(__file__))]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload"))
+import captures  # noqa: E402
 from scapy.layers.inet import IP, TCP, UDP  # noqa: E402
 from scapy.layers.inet6 import IPv6  # noqa: E402
 from scapy.utils import PcapReader  # noqa: E402
@@ -27,16 +29,8 @@ def lists(path):
         sources.append(None if internet is None else internet.src)
         destinations.append(None if internet is None else internet.dst)
         protocols.append(None if internet is None else internet.proto if isinstance(internet, IP) else internet.nh)
-    numbers = [round(time * 1_000_000) for time in times]
-    return {
-        "packets": len(times),
-        "times": sum(number - numbers[0] for number in numbers),
-        "text_bytes": sum(len(address) for address in sources + destinations if address is not None),
-        "src_port": sum(filter(None, source_ports)),
-        "dst_port": sum(filter(None, destination_ports)),
-        "proto": sum(filter(None, protocols)),
-        "length": sum(lengths),
-    }
+    numbers = {"src_port": source_ports, "dst_port": destination_ports, "proto": protocols, "length": lengths}
+    return captures.of_lists(times, sources + destinations, **numbers)
 
 
 if len(sys.argv) != 2:

@@ -11,6 +11,8 @@ use JSON::PP ();
 use Kinds;
 use Test::More;
 
+binmode(Test::More->builder->$_, ":utf8") for qw(output failure_output);
+
 my %RUNNERS = (tables => \&run_table, captures => \&run_capture, records => \&run_records, thrift => undef);
 my $folder = "$ENV{BYTEWRIGHT_ROOT}/conformance";
 my $json = JSON::PP->new->canonical->allow_nonref;

@@ -7,8 +7,8 @@
 
 Only the columns of the query are decoded. Of its filter on packets, what compares ports, the protocol and addresses, also
 with the values of a list, is given to libpcap, where it is on this machine, so that most other packets are not decoded at
-all; polars filters what comes in any case, and the result is the same. A query may read a capture more than once, so a file object, which can be read
-once, is better read with `bytewright.packets`.
+all; polars filters what comes in any case, and the result is the same. A query may read a capture more than once, so a file
+object, which can be read once, is better read with `bytewright.packets`.
 """
 
 import io

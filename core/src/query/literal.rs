@@ -175,7 +175,8 @@ pub fn interval(text: &str) -> Option<i64> {
     (1e3..9e18).contains(&nanoseconds).then_some(nanoseconds as i64)
 }
 
-/// Nanoseconds since 1970 of a time as RFC 3339 writes it, of which the end may be left out, or of a plain number; nothing for what is none.
+/// Nanoseconds since 1970 of a time as RFC 3339 writes it, of which the end may be left out, or of a plain number; nothing
+/// for what is none.
 pub fn time(text: &str) -> Option<i64> {
     if let Ok(nanoseconds) = text.parse() {
         return Some(nanoseconds);
