@@ -48,15 +48,16 @@ test-rust: setup
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo test --quiet --locked --workspace
 
+# The command is built with the rest of the workspace, as for test-rust: alone it would have other features, and the core
+# would be compiled again.
 # What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files.
 test-columns: setup
-	cargo build --quiet --locked -p bytewright-cli
-	cargo build --quiet --locked -p bytewright --example arrow_stream
+	cargo build --quiet --locked --workspace --bin bytewright --example arrow_stream
 	core/tests/columns/run.sh
 
 # Pages of the command in a browser without a screen.
 test-report: setup
-	cargo build --quiet --locked -p bytewright-cli
+	cargo build --quiet --locked --workspace --bin bytewright
 	cli/tests/report/run.sh
 
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.

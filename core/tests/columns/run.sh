@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Has programs that read columns check ours: Arrow's C interface, and Parquet files against the printed rows.
-# Usage: run.sh, after `cargo build -p bytewright-cli` and `cargo build -p bytewright --example arrow_stream`.
+# Usage: run.sh, after `make test-columns` built the command and the example arrow_stream.
 # PYTHON names the interpreter; the readers are installed into target/columns once.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
