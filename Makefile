@@ -2,7 +2,7 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make test         everything that must hold; .ci/run calls it
-#   make bench        ratios against the peers, losing rows too, recorded and put into README.md
+#   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels

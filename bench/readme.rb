@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Writes README's tables of figures anew, out of the newest record of each suite: `ruby bench/readme.rb`.
-# Which rows it shows is in harness/readme_rows.rb.
+# Writes the figures of README.md and docs/benchmarks.md anew, out of the newest record of each suite:
+# `ruby bench/readme.rb`. Which rows they show is in harness/readme_rows.rb.
 
 require_relative "harness/readme"
 
 begin
-  Bench::Readme.new.write
+  [Bench::Readme::PATH, Bench::Readme::ALL_FIGURES].each { |path| Bench::Readme.new(path).write }
 rescue Bench::Readme::Unfit => error
   abort error.message
 end

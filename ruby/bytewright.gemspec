@@ -7,14 +7,15 @@ Gem::Specification.new do |spec|
   # The version has one home, the workspace's Cargo.toml.
   spec.version = File.read("Cargo.toml", encoding: "UTF-8")[/^version = "(.+)"/, 1]
   spec.summary = "Reads, decodes and keeps bulk binary data at native speed"
-  spec.description = "Packet captures (pcap and pcapng, plain, gzip or zstd) to header fields, columns and " \
-                     "flows in one pass, at about the speed of decompression."
+  spec.description = "Packet captures (pcap and pcapng, plain, gzip or zstd) to header fields, columns, flows and Thrift " \
+                     "calls in one pass; Thrift messages; hashed and ordered tables in memory or in a file; PStore " \
+                     "that reads and writes only what changed; a buffered reader and writer of binary files."
   spec.authors = ["The Bytewright authors"]
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
 
   spec.files = Dir[
-    "Cargo.{toml,lock}", "LICENSE", "README.md", "CHANGELOG.md", "docs/*.md",
+    "Cargo.{toml,lock}", "LICENSE", "{README,CHANGELOG,ARCHITECTURE,CONTRIBUTING,SECURITY}.md", "docs/**/*.md",
     "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
     "cli/Cargo.toml", "cli/src/**/*.rs",
     "ruby/ext/**/*.{rb,rs,toml}", "ruby/lib/**/*.rb", "ruby/sig/**/*.rbs", "ruby/exe/*"

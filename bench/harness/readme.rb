@@ -4,22 +4,30 @@ require_relative "paths"
 require_relative "readme_rows"
 
 module Bench
-  # README's tables, out of the newest record of each suite. Each stands between two marks,
-  # `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`, where nothing is written by hand.
+  # The figures of README.md and docs/benchmarks.md, out of the newest record of each suite. A table stands between
+  # `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`: README's one, `headlines`, has the most telling rows of each
+  # product. A single figure in a sentence follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
+    ALL_FIGURES = File.join(Paths::ROOT, "docs/benchmarks.md")
     BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m.freeze
+    MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)[^\s<]*/.freeze
 
     # A record that cannot be shown, with what is wrong.
     class Unfit < StandardError; end
 
-    # README as it is, with the tables that the records give.
-    def updated(text = File.read(PATH, encoding: Encoding::UTF_8))
-      text.gsub(BETWEEN_MARKS) { "<!-- bench:begin #{$1} -->\n#{section($1)}<!-- bench:end -->" }
+    def initialize(path = PATH)
+      @path = path
+    end
+
+    # The page as it is, with the figures that the records give.
+    def updated(text = File.read(@path, encoding: Encoding::UTF_8))
+      with_tables = text.gsub(BETWEEN_MARKS) { "<!-- bench:begin #{$1} -->\n#{section($1)}<!-- bench:end -->" }
+      with_tables.gsub(MARKED_FIGURE) { "#{$1}#{newest_record($2).find($3).ratio}" }
     end
 
     def write
-      File.write(PATH, updated)
+      File.write(@path, updated)
     end
 
     # The rows as Markdown, with what the record has for them.
@@ -35,16 +43,31 @@ module Bench
     private
 
     def section(suite_name)
-      rows = ReadmeRows::ALL.fetch(suite_name) { raise Unfit, "README.md has a table of #{suite_name}, which is no suite" }
-      path = Dir[File.join(Paths::RECORDS, "*-#{suite_name}.md")].max
-      return "There is no record yet; `make bench-#{suite_name}` measures.\n" unless path
+      return headlines if suite_name == "headlines"
 
-      record = RecordedRows.new(path)
+      rows = ReadmeRows::ALL.fetch(suite_name) { raise Unfit, "#{@path} has a table of #{suite_name}, which is no suite" }
+      record = newest_record(suite_name)
+      return "There is no record yet; `make bench-#{suite_name}` measures.\n" unless record
+
       "#{origin(record, suite_name)}\n\n#{table(rows, record)}\n"
     end
 
+    # The rows of README in one table, without the bars.
+    def headlines
+      lines = ReadmeRows::HEADLINES.flat_map do |suite_name, (product, rows)|
+        record = newest_record(suite_name)
+        rows.map { |row| "| #{product} | #{row.sentence} | #{row.columns.first.map { |title| record.find(title).ratio }.join(", ")} |" }
+      end
+      ["| | measure | measured |", "| --- | --- | --- |", *lines].join("\n") << "\n"
+    end
+
+    def newest_record(suite_name)
+      path = Dir[File.join(Paths::RECORDS, "*-#{suite_name}.md")].max
+      path && RecordedRows.new(path)
+    end
+
     def origin(record, suite_name)
-      "#{record.date}, #{record.machine} ([record](#{record.path.delete_prefix("#{Paths::ROOT}/")}), `make bench-#{suite_name}`):"
+      "#{record.date}, #{record.machine} ([record](../#{record.path.delete_prefix("#{Paths::ROOT}/")}), `make bench-#{suite_name}`):"
     end
 
     # Each bar, or one for all where it is the same.
@@ -98,7 +121,7 @@ module Bench
     # The row of that title, or the worst of those that begin so.
     def find(title)
       found = title.is_a?(ReadmeRows::Worst) ? worst(title.beginning) : @rows.find { |row| row.title == title }
-      found || raise(Readme::Unfit, "#{path} has no row \"#{title}\", which README shows")
+      found || raise(Readme::Unfit, "#{path} has no row \"#{title}\", which a page shows")
     end
 
     private

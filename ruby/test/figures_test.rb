@@ -5,24 +5,31 @@ require "tempfile"
 require_relative "../../bench/harness/command_line"
 require_relative "../../bench/harness/readme"
 
-# Goal: README's figures are those that were measured, and the rows that it shows are ones that can be measured.
+# Goal: the figures of README and docs/benchmarks.md are those that were measured, and the rows that they show can be measured.
 #
-# Method: README is written anew out of bench/records and compared; the titles are looked for in the benches.
+# Method: the pages are written anew out of bench/records and compared; the titles are looked for in the benches.
 class FiguresTest < Minitest::Test
   def test_readme_has_the_figures_of_the_newest_records
-    readme = File.read(Bench::Readme::PATH, encoding: Encoding::UTF_8)
-    assert_equal(Bench::ReadmeRows::ALL.keys, readme.scan(/^<!-- bench:begin (\w+) -->$/).flatten)
-    assert_equal(Bench::Readme.new.updated(readme), readme, "ruby bench/readme.rb writes it")
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::PATH, ["headlines"])
   end
 
-  def test_every_row_of_readme_is_one_that_a_bench_measures
-    Bench::ReadmeRows::ALL.each do |suite, table|
-      titles = Bench::CommandLine::SUITES.fetch(suite).new.measures.map(&:title)
-      table.rows.flat_map(&:columns).flatten.each do |title|
-        found = title.is_a?(String) ? titles.include?(title) : titles.any? { |one| one.start_with?(title.beginning) }
-        assert(found, "#{suite}: #{title}")
-      end
-    end
+  def test_the_page_of_benchmarks_has_the_figures_of_the_newest_records
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::ALL_FIGURES, Bench::ReadmeRows::ALL.keys)
+  end
+
+  def test_every_row_of_the_pages_is_one_that_a_bench_measures
+    Bench::ReadmeRows::ALL.each { |suite, table| assert_measured(suite, table.rows) }
+    Bench::ReadmeRows::HEADLINES.each { |suite, (_product, rows)| assert_measured(suite, rows) }
+  end
+
+  def test_readme_is_short
+    assert_operator(File.readlines(Bench::Readme::PATH).size, :<=, 180)
+    Bench::ReadmeRows::HEADLINES.each_value { |product, rows| assert_operator(rows.size, :<=, 5, product) }
+  end
+
+  def test_a_figure_in_a_sentence_is_written_from_its_record
+    sentence = "It is <!-- bench:figure pstore: 100 k roots: read one / stock -->1× as fast."
+    assert_match(/-->[\d,]{3,}× as fast/, Bench::Readme.new.updated(sentence))
   end
 
   def test_a_missed_bar_is_bold_and_the_worst_of_many_is_shown
@@ -41,6 +48,20 @@ class FiguresTest < Minitest::Test
   end
 
   private
+
+  def assert_page_has_the_figures_of_the_newest_records(path, tables)
+    page = File.read(path, encoding: Encoding::UTF_8)
+    assert_equal(tables, page.scan(/^<!-- bench:begin (\w+) -->$/).flatten)
+    assert_equal(Bench::Readme.new(path).updated(page), page, "ruby bench/readme.rb writes it")
+  end
+
+  def assert_measured(suite, rows)
+    titles = Bench::CommandLine::SUITES.fetch(suite).new.measures.map(&:title)
+    rows.flat_map(&:columns).flatten.each do |title|
+      found = title.is_a?(String) ? titles.include?(title) : titles.any? { |one| one.start_with?(title.beginning) }
+      assert(found, "#{suite}: #{title}")
+    end
+  end
 
   def recorded
     Tempfile.create("record") do |file|

@@ -25,6 +25,22 @@ class PathsTest < Minitest::Test
     end
   end
 
+  def test_every_file_that_readme_links_to_exists_and_is_in_the_gem
+    links = File.read(File.join(ROOT, "README.md"), encoding: Encoding::UTF_8).scan(/\]\(([^)#:]+)\)/).flatten.uniq
+    assert_operator(links.size, :>, 10)
+    packed = Dir.chdir(ROOT) { Gem::Specification.load("ruby/bytewright.gemspec").files }
+    links.each { |link| assert(packed.any? { |file| file == link || file.start_with?("#{link}/") }, link) }
+  end
+
+  def test_every_link_of_the_documents_leads_to_a_file
+    documents = Dir[File.join(ROOT, "*.md"), File.join(ROOT, "{docs,bench,samples}/**/*.md")]
+    dead = documents.flat_map do |document|
+      links = File.read(document, encoding: Encoding::UTF_8).scan(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/).flatten
+      links.reject { |link| File.exist?(File.expand_path(link, File.dirname(document))) }.map { |link| "#{document}: #{link}" }
+    end
+    assert_empty(dead)
+  end
+
   PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore.md].freeze
   TEST_FILES = Dir[File.join(ROOT, "{core/tests,ruby/test}/**/*.{rs,rb}")].freeze
 

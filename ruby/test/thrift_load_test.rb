@@ -212,7 +212,7 @@ class ThriftLoadTest < ThriftCase
 
   # The gem may be missing, so that the test of the documents does not run these.
   def test_the_examples_of_the_documents_are_true
-    documents = Dir[File.join(ROOT, "docs/**/*.md")].map { |document| File.read(document, encoding: Encoding::UTF_8) }
+    documents = Dir[File.join(ROOT, "{README.md,docs/**/*.md}")].map { |document| File.read(document, encoding: Encoding::UTF_8) }
     blocks = documents.flat_map { |text| text.scan(/^```ruby thrift\n(.*?)^```/m).flatten }
     assert_operator(blocks.size, :>=, 4)
     blocks.each do |block|
