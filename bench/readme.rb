@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Writes the figures of README.md and docs/benchmarks.md anew, out of the newest record of each suite:
+# Writes the figures of README.md, docs/benchmarks.md and docs/compared.md anew, out of the newest record of each suite:
 # `ruby bench/readme.rb`. Which rows they show is in harness/readme_rows.rb.
 
 require_relative "harness/readme"
 
 begin
-  [Bench::Readme::PATH, Bench::Readme::ALL_FIGURES].each { |path| Bench::Readme.new(path).write }
+  Bench::Readme::PAGES.each { |path| Bench::Readme.new(path).write }
 rescue Bench::Readme::Unfit => error
   abort error.message
 end

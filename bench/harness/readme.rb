@@ -4,14 +4,16 @@ require_relative "paths"
 require_relative "readme_rows"
 
 module Bench
-  # The figures of README.md and docs/benchmarks.md, out of the newest record of each suite. A table stands between
-  # `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`: README's one, `headlines`, has the most telling rows of each
-  # product. A single figure in a sentence follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
+  # The figures of README.md, docs/benchmarks.md and docs/compared.md, out of the newest record of each suite. A table
+  # stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `headlines`, has a few rows of
+  # each product. A single ratio follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
     ALL_FIGURES = File.join(Paths::ROOT, "docs/benchmarks.md")
+    COMPARISON = File.join(Paths::ROOT, "docs/compared.md")
+    PAGES = [PATH, ALL_FIGURES, COMPARISON].freeze
     BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m.freeze
-    MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)[^\s<]*/.freeze
+    MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)(?:\d+(?:[.,]\d+)*×?)?/.freeze
 
     # A record that cannot be shown, with what is wrong.
     class Unfit < StandardError; end
@@ -23,7 +25,7 @@ module Bench
     # The page as it is, with the figures that the records give.
     def updated(text = File.read(@path, encoding: Encoding::UTF_8))
       with_tables = text.gsub(BETWEEN_MARKS) { "<!-- bench:begin #{$1} -->\n#{section($1)}<!-- bench:end -->" }
-      with_tables.gsub(MARKED_FIGURE) { "#{$1}#{newest_record($2).find($3).ratio}" }
+      with_tables.gsub(MARKED_FIGURE) { "#{$1}#{single_figure($2, $3)}" }
     end
 
     def write
@@ -50,6 +52,11 @@ module Bench
       return "There is no record yet; `make bench-#{suite_name}` measures.\n" unless record
 
       "#{origin(record, suite_name)}\n\n#{table(rows, record)}\n"
+    end
+
+    def single_figure(suite_name, title)
+      ratio = newest_record(suite_name)&.find(title)&.ratio
+      ratio&.match?(/\A\d[\d.,]*×?\z/) ? ratio : raise(Unfit, "#{suite_name}: #{title}: expected a ratio, found #{ratio.inspect}")
     end
 
     # The rows of README in one table, without the bars.

@@ -17,6 +17,18 @@ class FiguresTest < Minitest::Test
     assert_page_has_the_figures_of_the_newest_records(Bench::Readme::ALL_FIGURES, Bench::ReadmeRows::ALL.keys)
   end
 
+  def test_the_comparison_has_the_figures_of_the_newest_records
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::COMPARISON, [])
+  end
+
+  def test_every_figure_in_a_sentence_is_one_that_a_bench_measures
+    marks = Bench::Readme::PAGES.flat_map { |path| File.read(path, encoding: Encoding::UTF_8).scan(Bench::Readme::MARKED_FIGURE) }
+    assert_operator(marks.size, :>=, 20)
+    marks.group_by { |_mark, suite, _title| suite }.each do |suite, of_suite|
+      assert_measured(suite, of_suite.map { |_mark, _suite, title| Bench::ReadmeRows.row(title, title) })
+    end
+  end
+
   def test_every_row_of_the_pages_is_one_that_a_bench_measures
     Bench::ReadmeRows::ALL.each { |suite, table| assert_measured(suite, table.rows) }
     Bench::ReadmeRows::HEADLINES.each { |suite, (_product, rows)| assert_measured(suite, rows) }
@@ -28,8 +40,15 @@ class FiguresTest < Minitest::Test
   end
 
   def test_a_figure_in_a_sentence_is_written_from_its_record
-    sentence = "It is <!-- bench:figure pstore: 100 k roots: read one / stock -->1× as fast."
-    assert_match(/-->[\d,]{3,}× as fast/, Bench::Readme.new.updated(sentence))
+    sentence = "It is <!-- bench:figure pstore: 100 k roots: read one / stock -->1×, as fast."
+    assert_match(/-->[\d,]{3,}×, as fast/, Bench::Readme.new.updated(sentence))
+  end
+
+  def test_a_figure_in_a_sentence_is_a_ratio_of_a_record
+    ["flows: peak memory above Ruby's own: rows, mixed", "nothing: plain"].each do |mark|
+      error = assert_raises(Bench::Readme::Unfit) { Bench::Readme.new.updated("<!-- bench:figure #{mark} -->1") }
+      assert_includes(error.message, "expected a ratio")
+    end
   end
 
   def test_a_missed_bar_is_bold_and_the_worst_of_many_is_shown
