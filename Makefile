@@ -7,6 +7,8 @@
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make perl-dist    the distribution for Perl, in target/perl
+#   make packages     the source gem, the wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
+#   make test-packages  those of the command, installed on a new root without compilers; takes root
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -32,7 +34,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -98,6 +100,17 @@ $(PERL_STAMP): $(PERL_SOURCES) | setup
 	$(MAKE) --no-print-directory perl-dist
 	CARGO_TARGET_DIR=$(GEM_BUILD) perl/install.sh target/perl
 	touch $@
+
+packages: $(WHEEL_STAMP) perl-dist
+	rm -rf pkg && mkdir pkg
+	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
+	cp target/python/wheels/*.whl target/perl/Bytewright-*.tar.gz pkg/
+	cargo build --quiet --locked --release -p bytewright-cli
+	packages/command.sh $${CARGO_TARGET_DIR:-target}/release/bytewright pkg
+	cd pkg && sha256sum * >SHA256SUMS
+
+test-packages: packages
+	packages/test.sh pkg
 
 test-perl: $(PERL_STAMP)
 	perl/test.sh target/perl
