@@ -21,6 +21,8 @@ module Bench
       perl: Packaged.new(%w[perl -MCompress::Raw::Zlib -MTime::HiRes -e 1], %w[perl]),
       perl_tokyo: Packaged.new(%w[perl -MTokyoCabinet -MCompress::Raw::Zlib -e 1],
                                %w[perl libtokyocabinet-perl]),
+      perl_db_file: Packaged.new(%w[perl -MDB_File -MCompress::Raw::Zlib -e 1], %w[perl]),
+      perl_lmdb: Packaged.new(%w[perl -MLMDB_File -MCompress::Raw::Zlib -e 1], %w[perl liblmdb-file-perl]),
       net_pcap: Packaged.new(%w[perl -MNet::Pcap -e 1], %w[perl libnet-pcap-perl]),
       thrift_ruby: Packaged.new([Paths::RUBY, "-e", "require 'thrift'; Thrift::BinaryProtocolAccelerated"],
                                 %w[ruby-thrift]),

@@ -29,7 +29,12 @@ module Bench
       MANY = Figure.seconds("many_s")
 
       PEERS = {
-        "hash" => "Perl hash", "tc-hash" => "TC *", "tc-tree" => "TC +", "tc-hash-file" => "TC .tch", "tc-tree-file" => "TC .tcb"
+        "hash" => "Perl hash", "tc-hash" => "TC *", "tc-tree" => "TC +", "tc-hash-file" => "TC .tch", "tc-tree-file" => "TC .tcb",
+        "db-hash-file" => "DB_File hash", "db-tree-file" => "DB_File tree", "lmdb-file" => "LMDB_File"
+      }.freeze
+      # What a peer needs that is not Tokyo Cabinet's.
+      NEEDS = {
+        "hash" => :perl, "db-hash-file" => :perl_db_file, "db-tree-file" => :perl_db_file, "lmdb-file" => :perl_lmdb
       }.freeze
 
       def how_measured(runs_count:, **)
@@ -68,9 +73,10 @@ module Bench
       end
 
       def files
-        [%w[hash-file tc-hash-file], %w[tree-file tc-tree-file]].flat_map do |own, peer|
+        [["hash-file", "tc-hash-file", 0.7], ["tree-file", "tc-tree-file", 0.7], %w[hash-file db-hash-file],
+         %w[tree-file db-tree-file], %w[tree-file lmdb-file]].flat_map do |own, peer, bar|
           [["put", PUT], ["get", GET]].map do |what, figure|
-            share("file by tie, #{own}: #{what}", figure, "times", own, peer, 0.7, :ordered_100k)
+            share("file by tie, #{own}: #{what}", figure, "times", own, peer, bar, :ordered_100k)
           end
         end
       end
@@ -108,7 +114,7 @@ module Bench
       end
 
       def theirs(task, engine)
-        side(task, PEERS.fetch(engine), engine == "hash" ? :perl : :perl_tokyo, ["perl", Paths.peer("tables.pl"), task, engine])
+        side(task, PEERS.fetch(engine), NEEDS.fetch(engine, :perl_tokyo), ["perl", Paths.peer("tables.pl"), task, engine])
       end
     end
   end
