@@ -75,6 +75,11 @@ fn print_text(
         line("last", &text(|into| notation::time(into, last)));
         let microseconds = last.abs_diff(first) / 1000;
         line("time span", &format!("{} s", text(|into| notation::seconds(into, microseconds))));
+        if let (Some(packets), Some(bytes)) =
+            (info.per_second(info.packets), info.per_second(info.bytes))
+        {
+            line("per second", &format!("{packets:.1} packets, {bytes:.0} bytes on the wire"));
+        }
         traffic.line().inspect(|traffic| line("traffic", traffic));
     }
     for (link_type, packets) in &info.link_types {

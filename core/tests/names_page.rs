@@ -12,7 +12,7 @@ use bytewright::flow::FlowField;
 use bytewright::packet::Field;
 use bytewright::report::ReportedField;
 use bytewright::rpc::{CallField, CarriedField, MethodField};
-use bytewright::scan::{CallMergeField, FlowMergeField, InfoField};
+use bytewright::scan::{CallMergeField, FlowMergeField, InfoField, TableMergeField};
 use bytewright::table::StatField;
 
 const PAGE: &str = include_str!("../../docs/names.md");
@@ -68,6 +68,10 @@ fn the_page_of_names_says_of_fields_what_their_schemas_say() {
         (
             "What a merge says",
             expected("FlowMergeField", FlowMergeField::ALL, &FlowMergeField::SCHEMA),
+        ),
+        (
+            "What a merge of tables says",
+            expected("TableMergeField", TableMergeField::ALL, &TableMergeField::SCHEMA),
         ),
         (
             "What a merge of calls says",

@@ -34,7 +34,7 @@ from ._errors import (
     MissingLibraryError,
     TruncatedError,
 )
-from .captures import Capture, calls, count_by, flows, info, packets, report
+from .captures import Capture, CaptureWriter, FlowStore, calls, count_by, flows, info, packets, report
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
@@ -58,11 +58,13 @@ __all__ = [
     "Batch",
     "Call",
     "Capture",
+    "CaptureWriter",
     "ClosedError",
     "CorruptError",
     "Cursor",
     "Error",
     "Flow",
+    "FlowStore",
     "FormatError",
     "HashTable",
     "InternalError",

@@ -107,6 +107,85 @@ class Capture(_bytewright.Capture):
         raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
 
 
+class CaptureWriter(_bytewright.CaptureWriter):
+    """Writes packets to a new capture: .pcap or .pcapng by the name, with .gz or .zst behind it to compress it.
+
+        with bytewright.CaptureWriter("answers.pcapng.zst") as writer:
+            writer.write(frame, time=time.time_ns(), interface="eth0", comment="by hand")
+
+    The file has its name when it is closed, and replaces the one that has it: a reader, or a power cut, finds the old one or
+    the new one, whole. Where the `with` block raises there is no file, or the old one; so it is after `discard()`.
+    """
+
+    __slots__ = ()
+
+    def write(self, data, *, time=None, length=None, link_type=1, interface=None, comment=None):
+        """Appends a packet, of which `data` was captured: bytes, or what has the buffer protocol.
+
+        - `time`: nanoseconds since 1970, or a `datetime` with a time zone. Without a time, pcap says 1970.
+        - `length`: bytes on the wire, where those are more than were captured.
+        - `link_type`: LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets.
+        - `interface`, `comment`: name of the interface, and words about the packet, which only pcapng keeps.
+
+        Raises `ArgumentError` or `LimitError` for what the format cannot hold, and appends nothing then; `ClosedError` once it
+        was closed or discarded.
+        """
+        self._write(data, _nanoseconds(time), length, link_type, interface, comment)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error, *_more):
+        if error is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
+
+
+class FlowStore(_bytewright.FlowStore):
+    """Flows of many captures, added up in one file. It is made where it is missing; `read_only` reads it beside others.
+
+    Iterating gives each `Flow`, in the order of addresses; `len(store)` is how many there are. A capture that was counted
+    before is recognised by its content, whatever its name and compression, and not counted again.
+
+        with bytewright.FlowStore("week.bwt") as store:
+            store.merge("monday.bwt", "tuesday.bwt")
+            busiest = max(store, key=lambda flow: flow.bytes)
+
+    Raises `LockError` where another process has it open, `FormatError` or `CorruptError` where the file is something else or
+    damaged.
+    """
+
+    __slots__ = ()
+
+    def merge(self, *paths):
+        """Adds the flows of other stores up in this one, each store whole or not at all; returns a dict for each, of `file`,
+        `added`, `captures`, `flows`, `new_flows` and `counted_as`.
+
+        Captures count once: a store of which all captures were counted before adds nothing. Where only some were, their sums
+        cannot be told apart: `ArgumentError`, and stores before it stay merged.
+        """
+        return self._merge(list(paths))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.close()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
+
+
 def packets(source, *fields, rows=_ROWS, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
@@ -131,7 +210,7 @@ def flows(
 ):
     """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`.
 
-    With `into` the flows of each capture are merged into a table file instead, in one transaction that is on disk when its
+    With `into`, a path or a `FlowStore`, the flows of each capture are merged into a table file instead, in one transaction that is on disk when its
     turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
     `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
     """
@@ -174,6 +253,16 @@ def _time_text(time):
     return time.isoformat() if hasattr(time, "isoformat") else str(time)
 
 
+def _nanoseconds(time):
+    """A time as nanoseconds since 1970, without the rounding of `timestamp()`."""
+    if time is None or isinstance(time, int):
+        return time
+    if time.tzinfo is None:
+        raise TypeError("expected a datetime with a time zone, found one without")
+    since = time - time.fromtimestamp(0, tz=time.tzinfo)
+    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+
+
 def report(*sources, into, title=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
@@ -190,7 +279,9 @@ def report(*sources, into, title=None, filter=None, flow=None, inner=False, infl
 
 
 def _merged(sources, path, limits, options):
-    store = _bytewright.FlowStore(path)
+    if isinstance(path, FlowStore):
+        return [_opened(source, **options)._merge_flows(path, *limits) for source in sources]
+    store = _bytewright.FlowStore._to_count(path)
     try:
         return [_opened(source, **options)._merge_flows(store, *limits) for source in sources]
     finally:

@@ -59,6 +59,29 @@ class Capture(_bytewright.Capture):
         self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
+class CaptureWriter(_bytewright.CaptureWriter):
+    def write(
+        self,
+        data: bytes | bytearray | memoryview,
+        *,
+        time: datetime | int | None = None,
+        length: int | None = None,
+        link_type: int = 1,
+        interface: str | None = None,
+        comment: str | None = None,
+    ) -> None: ...
+    def __enter__(self: _Self) -> _Self: ...
+    def __exit__(
+        self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
+class FlowStore(_bytewright.FlowStore):
+    def merge(self, *paths: _Path) -> list[dict[str, Any]]: ...
+    def __enter__(self: _Self) -> _Self: ...
+    def __exit__(
+        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
 def packets(
     source: _Sources,
     *fields: str,
@@ -87,7 +110,7 @@ def flows(
 def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
-    into: _Path,
+    into: _Path | FlowStore,
     idle_timeout: float | None = None,
     active_timeout: float | None = None,
     max_flows: int = 1_000_000,

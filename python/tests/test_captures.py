@@ -4,6 +4,7 @@ Method: the samples are read in every way and compared, with the command's JSON 
 """
 
 import ast
+import datetime
 import gzip
 import io
 import json
@@ -141,6 +142,34 @@ def test_flows_are_merged_into_a_file_once(tmp_path):
     with pytest.raises(bytewright.FormatError):
         bytewright.flows(__file__, into=missing)
     assert not missing.exists()
+
+
+def test_stores_merge_and_a_capture_counts_once(tmp_path):
+    vlan = SAMPLES / "vlan.pcapng"
+    bytewright.flows(WEB, into=tmp_path / "web.bwt")
+    bytewright.flows(vlan, into=tmp_path / "vlan.bwt")
+    with bytewright.FlowStore(tmp_path / "once.bwt") as store:
+        bytewright.flows(WEB, vlan, into=store)
+        once = list(store)
+    with bytewright.FlowStore(tmp_path / "sum.bwt") as store:
+        assert len(store) == 0 and store.merge() == [] and store.captures() == []
+        merges = store.merge(tmp_path / "web.bwt", str(tmp_path / "vlan.bwt"), tmp_path / "web.bwt")
+        names = ("added", "captures", "flows", "new_flows", "counted_as")
+        told = [tuple(merge[name] for name in names) for merge in merges]
+        assert told == [(True, 1, 926, 926, None), (True, 1, 71, 64, None), (False, 1, 0, 0, str(WEB))]
+        assert list(store) == once and len(store) == 990
+        assert {(capture["name"], capture["packets"]) for capture in store.captures()} == {(str(WEB), 8760), (str(vlan), 316)}
+        assert repr(store) == f"<FlowStore '{tmp_path / 'sum.bwt'}'>"
+        with pytest.raises(bytewright.LockError):
+            bytewright.FlowStore(tmp_path / "sum.bwt")
+    with pytest.raises(bytewright.ClosedError):
+        store.merge(tmp_path / "web.bwt")
+    with bytewright.FlowStore(tmp_path / "web.bwt") as store:
+        with pytest.raises(bytewright.ArgumentError, match="found 1 of 2 counted"):
+            store.merge(tmp_path / "sum.bwt")
+        assert len(store) == 926
+    with bytewright.FlowStore(tmp_path / "web.bwt", read_only=True) as store, pytest.raises(bytewright.Error):
+        store.merge(tmp_path / "vlan.bwt")
 
 
 def test_a_batch_can_be_taken_as_often_as_wanted():
@@ -443,3 +472,60 @@ def test_packets_are_written_to_a_new_capture(tmp_path):
         with pytest.raises(bytewright.ArgumentError):
             Capture(WEB).write_to(tmp_path / name, **options)
     assert os.listdir(tmp_path) == ["long.pcapng.zst"]
+
+
+def packets_in(path):
+    return [(packet.captured, packet.ts, packet.length, packet.link_type) for packet in Capture(path)]
+
+
+@pytest.mark.parametrize("form", [".pcap", ".pcapng", ".pcap.gz", ".pcapng.zst"])
+def test_packets_that_are_written_are_read_back_equal(tmp_path, form):
+    expected, path = packets_in(WEB), tmp_path / f"copy{form}"
+    with bytewright.CaptureWriter(path) as writer:
+        for data, ts, length, link_type in expected:
+            writer.write(data, time=ts, length=length, link_type=link_type)
+    assert packets_in(path) == expected and writer.closed
+
+
+def test_interfaces_comments_and_times_are_kept(tmp_path):
+    path = tmp_path / "kept.pcapng"
+    with bytewright.CaptureWriter(path) as writer:
+        late = datetime.datetime(2026, 11, 21, 10, 0, 0, 123456, tzinfo=datetime.timezone.utc)
+        writer.write(bytearray(b"a"), time=late, interface="eth0", comment="here ✓")
+        writer.write(memoryview(b"b"), time=5, interface="eth1", length=9)
+        with pytest.raises(TypeError, match="with a time zone"):
+            writer.write(b"c", time=datetime.datetime(2026, 11, 21))
+    assert packets_in(path) == [(b"a", 1795255200123456000, 1, 1), (b"b", 5, 9, 1)]
+    assert all(path.read_bytes().count(text.encode()) == 1 for text in ("here ✓", "eth0", "eth1"))
+
+
+def test_a_capture_that_is_not_finished_leaves_the_old_one(tmp_path):
+    path = tmp_path / "old.pcap"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), bytewright.CaptureWriter(path) as writer:
+        writer.write(bytes(100_000), time=1)
+        1 / 0
+    writer = bytewright.CaptureWriter(path)
+    writer.discard()
+    with pytest.raises(bytewright.ClosedError, match="found it closed"):
+        writer.write(b"x")
+    bytewright.CaptureWriter(path)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["old.pcap"]
+
+
+def test_what_a_capture_cannot_hold_is_refused_and_loses_nothing(tmp_path):
+    path = tmp_path / "good.pcap"
+    with bytewright.CaptureWriter(path) as writer:
+        writer.write(b"first", time=1)
+        refused = [{"link_type": 101}, {"comment": "c"}, {"interface": "eth0"}, {"length": 3}, {"time": 2**63 - 1}]
+        for options in refused:
+            with pytest.raises(bytewright.ArgumentError):
+                writer.write(b"more", **{"time": 2, **options})
+        with pytest.raises(bytewright.LimitError):
+            writer.write(bytes(300_000), time=2)
+        with pytest.raises(TypeError):
+            writer.write("text", time=2)
+        writer.write(b"last", time=3)
+    assert [packet[0] for packet in packets_in(path)] == [b"first", b"last"]
+    with pytest.raises(bytewright.ArgumentError, match="ends in .pcap or .pcapng"):
+        bytewright.CaptureWriter(tmp_path / "a.txt")

@@ -172,6 +172,9 @@ class CaptureTest < TestCase
     link_types = [{ link_type: 276, name: "LINUX_SLL2", packets: 254 }]
     assert_equal([254, link_types, nil], info.values_at(:packets, :link_types, :damage))
     assert_operator(info[:bytes], :>, info[:captured_bytes])
+    seconds = (info[:last_ts] - info[:first_ts]) / 1e9
+    assert_in_epsilon(info[:packets] / seconds, info[:packets_per_second])
+    assert_in_epsilon(info[:bytes] / seconds, info[:bytes_per_second])
     info = open_capture(VLAN, &:info)
     assert_equal([:pcapng, 1, 316], info.values_at(:format, :sections, :packets))
     interface = { link_type: 1, link_type_name: "ETHERNET", snaplen: 262_144, time_unit: "ns" }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "pathname"
 require "zlib"
 
 # Goal: packets become flows that a program can use like any other Ruby object, and flows of many
@@ -249,6 +250,33 @@ class FlowStoreTest < TestCase
         assert_equal(store.count, store.size)
         refute_predicate(store, :closed?)
       end
+    end
+  end
+
+  def test_stores_merge_and_a_capture_counts_once
+    Dir.mktmpdir do |folder|
+      web, vlan, sum, once = %w[web vlan sum once].map { |name| File.join(folder, "#{name}.bwt") }
+      merge(WEB, into: web)
+      merge(VLAN, into: vlan)
+      merge(WEB, VLAN, into: once)
+      Bytewright::FlowStore.open(sum) do |store|
+        expected = [[web, true, 1, 926, 926, nil], [vlan, true, 1, 71, 64, nil], [web, false, 1, 0, 0, WEB]]
+        names = %i[file added captures flows new_flows counted_as]
+        assert_equal(expected, store.merge(web, Pathname(vlan), web).map { |merge| merge.values_at(*names) })
+        assert_empty(store.merge)
+        assert_equal(flows_in(once), store.to_a)
+      end
+      assert_some_captures_counted_is_refused(web, sum)
+    end
+  end
+
+  def assert_some_captures_counted_is_refused(web, sum)
+    Bytewright::FlowStore.open(web) do |store|
+      error = assert_raises(ArgumentError) { store.merge(sum) }
+      assert_match(/found 1 of 2 counted/, error.message)
+      assert_equal(926, store.size)
+      assert_raises(Errno::ENOENT) { store.merge("#{web}.missing") }
+      assert_raises(TypeError) { store.merge(3) }
     end
   end
 

@@ -42,7 +42,7 @@ class SignaturesTest < TestCase
   end
 
   # A Ruby type for each type of docs/names.md, which the core's tests compare with the schemas.
-  TYPES = { "address" => "String", "text" => "String", "name" => "String", "bool" => "bool" }.freeze
+  TYPES = { "address" => "String", "text" => "String", "name" => "String", "double" => "Float", "bool" => "bool" }.freeze
   NAMES = File.read(File.join(ROOT, "docs/names.md"), encoding: Encoding::UTF_8)
 
   # Name => type, of the fields in a section of that page that have one value.

@@ -261,8 +261,8 @@ pub(crate) enum KeepDuplicates {
 /// What to do about another writer.
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Wait {
-    /// Wait so many seconds for another program that is writing to the table.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Wait so many seconds for another program that is writing to the table; not at all where this is not given.
+    #[arg(long = "wait", alias = "timeout", value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 }
 

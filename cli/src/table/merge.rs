@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use bytewright::Result;
+use bytewright::scan::merge_table;
 use bytewright::sums::{FlowStore, Merged};
 
 use crate::args::MergeArgs;
@@ -33,16 +34,16 @@ pub(crate) fn run(args: &MergeArgs, session: &mut Session) -> io::Result<()> {
 
 /// Adds a table; what became of it.
 fn merge(path: &Path, into: &FlowStore) -> Result<String> {
-    let other = FlowStore::open_read_only(path)?;
-    let (merged, name) = (into.merge(&other)?, path.display());
-    Ok(match merged {
+    let merge = merge_table(path, into, || Ok(()))?;
+    Ok(match &merge.merged {
         Merged::Added { flows, new_flows } => {
-            let captures = counted(other.captures()?.len() as u64, "capture");
-            let flows = counted(flows, "flow");
-            format!("{name}: added: {flows} of {captures}, {new_flows} of them new")
+            let captures = counted(merge.captures, "capture");
+            let flows = counted(*flows, "flow");
+            format!("{}: added: {flows} of {captures}, {new_flows} of them new", merge.file)
         }
         Merged::AlreadyCounted(capture) => {
-            format!("{name}: already counted, all of its captures, {} among them", capture.name)
+            let name = &capture.name;
+            format!("{}: already counted, all of its captures, {name} among them", merge.file)
         }
     })
 }

@@ -20,6 +20,7 @@ mixed.pcap
   first        2023-11-14T22:13:20.000005000Z
   last         2023-11-14T22:13:23.000005000Z
   time span    3.000000 s
+  per second   1.3 packets, 109 bytes on the wire
   traffic      ▅         █         ▄         ▄ 142 bytes at most in 100 ms
   link type    ETHERNET (1): 4 packets
   sections     1
@@ -35,7 +36,9 @@ fn packets_at_one_time_or_none_have_no_line_of_traffic() {
     folder.write("one.pcap", &Capture::new().other(1).other(1).0);
     folder.write("none.pcap", &Capture::new().0);
     let shown = folder.run(&["info", "one.pcap", "none.pcap"]).stdout_of_success();
-    assert!(!shown.contains("traffic"), "{shown}");
+    assert!(!shown.contains("traffic") && !shown.contains("per second"), "{shown}");
+    let one = folder.run(&["info", "one.pcap", "--json"]).stdout_of_success();
+    assert!(one.contains(r#""packets_per_second":null,"bytes_per_second":null"#), "{one}");
 }
 
 #[test]
@@ -48,6 +51,7 @@ fn json_escapes_the_name_and_tells_compression() {
             r#"{{"file":"a \"b\".pcap","format":"pcap","version":"2.4","byte_order":"little","#,
             r#""compression":"gzip","file_bytes":{},"content_bytes":416,"packets":4,"bytes":328,"#,
             r#""captured_bytes":328,"first_ts":1700000000000005000,"last_ts":1700000003000005000,"#,
+            r#""packets_per_second":1.3333333333333333,"bytes_per_second":109.33333333333333,"#,
             r#""sections":1,"interfaces":[{{"link_type":1,"link_type_name":"ETHERNET","#,
             r#""snaplen":262144,"time_unit":"us"}}],"#,
             r#""link_types":[{{"link_type":1,"name":"ETHERNET","packets":4}}],"damage":null}}"#,

@@ -392,3 +392,20 @@ fn integers_are_printed_in_digits_and_put_from_them() {
         assert_eq!(printed(&folder, &["scan", file]), "a\t-7\n");
     }
 }
+
+#[test]
+fn a_change_waits_as_long_as_it_is_told_for_another_writer() {
+    let folder = folder();
+    let held = open(&folder.path("t.bwt"), None, OpenOptions::default()).unwrap();
+    let refused = folder.run(&["table", "put", "t.bwt", "a", "2", "--wait", "0.1"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("found it locked"), "{}", refused.stderr);
+    let freed = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        drop(held);
+    });
+    assert_eq!(printed(&folder, &["delete", "t.bwt", "a", "--wait", "60"]), "");
+    freed.join().unwrap();
+    assert_eq!(printed(&folder, &["put", "t.bwt", "a", "5", "--timeout", "1"]), "");
+    assert_eq!(printed(&folder, &["get", "t.bwt", "a"]), "5\n");
+}

@@ -97,7 +97,7 @@ impl Interface {
 
     /// Refuses a captured length above what any frame has.
     #[inline]
-    fn check_caplen(&self, caplen: u32) -> Result<()> {
+    pub(crate) fn check_caplen(&self, caplen: u32) -> Result<()> {
         if caplen > self.caplen_max() {
             let limit = self.caplen_max().into();
             return Err(Error::limit("a captured length", limit, caplen.into()));

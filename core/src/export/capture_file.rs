@@ -163,10 +163,19 @@ impl CaptureFile {
     /// Those of [`Encoder::frame`]; what the system did not take, which comes again from then on.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        if self.gather(frame)? { self.write_gathered() } else { Ok(()) }
+    }
+
+    /// The same without any I/O: says whether [`CaptureFile::write_gathered`] is to be called now.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::frame`].
+    #[inline]
+    pub(crate) fn gather(&mut self, frame: &Frame<'_>) -> Result<bool> {
         if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
             return Err(error.in_file(&self.name));
         }
-        if self.gathered.len() < GATHERED { Ok(()) } else { self.write_gathered() }
+        Ok(self.gathered.len() >= GATHERED)
     }
 
     /// Appends a packet by its time in nanoseconds since 1970, its bytes on the wire, its link type (LINKTYPE_ number, 1
@@ -217,6 +226,14 @@ impl CaptureFile {
     /// # Errors
     /// Those of [`CaptureFile::frame`].
     pub fn finish(mut self) -> Result<()> {
+        self.finish_writing()
+    }
+
+    /// The same. Nothing can be appended afterwards.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub(crate) fn finish_writing(&mut self) -> Result<()> {
         self.encoder.finish(&mut self.gathered);
         self.attempt(|file| {
             file.compressor.push(&mut file.gathered, &mut file.packed)?;
@@ -229,7 +246,11 @@ impl CaptureFile {
         })
     }
 
-    fn write_gathered(&mut self) -> Result<()> {
+    /// Hands on what [`CaptureFile::gather`] gathered.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub(crate) fn write_gathered(&mut self) -> Result<()> {
         self.attempt(|file| {
             file.holds_back = true;
             file.compressor.push(&mut file.gathered, &mut file.packed)?;

@@ -5,6 +5,7 @@
 
 mod capture_file;
 mod compressor;
+mod packet_file;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 #[cfg(not(feature = "parquet"))]
@@ -12,4 +13,5 @@ mod parquet_file;
 mod parquet_file;
 
 pub use capture_file::{CaptureFile, CaptureForm};
+pub use packet_file::{PacketFile, WrittenPacket};
 pub use parquet_file::ParquetFile;

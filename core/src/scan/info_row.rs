@@ -19,6 +19,8 @@ record_fields! { "What is known of a capture." "captures" InfoField {
     CapturedBytes "captured_bytes" required DataType::U64, "Bytes of the packets in the capture.";
     FirstTs "first_ts" optional DataType::TimeNs, "Earliest time, nanoseconds since 1970-01-01 00:00 UTC.";
     LastTs "last_ts" optional DataType::TimeNs, "Latest time.";
+    PacketsPerSecond "packets_per_second" optional DataType::Double, "Packets by the time from the first to the last; null where that is 0.";
+    BytesPerSecond "bytes_per_second" optional DataType::Double, "Bytes on the wire by the same time; null where that is 0.";
     Sections "sections" required DataType::U64, "Sections of a pcapng file; 1 for pcap.";
     Interfaces "interfaces" required DataType::Json, "Interfaces of the last section: link type, its name, snaplen, unit of time.";
     LinkTypes "link_types" required DataType::Json, "Packets of each link type: its number, its name, how many.";
@@ -59,6 +61,8 @@ impl CaptureInfo {
             InfoField::CapturedBytes => self.captured_bytes.into(),
             InfoField::FirstTs => self.first_ts.map_or(Value::Null, Value::Time),
             InfoField::LastTs => self.last_ts.map_or(Value::Null, Value::Time),
+            InfoField::PacketsPerSecond => self.per_second(self.packets).into(),
+            InfoField::BytesPerSecond => self.per_second(self.bytes).into(),
             InfoField::Sections => self.sections.into(),
             InfoField::Interfaces => Value::Json(&interfaces),
             InfoField::LinkTypes => Value::Json(&link_types),
@@ -67,6 +71,12 @@ impl CaptureInfo {
         let mut batch = Batch::new(InfoField::SCHEMA);
         batch.push_row(|place| InfoField::ALL.get(place).map_or(Value::Null, value));
         batch
+    }
+
+    /// How much of a count there is in a second between the earliest and the latest time; none where these are the same.
+    pub fn per_second(&self, count: u64) -> Option<f64> {
+        let nanoseconds = self.last_ts?.abs_diff(self.first_ts?);
+        (nanoseconds > 0).then(|| count as f64 * 1e9 / nanoseconds as f64)
     }
 
     /// The interfaces, a row of [`InterfaceField::SCHEMA`] each.

@@ -22,6 +22,7 @@ mod reader;
 mod records;
 mod selection;
 mod side_by_side;
+mod table_merge;
 
 pub use ahead::{CapturesAhead, Needs};
 pub use batch::FrameBatch;
@@ -42,3 +43,4 @@ pub use messages::MessageColumns;
 pub use reader::{CaptureOptions, CaptureReader};
 pub use records::CaptureFacts;
 pub use side_by_side::CaptureList;
+pub use table_merge::{TableMerge, TableMergeField, merge_table};

@@ -1,13 +1,14 @@
 //! Flows of captures that are read one after another, and a file of flows, as a host has them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::background::Outlet;
 use super::host::Host;
 use super::pass::{Item, Pass, Passes};
 use crate::flow::{Flow, FlowOptions};
-use crate::scan::{CaptureReader, FlowBatches};
+use crate::scan::{self, CaptureReader, FlowBatches};
 use crate::stream::Cancel;
 use crate::sums::{CountedCapture, FlowStore};
 use crate::{Error, ErrorKind, Result};
@@ -81,6 +82,14 @@ impl FlowTableFile {
         FlowStore::open_to_count(path).map(|store| Self::of(path, store))
     }
 
+    /// As [`FlowStore::open_to_count_within`].
+    ///
+    /// # Errors
+    /// Those of [`FlowStore::open_to_count_within`].
+    pub fn open_to_count_within(path: &Path, timeout: Duration) -> Result<Self> {
+        FlowStore::open_to_count_within(path, timeout).map(|store| Self::of(path, store))
+    }
+
     /// As [`FlowStore::open_read_only`].
     ///
     /// # Errors
@@ -147,6 +156,22 @@ impl FlowTableFile {
     pub fn flows(&self) -> Result<Pass> {
         let store = self.opened()?;
         self.passes.start(Cancel::new(), AHEAD, move |outlet, _| send_stored(&store, outlet))
+    }
+
+    /// A pass that merges table files of flows, one after another, and gives [`Item::TableMerge`] for each when it is on
+    /// disk.
+    ///
+    /// # Errors
+    /// `Closed`; `Io` where the system gives no thread.
+    pub fn merge(&self, paths: Vec<PathBuf>) -> Result<Pass> {
+        let (store, cancel) = (self.opened()?, Cancel::new());
+        self.passes.start(cancel.clone(), AHEAD, move |outlet, _| {
+            for path in paths {
+                let merge = scan::merge_table(&path, &store, || cancel.check())?;
+                outlet.send(Item::TableMerge(Box::new(merge)))?;
+            }
+            Ok(())
+        })
     }
 
     /// The store, `Closed` without one.

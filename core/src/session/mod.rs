@@ -5,6 +5,7 @@
 mod ahead;
 mod background;
 mod capture;
+mod capture_writer;
 mod failure;
 mod flows;
 mod held_packet;
@@ -21,6 +22,7 @@ mod writer;
 
 pub use background::{Background, Event, HostSource, Outlet};
 pub use capture::Capture;
+pub use capture_writer::CaptureWriter;
 pub use failure::{Failure, Outcome};
 pub use flows::{FlowTableFile, OpenFlows};
 pub use held_packet::HeldPacket;

@@ -10,7 +10,7 @@ use crate::batch::{Batch, Value};
 use crate::flow::Flow;
 use crate::report::ReportedCapture;
 use crate::rpc::{Call, Methods};
-use crate::scan::{CaptureInfo, CaptureMerge, CutTotals, FrameBatch};
+use crate::scan::{CaptureInfo, CaptureMerge, CutTotals, FrameBatch, TableMerge};
 use crate::stream::Cancel;
 
 /// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
@@ -36,6 +36,8 @@ pub enum Item {
     Flows(Vec<Flow>),
     /// What became of a capture that was to be merged into a store.
     Merge(Box<CaptureMerge>),
+    /// What became of a table file of flows that was to be merged into a store.
+    TableMerge(Box<TableMerge>),
     /// What became of a capture that went into a report.
     Reported(Box<ReportedCapture>),
     /// Calls that are over, and what reads the structs in them.

@@ -150,7 +150,8 @@ impl Cancel {
         Error::new(Self::KIND, "cannot read: the read was cancelled")
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    /// Fails once it was cancelled.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Self::error()) } else { Ok(()) }
     }
 

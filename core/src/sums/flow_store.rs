@@ -94,11 +94,26 @@ impl FlowStore {
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) where some of its captures were counted before and others were
     /// not: their sums cannot be told apart.
     pub fn merge(&self, other: &FlowStore) -> Result<Merged> {
+        self.merge_checked(other, || Ok(()))
+    }
+
+    /// The same, and calls `check` for every few thousand flows. An error from it ends the merge, and nothing changes.
+    ///
+    /// # Errors
+    /// Those of [`FlowStore::merge`] and of `check`.
+    pub fn merge_checked(
+        &self,
+        other: &FlowStore,
+        mut check: impl FnMut() -> Result<()>,
+    ) -> Result<Merged> {
         let (captures, mut counting) = (other.captures()?, self.begin()?);
         if let Some(counted) = self.0.held(&captures)? {
             return Ok(Merged::AlreadyCounted(counted));
         }
-        for flow in other.flows()? {
+        for (number, flow) in other.flows()?.enumerate() {
+            if number % BATCH_LEN == 0 {
+                check()?;
+            }
             counting.merge([flow?])?;
         }
         counting.commit_all(&captures)

@@ -6,6 +6,7 @@ require_relative "packet"
 require_relative "columns"
 require_relative "flow"
 require_relative "call"
+require_relative "capture_writer"
 
 module Bytewright
   # A capture file (pcap or pcapng, plain or compressed with gzip or zstd), read in one pass.
@@ -266,7 +267,7 @@ module Bytewright
     #
     # @return [Hash{Symbol => Object}] file, format, version, byte_order, compression, file_bytes,
     #   content_bytes, packets, bytes (on the wire), captured_bytes, first_ts and last_ts (nanoseconds
-    #   since the epoch), sections, interfaces and link_types (Arrays of Hashes), and damage (an Error,
+    #   since the epoch), packets_per_second and bytes_per_second (nil where all times are the same), sections, interfaces and link_types (Arrays of Hashes), and damage (an Error,
     #   or nil)
     def info
       result_of(read_info)

@@ -61,6 +61,24 @@ module Bytewright
       self
     end
 
+    # Adds the flows of other stores up in this one, each store whole or not at all. Captures count once: a store of which
+    # all captures were counted before adds nothing.
+    #
+    # @param paths [Array<String, #to_path>] files of other stores, which are read
+    # @return [Array<Hash{Symbol => Object}>] for each store file, added, captures, flows, new_flows and counted_as
+    # @raise [ArgumentError] where some captures of a store were counted before and others were not: their sums cannot be told
+    #   apart. Stores before it stay merged
+    def merge(*paths)
+      reading = read_merges(paths.map { |path| path.respond_to?(:to_path) ? path.to_path : path })
+      merges = []
+      while (merge = reading.take)
+        merges << merge
+      end
+      merges
+    ensure
+      reading&.close
+    end
+
     alias length size
 
     # @return [Boolean] whether it holds no flow
@@ -73,7 +91,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_flows
+    private :read_flows, :read_merges
   end
 
   private_constant :OpenFlows

@@ -31,7 +31,8 @@ mod native {
 
     #[pymodule_export]
     use crate::capture::{
-        Batch, Batches, Call, Capture, Flow, FlowStore, Packet, Records, Report, Rows, schema_of,
+        Batch, Batches, Call, Capture, CaptureWriter, Flow, FlowStore, Packet, Records, Report,
+        Rows, StoredFlows, schema_of,
     };
     #[pymodule_export]
     use crate::command::run_command;

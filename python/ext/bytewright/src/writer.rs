@@ -78,6 +78,22 @@ fn u24(number: &Bound<'_, PyAny>, method: &str) -> PyResult<U24> {
     U24::new(integer::<u32>(number, method)?).ok_or_else(|| does_not_fit(number, method))
 }
 
+/// What is to be written, as bytes that nobody changes: a copy where it is not bytes itself.
+pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    let view = PyMemoryView::from(data).map_err(|_| {
+        let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        PyTypeError::new_err(format!(
+            "expected bytes, found {class}; encode it, or use struct.pack"
+        ))
+    })?;
+    let copied = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+    view.call_method0("release")?;
+    Ok(copied)
+}
+
 #[cold]
 fn does_not_fit(number: &Bound<'_, PyAny>, method: &str) -> PyErr {
     PyOverflowError::new_err(format!("expected a number that fits into {method}, found {number}"))
@@ -136,18 +152,7 @@ impl Writer {
     /// Writes bytes, or what has the buffer protocol, and returns how many.
     #[pyo3(signature = (data, /))]
     fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
-        if let Ok(bytes) = data.cast::<PyBytes>() {
-            return self.put_all(py, bytes.as_bytes());
-        }
-        let view = PyMemoryView::from(data).map_err(|_| {
-            let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            PyTypeError::new_err(format!(
-                "expected bytes, found {class}; encode it, or use struct.pack"
-            ))
-        })?;
-        let copied = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
-        view.call_method0("release")?;
-        self.put_all(py, copied.as_bytes())
+        self.put_all(py, bytes_written(data)?.as_bytes())
     }
 
     /// A byte.

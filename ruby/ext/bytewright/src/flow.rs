@@ -6,7 +6,7 @@ use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::scan::{CaptureMerge, FlowMergeField};
 use bytewright::session::{self, FlowTableFile};
-use magnus::{Error, RString, Ruby, TryConvert, Value, function, method, prelude::*};
+use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
 use crate::border::{lock, path_of};
 use crate::class;
@@ -108,6 +108,13 @@ impl StoreObject {
         Ok(list.as_value())
     }
 
+    /// A pass that merges table files.
+    fn read_merges(ruby: &Ruby, this: &Self, paths: RArray) -> Result<Reading, Error> {
+        let paths = paths.into_iter().map(|path| path_of(RString::try_convert(path)?));
+        let paths = paths.collect::<Result<Vec<_>, _>>()?;
+        Ok(Reading::new(ruby, raised(ruby, this.0.merge(paths))?, None, Vec::new()))
+    }
+
     /// A pass over the flows in the file.
     fn read_flows(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
         Ok(Reading::new(ruby, raised(ruby, this.0.flows())?, None, Vec::new()))
@@ -152,5 +159,6 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     store.define_method("size", method!(StoreObject::len, 0))?;
     store.define_method("captures", method!(StoreObject::captures, 0))?;
     store.define_method("read_flows", method!(StoreObject::read_flows, 0))?;
+    store.define_method("read_merges", method!(StoreObject::read_merges, 1))?;
     Ok(())
 }

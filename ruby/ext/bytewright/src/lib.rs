@@ -10,6 +10,7 @@ mod address_texts;
 mod border;
 mod call;
 mod capture;
+mod capture_writer;
 mod claim;
 mod class;
 mod columns;
@@ -69,6 +70,7 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     report::init(ruby)?;
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
     capture::init(ruby)?;
+    capture_writer::init(ruby)?;
     reading::init(ruby)
 }
 

@@ -19,7 +19,7 @@ use crate::flow::FlowObject;
 use crate::host::RubyHost;
 use crate::memory_report::MemoryReport;
 use crate::packet::PacketCursor;
-use crate::record::object_of;
+use crate::record::{object_of, row_to_hash};
 
 /// A pass that is under way.
 #[derive(magnus::TypedData)]
@@ -98,6 +98,9 @@ impl Reading {
             Some(Item::Sums(batch)) => crate::info::rows(ruby, &batch).map(Some),
             Some(Item::Cut(totals)) => crate::info::cut_to_hash(ruby, &totals).map(Some),
             Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
+            Some(Item::TableMerge(merge)) => {
+                Ok(Some(row_to_hash(ruby, &merge.to_batch(), 0)?.as_value()))
+            }
             Some(Item::Reported(reported)) => {
                 crate::report::reported_to_hash(ruby, &reported).map(Some)
             }

@@ -6,6 +6,8 @@ mod info;
 mod record;
 mod report;
 mod rows;
+mod store;
+mod writer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
 use bytewright::scan::{CaptureOptions, CutOptions};
-use bytewright::session::{self, FlowTableFile, Item, Pass};
+use bytewright::session::{self, Item, Pass};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,6 +25,8 @@ pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;
 pub(crate) use rows::{Batch, Batches, Records, Rows, entered, schema_of};
+pub(crate) use store::{FlowStore, StoredFlows};
+pub(crate) use writer::CaptureWriter;
 
 use crate::error::{guarded, raised};
 use crate::host::PythonHost;
@@ -185,24 +189,5 @@ impl Capture {
             Some(Item::Info(found)) => info::to_dict(py, &found),
             _ => Ok(PyDict::new(py)),
         }
-    }
-}
-
-/// A file that flows of captures are merged into, while it is open.
-#[pyclass(frozen, module = "bytewright._bytewright")]
-pub(crate) struct FlowStore(FlowTableFile);
-
-#[pymethods]
-impl FlowStore {
-    /// The first capture makes the file, so that sources that are no captures leave none behind.
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<FlowStore> {
-        let opened = py.detach(|| guarded(|| FlowTableFile::open_to_count(&path)));
-        raised(py, opened).map(FlowStore)
-    }
-
-    /// Closes it.
-    fn close(&self) -> PyResult<()> {
-        self.0.close(&PythonHost { object: None })
     }
 }

@@ -1,0 +1,123 @@
+//! Flows of many captures, in a file.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::vec::IntoIter;
+
+use bytewright::flow;
+use bytewright::session::{FlowTableFile, Item, Pass};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::record::Flow;
+use super::rows::entered;
+use crate::error::{guarded, raised};
+use crate::host::PythonHost;
+use crate::values::row_to_dict;
+
+const HOST: PythonHost<'static> = PythonHost { object: None };
+
+/// What `bytewright.FlowStore` is made of.
+#[pyclass(frozen, subclass, module = "bytewright._bytewright")]
+pub(crate) struct FlowStore(pub(super) FlowTableFile);
+
+#[pymethods]
+impl FlowStore {
+    /// Opens the file, and makes it where it is missing.
+    #[new]
+    #[pyo3(signature = (path, *, read_only = false))]
+    fn new(py: Python<'_>, path: PathBuf, read_only: bool) -> PyResult<FlowStore> {
+        let open = if read_only { FlowTableFile::open_read_only } else { FlowTableFile::open };
+        let opened = py.detach(|| guarded(|| open(&path)));
+        raised(py, opened).map(FlowStore)
+    }
+
+    /// Opens it where the first capture makes the file, so that sources that are no captures leave none behind.
+    #[staticmethod]
+    #[pyo3(name = "_to_count")]
+    fn to_count(py: Python<'_>, path: PathBuf) -> PyResult<FlowStore> {
+        let opened = py.detach(|| guarded(|| FlowTableFile::open_to_count(&path)));
+        raised(py, opened).map(FlowStore)
+    }
+
+    /// The path.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Closes it.
+    fn close(&self) -> PyResult<()> {
+        self.0.close(&HOST)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        raised(py, guarded(|| self.0.len())).map(|len| len as usize)
+    }
+
+    /// The captures that were counted, as dicts.
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for capture in raised(py, guarded(|| self.0.captures()))? {
+            let id: String = capture.content_id.iter().map(|byte| format!("{byte:02x}")).collect();
+            let dict = PyDict::new(py);
+            dict.set_item("name", capture.name)?;
+            dict.set_item("content_id", id)?;
+            dict.set_item("packets", capture.packets)?;
+            list.append(dict)?;
+        }
+        Ok(list)
+    }
+
+    /// Merges table files; what became of each, as dicts.
+    #[pyo3(name = "_merge")]
+    fn merge<'py>(&self, py: Python<'py>, paths: Vec<PathBuf>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        let pass = raised(py, guarded(|| self.0.merge(paths)))?;
+        while let Some(item) = pass.next(&HOST)? {
+            if let Item::TableMerge(merge) = item {
+                list.append(row_to_dict(py, &merge.to_batch(), 0)?)?;
+            }
+        }
+        Ok(list)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<StoredFlows> {
+        let pass = raised(py, guarded(|| self.0.flows()))?;
+        Ok(StoredFlows { state: Mutex::new((pass, Vec::new().into_iter())) })
+    }
+}
+
+/// An iterator over the flows of a file.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct StoredFlows {
+    state: Mutex<(Pass, IntoIter<flow::Flow>)>,
+}
+
+#[pymethods]
+impl StoredFlows {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Flow>> {
+        let mut state = entered(py, &self.state)?;
+        let (pass, waiting) = &mut *state;
+        loop {
+            if let Some(flow) = waiting.next() {
+                return Ok(Some(Flow(flow)));
+            }
+            match pass.next(&HOST)? {
+                Some(Item::Flows(flows)) => *waiting = flows.into_iter(),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A new capture.
+
+use std::path::PathBuf;
+
+use bytewright::export::WrittenPacket;
+use bytewright::session;
+use pyo3::prelude::*;
+
+use crate::error::{guarded, guarded_python, raised};
+use crate::host::PythonHost;
+use crate::writer::bytes_written;
+
+const HOST: PythonHost<'static> = PythonHost { object: None };
+
+/// What `bytewright.CaptureWriter` is made of.
+#[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
+pub(crate) struct CaptureWriter(session::CaptureWriter);
+
+#[pymethods]
+impl CaptureWriter {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<CaptureWriter> {
+        let created = py.detach(|| guarded(|| session::CaptureWriter::create(&path)));
+        raised(py, created).map(CaptureWriter)
+    }
+
+    /// The path.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Whether it was closed or discarded.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Appends a packet; `ts` is nanoseconds since 1970.
+    #[pyo3(name = "_write")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a packet says, which Python has checked by name"
+    )]
+    fn write(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        ts: Option<i64>,
+        length: Option<u32>,
+        link_type: u16,
+        interface: Option<&str>,
+        comment: Option<&str>,
+    ) -> PyResult<()> {
+        let data = bytes_written(data)?;
+        let captured = data.as_bytes();
+        let packet = WrittenPacket { captured, ts, length, link_type, interface, comment };
+        guarded_python(py, || self.0.write(&HOST, &packet))
+    }
+
+    /// Writes what is left, and gives the file its name.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        guarded_python(py, || self.0.finish(&HOST))
+    }
+
+    /// Ends it without a file.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        guarded_python(py, || self.0.discard(&HOST))
+    }
+}
