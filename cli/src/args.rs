@@ -27,7 +27,7 @@ pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates,
-    MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, WaitToCount,
+    MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, Wait,
 };
 pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 
@@ -118,7 +118,7 @@ pub(crate) struct FlowsArgs {
     pub(crate) into: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) wait: WaitToCount,
+    pub(crate) wait: Wait,
 
     /// Print the flows of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bytewright::ErrorKind;
 use bytewright::files::MemoryStorage;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::FlowKey;
 use bytewright::sums::{FlowStore, Merged};
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
+use bytewright::{Error, ErrorKind};
 use flow_frames::{Spec, random_spec, tcp};
 use generate::seeds;
 
@@ -114,6 +114,24 @@ fn tables_add_up_and_a_capture_that_both_hold_counts_once() {
     let error = monday.merge(&both).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert_eq!(stored(&monday), flows_of(&first));
+}
+
+#[test]
+fn a_merge_that_is_called_off_changes_nothing() {
+    let (large, into) =
+        (FlowStore::open(path("large")).unwrap(), FlowStore::open(path("into")).unwrap());
+    let specs: Vec<Spec> = (0..20_000).map(|port| tcp(1, (1, port), (2, 2), 0)).collect();
+    count(&large, &[1; 16], &specs).unwrap();
+    count(&into, &[2; 16], &specs[..1]).unwrap();
+    let (before, mut calls) = (stored(&into), 0);
+    let error = into.merge_checked(&large, || {
+        calls += 1;
+        if calls < 3 { Ok(()) } else { Err(Error::new(ErrorKind::Closed, "called off")) }
+    });
+    assert_eq!(error.unwrap_err().message(), "called off");
+    assert_eq!((stored(&into), into.captures().unwrap().len()), (before, 1));
+    let merged = into.merge(&large).unwrap();
+    assert_eq!(merged, Merged::Added { flows: 20_000, new_flows: 19_999 });
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) struct RpcArgs {
     pub(crate) into: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) wait: super::WaitToCount,
+    pub(crate) wait: super::Wait,
 
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]

@@ -61,15 +61,7 @@ pub(crate) struct MergeArgs {
     pub(crate) into: PathBuf,
 
     #[command(flatten)]
-    pub(crate) wait: WaitToCount,
-}
-
-/// How long to wait for a table that sums are added to.
-#[derive(Debug, Clone, Copy, ArgGroup)]
-pub(crate) struct WaitToCount {
-    /// Wait at most so long for another program that is writing to the table.
-    #[arg(long = "wait", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
-    pub(crate) timeout: Duration,
+    pub(crate) wait: Wait,
 }
 
 /// Print the values of keys, a line each.
@@ -258,16 +250,10 @@ pub(crate) enum KeepDuplicates {
     Last,
 }
 
-/// What to do about another writer.
+/// How long to wait for another writer.
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Wait {
-    /// Wait so many seconds for another program that is writing to the table; not at all where this is not given.
-    #[arg(long = "wait", alias = "timeout", value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-}
-
-impl Wait {
-    pub(crate) fn timeout(self) -> Duration {
-        self.timeout.unwrap_or_default()
-    }
+    /// Wait at most so long for another program that is writing to the table.
+    #[arg(long = "wait", alias = "timeout", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub(crate) timeout: Duration,
 }

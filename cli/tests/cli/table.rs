@@ -396,7 +396,7 @@ fn integers_are_printed_in_digits_and_put_from_them() {
 #[test]
 fn a_change_waits_as_long_as_it_is_told_for_another_writer() {
     let folder = folder();
-    let held = open(&folder.path("t.bwt"), None, OpenOptions::default()).unwrap();
+    let held = open(folder.path("t.bwt"), None, OpenOptions::default()).unwrap();
     let refused = folder.run(&["table", "put", "t.bwt", "a", "2", "--wait", "0.1"]);
     assert_eq!(refused.code, 1, "{}", refused.stderr);
     assert!(refused.stderr.contains("found it locked"), "{}", refused.stderr);

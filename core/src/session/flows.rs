@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use super::background::Outlet;
 use super::host::Host;
@@ -80,14 +79,6 @@ impl FlowTableFile {
     /// Those of [`FlowStore::open_to_count`].
     pub fn open_to_count(path: &Path) -> Result<Self> {
         FlowStore::open_to_count(path).map(|store| Self::of(path, store))
-    }
-
-    /// As [`FlowStore::open_to_count_within`].
-    ///
-    /// # Errors
-    /// Those of [`FlowStore::open_to_count_within`].
-    pub fn open_to_count_within(path: &Path, timeout: Duration) -> Result<Self> {
-        FlowStore::open_to_count_within(path, timeout).map(|store| Self::of(path, store))
     }
 
     /// As [`FlowStore::open_read_only`].
