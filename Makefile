@@ -6,6 +6,7 @@
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
+#   make test-spark   what Spark makes of captures, with Java 17 and PySpark in an environment of its own; HEAVY=1: 20 kills
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, the wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make test-packages  those of the command, installed on a new root without compilers; takes root
@@ -34,7 +35,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -89,6 +90,11 @@ $(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
 # With the oldest and the newest Python there is, or with PYTHONS="python3.10 python3.12".
 test-python: $(WHEEL_STAMP)
 	python/tests/run.sh
+
+# Installs Java 17 from Debian, and PySpark into target/spark, once.
+test-spark: $(WHEEL_STAMP)
+	./setup.sh spark
+	python/tests/spark/run.sh
 
 perl-dist: setup
 	rm -f target/perl/Bytewright-*.tar.gz

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building and testing need and this machine lacks, and the Ruby libraries that tests compare
-# with, without which those tests print a gap. Quick when nothing is missing.
+# with, without which those tests print a gap; `setup.sh spark` also what Spark needs. Quick when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -46,6 +46,10 @@ need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
 need "libpcap0.8" library "libpcap.so"
 case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
 x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
+esac
+
+case "${1:-}" in # of `make test-spark` only, because it is large
+spark) need "openjdk-17-jre-headless" command -v java ;;
 esac
 
 peer "ruby-tokyocabinet" ruby_library tokyocabinet

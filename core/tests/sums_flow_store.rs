@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytewright::files::MemoryStorage;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::FlowKey;
-use bytewright::sums::{FlowStore, Merged};
+use bytewright::sums::{EntryMerge, FlowEntry, FlowStore, Merged};
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, ErrorKind};
@@ -48,6 +48,10 @@ fn count(store: &FlowStore, content_id: &[u8], specs: &[Spec]) -> bytewright::Re
     let mut counting = store.begin()?;
     counting.merge(flows_of(specs))?;
     counting.commit(content_id, "trace.pcap", Some(specs.len() as u64))
+}
+
+fn in_memory() -> bytewright::Result<FlowStore> {
+    FlowStore::new(Box::new(bytewright::table::memory::TreeTable::new()), "memory")
 }
 
 fn stored(store: &FlowStore) -> Vec<Flow> {
@@ -295,6 +299,85 @@ fn random_captures_with_repeats_give_the_sums_of_each_once() {
         assert!(found == expected);
         assert_eq!(store.len().unwrap(), expected.len() as u64);
     });
+}
+
+#[test]
+fn a_flow_with_times_tells_who_began_before_one_without() {
+    let packet = |ts, src, dst| Spec { ts, ..tcp(0, src, dst, 0) };
+    let without = packet(None, (1, 1), (2, 2));
+    for (ids, first, second) in [
+        (*b"ordered1", without, packet(Some(5), (2, 2), (1, 1))),
+        (*b"ordered2", packet(Some(5), (2, 2), (1, 1)), without),
+    ] {
+        let store = in_memory().unwrap();
+        count(&store, &ids, &[first]).unwrap();
+        count(&store, b"the second", &[second]).unwrap();
+        let flow = stored(&store)[0];
+        assert_eq!((flow.src_port(), flow.ts()), (Some(2), Some(5)));
+    }
+}
+
+/// The entries of a table that counted one capture.
+fn entries_of(content_id: &[u8], specs: &[Spec]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let store = in_memory().unwrap();
+    count(&store, content_id, specs).unwrap();
+    entries_in(&store)
+}
+
+fn entries_in(store: &FlowStore) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let flows = stored(store).into_iter().map(FlowEntry::Flow);
+    let captures = store.captures().unwrap().into_iter().map(FlowEntry::Capture);
+    let entries = [FlowEntry::Format].into_iter().chain(flows).chain(captures);
+    entries.map(|entry| entry.encode()).collect()
+}
+
+#[test]
+fn sorted_entries_of_single_captures_merge_into_those_of_a_store_of_all() {
+    seeds(4, |random| {
+        let captures: Vec<Vec<Spec>> = (0..6)
+            .map(|_| {
+                (0..random.below(400))
+                    .map(|_| {
+                        let ts = (random.below(5) > 0).then(|| random.below(1_000) as i64);
+                        random_spec(random, ts, 12)
+                    })
+                    .collect()
+            })
+            .collect();
+        let store = in_memory().unwrap();
+        let mut entries = Vec::new();
+        for place in 0..12 {
+            let number = random.below(captures.len());
+            let content_id = [number as u8; 16];
+            count(&store, &content_id, &captures[number]).unwrap();
+            let of_one = entries_of(&content_id, &captures[number]).into_iter();
+            entries.extend(of_one.map(|(key, value)| (key, place, content_id, value)));
+        }
+        entries.sort();
+        let mut merge = EntryMerge::default();
+        let mut found = Vec::new();
+        for (key, _, content_id, value) in &entries {
+            found.extend(merge.add(content_id, key, value).unwrap());
+        }
+        found.extend(merge.finish());
+        let found: Vec<_> = found.iter().map(FlowEntry::encode).collect();
+        assert!(found == entries_in(&store));
+    });
+}
+
+#[test]
+fn entries_out_of_order_and_bytes_that_are_none_are_refused() {
+    let entries = entries_of(b"contents", &[tcp(1, (1, 1), (2, 2), 0)]);
+    let mut merge = EntryMerge::default();
+    merge.add(b"contents", &entries[1].0, &entries[1].1).unwrap();
+    let refused = merge.add(b"contents", &entries[0].0, &entries[0].1).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Argument);
+    for (key, value) in
+        [(&b"\x04"[..], &b""[..]), (b"", b""), (b"\0", b"bytewright.flows.2"), (b"\xc0", b"")]
+    {
+        let refused = EntryMerge::default().add(b"contents", key, value).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Corrupt, "{key:?}");
+    }
 }
 
 #[test]

@@ -12,7 +12,6 @@ object, which can be read once, is better read with `bytewright.packets`.
 """
 
 import io
-import ipaddress
 import json
 import struct
 
@@ -20,6 +19,7 @@ import polars
 from polars.io.plugins import register_io_source
 
 from ._errors import ArgumentError, MissingLibraryError
+from ._pcap_filter import any_of, both, comparison, of_versions
 from .captures import flows, packets
 
 #: A capture without packets, of which columns and their types are known.
@@ -27,17 +27,6 @@ _EMPTY = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
 
 #: Rows of a batch, unless polars asks for fewer.
 _ROWS = 65_536
-
-#: Fields as libpcap calls them.
-_PORTS = {"src_port": "src", "dst_port": "dst"}
-_ADDRESSES = {"src_ip": "src", "dst_ip": "dst"}
-
-#: Protocols that libpcap is asked for in IPv6: their headers follow at once, or behind an extension header, which is left to
-#: polars.
-_DIRECT = (6, 17, 58, 132)
-
-#: The most values of a list that libpcap is asked for.
-_VALUES_MAX = 64
 
 #: `a < b` is `b > a`.
 _TURNED = {"Eq": "Eq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
@@ -50,8 +39,8 @@ def scan_packets(source, *, filter=None, inner=False, inflate="auto", jobs=None)
 
     def read(fields, rows, pushed):
         # What is inside of tunnels, libpcap does not see.
-        both = [f"({part})" for part in (filter, None if inner else pushed) if part is not None]
-        return packets(source, *fields, rows=rows, filter=" and ".join(both) or None, **options)
+        filters = [f"({part})" for part in (filter, None if inner else pushed) if part is not None]
+        return packets(source, *fields, rows=rows, filter=" and ".join(filters) or None, **options)
 
     return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets")), read)
 
@@ -125,19 +114,7 @@ def _pushed(predicate):
     except Exception:
         # How polars writes an expression is its own affair; it filters without us as well.
         return None
-    if four is None and six is None:
-        return None
-    # libpcap sees IP headers where they follow the link; all else is left to polars, and so is what is behind an AH or an
-    # extension header.
-    direct = " or ".join(f"ip6[6] = {number}" for number in _DIRECT)
-    return f"(not ip and not ip6) or {_of_version('ip', 'ip proto 51', four)} or {_of_version('ip6', f'not ({direct})', six)}"
-
-
-def _of_version(name, unknown, part):
-    """The packets of one version of IP that are `unknown` to libpcap, or that a part of a filter is true of."""
-    if part is None:
-        return name
-    return f"({name} and ({unknown}))" if part is False else f"({name} and ({unknown} or {part}))"
+    return of_versions(four, six)
 
 
 def _part(node, version):
@@ -147,30 +124,20 @@ def _part(node, version):
     if kind == "BinaryExpr":
         left, operator, right = content["left"], content["op"], content["right"]
         if operator in ("And", "LogicalAnd", "Or", "LogicalOr"):
-            return _both(_part(left, version), _part(right, version), operator.endswith("And"))
+            return both(_part(left, version), _part(right, version), operator.endswith("And"))
         if "Column" in left:
-            return _comparison(left["Column"], operator, _literal(right), version)
+            return comparison(left["Column"], operator, _literal(right), version)
         if "Column" in right and operator in _TURNED:
-            return _comparison(right["Column"], _TURNED[operator], _literal(left), version)
+            return comparison(right["Column"], _TURNED[operator], _literal(left), version)
     if kind == "Function" and isinstance(content["function"].get("Boolean"), dict):
         ((name, options),) = content["function"]["Boolean"].items()
         column, *values = content["input"]
         if name == "IsBetween" and options["closed"] == "Both":
             low, high = map(_literal, values)
-            return _both(*(_comparison(column["Column"], *bound, version) for bound in (("GtEq", low), ("LtEq", high))), True)
+            return both(*(comparison(column["Column"], *bound, version) for bound in (("GtEq", low), ("LtEq", high))), True)
         if name == "IsIn" and not options["nulls_equal"]:
-            return _any_of(column["Column"], _literals(*values), version)
+            return any_of(column["Column"], _literals(*values), version)
     return None
-
-
-def _both(one, two, is_and):
-    if is_and:
-        if one is False or two is False:
-            return False
-        return (one or two) if one is None or two is None else f"({one} and {two})"
-    if one is None or two is None:
-        return None
-    return (one or two) if one is False or two is False else f"({one} or {two})"
 
 
 def _literal(node):
@@ -187,39 +154,3 @@ def _literals(node):
         return None
     expression = polars.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
     return polars.select(expression).to_series()[0].to_list()
-
-
-def _any_of(column, values, version):
-    if values is None or not 0 < len(values) <= _VALUES_MAX or any(type(value) not in (int, str) for value in values):
-        return None
-    parts = [_comparison(column, "Eq", value, version) for value in values]
-    found = parts[0]
-    for part in parts[1:]:
-        found = _both(found, part, False)
-    return found
-
-
-def _comparison(column, operator, value, version):
-    if column in _PORTS and type(value) is int:
-        bounds = {"Eq": (value, value), "Lt": (0, value - 1), "LtEq": (0, value), "Gt": (value + 1, 65_535), "GtEq": (value, 65_535)}
-        low, high = bounds.get(operator, (0, -1))
-        low, high = max(low, 0), min(high, 65_535)
-        return f"({_PORTS[column]} portrange {low}-{high})" if low <= high else None
-    if column == "proto" and operator == "Eq" and type(value) is int and 0 <= value <= 255:
-        if version == 4:
-            return f"(ip proto {value})"
-        return f"(ip6[6] = {value})" if value in _DIRECT else False
-    if column in _ADDRESSES and operator == "Eq" and type(value) is str:
-        return _host(_ADDRESSES[column], value, version)
-    return None
-
-
-def _host(direction, text, version):
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return None
-    if address.version == version:
-        return f"({'ip' if version == 4 else 'ip6'} {direction} host {address})"
-    # An address that is IPv4's is told as such, wherever it stands.
-    return f"(ip6 {direction} host ::ffff:{address})" if version == 6 else False

@@ -13,8 +13,9 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-# Its examples read files that its commands write: core/tests/columns runs both.
-ELSEWHERE = [ROOT / "docs/guides/columns.md"]
+# The examples of one read files that its commands write: core/tests/columns runs both. Those of the other need Spark:
+# python/tests/spark runs them.
+ELSEWHERE = [ROOT / "docs/guides/columns.md", ROOT / "docs/guides/spark.md"]
 DOCUMENTS = [
     path
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -51,9 +52,13 @@ def check(expected, found):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_examples_do_what_they_say(document, tmp_path, monkeypatch):
+    run_examples(document, tmp_path, monkeypatch)
+
+
+def run_examples(document, tmp_path, monkeypatch, **names):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "samples").symlink_to(ROOT / "samples")
-    names, count = {"check": check}, 0
+    names, count = {"check": check, **names}, 0
     for example in re.finditer(r"^```python\n(.*?)^```", document.read_text(), re.M | re.S):
         source = "\n" * document.read_text()[: example.start(1)].count("\n") + example[1]
         if lacks_a_peer(source):

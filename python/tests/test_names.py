@@ -8,8 +8,8 @@ import re
 
 import bytewright
 
-#: A module for those who have polars.
-OPTIONAL = {"polars"}
+#: Modules for those who have polars, and Spark.
+OPTIONAL = {"polars", "spark"}
 PAGE = (pathlib.Path(__file__).parents[2] / "docs/names.md").read_text()
 NAMES = set(re.findall(r"`bytewright\.([\w.]+)`", PAGE))
 #: Classes that have names of others, too.

@@ -9,7 +9,7 @@ use super::pass::{Item, Pass, Passes};
 use crate::flow::{Flow, FlowOptions};
 use crate::scan::{self, CaptureReader, FlowBatches};
 use crate::stream::Cancel;
-use crate::sums::{CountedCapture, FlowStore};
+use crate::sums::{CountedCapture, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
 /// Flows that are handed to a host together.
@@ -138,6 +138,21 @@ impl FlowTableFile {
     /// Those of [`FlowTableFile::len`].
     pub fn captures(&self) -> Result<Vec<CountedCapture>> {
         self.opened()?.captures()
+    }
+
+    /// Counts a capture whose flows were summed up elsewhere, in one transaction. They are on disk when it returns.
+    ///
+    /// # Errors
+    /// `Closed`, and those of [`FlowStore::begin`](crate::sums::FlowStore::begin) and of writing the table.
+    pub fn count(
+        &self,
+        capture: &CountedCapture,
+        flows: impl IntoIterator<Item = Flow>,
+    ) -> Result<Merged> {
+        let store = self.opened()?;
+        let mut count = store.begin()?;
+        count.merge(flows)?;
+        count.commit(&capture.content_id, &capture.name, capture.packets)
     }
 
     /// A pass that gives the flows as [`Item::Flows`], in the order of addresses.

@@ -16,10 +16,10 @@ use crate::table::{KeyRange, OrderedSnapshot, OrderedTable};
 use crate::wire::{Endian::Little, Reader};
 
 /// The first byte of the key of the entry that says what the table holds.
-const FORMAT_KEY: u8 = 0;
+pub(super) const FORMAT_KEY: u8 = 0;
 
 /// The first byte of the key of a capture.
-const CAPTURE_KEY: u8 = 0xc0;
+pub(super) const CAPTURE_KEY: u8 = 0xc0;
 
 /// The first byte of the value of a capture.
 const CAPTURE_VERSION: u8 = 1;
@@ -41,6 +41,15 @@ pub(super) struct Holding {
     pub(super) entry: &'static str,
     /// The page that draws them.
     pub(super) page: &'static str,
+}
+
+impl Holding {
+    /// The error of an entry that is not as it was written.
+    pub(super) fn damaged(&self, what: &str) -> Error {
+        let page = self.page;
+        let message = format!("expected a {what} as {page} draws it, found other bytes");
+        Error::new(ErrorKind::Corrupt, message)
+    }
 }
 
 /// A table of sums.
@@ -260,9 +269,7 @@ impl CountedTable {
     }
 
     fn damaged(&self, what: &str) -> Error {
-        let page = self.holding.page;
-        let message = format!("expected a {what} as {page} draws it, found other bytes");
-        Error::new(ErrorKind::Corrupt, message).in_file(&self.name)
+        self.holding.damaged(what).in_file(&self.name)
     }
 }
 
@@ -355,14 +362,14 @@ fn capture_key(content_id: &[u8]) -> Result<Vec<u8>> {
     Ok([&[CAPTURE_KEY], content_id].concat())
 }
 
-fn encode_capture(name: &str, packets: Option<u64>) -> Vec<u8> {
+pub(super) fn encode_capture(name: &str, packets: Option<u64>) -> Vec<u8> {
     let mut value = vec![CAPTURE_VERSION, if packets.is_some() { HAS_PACKETS } else { 0 }];
     value.extend(packets.unwrap_or_default().to_le_bytes());
     value.extend(name.as_bytes());
     value
 }
 
-fn decode_capture(content_id: &[u8], value: &[u8]) -> Option<CountedCapture> {
+pub(super) fn decode_capture(content_id: &[u8], value: &[u8]) -> Option<CountedCapture> {
     let mut value = Reader::new(value);
     let (version, bits) = (value.u8()?, value.u8()?);
     if version != CAPTURE_VERSION || bits > HAS_PACKETS {

@@ -15,12 +15,12 @@ use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
 
 /// What an entry is about: the first byte of its key.
-mod kind {
-    pub(super) const V4_FLOW: u8 = 4;
-    pub(super) const V6_FLOW: u8 = 6;
+pub(super) mod kind {
+    pub(in crate::sums) const V4_FLOW: u8 = 4;
+    pub(in crate::sums) const V6_FLOW: u8 = 6;
 }
 
-const HOLDING: Holding = Holding {
+pub(super) const HOLDING: Holding = Holding {
     format: "bytewright.flows.1",
     format_of_any_version: "bytewright.flows.",
     entry: "flow",
@@ -249,7 +249,7 @@ fn merge_flow(
 }
 
 /// The sum of two flows of one key. Who began it is told by the one that began earlier.
-fn merged(stored: &Flow, added: &Flow) -> Flow {
+pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
     let way = |end: usize| Way {
         packets: stored.ways[end].packets.saturating_add(added.ways[end].packets),
         bytes: stored.ways[end].bytes.saturating_add(added.ways[end].bytes),
@@ -261,7 +261,8 @@ fn merged(stored: &Flow, added: &Flow) -> Flow {
             let first = stored_span.first.min(added_span.first);
             (earlier.initiator, Some(Span { first, last: stored_span.last.max(added_span.last) }))
         }
-        (stored_span, added_span) => (stored.initiator, stored_span.or(added_span)),
+        (None, Some(span)) => (added.initiator, Some(span)),
+        (span, None) => (stored.initiator, span),
     };
     Flow { key: stored.key, ways: [way(0), way(1)], initiator, span }
 }
@@ -291,13 +292,13 @@ const KEY_LEN_MAX: usize = 39;
 
 /// The key of a flow as the table keeps it, with zeros up to a fixed length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct EncodedKey {
+pub(super) struct EncodedKey {
     bytes: [u8; KEY_LEN_MAX],
     len: u8,
 }
 
 impl EncodedKey {
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
@@ -308,7 +309,7 @@ impl EncodedKey {
     }
 }
 
-fn encode_key(key: &FlowKey) -> EncodedKey {
+pub(super) fn encode_key(key: &FlowKey) -> EncodedKey {
     let mut encoded = EncodedKey { bytes: [0; KEY_LEN_MAX], len: 0 };
     encoded.push(&[if key.addresses[0].is_ipv4() { kind::V4_FLOW } else { kind::V6_FLOW }]);
     for address in key.addresses {
@@ -349,7 +350,7 @@ const FLOW_LEN: usize = 54;
 const INITIATOR: u8 = 1;
 const HAS_TIMES: u8 = 2;
 
-fn encode_flow(flow: &Flow) -> Vec<u8> {
+pub(super) fn encode_flow(flow: &Flow) -> Vec<u8> {
     let span = flow.span.unwrap_or(Span { first: 0, last: 0 });
     let has_times = if flow.span.is_some() { HAS_TIMES } else { 0 };
     let mut value = Vec::with_capacity(FLOW_LEN);
@@ -362,7 +363,7 @@ fn encode_flow(flow: &Flow) -> Vec<u8> {
     value
 }
 
-fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
+pub(super) fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
     let key = decode_key(key)?;
     let mut value = Reader::new(value);
     if value.u8()? != VALUE_VERSION {

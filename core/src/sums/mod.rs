@@ -3,8 +3,10 @@
 
 mod call_store;
 mod counted;
+mod entry;
 mod flow_store;
 
 pub use call_store::{CallCount, CallStore};
 pub use counted::CountedCapture;
+pub use entry::{EntryMerge, FlowEntry};
 pub use flow_store::{CaptureCount, FlowStore, Merged, StoredFlows};

@@ -1,6 +1,7 @@
 //! Captures: packets, flows and Thrift calls of one or several, as records, columns and counts.
 
 mod arguments;
+mod flow_entries;
 mod host;
 mod info;
 mod record;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use arguments::{capture_options, field_named, flow_options};
+pub(crate) use flow_entries::EntryMerge;
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;
@@ -160,8 +162,8 @@ impl Capture {
         let schema = by.schema().clone();
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose();
         match self.result_of(py, self.capture.sums(by, raised(py, condition)?, top))? {
-            Some(Item::Sums(batch)) => Ok(Batch(batch)),
-            _ => Ok(Batch(bytewright::batch::Batch::new(schema))),
+            Some(Item::Sums(batch)) => Ok(Batch::new(batch)),
+            _ => Ok(Batch::new(bytewright::batch::Batch::new(schema))),
         }
     }
 

@@ -33,12 +33,23 @@ pub(crate) struct Rows {
     captures: Vec<Source>,
     options: CaptureOptions,
     question: Question,
+    /// How the columns leave for Arrow.
+    export: ExportOptions,
 }
 
 /// A capture that is open, or a file that is opened for each reading.
 enum Source {
     Capture(Py<Capture>),
     Path(PathBuf),
+}
+
+impl Source {
+    fn clone_ref(&self, py: Python<'_>) -> Source {
+        match self {
+            Source::Capture(capture) => Source::Capture(capture.clone_ref(py)),
+            Source::Path(path) => Source::Path(path.clone()),
+        }
+    }
 }
 
 /// One reading of all captures.
@@ -98,7 +109,8 @@ impl Rows {
         if captures.is_empty() {
             return Err(argument(py, "expected a capture, found none"));
         }
-        Ok(Rows { captures, options: options.unwrap_or_default(), question })
+        let options = options.unwrap_or_default();
+        Ok(Rows { captures, options, question, export: ExportOptions::default() })
     }
 
     fn read(&self, py: Python<'_>) -> Reading {
@@ -240,7 +252,26 @@ impl Rows {
 
     /// Iterates over the rows in batches of columns.
     fn batches(&self, py: Python<'_>) -> Batches {
-        Batches { reading: Mutex::new(self.read(py)) }
+        Batches { reading: Mutex::new(self.read(py)), export: self.export }
+    }
+
+    /// The same rows, whose columns leave for Arrow as programs take them that lack some types.
+    ///
+    /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
+    /// - `signed`: whether unsigned numbers become signed ones of the next width.
+    /// - `addresses`: "text", or "binary" for 16 bytes.
+    #[pyo3(signature = (*, timestamps = "ns", signed = false, addresses = "text"))]
+    fn converted(
+        &self,
+        py: Python<'_>,
+        timestamps: &str,
+        signed: bool,
+        addresses: &str,
+    ) -> PyResult<Rows> {
+        let export = export_options(py, timestamps, signed, addresses)?;
+        let captures = self.captures.iter().map(|source| source.clone_ref(py)).collect();
+        let (options, question) = (self.options.clone(), self.question.clone());
+        Ok(Rows { captures, options, question, export })
     }
 
     /// The columns as Arrow's C stream. A schema that is asked for is not needed to read it.
@@ -256,15 +287,14 @@ impl Rows {
         let owner = thread::current().id();
         let next = move || reading.next_of_stream(owner);
         let metadata = self.origin().metadata(&schema);
-        let stream = ArrowArrayStream::new(&schema, ExportOptions::default(), metadata, next);
+        let stream = ArrowArrayStream::new(&schema, self.export, metadata, next);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     /// The names and types of the columns as Arrow's C schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = self.question.schema();
-        let schema =
-            ArrowSchema::new(&schema, ExportOptions::default(), &self.origin().metadata(&schema));
+        let schema = ArrowSchema::new(&schema, self.export, &self.origin().metadata(&schema));
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
@@ -331,6 +361,7 @@ pub(crate) fn entered<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<Mu
 #[pyclass(frozen, module = "bytewright._bytewright")]
 pub(crate) struct Batches {
     reading: Mutex<Reading>,
+    export: ExportOptions,
 }
 
 #[pymethods]
@@ -340,37 +371,50 @@ impl Batches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        Ok(entered(py, &self.reading)?.next()?.map(Batch))
+        let rows = entered(py, &self.reading)?.next()?;
+        Ok(rows.map(|rows| Batch { rows, export: self.export }))
     }
 }
 
 /// Some rows as columns.
 #[pyclass(frozen, module = "bytewright")]
-pub(crate) struct Batch(pub(crate) batch::Batch);
+pub(crate) struct Batch {
+    pub(super) rows: batch::Batch,
+    /// How the columns leave for Arrow.
+    pub(super) export: ExportOptions,
+}
+
+impl Batch {
+    /// Rows whose columns leave as they are.
+    pub(crate) fn new(rows: batch::Batch) -> Batch {
+        Batch { rows, export: ExportOptions::default() }
+    }
+}
 
 #[pymethods]
 impl Batch {
     /// The names of the columns.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        names(py, self.0.schema())
+        names(py, self.rows.schema())
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.rows.len()
     }
 
     /// The values of a column as a list.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let place = raised(py, self.0.schema().place_of(name))?;
-        let values = (0..self.0.len()).map(|row| values::object(py, self.0.value(row, place)));
+        let place = raised(py, self.rows.schema().place_of(name))?;
+        let values =
+            (0..self.rows.len()).map(|row| values::object(py, self.rows.value(row, place)));
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The columns as lists by their names.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for field in self.0.schema().fields() {
+        for field in self.rows.schema().fields() {
             dict.set_item(field.name(), self.__getitem__(py, field.name())?)?;
         }
         Ok(dict)
@@ -384,20 +428,20 @@ impl Batch {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         drop(requested_schema);
-        let array = raised(py, ArrowArray::new(self.0.clone(), ExportOptions::default()))?;
+        let array = raised(py, ArrowArray::new(self.rows.clone(), self.export))?;
         Ok((self.__arrow_c_schema__(py)?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
     }
 
     /// The names and types of the columns as Arrow's C schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = ArrowSchema::new(self.0.schema(), ExportOptions::default(), &[]);
+        let schema = ArrowSchema::new(self.rows.schema(), self.export, &[]);
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     fn __repr__(&self) -> String {
-        let schema = self.0.schema();
+        let schema = self.rows.schema();
         let fields: Vec<&str> = schema.fields().iter().map(batch::Field::name).collect();
-        format!("<Batch of {} {}: {}>", self.0.len(), schema.name(), fields.join(", "))
+        format!("<Batch of {} {}: {}>", self.rows.len(), schema.name(), fields.join(", "))
     }
 }
 

@@ -6,9 +6,11 @@ use std::vec::IntoIter;
 
 use bytewright::flow;
 use bytewright::session::{FlowTableFile, Item, Pass};
+use bytewright::sums::Merged;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
+use super::flow_entries;
 use super::record::Flow;
 use super::rows::entered;
 use crate::error::{guarded, raised};
@@ -73,6 +75,19 @@ impl FlowStore {
             list.append(dict)?;
         }
         Ok(list)
+    }
+
+    /// Counts the capture whose entries these are; says whether it was not counted before.
+    #[pyo3(name = "_count")]
+    fn count(
+        &self,
+        py: Python<'_>,
+        keys: Vec<Bound<'_, PyBytes>>,
+        values: Vec<Bound<'_, PyBytes>>,
+    ) -> PyResult<bool> {
+        let (capture, flows) = raised(py, flow_entries::of_capture(&keys, &values))?;
+        let counted = py.detach(|| guarded(|| self.0.count(&capture, flows)));
+        Ok(matches!(raised(py, counted)?, Merged::Added { .. }))
     }
 
     /// Merges table files; what became of each, as dicts.

@@ -319,7 +319,7 @@ impl Reader {
         let template = self.templates.get(py, template)?;
         let schema = raised(py, session::record_schema(&template, &names))?;
         let count = count.unwrap_or(usize::MAX);
-        self.operate(py, |operation| operation.columns(&template, &schema, count)).map(Batch)
+        self.operate(py, |operation| operation.columns(&template, &schema, count)).map(Batch::new)
     }
 
     /// Iterates over the records that are left, as tuples: see `unpack`.

@@ -206,6 +206,6 @@ impl ThriftBatches {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let mut reading = entered(py, &self.reading)?;
         let object = reading.input.object.as_ref().map(|object| object.clone_ref(py));
-        Ok(reading.next(&PythonHost { object: object.as_ref() })?.map(Batch))
+        Ok(reading.next(&PythonHost { object: object.as_ref() })?.map(Batch::new))
     }
 }

@@ -1,0 +1,111 @@
+//! Entries of flow tables outside of a table, for engines that sort entries of many captures and hand them around. They
+//! are merged by the rules of [`FlowStore`](super::FlowStore).
+
+use std::collections::HashSet;
+
+use super::counted::{self, CountedCapture};
+use super::flow_store::{HOLDING, decode_flow, encode_flow, encode_key, kind, merged};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flow::Flow;
+
+/// An entry of a flow table, as `docs/flow-table.md` draws it.
+#[derive(Debug, Clone)]
+pub enum FlowEntry {
+    /// What says that the table holds flows.
+    Format,
+    /// What was added up for a key.
+    Flow(Flow),
+    /// A capture that was counted.
+    Capture(CountedCapture),
+}
+
+impl FlowEntry {
+    /// The entry in these bytes.
+    ///
+    /// # Errors
+    /// `Corrupt` where they are none.
+    pub fn decode(key: &[u8], value: &[u8]) -> Result<Self> {
+        let entry = match key.first() {
+            Some(&counted::FORMAT_KEY) if (key.len(), value) == (1, HOLDING.format.as_bytes()) => {
+                Some(FlowEntry::Format)
+            }
+            Some(&(kind::V4_FLOW | kind::V6_FLOW)) => decode_flow(key, value).map(FlowEntry::Flow),
+            Some(&counted::CAPTURE_KEY) => {
+                counted::decode_capture(&key[1..], value).map(FlowEntry::Capture)
+            }
+            _ => None,
+        };
+        entry.ok_or_else(|| HOLDING.damaged(HOLDING.entry))
+    }
+
+    /// The bytes of its key and of its value.
+    pub fn encode(&self) -> (Vec<u8>, Vec<u8>) {
+        match self {
+            FlowEntry::Format => (vec![counted::FORMAT_KEY], HOLDING.format.as_bytes().to_vec()),
+            FlowEntry::Flow(flow) => (encode_key(&flow.key).bytes().to_vec(), encode_flow(flow)),
+            FlowEntry::Capture(capture) => (
+                [&[counted::CAPTURE_KEY], &capture.content_id[..]].concat(),
+                counted::encode_capture(&capture.name, capture.packets),
+            ),
+        }
+    }
+
+    /// What a table has of both, which have the same key and were counted in this order.
+    fn merged(self, later: FlowEntry) -> FlowEntry {
+        match (self, later) {
+            (FlowEntry::Flow(stored), FlowEntry::Flow(added)) => {
+                FlowEntry::Flow(merged(&stored, &added))
+            }
+            (first, _) => first,
+        }
+    }
+}
+
+/// Merges entries of the flow tables of single captures. They come in the order of their keys, those of one key in the order
+/// in which the captures are counted. The result is what [`FlowStore`](super::FlowStore) would have of these captures.
+#[derive(Debug, Default)]
+pub struct EntryMerge {
+    key: Vec<u8>,
+    entry: Option<FlowEntry>,
+    /// The captures that have an entry of this key: the same content again is not counted.
+    counted: HashSet<Vec<u8>>,
+}
+
+impl EntryMerge {
+    /// Adds an entry of the capture with that content; answers the entry before it, where nothing can be added to that any
+    /// more.
+    ///
+    /// # Errors
+    /// `Corrupt` where it is no entry, `Argument` where its key should have come before.
+    pub fn add(
+        &mut self,
+        content_id: &[u8],
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<FlowEntry>> {
+        let added = FlowEntry::decode(key, value)?;
+        if self.entry.is_some() && key < self.key.as_slice() {
+            let message = "expected entries in the order of their keys, found a smaller key behind a larger one";
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        let is_new = key != self.key.as_slice();
+        let before = if is_new { self.finish() } else { None };
+        if is_new {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+        }
+        if self.counted.insert(content_id.to_vec()) {
+            self.entry = Some(match self.entry.take() {
+                Some(stored) => stored.merged(added),
+                None => added,
+            });
+        }
+        Ok(before)
+    }
+
+    /// The last entry.
+    pub fn finish(&mut self) -> Option<FlowEntry> {
+        self.counted.clear();
+        self.entry.take()
+    }
+}

@@ -1,0 +1,54 @@
+"""What is asked of captures, from the options of a reader of Spark's."""
+
+import json
+
+from .._errors import ArgumentError
+
+_ROWS = ("packets", "flows", "calls", "damage", "entries")
+_MODES = ("permissive", "failfast")
+_KNOWN = {
+    "path", "paths", "rows", "columns", "mode", "filter", "inner", "jobs", "idle_timeout", "active_timeout", "max_flows", "pushdown", "flow",
+}  # fmt: skip
+
+
+class Options:
+    """Checked options: what rows, of which captures, read how."""
+
+    def __init__(self, given):
+        given = {name.lower(): value for name, value in dict(given).items()}
+        unknown = sorted(set(given) - _KNOWN)
+        if unknown:
+            raise ArgumentError(f"expected an option ({', '.join(sorted(_KNOWN))}), found {unknown[0]}")
+        self.paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
+        self.rows = _one_of("rows", given.get("rows", "packets"), _ROWS)
+        self.columns = [name.strip() for name in given.get("columns", "").split(",") if name.strip()]
+        self.is_failfast = _one_of("mode", given.get("mode", "permissive").lower(), _MODES) == "failfast"
+        self.filter = given.get("filter")
+        self.flow = given.get("flow")
+        self.inner = _flag(given, "inner")
+        self.pushdown = _flag(given, "pushdown")
+        self.jobs = _number(given, "jobs", int, 1)
+        self.limits = {
+            "idle_timeout": _number(given, "idle_timeout", float, None),
+            "active_timeout": _number(given, "active_timeout", float, None),
+            "max_flows": _number(given, "max_flows", int, 1_000_000),
+        }
+
+
+def _one_of(name, value, values):
+    if value not in values:
+        raise ArgumentError(f"expected {name} to be {', '.join(values[:-1])} or {values[-1]}, found {value}")
+    return value
+
+
+def _flag(given, name):
+    return _one_of(name, given.get(name, "false").lower(), ("true", "false")) == "true"
+
+
+def _number(given, name, kind, default):
+    if name not in given:
+        return default
+    try:
+        return kind(given[name])
+    except ValueError:
+        raise ArgumentError(f"expected {name} to be a number, found {given[name]}") from None

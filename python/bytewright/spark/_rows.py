@@ -1,0 +1,178 @@
+"""Rows of one capture as batches of Arrow, in the types that Spark has."""
+
+import io
+import os
+import tempfile
+from itertools import islice
+
+import pyarrow
+
+from .. import _bytewright
+from .._errors import ArgumentError, FormatError, LimitError, MissingLibraryError, TruncatedError
+from ..captures import Capture, calls, flows, packets
+from ..table import TreeTable
+from ._paths import opened
+
+#: Rows of a batch.
+_ROWS = 32_768
+
+#: What Spark has no types for.
+_TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
+
+#: What a damaged capture raises, behind the rows that are before the damage.
+DAMAGE = (FormatError, TruncatedError, LimitError)
+
+_EMPTY_PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+
+#: Entries of tables of flows, one capture after another: docs/flow-table.md draws key and value.
+ENTRIES = pyarrow.schema([
+    ("capture", pyarrow.int64()),
+    ("content_id", pyarrow.binary()),
+    ("key", pyarrow.binary()),
+    ("value", pyarrow.binary()),
+    ("file", pyarrow.string()),
+    ("offset", pyarrow.int64()),
+    ("text", pyarrow.string()),
+])  # fmt: skip
+
+DAMAGES = pyarrow.schema([("file", pyarrow.string()), ("offset", pyarrow.int64()), ("text", pyarrow.string())])
+
+#: The first byte of the key of an entry that stands for a capture.
+CAPTURE_KEY = b"\xc0"
+
+
+def schema(options):
+    """The columns of rows, as Arrow's schema."""
+    if options.rows == "entries":
+        return ENTRIES
+    if options.rows == "damage":
+        return DAMAGES
+    empty = Capture(io.BytesIO(_EMPTY_PCAP))
+    known = pyarrow.schema(_asked(options, empty, None))
+    fields = [pyarrow.field("file", pyarrow.string()) if name == "file" else known.field(name) for name in options.columns or known.names]
+    return pyarrow.schema([pyarrow.field(field.name, _type(field.type)) for field in fields])
+
+
+def batches(options, place, path, target, pushed=None):
+    """The rows of the capture at a path, the one at that place of the list, as batches of the schema `target`."""
+    if options.rows == "entries":
+        return _entries(options, place, path)
+    if options.rows == "damage":
+        return _damage(options, path)
+    return _until_damage(options, path, target, pushed)
+
+
+def _asked(options, source, pushed):
+    """The rows that options ask for, of one capture."""
+    fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
+    if options.columns == ["file"]:
+        fields = ["ts"]
+    reading = {"flow": options.flow, "inner": options.inner, "jobs": options.jobs}
+    if options.rows == "packets":
+        both = [f"({part})" for part in (options.filter, pushed) if part is not None]
+        rows = packets(source, *fields, rows=_ROWS, filter=" and ".join(both) or None, **reading)
+    elif options.rows == "flows":
+        rows = flows(source, fields=fields, filter=options.filter, **options.limits, **reading)
+    else:
+        rows = calls(source, fields=fields, filter=options.filter, **reading)
+    return rows.converted(**_TYPES)
+
+
+def _type(type_):
+    """Spark has text and bytes of at most 2 GiB."""
+    if pyarrow.types.is_large_string(type_):
+        return pyarrow.string()
+    return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
+
+
+def _until_damage(options, path, target, pushed):
+    try:
+        for batch in _batches(options, path, pushed):
+            found = pyarrow.record_batch(batch)
+            columns = [_column(found, field, path) for field in target]
+            yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
+    except DAMAGE:
+        if options.is_failfast:
+            raise
+
+
+def _batches(options, path, pushed):
+    if pushed is not None:
+        given = _asked(options, opened(path), pushed).batches()
+        try:
+            first = next(given, None)
+        except (MissingLibraryError, ArgumentError):
+            # Without libpcap, or of a link that it does not know, Spark filters alone.
+            pass
+        else:
+            if first is not None:
+                yield first
+                yield from given
+            return
+    yield from _asked(options, opened(path), None).batches()
+
+
+def _column(batch, field, path):
+    if field.name == "file" and "file" not in batch.schema.names:
+        return pyarrow.repeat(pyarrow.scalar(path, pyarrow.string()), batch.num_rows)
+    return batch.column(field.name).cast(field.type)
+
+
+def _damage(options, path):
+    try:
+        damage = Capture(opened(path), inner=options.inner, jobs=options.jobs).info()["damage"]
+    except DAMAGE as error:
+        damage = error
+    if damage is not None:
+        yield _batch(DAMAGES, [(path, damage.offset, str(damage))])
+
+
+def _entries(options, place, path):
+    """The entries of a table of flows of this capture alone. A file holds the table, so that its size is bounded by no memory."""
+    with tempfile.TemporaryDirectory(prefix="bytewright-") as folder:
+        table = os.path.join(folder, "flows.bwt")
+        merge = _merged(options, path, table)
+        if "content_id" not in merge:
+            yield _batch(ENTRIES, [(place, None, None, None, path, merge["damage"].offset, str(merge["damage"]))])
+            return
+        content_id = bytes.fromhex(merge["content_id"])
+        with TreeTable.open(table, text=False, read_only=True) as entries:
+            pairs = iter(entries.items())
+            while some := list(islice(pairs, _ROWS)):
+                yield _entry_batch(place, content_id, some, path, merge["damage"])
+
+
+def _merged(options, path, table):
+    """What became of the capture whose flows were merged into a table; only its damage where it is no capture."""
+    store = _bytewright.FlowStore._to_count(table)
+    limits = options.limits
+    try:
+        capture = Capture(opened(path), filter=options.filter, flow=options.flow, inner=options.inner, jobs=options.jobs)
+        merge = capture._merge_flows(store, limits["idle_timeout"], limits["active_timeout"], limits["max_flows"])
+    except DAMAGE as error:
+        merge = {"damage": error}
+    finally:
+        store.close()
+    if options.is_failfast and merge["damage"] is not None:
+        raise merge["damage"]
+    return merge
+
+
+def _entry_batch(place, content_id, pairs, path, damage):
+    count = len(pairs)
+    keys, values = zip(*pairs)
+    about = [key[:1] == CAPTURE_KEY for key in keys]
+    columns = [
+        pyarrow.repeat(pyarrow.scalar(place, pyarrow.int64()), count),
+        pyarrow.repeat(pyarrow.scalar(content_id, pyarrow.binary()), count),
+        pyarrow.array(keys, pyarrow.binary()),
+        pyarrow.array(values, pyarrow.binary()),
+        pyarrow.array([path if one else None for one in about], pyarrow.string()),
+        pyarrow.array([damage.offset if one and damage is not None else None for one in about], pyarrow.int64()),
+        pyarrow.array([str(damage) if one and damage is not None else None for one in about], pyarrow.string()),
+    ]
+    return pyarrow.RecordBatch.from_arrays(columns, schema=ENTRIES)
+
+
+def _batch(schema, rows):
+    return pyarrow.RecordBatch.from_pylist([dict(zip(schema.names, row)) for row in rows], schema=schema)

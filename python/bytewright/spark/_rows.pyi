@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+from typing import Any
+
+from ._options import Options
+
+DAMAGE: tuple[type[Exception], ...]
+ENTRIES: Any
+DAMAGES: Any
+CAPTURE_KEY: bytes
+
+def schema(options: Options) -> Any: ...
+def batches(options: Options, place: int, path: str, target: Any, pushed: str | None = None) -> Iterator[Any]: ...

@@ -1,0 +1,127 @@
+"""Flows of many captures in one sum, which Spark's workers make together by the rules of `bytewright.flows` with `into`."""
+
+import os
+from itertools import groupby
+
+import pyarrow
+from pyspark.sql import functions
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from .. import _bytewright
+from .._errors import ArgumentError
+from ..table import TreeTable
+from ._options import Options
+from ._rows import CAPTURE_KEY, schema
+from ._source import register
+
+#: Entries that are written to a table together.
+_WRITTEN = 8_192
+
+_MERGED = pyarrow.schema([("key", pyarrow.binary()), ("value", pyarrow.binary())])
+
+
+def flows(spark, paths, **options):
+    """The flows of captures as a `DataFrame`: those of one key summed up over all of them, and a capture that comes twice
+    counted once, whatever its name.
+
+    `paths` is a path, a pattern, a folder, or a list of these, in the order in which captures are counted; `options` are
+    those of the format `bytewright`. The frame has two attributes beside: `captures`, a frame with what became of each capture
+    (`file`, `content_id`, `offset` and `text` of its damage), and `entries`, what `write_table` writes. Each of them
+    reads the captures when it is used.
+    """
+    register(spark)
+    options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items() if value is not None}
+    reader = spark.read.format("bytewright").options(**{**options, "rows": "entries"})
+    return merged(reader.load([paths] if isinstance(paths, str) else [str(path) for path in paths]))
+
+
+def merged(entries):
+    """The flows that entries of single captures come to, with the attributes that `flows` tells of."""
+    is_capture = entries.key.isNull() | (functions.substring(entries.key, 1, 1) == CAPTURE_KEY)
+    # The entries of a key are in one partition, and in the order in which captures are counted.
+    sorted_entries = entries.where(entries.key.isNotNull()).repartition("key").sortWithinPartitions("key", "capture")
+    wanted = sorted_entries.select("content_id", "key", "value")
+    frame = wanted.mapInArrow(_flows_of, _spark(_flow_schema()))
+    frame.entries = wanted.mapInArrow(_entries_of, _spark(_MERGED))
+    frame.captures = entries.where(is_capture).orderBy("capture").select("file", "content_id", "offset", "text")
+    return frame
+
+
+def write_table(flows, path):
+    """Writes what `flows` gave to a new table file, which is as if `bytewright.flows` had merged the captures into it: a store
+    of flows of every language, to which more captures can be added. Answers how many flows there are.
+
+    Raises `FileExistsError` where the file is there, and `ArgumentError` for a frame that `flows` did not give: flows
+    that were filtered or changed are no sum of whole captures.
+    """
+    entries = getattr(flows, "entries", None)
+    if entries is None or not hasattr(entries, "mapInArrow"):
+        raise ArgumentError("expected what bytewright.spark.flows gave, found another frame; write that with df.write.parquet")
+    if os.path.exists(path):
+        raise FileExistsError(17, "the table is there", os.fspath(path))
+    count = 0
+    with TreeTable.open(path, text=False) as table, table.transaction():
+        for rows in _chunks(entries.sort("key").toLocalIterator()):
+            table.update((bytes(row.key), bytes(row.value)) for row in rows)
+            count += sum(row.key[0] in (4, 6) for row in rows)
+    return count
+
+
+def count_into(path):
+    """A function for `foreachBatch` that counts the captures of a stream of `entries` into a table file where the driver is.
+    A capture is in it wholly or not at all, and once, also where a batch is done again after a crash."""
+
+    def count(batch, _batch_id):
+        store = _bytewright.FlowStore._to_count(path)
+        try:
+            rows = batch.where("key is not null").sort("capture", "key").select("capture", "key", "value").toLocalIterator()
+            for _, entries in groupby(rows, key=lambda row: row.capture):
+                keys, values = zip(*((bytes(row.key), bytes(row.value)) for row in entries))
+                store._count(list(keys), list(values))
+        finally:
+            store.close()
+
+    return count
+
+
+def _flow_schema():
+    return schema(Options({"rows": "flows"}))
+
+
+def _spark(arrow):
+    return StructType([StructField(field.name, field.dataType) for field in from_arrow_schema(arrow).fields])
+
+
+def _flows_of(batches):
+    target = _flow_schema()
+    for merge in _merging(batches):
+        found = pyarrow.record_batch(merge.take_flows())
+        columns = [found.column(field.name).cast(field.type) for field in target]
+        yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
+
+
+def _entries_of(batches):
+    for merge in _merging(batches):
+        keys, values = merge.take_entries()
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(keys, pyarrow.binary()), pyarrow.array(values, pyarrow.binary())], schema=_MERGED)
+
+
+def _merging(batches):
+    """The merge after each batch, and at the end."""
+    merge = _bytewright.EntryMerge()
+    for batch in batches:
+        merge.add(*(batch.column(name).to_pylist() for name in ("content_id", "key", "value")))
+        yield merge
+    merge.finish()
+    yield merge
+
+
+def _chunks(rows):
+    chunk = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _WRITTEN:
+            yield chunk
+            chunk = []
+    yield chunk

@@ -1,0 +1,79 @@
+"""Sums up captures in a cluster of two executors, and kills one of them while it reads: killed.py FOLDER TABLE CAPTURE..."""
+
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+
+from conftest import session
+
+import bytewright.spark
+from bytewright.spark._source import CaptureSource, Reader
+from bytewright.spark._totals import merged
+
+FOLDER, TABLE, *CAPTURES = sys.argv[1:]
+MARKER = pathlib.Path(FOLDER) / "reading"
+KILLED = pathlib.Path(FOLDER) / "killed"
+
+
+class MarkingReader(Reader):
+    """Says in a file which executor reads, and waits with the second half of the capture until one was killed."""
+
+    def read(self, partition):
+        if partition.value == FIRST_MARKED:
+            try:
+                with open(MARKER_PATH, "x") as marker:
+                    marker.write(str(_executor()))
+            except FileExistsError:
+                pass
+            else:
+                while not os.path.exists(KILLED_PATH):
+                    time.sleep(0.05)
+        return super().read(partition)
+
+
+class MarkingSource(CaptureSource):
+    def reader(self, schema):
+        from bytewright.spark._options import Options
+
+        return MarkingReader(Options(self.options), schema)
+
+
+FIRST_MARKED, MARKER_PATH, KILLED_PATH = 5, str(MARKER), str(KILLED)
+
+
+def _executor():
+    """The Java process that this worker works for."""
+    import os
+
+    process = os.getpid()
+    while True:
+        with open(f"/proc/{process}/stat") as stat:
+            parent = int(stat.read().rsplit(")", 1)[1].split()[1])
+        with open(f"/proc/{parent}/comm") as comm:
+            if comm.read().strip() == "java":
+                return parent
+        process = parent
+
+
+def kill():
+    while not MARKER.exists() or not MARKER.read_text():
+        time.sleep(0.05)
+    executor = int(MARKER.read_text())
+    command = pathlib.Path(f"/proc/{executor}/cmdline").read_bytes()
+    assert b"CoarseGrainedExecutorBackend" in command, command
+    os.kill(executor, signal.SIGKILL)
+    print("killed executor", executor, flush=True)
+    KILLED.touch()
+
+
+spark = session("local-cluster[2,1,1024]", **{"spark.executor.memory": "1g", "spark.task.maxFailures": "8"})
+spark.dataSource.register(MarkingSource)
+killer = threading.Thread(target=kill, daemon=True)
+killer.start()
+entries = spark.read.format("bytewright").option("rows", "entries").load(CAPTURES)
+bytewright.spark.write_table(merged(entries), TABLE)
+killer.join(5)
+spark.stop()

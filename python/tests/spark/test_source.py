@@ -1,0 +1,162 @@
+"""Goal: the rows that Spark has of captures are those of the command, value by value, wherever a capture is and however it is damaged.
+
+Method: 40 made and real captures, read by Spark and by the command; random conditions over frames with and without push-down; the
+seed is in the failure.
+"""
+
+import datetime
+import json
+import random
+import subprocess
+import sys
+
+import fsspec
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import functions
+
+import bytewright
+
+EPOCH = datetime.datetime(1970, 1, 1)
+FIELDS = [field[0] for field in bytewright._bytewright.schema_of("packets")]
+
+
+def command(*arguments):
+    """The rows that the command prints, and its exit code."""
+    done = subprocess.run([sys.executable, "-m", "bytewright", *arguments, "--json"], capture_output=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()], done.returncode
+
+
+def plain(row):
+    """A row of Spark's with the values that the command prints."""
+    values = row.asDict()
+    nanos = values.pop("ts_nanos", None)
+    for name, value in values.items():
+        if isinstance(value, datetime.datetime):
+            values[name] = (value - EPOCH) // datetime.timedelta(microseconds=1) * 1000 + nanos
+        elif isinstance(value, datetime.timedelta):
+            values[name] = value // datetime.timedelta(microseconds=1)
+    return values
+
+
+def read(spark, paths, **options):
+    return spark.read.format("bytewright").options(**options).load(paths)
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
+
+
+def test_packets_are_those_of_the_command(spark, paths):
+    columns = ",".join(["ts", "ts_nanos", *FIELDS[1:], "file"])
+    by_file = {}
+    for row in read(spark, paths, rows="packets", columns=columns).collect():
+        values = plain(row)
+        by_file.setdefault(values.pop("file"), []).append(values)
+    for path in paths:
+        expected, _ = command("packets", path, "--fields", ",".join(FIELDS))
+        assert by_file.get(path, []) == expected, path
+
+
+@pytest.mark.parametrize("rows,arguments", [("flows", ["flows"]), ("calls", ["rpc", "--calls"])])
+def test_flows_and_calls_of_each_capture_are_those_of_the_command(spark, paths, rows, arguments):
+    expected = [row for path in paths for row in command(*arguments, path)[0]]
+    found = [plain(row) for row in read(spark, paths, rows=rows).collect()]
+    assert in_order(found) == in_order(expected) and len(found) > 0
+
+
+def test_a_damaged_capture_gives_what_is_before_the_damage_and_a_row_about_it(spark, paths):
+    cut, none = paths[2], paths[3]
+    assert read(spark, [cut, none]).count() == 199
+    by_file = {row.file: row for row in read(spark, paths, rows="damage").collect()}
+    assert set(by_file) == {cut, none}
+    with pytest.raises(bytewright.TruncatedError) as raised:
+        list(bytewright.Capture(cut))
+    assert by_file[cut].offset == raised.value.offset and by_file[cut].text == str(raised.value)
+
+
+def test_failfast_fails_where_a_capture_is_damaged(spark, paths):
+    for rows in ("packets", "flows", "entries"):
+        with pytest.raises(PySparkException, match="TruncatedError"):
+            read(spark, paths[2], rows=rows, mode="failfast").count()
+    assert read(spark, paths[0], mode="failfast").count() == 300
+
+
+def test_patterns_folders_and_lists_name_captures(spark, paths, tmp_path):
+    for number, path in enumerate(paths[:2]):
+        (tmp_path / f"{number}.pcap{'.gz' if path.endswith('gz') else ''}").symlink_to(path)
+    (tmp_path / ".hidden").write_text("no capture")
+    (tmp_path / "2.pcap.part").write_text("no capture")
+    for named, count in [(tmp_path, 600), (tmp_path / "*.gz", 300), (f"file://{tmp_path}/0.pcap", 300)]:
+        assert read(spark, str(named)).count() == count
+    assert read(spark, [str(tmp_path / "0.pcap"), str(tmp_path)]).count() == 900
+    with pytest.raises(PySparkException, match="no file matches"):
+        read(spark, str(tmp_path / "none*")).count()
+
+
+def test_captures_are_read_from_file_systems_of_fsspec(spark, paths, tmp_path):
+    # Local behind a name of fsspec's, because workers share no memory.
+    system = fsspec.filesystem("local")
+    system.put(paths[1], str(tmp_path / "0.pcap.gz"))
+    for named in (f"local://{tmp_path}/0.pcap.gz", f"local://{tmp_path}/*.gz", f"local://{tmp_path}", f"simplecache::file://{tmp_path}/0.pcap.gz"):
+        assert read(spark, named).count() == 300, named
+    assert read(spark, f"local://{tmp_path}", rows="entries").where("key is null").count() == 0
+
+
+def random_condition(chance, rows, depth=2):
+    if depth and chance.random() < 0.6:
+        one, two = random_condition(chance, rows, depth - 1), random_condition(chance, rows, depth - 1)
+        return chance.choice([one & two, one & two, one | two, ~one & two])
+    name = chance.choice(["src_port", "dst_port", "proto", "src_ip", "dst_ip", "ts", "length"])
+    column, value = functions.col(name), chance.choice(rows)[name]
+    if value is None:
+        return chance.choice([column.isNull(), column.isNotNull()])
+    more = [column > value, column >= value, column < value, column <= value]
+    return chance.choice([column == value, column.isin([value]), column.eqNullSafe(value), *([] if name.endswith("ip") else more)])
+
+
+def test_random_conditions_give_the_same_rows_with_and_without_pushing_down(spark, paths):
+    some = [paths[0], *paths[4:14]]
+    every = read(spark, some).cache()
+    rows = every.collect()
+    for seed in range(12):
+        condition = random_condition(random.Random(seed), rows)
+        found, expected = (frame.where(condition).collect() for frame in (read(spark, some, pushdown="true"), every))
+        assert sorted(map(str, found)) == sorted(map(str, expected)), (seed, str(condition))
+    every.unpersist()
+
+
+def test_a_data_frame_that_is_used_twice_has_all_rows_each_time(spark, paths):
+    packets = read(spark, paths[0])
+    some = packets.where("dst_port = 80").count()
+    assert 0 < some < packets.count() == 300
+
+
+def test_one_flow_of_captures_is_read(spark, paths):
+    flow = max(command("flows", paths[0])[0], key=lambda row: row["packets"])
+    assert read(spark, paths[0], flow=flow["community_id"]).count() == flow["packets"]
+
+
+def test_ports_protocol_and_addresses_are_pushed_down(spark):
+    from pyspark.sql.datasource import EqualTo, GreaterThan, In, Not
+
+    from bytewright.spark._filters import pushed
+
+    port = EqualTo(("dst_port",), 80)
+    assert "(dst portrange 80-80)" in pushed([port])
+    assert pushed([port, GreaterThan(("length",), 9)]) == pushed([port])
+    assert "(ip src host 10.0.0.1)" in pushed([In(("src_ip",), ("10.0.0.1",))])
+    assert "(ip6 src host fd00::1)" in pushed([Not(port), In(("src_ip",), ("fd00::1",))])
+    assert pushed([Not(port)]) is None
+
+
+@pytest.mark.parametrize("options,message", [
+    ({"rows": "frames"}, "expected rows to be packets, flows, calls, damage or entries, found frames"),
+    ({"mode": "x"}, "expected mode to be permissive or failfast, found x"),
+    ({"colums": "ts"}, "expected an option .*, found colums"),
+    ({"columns": "src_prot"}, "did you mean src_port"),
+    ({"jobs": "many"}, "expected jobs to be a number, found many"),
+])  # fmt: skip
+def test_wrong_options_are_told(spark, paths, options, message):
+    with pytest.raises(PySparkException, match=message):
+        read(spark, paths[0], **options).count()
