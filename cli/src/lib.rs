@@ -9,6 +9,7 @@ mod completions;
 mod cut;
 mod flows;
 mod info;
+mod interrupts;
 mod json;
 mod merge;
 mod notation;

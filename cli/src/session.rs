@@ -10,6 +10,7 @@ use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
 
 use crate::args::Jobs;
+use crate::interrupts::Interrupts;
 use crate::output::Output;
 use crate::progress::{Progress, Watched};
 use crate::{DONE, FAILED, USAGE};
@@ -23,13 +24,15 @@ pub(crate) struct Session {
     pub(crate) output: Output,
     pub(crate) progress: Progress,
     inflate: InflateChoice,
+    interrupts: Interrupts,
     exit_code: u8,
 }
 
 impl Session {
     pub(crate) fn new(inflate: InflateChoice) -> Self {
         let progress = Progress::new();
-        Session { output: Output::new(progress.clone()), progress, inflate, exit_code: DONE }
+        let (output, interrupts) = (Output::new(progress.clone()), Interrupts::default());
+        Session { output, progress, inflate, interrupts, exit_code: DONE }
     }
 
     /// What the run has come to.
@@ -50,7 +53,8 @@ impl Session {
         path: &Path,
         options: &StreamOptions,
     ) -> bytewright::Result<ByteStream> {
-        open(path, options, &self.progress)
+        let (source, name) = source_of(path)?;
+        stream(source, &name, options, &self.progress)
     }
 
     /// Opens captures, one after the other; with more than one of `jobs`, they are read ahead on other threads.
@@ -64,9 +68,11 @@ impl Session {
         CapturesAhead::new(self.inputs(paths), jobs.count(), options, needs)
     }
 
-    /// The captures at these paths, whose progress is shown as they are read.
+    /// The captures at these paths, whose progress is shown as they are read. Where one is no regular file, signals end
+    /// their reading, and not the program.
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Inputs {
-        Inputs { paths: paths.to_vec(), progress: self.progress.clone() }
+        let (progress, interrupts) = (self.progress.clone(), self.interrupts.clone());
+        Inputs { paths: paths.to_vec(), progress, interrupts }
     }
 
     /// Takes note of an error, after the rows that came before it.
@@ -110,6 +116,7 @@ impl Session {
 pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
     progress: Progress,
+    interrupts: Interrupts,
 }
 
 impl CaptureList for Inputs {
@@ -122,23 +129,34 @@ impl CaptureList for Inputs {
     }
 
     fn open(&self, index: usize, options: &CaptureOptions) -> bytewright::Result<CaptureReader> {
-        let stream = open(&self.paths[index], &options.stream, &self.progress)?;
+        let (source, name) = source_of(&self.paths[index])?;
+        if !source.is_regular() {
+            self.interrupts.end_inputs()?;
+        }
+        let source = source.with_cancel(self.interrupts.cancel());
+        let stream = stream(source, &name, &options.stream, &self.progress)?;
         CaptureReader::new(stream, options)
     }
 }
 
-/// Opens an input, whose progress is shown from here on.
-fn open(
-    path: &Path,
-    options: &StreamOptions,
-    progress: &Progress,
-) -> bytewright::Result<ByteStream> {
+/// What is at a path, and what errors call it.
+fn source_of(path: &Path) -> bytewright::Result<(FileSource, Cow<'_, str>)> {
     let is_stdin = path == Path::new(STDIN.0);
     let name = name_of(path);
     let source = if is_stdin { FileSource::stdin() } else { FileSource::open(path) };
     let source = source.map_err(|error| error.in_file(&name))?;
+    Ok((source, name))
+}
+
+/// The bytes of an input, whose progress is shown from here on.
+fn stream(
+    source: FileSource,
+    name: &str,
+    options: &StreamOptions,
+    progress: &Progress,
+) -> bytewright::Result<ByteStream> {
     let watched = Watched::new(Box::new(source), progress.clone());
-    ByteStream::new(Box::new(watched), &name, options)
+    ByteStream::new(Box::new(watched), name, options)
 }
 
 /// What errors call an input.

@@ -150,3 +150,30 @@ fn a_device_is_read_like_a_pipe() {
     let mut stream = ByteStream::open("/dev/null".as_ref(), &StreamOptions::default()).unwrap();
     assert!(stream.fill(1).unwrap().is_empty());
 }
+
+#[test]
+fn an_end_gives_what_is_there_and_then_the_end_of_the_input() {
+    let (source, mut writer) = pipe();
+    writer.write_all(b"there").unwrap();
+    let mut stream = ByteStream::unread(Box::new(source), "pipe", &StreamOptions::default());
+    let cancel = stream.cancel();
+    cancel.end();
+    assert!(cancel.is_ended());
+    assert_eq!(stream.fill(6).unwrap(), b"there");
+    assert!(stream.at_end());
+    drop(writer);
+}
+
+#[test]
+fn an_end_wakes_the_read_that_waits() {
+    let (source, writer) = pipe();
+    let mut stream = ByteStream::unread(Box::new(source), "pipe", &StreamOptions::default());
+    let cancel = stream.cancel();
+    let ending = thread::spawn(move || {
+        thread::sleep(A_MOMENT);
+        cancel.end();
+    });
+    assert_eq!(stream.fill(1).unwrap(), b"");
+    ending.join().unwrap();
+    drop(writer);
+}

@@ -10,6 +10,8 @@ mod cut;
 mod flows;
 mod info;
 mod jobs;
+#[cfg(target_os = "linux")]
+mod live;
 mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;

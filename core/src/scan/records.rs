@@ -5,7 +5,7 @@ use super::selection::Selection;
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
 use crate::stream::{ByteStream, Compression};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// What is known of a capture beside its packets.
 #[derive(Debug, Clone)]
@@ -71,6 +71,18 @@ pub(super) enum Pass {
 impl StreamRecords {
     /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
     pub(super) fn go_on(&mut self, pass: &Pass) -> Result<bool> {
+        match self.go_over(pass) {
+            Err(error) if self.is_stopped(&error) => Ok(false),
+            outcome => outcome,
+        }
+    }
+
+    /// Whether an error says no more than that the input was ended in the middle of something, by its reader's wish.
+    fn is_stopped(&self, error: &Error) -> bool {
+        matches!(error.kind(), ErrorKind::Truncated { .. }) && self.stream.cancel().is_ended()
+    }
+
+    fn go_over(&mut self, pass: &Pass) -> Result<bool> {
         match *pass {
             Pass::Enough => {}
             Pass::End => return Ok(false),
@@ -92,7 +104,7 @@ impl StreamRecords {
     /// Puts the packets whose bytes are in view into `sink`.
     pub(super) fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
         if let Some(error) = &self.cut {
-            return Err(error.clone());
+            return if self.is_stopped(error) { Ok(Pass::End) } else { Err(error.clone()) };
         }
         if let Some(count) = self.skip.take() {
             return Ok(Pass::Skip(count));
@@ -129,6 +141,7 @@ impl StreamRecords {
                 Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
                 Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
                 Ok(Step::End) => break Ok(Pass::End),
+                Err(error) if at_end && self.is_stopped(&error) => break Ok(Pass::End),
                 Err(error) => break Err(error),
             }
         };
@@ -153,6 +166,9 @@ impl RecordSource for StreamRecords {
     fn read_header(&mut self) -> Result<()> {
         while !self.decoder.has_header() {
             let step = self.decoder.step(self.stream.buffered(), self.stream.at_end());
+            if matches!(&step, Err(error) if self.is_stopped(error)) {
+                break;
+            }
             match step.map_err(|error| error.in_file(self.stream.name()))? {
                 Step::Need(count) => {
                     self.stream.fill(count)?;

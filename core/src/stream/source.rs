@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,6 +96,8 @@ impl Eq for Cancel {}
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
+    /// Input ends where it is.
+    ended: AtomicBool,
     /// Made by the first read that has to wait: most files never need one.
     bell: Mutex<Option<Bell>>,
 }
@@ -115,8 +117,19 @@ impl Cancel {
 
     /// Ends the read that waits, if one does, and refuses later ones.
     pub fn cancel(&self) {
+        self.raise(&self.0.cancelled);
+    }
+
+    /// Ends the input, as if whoever writes it had closed it: reads give what is there already, and then find the end.
+    /// There is no way back.
+    pub fn end(&self) {
+        self.raise(&self.0.ended);
+    }
+
+    /// Sets a flag, and wakes the read that waits.
+    fn raise(&self, flag: &AtomicBool) {
         let mut bell = self.bell();
-        self.0.cancelled.store(true, Ordering::Release);
+        flag.store(true, Ordering::Release);
         if let Some(bell) = bell.as_mut().filter(|bell| !bell.rung) {
             // One byte into an empty pipe neither blocks nor fails while we hold its reader.
             bell.rung = bell.writer.write(&[1]).is_ok();
@@ -136,6 +149,11 @@ impl Cancel {
     /// Whether reads are refused at the moment.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Whether the input was ended by [`Cancel::end`].
+    pub fn is_ended(&self) -> bool {
+        self.0.ended.load(Ordering::Acquire)
     }
 
     /// Whether `error` is that of a read that was called off: one that may be tried again.
@@ -159,7 +177,30 @@ impl Cancel {
         self.0.bell.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to wait for next to the data: readable once cancelled.
+    /// Waits until there is something to read from `file`, the end included; `false` where the input was ended before.
+    pub(crate) fn wait_for(&self, file: BorrowedFd<'_>) -> Result<bool> {
+        let bell = self.listen()?;
+        loop {
+            if self.is_ended() {
+                return Ok(false);
+            }
+            let mut waited =
+                [PollFd::new(&file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
+            match poll(&mut waited, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(io_error("wait for input", errno)),
+            }
+            let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
+            if bell && !self.is_ended() {
+                return Err(Self::error());
+            }
+            if file && !bell {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// What to wait for next to the data: readable once cancelled or ended.
     fn listen(&self) -> Result<Arc<PipeReader>> {
         let mut bell = self.bell();
         // Under the lock: a cancel is either seen here, or finds the bell and rings it.
@@ -175,6 +216,10 @@ impl Cancel {
     }
 }
 
+/// Bytes that are taken of a pipe at most once its input is ended: what the largest pipe holds, because who writes may
+/// go on.
+const LAST_BYTES_MAX: usize = 1 << 20;
+
 /// A file, a FIFO, a device, a socket or standard input.
 #[derive(Debug)]
 pub struct FileSource {
@@ -183,6 +228,8 @@ pub struct FileSource {
     /// forked process moves us.
     regular: Option<Regular>,
     cancel: Cancel,
+    /// Bytes that are taken of what is there when the input is ended.
+    last: usize,
     /// Takes a read that must be shorter than the spare capacity it goes into.
     short: Vec<u8>,
 }
@@ -229,7 +276,8 @@ impl FileSource {
             _ => None,
         };
         let cancel = Cancel::new();
-        Ok(FileSource { file: Arc::new(File::from(fd)), regular, cancel, short: Vec::new() })
+        let file = Arc::new(File::from(fd));
+        Ok(FileSource { file, regular, cancel, last: LAST_BYTES_MAX, short: Vec::new() })
     }
 
     /// Whether it is a regular file, which can be read at any place and never waits but for a disk.
@@ -262,27 +310,7 @@ impl FileSource {
         u64::try_from(status.st_size).ok().filter(|size| *size > 0)
     }
 
-    /// Waits until there is something to read, the end included.
-    fn wait(&self) -> Result<()> {
-        let bell = self.cancel.listen()?;
-        loop {
-            let mut waited =
-                [PollFd::new(&self.file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
-            match poll(&mut waited, None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(io_error("wait for input", errno)),
-            }
-            let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
-            if bell {
-                return Err(Cancel::error());
-            }
-            if file {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Whether `wait` would return at once.
+    /// Whether [`Cancel::wait_for`] would find something at once.
     fn is_ready(&self) -> Result<bool> {
         let mut waited = [PollFd::new(&self.file, PollFlags::IN)];
         match poll(&mut waited, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
@@ -293,12 +321,18 @@ impl FileSource {
     }
 
     /// Reads a pipe or its like once into the whole spare capacity of `into`.
-    fn read_spare(&self, into: &mut Vec<u8>) -> Result<usize> {
+    fn read_spare(&mut self, into: &mut Vec<u8>) -> Result<usize> {
         loop {
             self.cancel.check()?;
-            self.wait()?;
+            let is_last = !self.cancel.wait_for(self.file.as_fd())?;
+            if is_last && (self.last == 0 || !self.is_ready()?) {
+                return Ok(0);
+            }
             match rustix::io::read(&self.file, spare_capacity(into)) {
-                Ok(count) => return Ok(count),
+                Ok(count) => {
+                    self.last = self.last.saturating_sub(if is_last { count } else { 0 });
+                    return Ok(count);
+                }
                 // Somebody else was faster; wait again.
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(errno) => return Err(io_error("read", errno)),
@@ -317,6 +351,9 @@ impl Source for FileSource {
         if let Some(regular) = &mut self.regular {
             let count = loop {
                 self.cancel.check()?;
+                if self.cancel.is_ended() {
+                    return Ok(0);
+                }
                 match read_at(&self.file, into, limit, regular.position) {
                     Err(Errno::INTR) => {}
                     read => break read.map_err(|errno| io_error("read", errno))?,
@@ -342,8 +379,12 @@ impl Source for FileSource {
         self.cancel.check()?;
         let Some(regular) = &mut self.regular else {
             // Who else reads from here may be faster, but then `read` can be called off.
-            return if self.is_ready()? { self.read(into, limit).map(Some) } else { Ok(None) };
+            let is_ready = self.is_ready()? || self.cancel.is_ended();
+            return if is_ready { self.read(into, limit).map(Some) } else { Ok(None) };
         };
+        if self.cancel.is_ended() {
+            return Ok(Some(0));
+        }
         let (offset, ability) = (regular.position, &mut regular.ability);
         let read = try_read_at(&self.file, into, limit, offset, ability);
         let count = read.map_err(|errno| io_error("read", errno))?;
@@ -354,6 +395,9 @@ impl Source for FileSource {
     fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
         self.cancel.check()?;
         let Some(regular) = &mut self.regular else { return Ok(None) };
+        if self.cancel.is_ended() {
+            return Ok(Some(0));
+        }
         let (offset, ability) = (regular.position, &mut regular.ability);
         let read = try_read_slice_at(&self.file, into, offset, ability);
         let count = read.map_err(|errno| io_error("read", errno))?;
@@ -393,7 +437,8 @@ impl Source for FileSource {
         let start = self.regular.as_ref()?.start;
         let regular = Some(Regular { start, position: start, ability: Ability::Unknown });
         let (file, cancel) = (Arc::clone(&self.file), self.cancel.clone());
-        Some(Box::new(FileSource { file, regular, cancel, short: Vec::new() }))
+        let last = LAST_BYTES_MAX;
+        Some(Box::new(FileSource { file, regular, cancel, last, short: Vec::new() }))
     }
 }
 

@@ -1,0 +1,139 @@
+//! Goal: captures that somebody still writes are answered when a signal ends them. Method: the program reads a pipe that
+//! stays open, with half a packet at its end, and gets a signal.
+
+use std::io::Write;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use crate::capture::Capture;
+use crate::run::Folder;
+
+/// Two conversations, and the first bytes of a further packet.
+fn capture() -> Vec<u8> {
+    let whole = Capture::new().udp(0, (1, 5000), (2, 53), 1).udp(1, (3, 5000), (2, 53), 1);
+    let mut bytes = whole.0.clone();
+    let more = whole.udp(2, (4, 5000), (2, 53), 1).0;
+    bytes.extend(&more[bytes.len()..bytes.len() + 20]);
+    bytes
+}
+
+/// The program, reading a pipe that holds the capture.
+fn start(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
+    let mut command = folder.command(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&capture()).unwrap();
+    (child, stdin)
+}
+
+/// Sends a signal by name, which the program must be ready for.
+fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Waits until the program watches for signals: before, they end it.
+fn wait_for_watch(child: &Child) {
+    let caught = |status: String| -> Option<u64> {
+        let line = status.lines().find(|line| line.starts_with("SigCgt:"))?.to_owned();
+        u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok()
+    };
+    let (interrupt, terminate) = (1 << 1, 1 << 14);
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        if caught(status).unwrap() & (interrupt | terminate) == interrupt | terminate {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_signal_ends_a_pipe_with_the_answer_for_what_was_there() {
+    for (signal, args) in [
+        ("INT", &["flows", "-", "--csv"][..]),
+        ("TERM", &["flows", "-", "--csv"]),
+        ("INT", &["flows", "-", "--csv", "--group-by", "dst_port", "--sum", "packets"]),
+        ("INT", &["packets", "-", "--csv"]),
+        ("INT", &["packets", "-", "--csv", "--group-by", "dst_port", "--sum", "length"]),
+        ("TERM", &["rpc", "-", "--csv"]),
+        ("INT", &["info", "-", "--json"]),
+    ] {
+        let folder = Folder::new();
+        let (child, stdin) = start(&folder, args);
+        wait_for_watch(&child);
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*told), (Some(0), ""), "{args:?}");
+        let whole = folder.run_with_input(args, &capture());
+        // The same but for what tells of the damage, which is none when a signal ends the input.
+        assert!(whole.stderr.contains("expected"), "{}", whole.stderr);
+        if args[0] != "info" {
+            assert_eq!(String::from_utf8_lossy(&output.stdout), whole.stdout, "{args:?}");
+        }
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_cut_that_a_signal_ends_keeps_what_it_wrote() {
+    for name in ["out.pcap", "out.pcapng.zst"] {
+        let folder = Folder::new();
+        let (child, stdin) = start(&folder, &["cut", "-", "-o", name]);
+        wait_for_watch(&child);
+        send("INT", &child);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        drop(stdin);
+        let rows = folder.run(&["packets", name, "--csv"]).stdout_of_success();
+        assert_eq!(rows.lines().count(), 3, "{rows}");
+    }
+}
+
+#[test]
+fn a_signal_before_the_first_byte_ends_without_an_error() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["packets", "-", "--csv"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take();
+    wait_for_watch(&child);
+    send("INT", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    drop(stdin);
+}
+
+#[test]
+fn the_second_signal_ends_the_program_at_once() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    let (mut child, stdin) = start(&folder, &["packets", "-", "--csv"]);
+    wait_for_watch(&child);
+    // Both wait while it is stopped, so that it cannot end in between.
+    for signal in ["STOP", "INT", "TERM", "CONT"] {
+        send(signal, &child);
+    }
+    assert!(matches!(child.wait().unwrap().signal(), Some(2 | 15)));
+    drop(stdin);
+}
+
+#[test]
+fn a_writer_that_goes_on_does_not_keep_a_stopped_reader() {
+    let folder = Folder::new();
+    let (child, mut stdin) = start(&folder, &["packets", "-", "--csv", "--group-by", "dst_port"]);
+    wait_for_watch(&child);
+    let rest = Capture::new().udp(2, (4, 5000), (2, 53), 1).0.split_off(24 + 20);
+    let packet = Capture::new().udp(3, (1, 5000), (2, 53), 1).0.split_off(24);
+    let writer = std::thread::spawn(move || {
+        let mut written = stdin.write_all(&rest);
+        while written.is_ok() {
+            written = stdin.write_all(&packet);
+        }
+    });
+    send("TERM", &child);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    writer.join().unwrap();
+}
