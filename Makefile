@@ -51,9 +51,8 @@ test-rust: setup
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo test --quiet --locked --workspace
 
-# The command is built with the rest of the workspace, as for test-rust: alone it would have other features, and the core
-# would be compiled again.
-# What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files.
+# What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files. The command is built with the
+# rest of the workspace, as for test-rust: alone it would have other features, and the core would be compiled again.
 test-columns: setup
 	cargo build --quiet --locked --workspace --bin bytewright --example arrow_stream
 	core/tests/columns/run.sh
