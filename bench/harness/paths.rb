@@ -22,7 +22,7 @@ module Bench
     VENV_PYTHON = File.join(VENV, "bin", "python")
     # Where the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another folder that has it.
     WHEELS = File.expand_path(ENV.fetch("BYTEWRIGHT_WHEELS", File.join(ROOT, "target", "python", "wheels")))
-    # The command as a program of its own, built where the wheel is.
+    # The command as a program of its own and the C library are built where the wheel is.
     COMMAND_TARGET = File.join(ROOT, "target", "gem-build")
     COMMAND = File.join(COMMAND_TARGET, "release", "bytewright")
     THRIFT_FLOOR = File.join(DATA, "build", "thrift_floor")

@@ -1,7 +1,8 @@
 //! Ctrl-C and SIGTERM while captures are read that others still write: the input ends there, and what was asked is
 //! answered for the packets before. The second signal ends the program as usual.
 
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,8 +10,8 @@ use std::thread::JoinHandle;
 use bytewright::stream::Cancel;
 use bytewright::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::{pipe, unregister};
+use signal_hook::{SigId, flag};
 
 /// Whether signals end the input, which they do from the first capture on that may wait for its writer.
 #[derive(Clone, Default)]
@@ -24,7 +25,11 @@ struct State {
 
 /// The thread that waits for signals.
 struct Watch {
-    handle: Handle,
+    /// Each signal puts a byte into it. Both ends stay open as long as signals may: where the program has the system's
+    /// SIGPIPE, a byte into a pipe without a reader would end it.
+    bell: UnixStream,
+    waiting: Arc<UnixStream>,
+    registered: Vec<SigId>,
     thread: Option<JoinHandle<()>>,
     /// Signals do what they do by default.
     is_over: Arc<AtomicBool>,
@@ -50,27 +55,41 @@ impl Interrupts {
 impl Watch {
     fn start(cancel: Cancel) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
+        let (bell, waiting) = UnixStream::pair()?;
+        let waiting = Arc::new(waiting);
+        let mut watch = Watch {
+            bell,
+            waiting: Arc::clone(&waiting),
+            registered: vec![],
+            thread: None,
+            is_over,
+        };
         for signal in [SIGINT, SIGTERM] {
             // In this order: a signal finds the flag set by one before it, not by itself.
-            flag::register_conditional_default(signal, Arc::clone(&is_over))?;
-            flag::register(signal, Arc::clone(&is_over))?;
+            flag::register_conditional_default(signal, Arc::clone(&watch.is_over))?;
+            flag::register(signal, Arc::clone(&watch.is_over))?;
+            watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        let handle = signals.handle();
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            if signals.forever().next().is_some() {
+            if (&*waiting).read_exact(&mut [0]).is_ok() {
                 cancel.end();
             }
         })?;
-        Ok(Watch { handle, thread: Some(thread), is_over })
+        watch.thread = Some(thread);
+        Ok(watch)
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        self.handle.close();
-        // It has nothing to say, and ends at once.
+        for id in self.registered.drain(..) {
+            unregister(id);
+        }
+        // The thread has its byte then, and ends; that it ends the inputs no longer matters. A pipe that is full has
+        // one already.
+        let _ = self.bell.write(&[0]);
         let _ = self.thread.take().map(JoinHandle::join);
+        debug_assert!(Arc::strong_count(&self.waiting) == 1);
     }
 }
