@@ -1,8 +1,10 @@
 //! Goal: captures that somebody still writes are answered when a signal ends them. Method: the program reads a pipe that
 //! stays open, with half a packet at its end, and gets a signal.
 
+use std::fs::{DirEntry, read_dir, read_to_string};
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread::sleep;
 use std::time::Duration;
 
 use crate::capture::Capture;
@@ -33,19 +35,14 @@ fn send(signal: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Waits until the program watches for signals: before, they end it.
+/// Waits until the program watches for signals: before, they end it. The thread is begun last.
 fn wait_for_watch(child: &Child) {
-    let caught = |status: String| -> Option<u64> {
-        let line = status.lines().find(|line| line.starts_with("SigCgt:"))?.to_owned();
-        u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok()
+    let is_watch = |task: DirEntry| {
+        read_to_string(task.path().join("comm")).is_ok_and(|name| name == "signals\n")
     };
-    let (interrupt, terminate) = (1 << 1, 1 << 14);
-    loop {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        if caught(status).unwrap() & (interrupt | terminate) == interrupt | terminate {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    let tasks = format!("/proc/{}/task", child.id());
+    while !read_dir(&tasks).unwrap().flatten().any(is_watch) {
+        sleep(Duration::from_millis(5));
     }
 }
 
