@@ -19,7 +19,7 @@ use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, ErrorKind};
 use flow_frames::{Spec, random_spec, tcp};
-use generate::seeds;
+use generate::{Random, seeds};
 
 const CREATE: OpenOptions = OpenOptions {
     create: true,
@@ -260,20 +260,22 @@ fn the_bytes_are_those_of_the_drawing() {
     assert_eq!(capture.1, b"\x01\x01\x02\0\0\0\0\0\0\0trace.pcap");
 }
 
+/// Fewer packets than `packets` between `hosts` hosts. A fifth of them has no time; the others have times below `times`.
+fn random_capture(random: &mut Random, packets: usize, times: usize, hosts: usize) -> Vec<Spec> {
+    let count = random.below(packets);
+    let mut packet = || {
+        let ts = (random.below(5) > 0).then(|| random.below(times) as i64);
+        random_spec(random, ts, hosts)
+    };
+    (0..count).map(|_| packet()).collect()
+}
+
 #[test]
 fn random_captures_with_repeats_give_the_sums_of_each_once() {
     seeds(2, |random| {
         let store = FlowStore::open(path("random")).unwrap();
-        let captures: Vec<Vec<Spec>> = (0..8)
-            .map(|_| {
-                (0..random.below(3_000))
-                    .map(|_| {
-                        let ts = (random.below(5) > 0).then(|| random.below(1_000_000) as i64);
-                        random_spec(random, ts, 30)
-                    })
-                    .collect()
-            })
-            .collect();
+        let captures: Vec<Vec<Spec>> =
+            (0..8).map(|_| random_capture(random, 3_000, 1_000_000, 30)).collect();
         let mut expected: BTreeMap<FlowKey, [u64; 2]> = BTreeMap::new();
         let mut counted = Vec::new();
         for _ in 0..30 {
@@ -334,16 +336,8 @@ fn entries_in(store: &FlowStore) -> Vec<(Vec<u8>, Vec<u8>)> {
 #[test]
 fn sorted_entries_of_single_captures_merge_into_those_of_a_store_of_all() {
     seeds(4, |random| {
-        let captures: Vec<Vec<Spec>> = (0..6)
-            .map(|_| {
-                (0..random.below(400))
-                    .map(|_| {
-                        let ts = (random.below(5) > 0).then(|| random.below(1_000) as i64);
-                        random_spec(random, ts, 12)
-                    })
-                    .collect()
-            })
-            .collect();
+        let captures: Vec<Vec<Spec>> =
+            (0..6).map(|_| random_capture(random, 400, 1_000, 12)).collect();
         let store = in_memory().unwrap();
         let mut entries = Vec::new();
         for place in 0..12 {

@@ -6,14 +6,18 @@ require_relative "thrift_case"
 
 # Goal: Ruby does what every face must do alike.
 # Method: the cases of conformance/, which its README explains. What this runner does not know fails.
-class ConformanceTest < ThriftCase
+class ConformanceTest < TestCase
   FOLDER = File.join(ROOT, "conformance")
   ERRORS = %w[Format Truncated Limit Argument].to_h { |kind| [kind, "#{kind}Error"] }.freeze
   TABLES = { "hash" => [Bytewright::HashTable, "bwh"], "tree" => [Bytewright::TreeTable, "bwt"] }.freeze
-  MESSAGES = Bytewright::Thrift.load(File.join(FOLDER, "messages.thrift"), into: Module.new)
 
   def self.cases(name)
     JSON.parse(File.read(File.join(FOLDER, "#{name}.json"), encoding: Encoding::UTF_8)).fetch("cases")
+  end
+
+  # Loaded when a case needs them: without the gem thrift, all other cases still run.
+  def self.messages
+    @messages ||= Bytewright::Thrift.load(File.join(FOLDER, "messages.thrift"), into: Module.new)
   end
 
   %w[tables captures records thrift].each do |file|
@@ -128,7 +132,8 @@ class ConformanceTest < ThriftCase
 
   def run_thrift(test)
     check_keys(test, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset")
-    klass, bytes = MESSAGES.const_get(test.fetch("type")), [test.fetch("message")].pack("H*")
+    skip unless defined?(::Thrift)
+    klass, bytes = self.class.messages.const_get(test.fetch("type")), [test.fetch("message")].pack("H*")
     protocol, found = test.fetch("protocol").to_sym, nil
     told = failure { found = Bytewright::Thrift.decode(klass, bytes, protocol: protocol) }
     return assert_equal([ERRORS.fetch(test["raises"]), test.fetch("offset")], told) if test.key?("raises")

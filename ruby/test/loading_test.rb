@@ -36,6 +36,17 @@ class LoadingTest < TestCase
     loaded_after("require 'bytewright/pstore'; #{threads}; #{whole}")
   end
 
+  def test_without_the_gem_thrift_the_error_says_how_to_get_it_and_names_what_the_gem_lacks_otherwise
+    Dir.mktmpdir do |folder|
+      script = "$LOAD_PATH.replace(#{$LOAD_PATH.grep(%r{/bytewright|/ruby/lib}).push(folder)}); " \
+               'begin; require "bytewright/thrift"; rescue LoadError => e; print e.message; end'
+      message = -> { IO.popen([RbConfig.ruby, "-I#{folder}", "--disable-gems", "-e", script], &:read) }
+      assert_match(/thrift: bytewright\/thrift .* run: gem install thrift\z/, message.call)
+      File.write(File.join(folder, "thrift.rb"), 'require "not_there"')
+      assert_match(/-- not_there\z/, message.call)
+    end
+  end
+
   def test_tables_load_no_library_to_write_them_as_json_or_yaml
     script = 'require "bytewright"; Bytewright::TreeTable["a", "1"].inspect; Bytewright::StringSet["a"].inspect'
     found = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "--disable-gems", "-e",

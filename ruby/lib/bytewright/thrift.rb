@@ -6,6 +6,8 @@ require_relative "extension"
 begin
   require "thrift"
 rescue LoadError => error
+  raise unless error.path == "thrift" # something that the gem needs
+
   raise error.class, "#{error.message}: bytewright/thrift speeds up the gem thrift, which is not there; run: gem install thrift"
 end
 require_relative "thrift/drop_in"
