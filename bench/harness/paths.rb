@@ -9,7 +9,9 @@ module Bench
     ROOT = File.dirname(BENCH)
     DATA = File.join(BENCH, "data")
     RECORDS = File.join(BENCH, "records")
-    CARGO_TARGET = File.expand_path(ENV.fetch("CARGO_TARGET_DIR", File.join(BENCH, "target")))
+    # Where the Makefile builds the gem and the wheel: what they, the command, the C library and the tools of the benches
+    # are made of is compiled once.
+    CARGO_TARGET = File.join(ROOT, "target", "gem-build")
     TKRZW = File.join(DATA, "build", "tkrzw", "tables")
     IO_FLOOR = File.join(DATA, "build", "io_floor", "floor")
     C_LIBRARY = File.join(DATA, "build", "c_library")
@@ -22,9 +24,7 @@ module Bench
     VENV_PYTHON = File.join(VENV, "bin", "python")
     # Where the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another folder that has it.
     WHEELS = File.expand_path(ENV.fetch("BYTEWRIGHT_WHEELS", File.join(ROOT, "target", "python", "wheels")))
-    # The command as a program of its own and the C library are built where the wheel is.
-    COMMAND_TARGET = File.join(ROOT, "target", "gem-build")
-    COMMAND = File.join(COMMAND_TARGET, "release", "bytewright")
+    COMMAND = File.join(CARGO_TARGET, "release", "bytewright")
     THRIFT_FLOOR = File.join(DATA, "build", "thrift_floor")
     THRIFT_CLASSES = File.join(DATA, "build", "thrift_classes")
     THRIFT_IDL = File.join(BENCH, "workload", "messages.thrift")

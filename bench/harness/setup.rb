@@ -196,7 +196,7 @@ module Bench
 
     def build_command
       Shell.run("cargo", "build", "--release", "--quiet", "--locked", "-p", "bytewright-cli", folder: Paths::ROOT,
-                environment: { "CARGO_TARGET_DIR" => Paths::COMMAND_TARGET })
+                environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
       nil
     end
 
@@ -241,7 +241,7 @@ module Bench
 
     # The library as `make install-c` installs it, and a program that uses it.
     def build_c_tables
-      Shell.run("c/build.sh", Paths::C_LIBRARY, folder: Paths::ROOT, environment: { "CARGO_TARGET_DIR" => Paths::COMMAND_TARGET })
+      Shell.run("c/build.sh", Paths::C_LIBRARY, folder: Paths::ROOT, environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
       Shell.run("cc", "-std=c99", "-O2", "-I#{Paths::ROOT}/c/include", "-o", Paths::C_TABLES, Paths.ours("c_tables.c"),
                 "-L#{Paths::C_LIBRARY}", "-Wl,-rpath,#{Paths::C_LIBRARY}", "-lbytewright")
       nil
