@@ -19,12 +19,13 @@ import os
 
 from . import _bytewright
 from ._bytewright import Rows
+from ._open_file import OpenFile
 
 #: The most packets in a batch of columns, unless a program says otherwise.
 _ROWS = 65_536
 
 
-class Capture(_bytewright.Capture):
+class Capture(OpenFile, _bytewright.Capture):
     """A capture: a path, or any binary file object with `read`, which can be read once.
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
@@ -94,20 +95,8 @@ class Capture(_bytewright.Capture):
         """
         return self._write_to(path, where, _time_text(from_time), _time_text(to_time), snaplen)
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *_error):
-        self.close()
-
-    def __repr__(self):
-        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
-
-    def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
-
-
-class CaptureWriter(_bytewright.CaptureWriter):
+class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
     """Writes packets to a new capture: .pcap or .pcapng by the name, with .gz or .zst behind it to compress it.
 
         with bytewright.CaptureWriter("answers.pcapng.zst") as writer:
@@ -132,23 +121,14 @@ class CaptureWriter(_bytewright.CaptureWriter):
         """
         self._write(data, _nanoseconds(time), length, link_type, interface, comment)
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, error, *_more):
         if error is None:
             self.close()
         else:
             self.discard()
 
-    def __repr__(self):
-        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
 
-    def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
-
-
-class FlowStore(_bytewright.FlowStore):
+class FlowStore(OpenFile, _bytewright.FlowStore):
     """Flows of many captures, added up in one file. It is made where it is missing; `read_only` reads it beside others.
 
     Iterating gives each `Flow`, in the order of addresses; `len(store)` is how many there are. A capture that was counted

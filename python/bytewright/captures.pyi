@@ -2,12 +2,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, Protocol, overload
 
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
+from ._open_file import OpenFile
 
-_Self = TypeVar("_Self")
 _Inflate = Literal["auto", "zlib_rs", "isal"]
 _Path = str | PathLike[str]
 _Value = int | str | None
@@ -54,12 +54,8 @@ class Capture(_bytewright.Capture):
         to_time: _Time | None = None,
         snaplen: int | None = None,
     ) -> dict[str, Any]: ...
-    def __enter__(self: _Self) -> _Self: ...
-    def __exit__(
-        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None: ...
 
-class CaptureWriter(_bytewright.CaptureWriter):
+class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
     def write(
         self,
         data: bytes | bytearray | memoryview,
@@ -70,17 +66,12 @@ class CaptureWriter(_bytewright.CaptureWriter):
         interface: str | None = None,
         comment: str | None = None,
     ) -> None: ...
-    def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
-class FlowStore(_bytewright.FlowStore):
+class FlowStore(OpenFile, _bytewright.FlowStore):
     def merge(self, *paths: _Path) -> list[dict[str, Any]]: ...
-    def __enter__(self: _Self) -> _Self: ...
-    def __exit__(
-        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None: ...
 
 def packets(
     source: _Sources,

@@ -17,6 +17,7 @@ A key that Python takes for another one that is there before (:a and "a", 1 and 
 from collections.abc import Mapping
 
 from . import _bytewright
+from ._open_file import OpenFile
 
 
 class Object:
@@ -49,7 +50,7 @@ class Object:
         return f"<{self.class_name}{value}{members}>"
 
 
-class Store(_bytewright.Store, Mapping):
+class Store(OpenFile, _bytewright.Store, Mapping):
     """The roots of a store by their keys, as they were when it was opened; each value is made when it is asked for.
 
     Looking up a root takes it apart anew: change what you get as you like, and keep what you need often. Of a damaged store
@@ -59,6 +60,8 @@ class Store(_bytewright.Store, Mapping):
     """
 
     __slots__ = ("_roots",)
+
+    _no_pickle = "pickle dict(store), or its path"
 
     def __new__(cls, path):
         self = _bytewright.Store.__new__(cls, path)
@@ -90,17 +93,8 @@ class Store(_bytewright.Store, Mapping):
         """The value of a root, or `default` without one."""
         return self[key] if key in self._roots else default
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error):
-        self.close()
-
     def __repr__(self):
         return f"<{type(self).__name__} {self.path!r}{' (closed)' if self.closed else f', {len(self)} roots'}>"
-
-    def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: pickle dict(store), or its path")
 
 
 def open(path):

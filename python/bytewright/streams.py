@@ -20,9 +20,10 @@ import os
 import stat
 
 from . import _bytewright
+from ._open_file import OpenFile
 
 
-class _Stream:
+class _Stream(OpenFile):
     """What readers and writers have in common."""
 
     __slots__ = ()
@@ -30,12 +31,6 @@ class _Stream:
     def _close_owned(self):
         if self._owned is not None:
             self._owned.close()
-
-    def __repr__(self):
-        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
-
-    def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
 
 
 class Reader(_Stream, _bytewright.Reader):
@@ -77,12 +72,6 @@ class Reader(_Stream, _bytewright.Reader):
         """
         super().close()
         self._close_owned()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error):
-        self.close()
 
 
 class Writer(_Stream, _bytewright.Writer):
@@ -141,9 +130,6 @@ class Writer(_Stream, _bytewright.Writer):
         """Closes it without writing what is gathered; a file that was to be replaced stays as it was."""
         self._abandon()
         self._close_owned()
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, class_, error, _traceback):
         if self.closed:

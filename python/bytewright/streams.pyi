@@ -1,14 +1,14 @@
 from collections.abc import Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, Protocol, overload
 
 from typing_extensions import Buffer
 
 from . import _bytewright
 from ._bytewright import Batch
+from ._open_file import OpenFile
 
-_Self = TypeVar("_Self")
 _Path = str | PathLike[str]
 _Compressed = Literal["auto", "gzip", "zstd", "none"]
 
@@ -21,7 +21,8 @@ class _ReadableInto(Protocol):
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> Any: ...
 
-class _Stream: ...
+class _Stream(OpenFile): ...
+
 class Reader(_Stream, _bytewright.Reader):
     def __new__(
         cls, source: _Path | Buffer | _Readable | _ReadableInto | int, *, compressed: _Compressed = "auto"
@@ -34,10 +35,6 @@ class Reader(_Stream, _bytewright.Reader):
     def unpack_records(
         self, template: str, count: int | None = None, *, columns: Literal[True] | Sequence[str]
     ) -> Batch: ...
-    def __enter__(self: _Self) -> _Self: ...
-    def __exit__(
-        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None: ...
 
 class Writer(_Stream, _bytewright.Writer):
     def __new__(cls, target: _Path | _Writable | int, *, append: bool = False, sync: bool = False) -> Writer: ...
@@ -48,7 +45,6 @@ class Writer(_Stream, _bytewright.Writer):
     def flush(self, *, sync: bool | None = None) -> None: ...
     def close(self) -> None: ...
     def discard(self) -> None: ...
-    def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...

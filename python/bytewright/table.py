@@ -21,6 +21,7 @@ from collections.abc import ItemsView, KeysView, Mapping, MutableMapping, Values
 
 from . import _bytewright
 from ._errors import ArgumentError
+from ._open_file import OpenFile
 
 #: Entries that `repr` shows.
 _SHOWN_ENTRIES = 20
@@ -118,10 +119,12 @@ class Range:
         return f"<{type(self._entries).__name__}.range({given})>"
 
 
-class _Entries:
+class _Entries(OpenFile):
     """What tables and their snapshots have in common."""
 
     __slots__ = ()
+
+    _no_pickle = "it may be a file, or larger than memory; pickle dict(table), or its path"
 
     def __iter__(self):
         return self._scan("keys")
@@ -160,16 +163,6 @@ class _Entries:
             shown.append(f"... {len(self)} in all")
         entries = "{" + ", ".join(shown) + "}"
         return f"<{name}{where} {entries}>" if path else f"{name}({entries})"
-
-    def __reduce_ex__(self, _protocol):
-        name = type(self).__name__
-        raise TypeError(f"cannot pickle a {name}: it may be a file, or larger than memory; pickle dict(table), or its path")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error):
-        self.close()
 
 
 class _OrderedEntries(_Entries):

@@ -1,10 +1,10 @@
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from os import PathLike
-from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from ._bytewright import Cursor
+from ._open_file import OpenFile
 
 _S = TypeVar("_S", str, bytes)
 _T = TypeVar("_T")
@@ -27,7 +27,7 @@ class Range(Generic[_S, _V]):
     def keys(self) -> Iterator[_S]: ...
     def values(self) -> Iterator[_V]: ...
 
-class _Readable(Mapping[_S, _V]):
+class _Readable(OpenFile, Mapping[_S, _V]):
     @property
     def text(self) -> bool: ...
     @property
@@ -36,10 +36,6 @@ class _Readable(Mapping[_S, _V]):
     def __iter__(self) -> Iterator[_S]: ...
     def __len__(self) -> int: ...
     def close(self) -> None: ...
-    def __enter__(self: _Self) -> _Self: ...
-    def __exit__(
-        self, class_: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None: ...
 
 class _Ordered(Generic[_S, _V]):
     def __reversed__(self) -> Iterator[_S]: ...

@@ -14,6 +14,11 @@ pub(crate) struct PythonHost<'a> {
     pub(crate) object: Option<&'a Py<PyAny>>,
 }
 
+impl PythonHost<'static> {
+    /// A thread that waits for what a file of the system gives.
+    pub(crate) const OF_FILE: Self = PythonHost { object: None };
+}
+
 impl Host for PythonHost<'_> {
     type Error = PyErr;
 

@@ -29,8 +29,6 @@ pub(crate) struct Sharing<'a> {
 }
 
 impl Sharing<'_> {
-    const PYTHON: PythonHost<'static> = PythonHost { object: None };
-
     /// Does something with the object, where there is one.
     fn with_object<T: Default>(
         &self,
@@ -47,7 +45,7 @@ impl Host for Sharing<'_> {
     type Error = PyErr;
 
     fn error(&self, error: Error) -> PyErr {
-        Self::PYTHON.error(error)
+        PythonHost::OF_FILE.error(error)
     }
 
     fn wait<T: Send>(
@@ -55,13 +53,13 @@ impl Host for Sharing<'_> {
         work: &(dyn Fn() -> T + Sync),
         wake: &(dyn Fn() + Sync),
     ) -> PyResult<Option<T>> {
-        Self::PYTHON.wait(work, wake)
+        PythonHost::OF_FILE.wait(work, wake)
     }
 
     fn check_interrupts(&self) -> PyResult<()> {
         // Others have their chance, too.
         Python::attach(|py| py.detach(|| ()));
-        Self::PYTHON.check_interrupts()
+        PythonHost::OF_FILE.check_interrupts()
     }
 }
 

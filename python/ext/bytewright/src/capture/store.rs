@@ -17,8 +17,6 @@ use crate::error::{guarded, raised};
 use crate::host::PythonHost;
 use crate::values::row_to_dict;
 
-const HOST: PythonHost<'static> = PythonHost { object: None };
-
 /// What `bytewright.FlowStore` is made of.
 #[pyclass(frozen, subclass, module = "bytewright._bytewright")]
 pub(crate) struct FlowStore(pub(super) FlowTableFile);
@@ -56,7 +54,7 @@ impl FlowStore {
 
     /// Closes it.
     fn close(&self) -> PyResult<()> {
-        self.0.close(&HOST)
+        self.0.close(&PythonHost::OF_FILE)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -95,7 +93,7 @@ impl FlowStore {
     fn merge<'py>(&self, py: Python<'py>, paths: Vec<PathBuf>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         let pass = raised(py, guarded(|| self.0.merge(paths)))?;
-        while let Some(item) = pass.next(&HOST)? {
+        while let Some(item) = pass.next(&PythonHost::OF_FILE)? {
             if let Item::TableMerge(merge) = item {
                 list.append(row_to_dict(py, &merge.to_batch(), 0)?)?;
             }
@@ -128,7 +126,7 @@ impl StoredFlows {
             if let Some(flow) = waiting.next() {
                 return Ok(Some(Flow(flow)));
             }
-            match pass.next(&HOST)? {
+            match pass.next(&PythonHost::OF_FILE)? {
                 Some(Item::Flows(flows)) => *waiting = flows.into_iter(),
                 Some(_) => {}
                 None => return Ok(None),

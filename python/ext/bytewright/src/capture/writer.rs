@@ -10,8 +10,6 @@ use crate::error::{guarded, guarded_python, raised};
 use crate::host::PythonHost;
 use crate::writer::bytes_written;
 
-const HOST: PythonHost<'static> = PythonHost { object: None };
-
 /// What `bytewright.CaptureWriter` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct CaptureWriter(session::CaptureWriter);
@@ -55,16 +53,16 @@ impl CaptureWriter {
         let data = bytes_written(data)?;
         let captured = data.as_bytes();
         let packet = WrittenPacket { captured, ts, length, link_type, interface, comment };
-        guarded_python(py, || self.0.write(&HOST, &packet))
+        guarded_python(py, || self.0.write(&PythonHost::OF_FILE, &packet))
     }
 
     /// Writes what is left, and gives the file its name.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        guarded_python(py, || self.0.finish(&HOST))
+        guarded_python(py, || self.0.finish(&PythonHost::OF_FILE))
     }
 
     /// Ends it without a file.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        guarded_python(py, || self.0.discard(&HOST))
+        guarded_python(py, || self.0.discard(&PythonHost::OF_FILE))
     }
 }

@@ -1,0 +1,22 @@
+"""What objects that stand for an open file have in common."""
+
+
+class OpenFile:
+    """Is closed at the end of a `with` block, shows its name, and refuses to be pickled."""
+
+    __slots__ = ()
+
+    #: Why it is not pickled, and what to pickle instead.
+    _no_pickle = "it is an open file; pickle its path"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.close()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"cannot pickle a {type(self).__name__}: {self._no_pickle}")
