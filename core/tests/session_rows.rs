@@ -12,6 +12,7 @@ use bytewright::ErrorKind;
 use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
 use bytewright::packet::Field;
+use bytewright::query::Condition;
 use bytewright::rpc::CallField;
 use bytewright::scan::{CaptureOptions, CaptureReader};
 use bytewright::session::{
@@ -112,6 +113,29 @@ fn a_step_tells_of_which_capture_it_is() {
 }
 
 #[test]
+fn packets_that_hold_a_condition_are_those_of_all_that_do() {
+    let text = "length > 100 and (ts >= 0 or ts is null) and proto == tcp";
+    let condition = Condition::new(text, &Field::SCHEMA).unwrap();
+    let mut expected = Vec::new();
+    each_packet(|packet| {
+        let is_in_time = packet.ts().is_none_or(|ts| ts >= 0);
+        if packet.length() > 100 && is_in_time && packet.value(Field::Proto) == Value::Unsigned(6) {
+            expected.push(packet.value(Field::Length));
+        }
+    });
+    assert!(!expected.is_empty());
+    // Fewer rows than a block of packets, as many, and more.
+    for rows_max in [1, 3, 128, 1000] {
+        let question = Question::PacketsWhere(vec![Field::Length], rows_max, condition.clone());
+        let batches = all(&mut Rows::new(sources(), question));
+        assert!(batches.iter().all(|batch| (1..=rows_max).contains(&batch.len())));
+        let found =
+            batches.iter().flat_map(|batch| (0..batch.len()).map(|row| batch.value(row, 0)));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{rows_max} rows");
+    }
+}
+
+#[test]
 fn rows_before_damage_come_before_its_error_which_comes_again() {
     let folder = std::env::temp_dir().join(format!("bytewright-rows-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -168,6 +192,11 @@ fn rows_of(question: &Question, sources: Vec<CaptureSource>) -> Vec<String> {
 fn rows_are_the_same_on_any_number_of_threads() {
     let questions = [
         Question::Packets(Field::ALL.to_vec(), 1000),
+        Question::PacketsWhere(
+            Field::ALL.to_vec(),
+            100,
+            Condition::new("length > 100 and port == 80", &Field::SCHEMA).unwrap(),
+        ),
         Question::Flows(FlowField::ALL.to_vec(), FlowOptions::default()),
         Question::Calls(CallField::ALL.to_vec(), None),
     ];

@@ -388,6 +388,7 @@ class Rows(Generic[_R]):
         sources: list[Any],
         fields: list[str],
         rows: int,
+        condition: str | None = None,
         *,
         filter: str | None = None,
         flow: str | None = None,

@@ -46,13 +46,17 @@ class Capture(OpenFile, _bytewright.Capture):
     def __iter__(self):
         return iter(Rows._frames(self))
 
-    def packets(self, *fields, rows=_ROWS):
-        """The packets as `Rows` with these fields, of which iterating gives tuples; some common ones where none is named."""
-        return Rows._packets([self], list(fields), rows)
+    def packets(self, *fields, rows=_ROWS, where=None):
+        """The packets as `Rows` with these fields, of which iterating gives tuples; some common ones where none is named.
 
-    def batches(self, *fields, rows=_ROWS):
-        """Iterates over the packets in batches of columns, of at most so many rows."""
-        return self.packets(*fields, rows=rows).batches()
+        `where` is a condition on packets, as the command's --where: 'ts >= "2026-11-21T10:00Z" and port == 443'. Others are
+        left out.
+        """
+        return Rows._packets([self], list(fields), rows, where)
+
+    def batches(self, *fields, rows=_ROWS, where=None):
+        """Iterates over the packets in batches of columns, of at most so many rows: see `packets`."""
+        return self.packets(*fields, rows=rows, where=where).batches()
 
     def flows(self, *fields, idle_timeout=None, active_timeout=None, max_flows=1_000_000):
         """The packets summed up by flow, both directions in one, as `Rows`. Iterating gives each `Flow` when it ends.
@@ -153,26 +157,15 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
         """
         return self._merge(list(paths))
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *_error):
-        self.close()
-
-    def __repr__(self):
-        return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
-
-    def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: it is an open file; pickle its path")
-
-
-def packets(source, *fields, rows=_ROWS, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
     `source` is a path, a pattern such as "monday/*.pcap.gz", a `Capture`, or a list of these. Options are those of `Capture`,
     for those that are no `Capture` yet.
     """
-    return Rows._packets(_sources([source]), list(fields), rows, filter=filter, flow=flow, inner=inner, inflate=inflate, jobs=jobs)
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    return Rows._packets(_sources([source]), list(fields), rows, where, **options)
 
 
 def flows(

@@ -19,10 +19,10 @@ class _Readable(Protocol):
 _Source = _Path | _Readable | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
-class Capture(_bytewright.Capture):
+class Capture(OpenFile, _bytewright.Capture):
     def __iter__(self) -> Iterator[Packet]: ...
-    def packets(self, *fields: str, rows: int = 65_536) -> Rows[tuple[_Value, ...]]: ...
-    def batches(self, *fields: str, rows: int = 65_536) -> Iterator[Batch]: ...
+    def packets(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Rows[tuple[_Value, ...]]: ...
+    def batches(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Iterator[Batch]: ...
     def flows(
         self,
         *fields: str,
@@ -77,6 +77,7 @@ def packets(
     source: _Sources,
     *fields: str,
     rows: int = 65_536,
+    where: str | None = None,
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,

@@ -446,6 +446,23 @@ def test_sums_are_what_adding_up_by_hand_gives():
             Capture(WEB).sum(*fields, **options)
 
 
+def test_packets_that_hold_a_condition_are_those_of_all_that_do(tmp_path):
+    packets = list(Capture(WEB))
+    first, last = packets[len(packets) // 4].ts, packets[len(packets) // 2].ts
+    expected = [(packet.ts, packet.length) for packet in packets if first <= packet.ts <= last and packet.length > 100]
+    where = f"ts >= {first} and ts <= {last} and length > 100"
+    assert 0 < len(expected) < len(packets)
+    assert list(Capture(WEB).packets("ts", "length", where=where)) == expected
+    assert list(bytewright.packets([WEB, WEB], "ts", "length", where=where, jobs=2)) == expected * 2
+    with open(WEB, "rb") as file:
+        assert sum(len(batch) for batch in Capture(file).batches("ts", rows=7, where=where)) == len(expected)
+    assert bytewright.packets(WEB, "ts", where=where).to_parquet(tmp_path / "x.parquet") == len(expected)
+    assert list(Capture(WEB).packets("ts", where="length < 0")) == []
+    for wrong in ("lenght > 1", "ts >= noon"):
+        with pytest.raises(bytewright.ArgumentError):
+            Capture(WEB).packets("ts", where=wrong)
+
+
 def test_one_flow_is_read_by_its_ends_or_its_community_id():
     flow = max(Capture(WEB).flows(), key=lambda flow: flow.packets)
     assert len(list(Capture(WEB, flow=flow.community_id))) == flow.packets + flow.rev_packets

@@ -3,6 +3,7 @@
 Method: random queries over the samples, compared with the same query over a frame that has all; the seed is in the failure.
 """
 
+import datetime
 import io
 import pathlib
 import random
@@ -13,6 +14,7 @@ import pytest
 
 import bytewright
 import bytewright.polars
+from bytewright._polars_predicates import libpcap_filter
 from bytewright.polars import scan_flows, scan_packets
 
 SAMPLES = sorted(path for path in (pathlib.Path(__file__).parents[2] / "samples").iterdir() if ".pcap" in path.name)
@@ -32,7 +34,17 @@ def random_predicate(chance, frame, depth=2):
     column, value = polars.col(name), frame[name].sample(1, seed=chance.randrange(2**32))[0]
     if value is None or chance.random() < 0.1:
         return chance.choice([column.is_null(), column == (7 if frame.schema[name].is_numeric() else frame[name].max())])
-    if name in ("src_ip", "dst_ip", "ts"):
+    if name == "ts":
+        # Python's have microseconds, and the column's nanoseconds.
+        exact = polars.lit(frame[name].drop_nulls().cast(int).sample(1, seed=chance.randrange(2**32))[0], dtype=frame.schema[name])
+        later = value + datetime.timedelta(microseconds=chance.randrange(10**6))
+        closed = chance.choice(["both", "left", "right", "none"])
+        return chance.choice([
+            column == value, column != value, column >= exact, column < value, value <= column, exact > column, column.is_in([value]),
+            column.is_between(value, later, closed), (column > exact) & (column <= later), column.dt.second() == 1,
+            (column < value) | (column > later), (column == value) | (column == later),
+        ])  # fmt: skip
+    if name in ("src_ip", "dst_ip"):
         return chance.choice([column == value, column != value, column.is_in([value]), value == column])
     return chance.choice([
         column == value, column >= value, column < value, value <= column, value > column, column.is_between(value, value + 3),
@@ -97,6 +109,43 @@ def test_what_libpcap_can_tell_is_pushed_down(predicate, pushed, monkeypatch):
     assert filter == (None if pushed is None else f"({whole_filter(*pushed)})")
 
 
+TIME = polars.lit(5, dtype=polars.Datetime("ns", "UTC"))
+LATER = polars.lit(9, dtype=polars.Datetime("ns", "UTC"))
+TS = polars.col("ts")
+
+
+@pytest.mark.parametrize("predicate,where", [
+    (TS >= TIME, "ts >= 5"),
+    (TIME > TS, "ts <= 5"),
+    (TS == TIME, "ts >= 5 and ts <= 5"),
+    (TS.is_between(TIME, LATER, "none"), "ts >= 5 and ts <= 9"),
+    ((TS > TIME) & (TS < LATER) & (polars.col("length") > 100), "ts >= 5 and ts <= 9"),
+    ((TS == LATER) | (TS == TIME), "ts >= 5 and ts <= 9"),
+    ((TS < TIME) | (TS > LATER), None),
+    ((TS >= TIME) | (polars.col("length") > 100), None),
+    ((TS >= TIME) | TS.is_null(), None),
+    (~(TS >= TIME), "ts <= 5"),
+    (TS != TIME, None),
+    (TS.dt.second() == 1, None),
+    (polars.col("length") > 100, None),
+])  # fmt: skip
+def test_times_are_compared_by_the_core(predicate, where, monkeypatch):
+    told = []
+
+    def packets(*arguments, where=None, **options):
+        told.append(where)
+        return bytewright.packets(*arguments, where=where, **options)
+
+    monkeypatch.setattr(bytewright.polars, "packets", packets)
+    scan_packets(SAMPLES[-1]).filter(predicate).select("ttl").collect()
+    assert told[-1] == where
+
+
+def test_times_before_1970_are_compared_by_the_core():
+    old = scan_packets(SAMPLES[-1]).filter(TS > polars.lit(-5, dtype=polars.Datetime("ns", "UTC")))
+    assert len(old.collect()) == bytewright.info(SAMPLES[-1])["packets"]
+
+
 def whole_filter(four, six):
     unknown = "not (ip6[6] = 6 or ip6[6] = 17 or ip6[6] = 58 or ip6[6] = 132)"
     old = f"(ip and (ip proto 51 or {four}))" if four else "(ip and (ip proto 51))"
@@ -134,7 +183,7 @@ def test_random_filters_of_ipv6_are_those_of_polars(seed):
         ]
         one, two = chance.sample(predicates, 2)
         predicate = chance.choice([one, one & two, one | two])
-        pushed = bytewright.polars._pushed(predicate)
+        pushed = libpcap_filter(predicate)
         assert pushed is not None, predicate
         left = polars.DataFrame(bytewright.packets(io.BytesIO(content), *FIELDS, filter=pushed))
         assert left.filter(predicate).equals(frame.filter(predicate)), (seed, str(predicate), pushed)

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use super::FrameBatch;
 use super::blocks;
+use super::count::value_of;
 use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
 use crate::packet::{Columns, DecodeOptions, FlowSelector, Packet};
+use crate::query::Condition;
 use crate::stream::{ByteStream, Cancel, StreamOptions};
 use crate::{Error, Result};
 
@@ -186,6 +188,34 @@ impl CaptureReader {
         };
         // An error comes again on the next call, which has no rows to give.
         if columns.is_empty() { result } else { Ok(()) }
+    }
+
+    /// Fills `columns` like [`CaptureReader::read_columns`], with packets only that hold a condition.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_columns`].
+    pub fn read_columns_where(
+        &mut self,
+        columns: &mut Columns,
+        rows_max: usize,
+        condition: &Condition,
+    ) -> Result<()> {
+        columns.clear();
+        let mut block = Vec::with_capacity(BLOCK_PACKETS);
+        let result = self.each_while(|packet, _| {
+            if condition.holds(value_of(packet)) {
+                block.push(*packet);
+            }
+            let is_full = columns.len() + block.len() >= rows_max;
+            if is_full || block.len() == BLOCK_PACKETS {
+                columns.extend(&block);
+                block.clear();
+            }
+            !is_full
+        });
+        columns.extend(&block);
+        // An error comes again on the next call, which has no rows to give.
+        if columns.is_empty() { result.map(drop) } else { Ok(()) }
     }
 
     /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch

@@ -44,7 +44,9 @@ impl Asked {
     /// # Errors
     /// `Argument` for no rows; `Io` where the system gives no thread.
     pub(super) fn start(self, files: Vec<PathBuf>, options: &CaptureOptions) -> Result<Pass> {
-        if let Question::Packets(_, rows_max) = &self.question {
+        if let Question::Packets(_, rows_max) | Question::PacketsWhere(_, rows_max, _) =
+            &self.question
+        {
             reading::check_rows(*rows_max)?;
         }
         let cancel = Cancel::new();
@@ -64,7 +66,10 @@ impl Asked {
         match &self.question {
             Question::Frames => reading::frames(reader, outlet),
             Question::Packets(fields, rows_max) => {
-                reading::columns(reader, fields, *rows_max, outlet)
+                reading::columns(reader, fields, *rows_max, None, outlet)
+            }
+            Question::PacketsWhere(fields, rows_max, condition) => {
+                reading::columns(reader, fields, *rows_max, Some(condition), outlet)
             }
             Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
             Question::Flows(..) => {
@@ -76,14 +81,16 @@ impl Asked {
     fn ahead_max(&self) -> usize {
         match &self.question {
             Question::Frames => FRAMES_AHEAD,
-            Question::Packets(..) => 1,
+            Question::Packets(..) | Question::PacketsWhere(..) => 1,
             Question::Flows(..) | Question::Calls(..) => SUMS_AHEAD,
         }
     }
 
     fn needs(&self) -> Needs {
         match &self.question {
-            Question::Packets(..) | Question::Flows(..) => Needs::Fields,
+            Question::Packets(..) | Question::PacketsWhere(..) | Question::Flows(..) => {
+                Needs::Fields
+            }
             Question::Frames | Question::Calls(..) => Needs::Frames,
         }
     }

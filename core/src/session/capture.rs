@@ -119,9 +119,22 @@ impl Capture {
     /// # Errors
     /// `Argument` for no rows, and those of [`Capture::frames`].
     pub fn columns(&self, fields: Vec<Field>, rows_max: usize) -> Result<Pass> {
+        self.columns_where(fields, rows_max, None)
+    }
+
+    /// The same of the packets that hold a condition, where there is one.
+    ///
+    /// # Errors
+    /// Those of [`Capture::columns`].
+    pub fn columns_where(
+        &self,
+        fields: Vec<Field>,
+        rows_max: usize,
+        condition: Option<Condition>,
+    ) -> Result<Pass> {
         reading::check_rows(rows_max)?;
         self.start(1, move |mut reader, outlet| {
-            reading::columns(&mut reader, &fields, rows_max, outlet)
+            reading::columns(&mut reader, &fields, rows_max, condition.as_ref(), outlet)
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::background::Outlet;
 use super::pass::Item;
 use crate::packet::{Columns, Field};
+use crate::query::Condition;
 use crate::rpc::{Methods, RpcOptions};
 use crate::scan::{CallBatches, CaptureReader, FrameBatch};
 use crate::{Error, ErrorKind, Result};
@@ -38,16 +39,20 @@ pub(super) fn frames(reader: &mut CaptureReader, outlet: &Outlet<Item>) -> Resul
     }
 }
 
-/// Hands over these fields of the packets, in batches of up to `rows_max`.
+/// Hands over these fields of the packets that hold a condition, or of all, in batches of up to `rows_max`.
 pub(super) fn columns(
     reader: &mut CaptureReader,
     fields: &[Field],
     rows_max: usize,
+    condition: Option<&Condition>,
     outlet: &Outlet<Item>,
 ) -> Result<()> {
     let mut columns = Columns::new(fields);
     loop {
-        reader.read_columns(&mut columns, rows_max)?;
+        match condition {
+            None => reader.read_columns(&mut columns, rows_max)?,
+            Some(condition) => reader.read_columns_where(&mut columns, rows_max, condition)?,
+        }
         if columns.is_empty() {
             return Ok(());
         }

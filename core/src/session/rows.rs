@@ -13,6 +13,7 @@ use crate::Result;
 use crate::batch::{Batch, Schema, Value};
 use crate::flow::{FlowField, FlowOptions};
 use crate::packet::Field;
+use crate::query::Condition;
 use crate::rpc::{CallField, Methods};
 use crate::scan::CaptureOptions;
 
@@ -34,6 +35,8 @@ pub enum Question {
     Frames,
     /// Packets with these fields, in batches of at most so many rows.
     Packets(Vec<Field>, usize),
+    /// The same of packets only that hold a condition, whose fields are those of [`Field::SCHEMA`].
+    PacketsWhere(Vec<Field>, usize, Condition),
     /// Flows with these fields. The captures are read as one run.
     Flows(Vec<FlowField>, FlowOptions),
     /// Thrift calls with these fields; with methods, only theirs.
@@ -45,7 +48,7 @@ impl Question {
     pub fn schema(&self) -> Schema {
         match self {
             Question::Frames => Field::SCHEMA,
-            Question::Packets(fields, _) => {
+            Question::Packets(fields, _) | Question::PacketsWhere(fields, ..) => {
                 Field::SCHEMA.project(fields.iter().map(|field| *field as usize))
             }
             Question::Flows(fields, _) => {
@@ -88,9 +91,7 @@ impl Rows {
     pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
         let flows = OpenFlows::new(match &question {
             Question::Flows(_, options) => *options,
-            Question::Frames | Question::Packets(..) | Question::Calls(..) => {
-                FlowOptions::default()
-            }
+            _ => FlowOptions::default(),
         });
         let schema = question.schema();
         Rows { question, schema, captures: captures.into(), begun: 0, flows, pass: None }
@@ -196,6 +197,9 @@ impl Rows {
         let pass = match &self.question {
             Question::Frames => capture.frames(),
             Question::Packets(fields, rows_max) => capture.columns(fields.clone(), *rows_max),
+            Question::PacketsWhere(fields, rows_max, condition) => {
+                capture.columns_where(fields.clone(), *rows_max, Some(condition.clone()))
+            }
             Question::Calls(_, methods) => capture.calls(methods.clone()),
             Question::Flows(..) => capture.flows(&self.flows, is_last),
         }?;

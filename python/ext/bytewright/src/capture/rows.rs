@@ -9,6 +9,7 @@ use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::export::ParquetFile;
 use bytewright::flow::{self, FlowField};
 use bytewright::packet::Field;
+use bytewright::query::Condition;
 use bytewright::rpc::{self, CallField};
 use bytewright::scan::{CaptureOptions, FrameBatch};
 use bytewright::session::{self, CaptureSource, Item, Question, Step};
@@ -148,13 +149,14 @@ impl Rows {
 impl Rows {
     /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
-    #[pyo3(name = "_packets", signature = (sources, fields, rows, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
+    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn packets(
         py: Python<'_>,
         sources: Vec<Bound<'_, PyAny>>,
         fields: Vec<String>,
         rows: usize,
+        condition: Option<&str>,
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
@@ -164,7 +166,14 @@ impl Rows {
         if rows == 0 {
             return Err(argument(py, "expected rows above 0, found 0"));
         }
-        let question = Question::Packets(packet_fields(py, &fields)?, rows);
+        let fields = packet_fields(py, &fields)?;
+        let question = match condition {
+            None => Question::Packets(fields, rows),
+            Some(text) => {
+                let condition = raised(py, Condition::new(text, &Field::SCHEMA))?;
+                Question::PacketsWhere(fields, rows, condition)
+            }
+        };
         Rows::of(
             py,
             &sources,

@@ -1,0 +1,132 @@
+"""What of a predicate of polars libpcap and the core can be given, so that they leave packets out that polars would.
+
+Nothing here may leave out a packet that the predicate is true of; what is not known leaves out none.
+"""
+
+import io
+import json
+
+import polars
+
+from ._pcap_filter import any_of, both, comparison, of_versions
+
+#: `a < b` is `b > a`.
+_TURNED = {"Eq": "Eq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
+
+#: The first and the last time that a column has, in nanoseconds since 1970.
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+#: Nanoseconds of polars' units of time.
+_UNITS = {"Nanoseconds": 1, "Microseconds": 1_000, "Milliseconds": 1_000_000}
+
+
+def libpcap_filter(predicate):
+    """A filter of libpcap that leaves out no packet which the predicate is true of; None where nothing is known."""
+    try:
+        node = _tree(predicate)
+        four, six = (_part(node, version) for version in (4, 6))
+    except Exception:
+        # How polars writes an expression is its own affair; it filters without us as well.
+        return None
+    return of_versions(four, six)
+
+
+def time_condition(predicate):
+    """A condition on `ts` that every packet holds which the predicate is true of; None where nothing is known."""
+    try:
+        times = _times(_tree(predicate))
+    except Exception:
+        # As above.
+        return None
+    if times is None:
+        return None
+    first, last = times
+    bounds = [f"ts >= {first}"] * (first > _FIRST) + [f"ts <= {last}"] * (last < _LAST)
+    return " and ".join(bounds) or None
+
+
+def _tree(predicate):
+    return json.loads(predicate.meta.serialize(format="json"))
+
+
+def _part(node, version):
+    """What a node of an expression says of packets of a version of IP: False where none of them can be meant, None where that
+    is not known."""
+    ((kind, content),) = node.items()
+    if kind == "BinaryExpr":
+        left, operator, right = content["left"], content["op"], content["right"]
+        if operator in ("And", "LogicalAnd", "Or", "LogicalOr"):
+            return both(_part(left, version), _part(right, version), operator.endswith("And"))
+        if "Column" in left:
+            return comparison(left["Column"], operator, _literal(right), version)
+        if "Column" in right and operator in _TURNED:
+            return comparison(right["Column"], _TURNED[operator], _literal(left), version)
+    if kind == "Function" and isinstance(content["function"].get("Boolean"), dict):
+        ((name, options),) = content["function"]["Boolean"].items()
+        column, *values = content["input"]
+        if name == "IsBetween" and options["closed"] == "Both":
+            low, high = map(_literal, values)
+            return both(*(comparison(column["Column"], *bound, version) for bound in (("GtEq", low), ("LtEq", high))), True)
+        if name == "IsIn" and not options["nulls_equal"]:
+            return any_of(column["Column"], _literals(*values), version)
+    return None
+
+
+def _times(node):
+    """The first and the last time of packets that a node of an expression is true of; None where that is not known."""
+    ((kind, content),) = node.items()
+    if kind == "BinaryExpr":
+        left, operator, right = content["left"], content["op"], content["right"]
+        if operator in ("And", "LogicalAnd"):
+            return _common(_times(left), _times(right))
+        if operator in ("Or", "LogicalOr"):
+            return _joined(_times(left), _times(right))
+        if operator in _TURNED and "Column" in left:
+            return _compared(left, operator, right)
+        if operator in _TURNED and "Column" in right:
+            return _compared(right, _TURNED[operator], left)
+    if kind == "Function" and isinstance(content["function"].get("Boolean"), dict) and "IsBetween" in content["function"]["Boolean"]:
+        column, low, high = content["input"]
+        return _common(_compared(column, "GtEq", low), _compared(column, "LtEq", high))
+    return None
+
+
+def _compared(column, operator, literal):
+    """The times of packets whose time compares so with a literal. One that is also equal is in them: polars filters, too."""
+    if column != {"Column": "ts"}:
+        return None
+    count, unit, zone = literal["Literal"]["Scalar"]["Datetime"]
+    if zone is None:
+        return None
+    # Of a coarser unit, it is not said how polars rounds.
+    nanoseconds = _UNITS[unit]
+    first, last = count * nanoseconds - (nanoseconds - 1), count * nanoseconds + (nanoseconds - 1)
+    return (_FIRST if operator in ("Lt", "LtEq") else first, _LAST if operator in ("Gt", "GtEq") else last)
+
+
+def _common(one, two):
+    if one is None or two is None:
+        return one or two
+    return max(one[0], two[0]), min(one[1], two[1])
+
+
+def _joined(one, two):
+    if one is None or two is None:
+        return None
+    return min(one[0], two[0]), max(one[1], two[1])
+
+
+def _literal(node):
+    """A number or a text; None for anything else."""
+    ((_, value),) = node["Literal"].items()
+    while isinstance(value, dict):
+        ((_, value),) = value.items()
+    return value if type(value) in (int, str) else None
+
+
+def _literals(node):
+    """The values of a list, which polars alone can read."""
+    if "Literal" not in node:
+        return None
+    expression = polars.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
+    return polars.select(expression).to_series()[0].to_list()
