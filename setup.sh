@@ -60,6 +60,8 @@ peer "thrift-compiler" command -v thrift
 peer "pypy3" command -v pypy3
 peer "luajit" command -v luajit
 peer "chromium" command -v chromium
+peer "tcpdump" command -v tcpdump
+peer "iproute2" command -v ip
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0
 cannot() { # cannot ADVICE: packages cannot be installed; that is an error where they are needed

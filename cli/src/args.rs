@@ -2,6 +2,7 @@
 
 mod columns;
 mod cut;
+mod live;
 mod question;
 mod report;
 mod rpc;
@@ -21,6 +22,7 @@ use clap_complete::Shell;
 
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
+pub(crate) use live::LiveArgs;
 pub(crate) use question::QuestionArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
@@ -42,6 +44,7 @@ Examples:
   bytewright packets trace.pcap.gz --group-by dst_port --sum length --every 1m --top 5
   bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
   bytewright packets trace.pcap.gz --parquet packets.parquet
+  bytewright flows --interface eth0 --idle-timeout 5
   tcpdump -i any -w - | bytewright packets - --limit 100
   bytewright cut monday.pcap.gz tuesday.pcap.gz --filter 'port 53' -o dns.pcapng.zst
   bytewright info *.pcap.gz --json
@@ -95,9 +98,10 @@ pub(crate) enum Command {
 /// Several files are one run: a conversation that goes on in the next file is one flow. Flows are
 /// printed as they end; --top keeps the largest only.
 #[derive(Debug, ArgGroup)]
+#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct FlowsArgs {
     /// Captures; `-` is standard input.
-    #[arg(required_unless_present = "from", value_name = "FILE")]
+    #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Print the N largest flows, or groups, the largest first.
@@ -122,14 +126,14 @@ pub(crate) struct FlowsArgs {
 
     /// Print the flows of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "filter", "flow", "inner", "idle_timeout"])]
+    #[arg(conflicts_with_all = ["files", "interface", "into", "filter", "flow", "inner", "idle_timeout"])]
     #[arg(conflicts_with_all = ["active_timeout", "max_flows", "jobs"])]
     pub(crate) from: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) selection: Selection,
 
-    /// End a flow after so many seconds without a packet.
+    /// End a flow after so many seconds without a packet [default: never, and 60 with --interface].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) idle_timeout: Option<Duration>,
 
@@ -153,6 +157,7 @@ pub(crate) struct FlowsArgs {
 
 /// Print the header fields of each packet.
 #[derive(Debug, ArgGroup)]
+#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct PacketsArgs {
     /// Captures; `-` is standard input.
     #[arg(value_name = "FILE")]
@@ -215,6 +220,9 @@ pub(crate) struct Selection {
     /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
     #[arg(long)]
     pub(crate) inner: bool,
+
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 /// How many threads there are.

@@ -47,7 +47,7 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
         from: args.from_time,
         to: args.to_time,
         condition: condition.transpose()?,
-        snaplen: args.snaplen,
+        snaplen: args.selection.live.snaplen,
     };
     session.progress.expect(&args.files);
     let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);

@@ -23,6 +23,9 @@ use top::Top;
 /// Finished flows that are printed together.
 const BATCH_LEN: usize = 256;
 
+/// After so many nanoseconds without a packet, a flow of an interface ends: others could go on for ever.
+const LIVE_IDLE_TIMEOUT: i64 = 60_000_000_000;
+
 /// What people see of a flow: what fits a wide terminal.
 const FOR_PEOPLE: &[FlowField] = &[
     FlowField::Ts,
@@ -134,7 +137,10 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
 
 fn flow_options(args: &FlowsArgs) -> FlowOptions {
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let defaults = FlowOptions::default();
+    let defaults = match args.selection.live.interface() {
+        Some(_) => FlowOptions { idle_timeout: Some(LIVE_IDLE_TIMEOUT), ..FlowOptions::default() },
+        None => FlowOptions::default(),
+    };
     FlowOptions {
         idle_timeout: args.idle_timeout.map(nanoseconds).or(defaults.idle_timeout),
         active_timeout: args.active_timeout.map(nanoseconds).or(defaults.active_timeout),

@@ -62,6 +62,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         .unwrap_or_else(|panic| session.report(&Error::internal(panic)))
         .and_then(|()| session.output.flush());
     session.progress.finish();
+    session.tell_of_interface();
     match result {
         Ok(()) => session.exit_code(),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => BROKEN_PIPE,

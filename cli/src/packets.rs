@@ -47,8 +47,8 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
             return Ok(());
         }
     };
-    if args.files.is_empty() {
-        let message = "expected a FILE, or - for standard input, found none";
+    if args.files.is_empty() && args.selection.live.interface().is_none() {
+        let message = "expected a FILE, - for standard input, or --interface, found none";
         session.usage(&args::usage("packets", ErrorKind::MissingRequiredArgument, message));
         return Ok(());
     }
@@ -177,6 +177,7 @@ pub(crate) fn capture_options(
         session.report(&error)?;
         return Ok(None);
     }
+    session.interface = selection.live.interface();
     Ok(Some(CaptureOptions {
         decode: DecodeOptions { inner: selection.inner },
         filter: selection.filter.clone(),

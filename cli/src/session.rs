@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
-use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
+use bytewright::scan::{
+    CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
+};
 use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::{Error, ErrorKind};
@@ -25,6 +28,10 @@ pub(crate) struct Session {
     pub(crate) progress: Progress,
     inflate: InflateChoice,
     interrupts: Interrupts,
+    /// An interface that packets are taken from, in the place of captures.
+    pub(crate) interface: Option<(String, LiveOptions)>,
+    /// What the interface had, once it is open.
+    counts: Arc<OnceLock<LiveCounts>>,
     exit_code: u8,
 }
 
@@ -32,7 +39,8 @@ impl Session {
     pub(crate) fn new(inflate: InflateChoice) -> Self {
         let progress = Progress::new();
         let (output, interrupts) = (Output::new(progress.clone()), Interrupts::default());
-        Session { output, progress, inflate, interrupts, exit_code: DONE }
+        let (interface, counts) = (None, Arc::default());
+        Session { output, progress, inflate, interrupts, interface, counts, exit_code: DONE }
     }
 
     /// What the run has come to.
@@ -68,11 +76,12 @@ impl Session {
         CapturesAhead::new(self.inputs(paths), jobs.count(), options, needs)
     }
 
-    /// The captures at these paths, whose progress is shown as they are read. Where one is no regular file, signals end
-    /// their reading, and not the program.
+    /// The captures at these paths, whose progress is shown as they are read, or the packets of the interface. Where one
+    /// is no regular file, signals end their reading, and not the program.
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Inputs {
         let (progress, interrupts) = (self.progress.clone(), self.interrupts.clone());
-        Inputs { paths: paths.to_vec(), progress, interrupts }
+        let (interface, counts) = (self.interface.clone(), Arc::clone(&self.counts));
+        Inputs { paths: paths.to_vec(), interface, counts, progress, interrupts }
     }
 
     /// Takes note of an error, after the rows that came before it.
@@ -93,6 +102,20 @@ impl Session {
         self.complain(message);
         self.exit_code = self.exit_code.max(FAILED);
         Ok(())
+    }
+
+    /// Tells how many packets came from the interface, and how many were lost.
+    pub(crate) fn tell_of_interface(&self) {
+        if let (Some((name, _)), Some(counts)) = (&self.interface, self.counts.get()) {
+            let (captured, dropped) = (counts.captured(), counts.dropped());
+            let elsewhere = match counts.dropped_by_interface() {
+                0 => String::new(),
+                count => format!(", {count} dropped by the interface"),
+            };
+            self.complain(&format!(
+                "{name}: {captured} packets captured, {dropped} dropped{elsewhere}"
+            ));
+        }
     }
 
     /// Takes note of a command line that makes no sense.
@@ -117,11 +140,13 @@ pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
     progress: Progress,
     interrupts: Interrupts,
+    interface: Option<(String, LiveOptions)>,
+    counts: Arc<OnceLock<LiveCounts>>,
 }
 
 impl CaptureList for Inputs {
     fn count(&self) -> usize {
-        self.paths.len()
+        self.paths.len() + usize::from(self.interface.is_some())
     }
 
     fn is_regular(&self, index: usize) -> bool {
@@ -129,6 +154,9 @@ impl CaptureList for Inputs {
     }
 
     fn open(&self, index: usize, options: &CaptureOptions) -> bytewright::Result<CaptureReader> {
+        if let Some((name, live)) = &self.interface {
+            return self.open_interface(name, live, options);
+        }
         let (source, name) = source_of(&self.paths[index])?;
         if !source.is_regular() {
             self.interrupts.end_inputs()?;
@@ -136,6 +164,24 @@ impl CaptureList for Inputs {
         let source = source.with_cancel(self.interrupts.cancel());
         let stream = stream(source, &name, &options.stream, &self.progress)?;
         CaptureReader::new(stream, options)
+    }
+}
+
+impl Inputs {
+    fn open_interface(
+        &self,
+        name: &str,
+        live: &LiveOptions,
+        options: &CaptureOptions,
+    ) -> bytewright::Result<CaptureReader> {
+        self.interrupts.end_inputs()?;
+        let mut options = options.clone();
+        options.stream.cancel = Some(self.interrupts.cancel());
+        let counts = LiveCounts::default();
+        let reader = CaptureReader::live(name, live, &options, &counts)?;
+        // One interface is opened once.
+        let _ = self.counts.set(counts);
+        Ok(reader)
     }
 }
 

@@ -62,6 +62,7 @@ const UNSAFE_FILES: &[&str] = &[
     "files/mapping.rs",
     "stream/read_at.rs",
     "batch/arrow.rs",
+    "scan/device.rs",
     "scan/libpcap.rs",
 ];
 

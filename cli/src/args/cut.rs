@@ -14,7 +14,7 @@ use super::Selection;
 #[derive(Debug, ArgGroup)]
 pub(crate) struct CutArgs {
     /// Captures; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "interface", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// The capture to write: a name that ends in .pcap or .pcapng, with .gz or .zst behind it to compress it. It has its
@@ -36,10 +36,6 @@ pub(crate) struct CutArgs {
     /// Take only packets before this time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) to_time: Option<i64>,
-
-    /// Keep at most so many bytes of each packet.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) snaplen: Option<u32>,
 }
 
 /// Nanoseconds since 1970.

@@ -10,9 +10,10 @@ use super::{Jobs, Selection};
 ///
 /// The page needs no network and no other file, and takes at most 500 KB. Several captures are one report.
 #[derive(Debug, ArgGroup)]
+#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct ReportArgs {
     /// Captures; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "interface", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Where to write the page; `-` is standard output. A file that is there is replaced when the page is whole.

@@ -13,9 +13,10 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection};
 /// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed or not. Several files
 /// are one run: a connection may go on in the next file.
 #[derive(Debug, ArgGroup)]
+#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct RpcArgs {
     /// Captures; `-` is standard input.
-    #[arg(required_unless_present = "from", value_name = "FILE")]
+    #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Print the N first methods, or groups, the largest first.
@@ -38,7 +39,7 @@ pub(crate) struct RpcArgs {
 
     /// Print the sums of a table file that --into made, instead of those of captures.
     #[arg(long, value_name = "TABLE")]
-    #[arg(conflicts_with_all = ["files", "into", "calls", "filter", "flow", "inner", "jobs", "condition"])]
+    #[arg(conflicts_with_all = ["files", "interface", "into", "calls", "filter", "flow", "inner", "jobs", "condition"])]
     pub(crate) from: Option<PathBuf>,
 
     /// Print each call instead of the sums, as it is over.

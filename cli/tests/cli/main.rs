@@ -9,6 +9,8 @@ mod command;
 mod cut;
 mod flows;
 mod info;
+#[cfg(target_os = "linux")]
+mod interface;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod live;

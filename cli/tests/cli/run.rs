@@ -88,7 +88,7 @@ pub(crate) fn outcome(mut command: Command) -> Outcome {
 }
 
 impl Outcome {
-    fn of(output: std::process::Output) -> Self {
+    pub(crate) fn of(output: std::process::Output) -> Self {
         Outcome {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

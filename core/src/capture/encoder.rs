@@ -73,7 +73,7 @@ impl Encoder {
     }
 
     /// Describes an interface, and answers its number. `options` are those of its block where it had one, and say its
-    /// clock then.
+    /// name and clock then.
     ///
     /// # Errors
     /// `Limit` where there are too many.
@@ -96,7 +96,7 @@ impl Encoder {
                 into.extend_from_slice(&interface.snaplen.to_le_bytes());
                 match options {
                     Some(options) => write_options(into, options, INTERFACE_NUMBERS),
-                    None => write_clock(into, interface.clock),
+                    None => write_name_and_clock(into, interface),
                 }
             });
         }
@@ -114,6 +114,18 @@ impl Encoder {
         match self.format {
             Format::Pcap => self.pcap_frame(into, frame),
             Format::Pcapng => self.pcapng_frame(into, frame),
+        }
+    }
+
+    /// Appends, in pcapng, that an interface was looked at at a time, in nanoseconds since the epoch by its clock.
+    pub(crate) fn statistics(&mut self, into: &mut Vec<u8>, interface: u32, ts: i64) {
+        if self.format == Format::Pcapng {
+            write_block(into, block::INTERFACE_STATISTICS, |into| {
+                let units = ts as u64;
+                for word in [interface, (units >> 32) as u32, units as u32] {
+                    into.extend_from_slice(&word.to_le_bytes());
+                }
+            });
         }
     }
 
@@ -277,15 +289,30 @@ fn write_options(into: &mut Vec<u8>, options: BlockOptions<'_>, numbers: &[(u16,
     }
 }
 
-/// Appends the option that tells the clock, where it is not the one that is meant without.
-fn write_clock(into: &mut Vec<u8>, clock: Clock) {
+/// Appends the options that tell the name, if there is one, and the clock, where it is not the one that is meant without.
+fn write_name_and_clock(into: &mut Vec<u8>, interface: &Interface) {
+    const NAME: u16 = 2;
     const TIME_RESOLUTION: u16 = 9;
-    if let ClockUnit::Decimal(digits) = clock.unit
-        && clock != Clock::MICROSECONDS
-    {
-        into.extend_from_slice(&TIME_RESOLUTION.to_le_bytes());
-        into.extend_from_slice(&[1, 0, digits, 0, 0, 0, 0, 0, 0, 0]);
+    let begin = into.len();
+    if let Some(name) = &interface.name {
+        write_option(into, NAME, name.as_bytes());
     }
+    if let ClockUnit::Decimal(digits) = interface.clock.unit
+        && interface.clock != Clock::MICROSECONDS
+    {
+        write_option(into, TIME_RESOLUTION, &[digits]);
+    }
+    if into.len() > begin {
+        into.extend_from_slice(&[0; 4]);
+    }
+}
+
+fn write_option(into: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = value.get(..usize::from(u16::MAX)).unwrap_or(value);
+    into.extend_from_slice(&code.to_le_bytes());
+    into.extend_from_slice(&(value.len() as u16).to_le_bytes());
+    into.extend_from_slice(value);
+    pad(into, value.len() as u32);
 }
 
 /// Appends a block, with its length on both sides.

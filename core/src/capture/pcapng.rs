@@ -20,12 +20,14 @@ const BLOCK_LEN_MAX: u32 = 16 << 20;
 /// Interfaces that one section may describe.
 const INTERFACES_MAX: usize = 65_536;
 
-/// Block types that are read; all others are stepped over.
+/// Block types that are read, and one that is only written; all others are stepped over.
 pub(super) mod block {
     pub(in crate::capture) const INTERFACE: u32 = 1;
     /// Obsolete, still found in old files.
     pub(in crate::capture) const PACKET: u32 = 2;
     pub(in crate::capture) const SIMPLE_PACKET: u32 = 3;
+    /// When an interface was looked at, for who reads packets as they come.
+    pub(in crate::capture) const INTERFACE_STATISTICS: u32 = 5;
     pub(in crate::capture) const ENHANCED_PACKET: u32 = 6;
     /// The same in both byte orders.
     pub(in crate::capture) const SECTION_HEADER: u32 = 0x0a0d_0d0a;

@@ -237,6 +237,11 @@ impl<A: Mix> Records<A> {
         }
     }
 
+    /// Hands over all that have been idle at `ts`.
+    pub(super) fn sweep_all(&mut self, ts: i64, timeouts: Timeouts, finished: &mut Vec<Flow>) {
+        self.sweep(self.records.numbers().count(), ts, timeouts, finished);
+    }
+
     /// Hands over one flow to make room: of the next few, the one whose last packet is the oldest.
     #[cold]
     pub(super) fn evict(&mut self, finished: &mut Vec<Flow>) {

@@ -41,7 +41,7 @@ fn has_flow(packet: &Packet) -> bool {
 
 /// Open flows, one compact record each: at most 72 bytes for IPv4 and 96 for IPv6, all counted.
 ///
-/// Flows end by the times in the capture, never by the clock: by a timeout, because their counter of
+/// Flows end by the times in the capture, never by the clock unless [`Self::end_idle`] says it: by a timeout, because their counter of
 /// packets is full (2^32), or because the table is. They are then kept for [`Self::drain_finished`],
 /// which should be called every few thousand packets: a packet ends five flows at most.
 pub struct FlowTable {
@@ -101,6 +101,15 @@ impl FlowTable {
     fn sweep(&mut self, ts: i64) {
         self.v4.sweep(1, ts, self.rules.timeouts, &mut self.finished);
         self.v6.sweep(1, ts, self.rules.timeouts, &mut self.finished);
+    }
+
+    /// Ends the flows that have been idle for too long at a time, in nanoseconds since the epoch, before which no packet
+    /// comes any more. Looks at all that are open.
+    pub fn end_idle(&mut self, ts: i64) {
+        if self.rules.sweeps {
+            self.v4.sweep_all(ts, self.rules.timeouts, &mut self.finished);
+            self.v6.sweep_all(ts, self.rules.timeouts, &mut self.finished);
+        }
     }
 
     /// Open flows.

@@ -60,6 +60,11 @@ impl Filter {
     }
 }
 
+/// The link type in files of frames that libpcap knows by this number in memory: the inverse of [`data_link`].
+pub(super) fn link_type_of(number: u16) -> LinkType {
+    if number == data_link(LinkType::RAW.0) { LinkType::RAW } else { LinkType(number) }
+}
+
 /// The number by which libpcap knows a link type in memory (`DLT_`), where it differs from the one
 /// in files (`LINKTYPE_`).
 fn data_link(link_type: u16) -> u16 {

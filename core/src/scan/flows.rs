@@ -1,11 +1,16 @@
 //! The flows of whole captures: handed on as they end, or merged into a table file, in one transaction and once.
 
+use std::time::{Duration, Instant};
+
 use super::content::ContentHasher;
 use super::{CaptureReader, ContentId, FrameBatch};
 use crate::flow::{Flow, FlowOptions, FlowTable};
 use crate::packet::Packet;
 use crate::sums::{CaptureCount, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
+
+/// How often flows that have been idle for too long are looked for, of packets that come as they are captured.
+const SWEPT_EVERY: Duration = Duration::from_millis(200);
 
 /// Finished flows that are merged into a table file together.
 const MERGED_LEN: usize = 4096;
@@ -83,10 +88,11 @@ impl FlowBatches {
         give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
     ) -> Result<Result<()>, E> {
         let mut frames = FrameBatch::new();
+        let mut swept = Instant::now();
         loop {
-            match reader.read_frames(&mut frames) {
-                Ok(()) if frames.is_empty() => return Ok(Ok(())),
-                Ok(()) => {}
+            match reader.read_arrived(&mut frames) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
             }
             for (packet, captured) in (0..frames.len()).filter_map(|index| frames.frame(index)) {
@@ -95,6 +101,12 @@ impl FlowBatches {
                 if self.table.finished_len() >= self.batch_len {
                     give(self.table.drain_finished().collect())?;
                 }
+            }
+            if swept.elapsed() >= SWEPT_EVERY
+                && let Some(now) = reader.time_passed()
+            {
+                self.table.end_idle(now);
+                swept = Instant::now();
             }
             if self.table.finished_len() > 0 {
                 give(self.table.drain_finished().collect())?;

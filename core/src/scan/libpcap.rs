@@ -1,5 +1,5 @@
 //! libpcap's filter compiler, loaded at run time where the system has it, so that nothing depends
-//! on it being there. One of the two files that may use `unsafe` to call a C library.
+//! on it being there. One of the files that may use `unsafe` to call a C library.
 //!
 //! Only functions whose signatures have stood since libpcap 1.0 are used:
 //! <https://www.tcpdump.org/manpages/pcap_compile.3pcap.html>.
@@ -11,31 +11,31 @@ use std::sync::OnceLock;
 use crate::{Error, ErrorKind, Result};
 
 /// Names under which systems keep the library.
-const LIBRARY_NAMES: [&str; 4] =
+pub(super) const LIBRARY_NAMES: [&str; 4] =
     ["libpcap.so.1", "libpcap.so.0.8", "libpcap.so", "libpcap.A.dylib"];
 
 /// Filters are told that frames are never cut short of this, like tcpdump's.
 const SNAPLEN: c_int = 262_144;
 
 /// `PCAP_NETMASK_UNKNOWN`.
-const NETMASK_UNKNOWN: c_uint = 0xffff_ffff;
+pub(super) const NETMASK_UNKNOWN: c_uint = 0xffff_ffff;
 
-type Handle = *mut c_void;
+pub(super) type Handle = *mut c_void;
 
 /// `struct bpf_program`.
 #[repr(C)]
-struct BpfProgram {
-    len: c_uint,
-    instructions: *mut c_void,
+pub(super) struct BpfProgram {
+    pub(super) len: c_uint,
+    pub(super) instructions: *mut c_void,
 }
 
 /// `struct pcap_pkthdr`.
 #[repr(C)]
-struct PacketHeader {
-    seconds: c_long,
-    microseconds: c_long,
-    caplen: u32,
-    length: u32,
+pub(super) struct PacketHeader {
+    pub(super) seconds: c_long,
+    pub(super) microseconds: c_long,
+    pub(super) caplen: u32,
+    pub(super) length: u32,
 }
 
 /// The functions that are called, each with its C signature.
@@ -109,15 +109,7 @@ impl Program {
     /// Compiles `expression` for frames of the given link type (as libpcap numbers it, `DLT_`).
     pub(super) fn compile(expression: &str, link_type: u16) -> Result<Program> {
         let library = Library::get()?;
-        let bad = |message: String| {
-            Error::new(
-                ErrorKind::Argument,
-                format!(
-                    "expected a filter expression of libpcap, found \"{expression}\": {message}"
-                ),
-            )
-        };
-        let text = CString::new(expression).map_err(|_| bad("contains a NUL byte".to_owned()))?;
+        let text = c_text(expression)?;
         let mut code = BpfProgram { len: 0, instructions: std::ptr::null_mut() };
         // SAFETY: pcap_open_dead takes any numbers; the handle is checked, used only here and
         // closed once. `code` and `text` outlive the call that is given their addresses; the error
@@ -125,7 +117,7 @@ impl Program {
         unsafe {
             let handle = (library.open_dead)(link_type.into(), SNAPLEN);
             if handle.is_null() {
-                return Err(bad("libpcap is out of memory".to_owned()));
+                return Err(no_filter(expression, "libpcap is out of memory"));
             }
             let status =
                 (library.compile)(handle, &raw mut code, text.as_ptr(), 1, NETMASK_UNKNOWN);
@@ -133,7 +125,7 @@ impl Program {
                 CStr::from_ptr((library.get_error)(handle)).to_string_lossy().into_owned();
             (library.close)(handle);
             if status != 0 {
-                return Err(bad(message));
+                return Err(no_filter(expression, &message));
             }
         }
         Ok(Program { library, code })
@@ -154,6 +146,18 @@ impl Program {
             ) != 0
         }
     }
+}
+
+/// A filter as libpcap takes it.
+pub(super) fn c_text(expression: &str) -> Result<CString> {
+    CString::new(expression).map_err(|_| no_filter(expression, "contains a NUL byte"))
+}
+
+/// A text is no filter, for that reason.
+pub(super) fn no_filter(expression: &str, reason: &str) -> Error {
+    let message =
+        format!("expected a filter expression of libpcap, found \"{expression}\": {reason}");
+    Error::new(ErrorKind::Argument, message)
 }
 
 impl Drop for Program {

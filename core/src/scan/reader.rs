@@ -5,6 +5,7 @@ use std::path::Path;
 use super::FrameBatch;
 use super::blocks;
 use super::count::value_of;
+use super::live::time_passed;
 use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
@@ -43,6 +44,8 @@ pub struct CaptureReader {
     cancel: Cancel,
     /// Threads that may decode, until they are started.
     jobs: usize,
+    /// Whether packets come as they are captured, with the time of this system.
+    is_on_the_clock: bool,
 }
 
 /// Where packets come from.
@@ -92,7 +95,14 @@ impl CaptureReader {
             options: Box::new(options.clone()),
             cancel,
             jobs: options.stream.jobs,
+            is_on_the_clock: false,
         })
+    }
+
+    /// The same reader of packets that come as they are captured, with the time of this system.
+    pub(super) fn on_the_clock(mut self) -> Self {
+        self.is_on_the_clock = true;
+        self
     }
 
     /// Reads a capture whose packets come decoded, as `options` say.
@@ -102,7 +112,8 @@ impl CaptureReader {
         cancel: Cancel,
     ) -> Self {
         let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
-        CaptureReader { source, options: Box::new(options.clone()), cancel, jobs: 1 }
+        let options = Box::new(options.clone());
+        CaptureReader { source, options, cancel, jobs: 1, is_on_the_clock: false }
     }
 
     /// What is known of the capture beside its packets; all of it once it was read to the end.
@@ -228,6 +239,25 @@ impl CaptureReader {
             Source::Stream(records) => records.read_frames(batch),
             Source::Batches(batches) => batches.read_frames(batch),
         }
+    }
+
+    /// Fills `batch` with the packets that have come, after a wait also with none; answers whether the capture may go on.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_frames`].
+    pub(super) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+        match self.source() {
+            Source::Stream(records) => records.read_arrived(batch),
+            Source::Batches(batches) => {
+                batches.read_frames(batch)?;
+                Ok(!batch.is_empty())
+            }
+        }
+    }
+
+    /// The time before which no packet comes any more, of packets that come as they are captured.
+    pub(super) fn time_passed(&self) -> Option<i64> {
+        self.is_on_the_clock.then(time_passed)
     }
 
     /// Fills `batch` with up to `count_max` packets, without their bytes; an empty batch means that the capture has

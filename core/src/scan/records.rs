@@ -101,6 +101,37 @@ impl StreamRecords {
         Ok(true)
     }
 
+    /// Puts the next packets in the place of those in `batch`, after a wait for bytes also none; answers whether the
+    /// capture may go on.
+    pub(super) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+        let spare = batch.clear();
+        let mut has_waited = false;
+        loop {
+            let view_start = self.stream.position();
+            let pass = self.pass(batch);
+            if !batch.is_empty() {
+                // An error, if there was one, comes again on the next call; a step that the decoder has made does not.
+                if let Ok(Pass::Skip(count)) = pass {
+                    self.skip = Some(count);
+                }
+                let consumed = (self.stream.position() - view_start) as usize;
+                let (bytes, unread) = self.stream.swap_buffer(spare);
+                batch.keep(bytes, unread - consumed);
+                return Ok(true);
+            }
+            let pass = pass?;
+            let waits = matches!(pass, Pass::Need(_));
+            if waits && has_waited {
+                batch.keep(spare, 0);
+                return Ok(true);
+            }
+            if !self.go_on(&pass)? {
+                return Ok(false);
+            }
+            has_waited |= waits;
+        }
+    }
+
     /// Puts the packets whose bytes are in view into `sink`.
     pub(super) fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
         if let Some(error) = &self.cut {
@@ -184,24 +215,8 @@ impl RecordSource for StreamRecords {
     }
 
     fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
-        let spare = batch.clear();
-        loop {
-            let view_start = self.stream.position();
-            let pass = self.pass(batch);
-            if !batch.is_empty() {
-                // An error, if there was one, comes again on the next call; a step that the decoder has made does not.
-                if let Ok(Pass::Skip(count)) = pass {
-                    self.skip = Some(count);
-                }
-                let consumed = (self.stream.position() - view_start) as usize;
-                let (bytes, unread) = self.stream.swap_buffer(spare);
-                batch.keep(bytes, unread - consumed);
-                return Ok(());
-            }
-            if !self.go_on(&pass?)? {
-                return Ok(());
-            }
-        }
+        while self.read_arrived(batch)? && batch.is_empty() {}
+        Ok(())
     }
 }
 

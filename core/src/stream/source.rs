@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -179,24 +180,37 @@ impl Cancel {
 
     /// Waits until there is something to read from `file`, the end included; `false` where the input was ended before.
     pub(crate) fn wait_for(&self, file: BorrowedFd<'_>) -> Result<bool> {
-        let bell = self.listen()?;
         loop {
-            if self.is_ended() {
-                return Ok(false);
+            match self.wait_once(file, None)? {
+                Waited::Ready => return Ok(true),
+                Waited::Ended => return Ok(false),
+                Waited::Nothing => {}
             }
-            let mut waited =
-                [PollFd::new(&file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
-            match poll(&mut waited, None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(io_error("wait for input", errno)),
-            }
-            let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
-            if bell && !self.is_ended() {
-                return Err(Self::error());
-            }
-            if file && !bell {
-                return Ok(true);
-            }
+        }
+    }
+
+    /// The same for at most so long; `false` where nothing came.
+    pub(crate) fn wait_for_within(&self, file: BorrowedFd<'_>, time: Duration) -> Result<bool> {
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        Ok(self.wait_once(file, Some(&time))? != Waited::Nothing)
+    }
+
+    fn wait_once(&self, file: BorrowedFd<'_>, time: Option<&Timespec>) -> Result<Waited> {
+        let bell = self.listen()?;
+        if self.is_ended() {
+            return Ok(Waited::Ended);
+        }
+        let mut waited = [PollFd::new(&file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
+        match poll(&mut waited, time) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(io_error("wait for input", errno)),
+        }
+        let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
+        match (file, bell) {
+            (_, true) if self.is_ended() => Ok(Waited::Ended),
+            (_, true) => Err(Self::error()),
+            (true, false) => Ok(Waited::Ready),
+            (false, false) => Ok(Waited::Nothing),
         }
     }
 
@@ -214,6 +228,17 @@ impl Cancel {
         *bell = Some(Bell { reader: Arc::clone(&reader), writer, rung: false });
         Ok(reader)
     }
+}
+
+/// What a wait for input came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// There is something to read.
+    Ready,
+    /// The input was ended.
+    Ended,
+    /// Neither, when the time was over or a signal came.
+    Nothing,
 }
 
 /// Bytes that are taken of a pipe at most once its input is ended: what the largest pipe holds, because who writes may

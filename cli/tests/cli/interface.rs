@@ -1,0 +1,268 @@
+//! Goal: packets of an interface are read as they come, all of them, and are told as those of a capture are.
+//!
+//! Method: real traffic on the loopback interface of a network namespace of its own, where nobody else sends, beside
+//! tcpdump. What a test waits for, it waits for without end; only a hang would show that it does not come.
+
+use std::fs::read_to_string;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::run::{Folder, Outcome, outcome};
+
+/// A network namespace with its loopback interface, as long as the process that holds it.
+struct Network {
+    holder: Child,
+    /// Whether it needed one of users, too: then we are nobody's root elsewhere.
+    is_of_user: bool,
+}
+
+impl Network {
+    /// Nothing, once the gap is told, where the system has none for us, or no libpcap.
+    fn new() -> Option<Self> {
+        let hold = "ip link set lo up && echo up && exec sleep 600";
+        let is_root = Command::new("unshare").args(["-n", "true"]).stderr(Stdio::null()).status();
+        let is_of_user = !is_root.is_ok_and(|status| status.success());
+        let mut command = Command::new("unshare");
+        command.args(is_of_user.then_some("-r")).args(["-n", "sh", "-c", hold]);
+        command.stdout(Stdio::piped());
+        let mut holder = command.spawn().ok()?;
+        let mut line = String::new();
+        let read = BufReader::new(holder.stdout.take()?).read_line(&mut line);
+        let network = Network { holder, is_of_user };
+        let version = Folder::new().run(&["--version"]).stdout;
+        let gap = match read {
+            Ok(_) if line != "up\n" => "no network namespace can be made here (unshare -r -n, ip)",
+            Ok(_) if !version.contains("libpcap") => "libpcap is not here",
+            Ok(_) => return Some(network),
+            Err(_) => "unshare cannot be read",
+        };
+        eprintln!("gap: {gap}, so no packets of an interface were read");
+        None
+    }
+
+    /// A program that runs there, as the process that is started.
+    fn command(&self, program: &Command) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &self.holder.id().to_string(), "-n", "--preserve-credentials"]);
+        command.args(self.is_of_user.then_some("-U"));
+        command.arg(program.get_program()).args(program.get_args());
+        command.current_dir(program.get_current_dir().unwrap());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts the program, and waits until `count` programs capture.
+    fn start(&self, program: &Command, count: usize) -> Child {
+        let mut child = self.command(program).spawn().unwrap();
+        // Sockets of all protocols: what libpcap sets last.
+        let sockets = format!("/proc/{}/net/packet", self.holder.id());
+        let is_bound = |line: &&str| line.split_whitespace().nth(3) == Some("0003");
+        while read_to_string(&sockets).unwrap().lines().filter(is_bound).count() < count {
+            if child.try_wait().unwrap().is_some() {
+                let ended = Outcome::of(child.wait_with_output().unwrap());
+                panic!("{program:?} ended: {}", ended.stderr);
+            }
+            sleep(Duration::from_millis(5));
+        }
+        child
+    }
+
+    /// Sends so many datagrams to a port of the loopback interface, each answered by ICMP.
+    fn send(&self, count: usize, port: u16) {
+        let script = format!(
+            "for i in $(seq {count}); do echo $i > /dev/udp/127.0.0.1/{port}; done 2>/dev/null"
+        );
+        let mut bash = Command::new("bash");
+        bash.args(["-c", &script]).current_dir(".");
+        assert!(self.command(&bash).status().unwrap().success());
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        drop((self.holder.kill(), self.holder.wait()));
+    }
+}
+
+/// Ends a program as Ctrl-C does, and answers what it said.
+fn interrupt(child: Child) -> Outcome {
+    let status = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+    Outcome::of(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn what_is_cut_of_an_interface_is_what_tcpdump_writes_with_its_name() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let mut tcpdump = Command::new("tcpdump");
+    let nano = "--time-stamp-precision=nano";
+    // At a signal it would leave what the system still holds.
+    tcpdump
+        .args(["-i", "lo", nano, "-Z", "root", "-w", "peer.pcap", "-c", "1000"])
+        .current_dir(folder.path(""));
+    if network.is_of_user || Command::new("tcpdump").arg("--version").output().is_err() {
+        let gap = "tcpdump is not here, or we are not root, which it asks for";
+        return eprintln!("gap: {gap}, so captures of an interface were not compared");
+    }
+    let peer = network.start(&tcpdump, 1);
+    let ours = folder.command(&["cut", "--interface", "lo", "-o", "ours.pcapng.zst"]);
+    let ours = network.start(&ours, 2);
+    network.send(500, 9);
+    let ours = interrupt(ours);
+    assert_eq!((ours.code, &*ours.stdout), (0, ""), "{}", ours.stderr);
+    assert_eq!(ours.stderr, "bytewright: lo: 1000 packets captured, 0 dropped\n");
+    let peer = Outcome::of(peer.wait_with_output().unwrap());
+    assert!(peer.stderr.contains("1000 packets captured"), "{}", peer.stderr);
+    let rows = |file| folder.run(&["packets", file, "--json"]).stdout_of_success();
+    assert_eq!(rows("ours.pcapng.zst"), rows("peer.pcap"));
+    let info = folder.run(&["info", "ours.pcapng.zst"]).stdout_of_success();
+    assert!(info.contains("times in ns, named lo"), "{info}");
+}
+
+#[test]
+fn packets_of_an_interface_are_printed_as_they_come_and_counted_at_the_end() {
+    let Some(network) = Network::new() else { return };
+    let args = ["packets", "--interface", "lo", "--filter", "udp", "--fields", "dst_port,caplen"];
+    let args = [&args[..], &["--snaplen", "44", "--buffer", "1000000", "--csv"]].concat();
+    let mut child = network.start(&Folder::new().command(&args), 1);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    for port in [7, 8] {
+        network.send(1, port);
+        // The header comes with the first row.
+        let line = if port == 7 { lines.nth(1) } else { lines.next() };
+        assert_eq!(line, Some(format!("{port},44")));
+    }
+    let ended = interrupt(child);
+    assert_eq!(lines.next(), None);
+    assert_eq!(ended.stderr, "bytewright: lo: 2 packets captured, 0 dropped\n");
+    assert_eq!(ended.code, 0);
+}
+
+#[test]
+fn flows_of_an_interface_end_while_nothing_comes() {
+    let Some(network) = Network::new() else { return };
+    let args = ["flows", "--interface", "lo", "--filter", "udp", "--idle-timeout", "0.5", "--json"];
+    let mut child = network.start(&Folder::new().command(&args), 1);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    for port in [7, 8] {
+        network.send(1, port);
+        let line = lines.next().unwrap();
+        assert!(line.contains(&format!("\"dst_port\":{port},")), "{line}");
+    }
+    assert_eq!(interrupt(child).code, 0);
+}
+
+#[test]
+fn every_command_of_captures_answers_for_an_interface_when_a_signal_ends_it() {
+    let Some(network) = Network::new() else { return };
+    for (args, expected) in [
+        (&["packets", "--group-by", "dst_port", "--csv", "--filter", "udp"][..], "\n9,20,"),
+        (
+            &["flows", "--group-by", "dst_port", "--sum", "packets", "--csv", "--filter", "udp"],
+            "9,20,20,1\n",
+        ),
+        (&["flows", "--top", "1", "--csv"], ",1,"),
+        (&["rpc", "--csv"], "method,"),
+        (&["rpc", "--calls", "--csv"], "method,"),
+        (&["report", "-o", "-"], "<html"),
+        (&["flows", "--into", "flows.bwt", "--json"], "\"packets\":40,"),
+    ] {
+        let folder = Folder::new();
+        let args = [args, &["--interface", "lo"]].concat();
+        let child = network.start(&folder.command(&args), 1);
+        network.send(20, 9);
+        let ended = interrupt(child);
+        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
+        assert!(ended.stdout.contains(expected), "{args:?}: {}", ended.stdout);
+        assert!(ended.stderr.ends_with(" packets captured, 0 dropped\n"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn memory_is_bounded_while_traffic_goes_on() {
+    let Some(network) = Network::new() else { return };
+    let args = ["flows", "--interface", "lo", "--idle-timeout", "0.2", "--csv"];
+    let mut child = network.start(&Folder::new().command(&args), 1);
+    let mut stdout = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
+    let status = format!("/proc/{}/status", child.id());
+    let kilobytes = || {
+        let status = read_to_string(&status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    };
+    network.send(5000, 9);
+    let early = kilobytes();
+    (0..5).for_each(|_| network.send(5000, 9));
+    let late = kilobytes();
+    assert!(late < early + 4096, "{early} kB, then {late} kB");
+    assert_eq!(interrupt(child).code, 0);
+    assert!(reader.join().unwrap().is_ok());
+}
+
+#[test]
+fn what_cannot_be_captured_from_is_told() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let ended = outcome(network.command(&folder.command(&["packets", "--interface", "eth77"])));
+    assert_eq!(ended.code, 2);
+    let expected = "expected the name of an interface, found \"eth77\"; there are ";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert!(ended.stderr.contains("lo"), "{}", ended.stderr);
+    let args = ["flows", "--interface", "lo", "--filter", "udp port"];
+    let ended = outcome(network.command(&folder.command(&args)));
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("expected a filter expression"), "{}", ended.stderr);
+    // In a namespace of users, root has no right to the network outside of it.
+    let mut stranger = Command::new("unshare");
+    stranger.arg("-r").arg(env!("CARGO_BIN_EXE_bytewright")).args(["cut", "--interface", "lo"]);
+    let ended = outcome({
+        stranger.args(["-o", "out.pcap"]).current_dir(folder.path(""));
+        stranger
+    });
+    assert_eq!(ended.code, 1);
+    let expected =
+        "expected the right to capture from the interface \"lo\", found none; run as root";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn an_interface_and_captures_exclude_each_other() {
+    let folder = Folder::new();
+    for args in [
+        &["packets", "a.pcap", "--interface", "lo"][..],
+        &["packets", "a.pcap", "--snaplen", "60"],
+        &["flows", "a.pcap", "--buffer", "60000"],
+        &["rpc", "a.pcap", "--promiscuous"],
+        &["flows", "--from", "a.bwt", "--interface", "lo"],
+        &["report", "a.pcap", "--snaplen", "60", "-o", "a.html"],
+        &["cut", "--interface", "lo", "--snaplen", "0", "-o", "a.pcap"],
+        &["flows", "--snaplen", "60"],
+        &["info", "--interface", "lo"],
+    ] {
+        assert_eq!(folder.run(args).code, 2, "{args:?}");
+    }
+}
+
+#[test]
+fn the_live_job_of_the_guide_is_one_command() {
+    let Some(network) = Network::new() else { return };
+    let guide = include_str!("../../../docs/guides/captures.md");
+    let jobs: Vec<_> = guide.lines().filter(|line| line.contains("--interface eth0")).collect();
+    assert!(!jobs.is_empty());
+    for job in jobs {
+        let folder = Folder::new();
+        let script = job.trim_start_matches("$ bytewright").replace("eth0", "lo");
+        let script = format!("exec {}{script}", env!("CARGO_BIN_EXE_bytewright"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(folder.path(""));
+        let child = network.start(&shell, 1);
+        let ended = interrupt(child);
+        assert_eq!(ended.code, 0, "{job}: {}", ended.stderr);
+        assert_eq!(ended.stderr, "bytewright: lo: 0 packets captured, 0 dropped\n");
+    }
+}
