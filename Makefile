@@ -1,6 +1,7 @@
 # Every target installs what it lacks (setup.sh) and can be run again at no cost.
 #
 #   make demo         the main job, on the captures in samples/
+#   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
@@ -35,10 +36,20 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo quick packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
+
+# Only the debug build of the workspace. The Ruby tests here read files and need no extension.
+quick: setup
+	cargo fmt --check
+	cargo clippy --quiet --locked --workspace -- -D warnings
+	cargo test --quiet --locked -p bytewright --lib --test layers --test names_page
+	for test in paths errors figures; do LC_ALL=C ruby -W -Iruby/test ruby/test/$${test}_test.rb || exit 1; done
+	python/environment.sh python3 target/python/lint python/tests/lint.txt
+	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests examples conformance
+	@echo "make quick: all of it passed; make test has the rest"
 
 # Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends. Cargo is
 # told of no jobserver, because it may not use that of make.

@@ -632,11 +632,12 @@ class Call:
 
 _C = TypeVar("_C")
 _Buffer = bytes | bytearray | memoryview
-_Messages = _Buffer | str | PathLike[str] | _Readable
-_Thrift = Literal["binary", "compact"]
 
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...
+
+_Messages = _Buffer | str | PathLike[str] | _Readable
+_Thrift = Literal["binary", "compact"]
 
 @final
 class ThriftCodec:

@@ -6,7 +6,6 @@ Method: a store that Ruby 3.1 wrote, byte by byte; small ones by hand; damage at
 import base64
 import fcntl
 import math
-import os
 import pickle
 import random
 import signal

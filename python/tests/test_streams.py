@@ -8,7 +8,6 @@ import gzip
 import io
 import mmap
 import os
-import pathlib
 import random
 import signal
 import socket
