@@ -11,6 +11,7 @@
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, the wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make test-packages  those of the command, installed on a new root without compilers; takes root
+#   make site         the documents as pages that can be searched without a network, in target/site
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -26,7 +27,7 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-bench
+TESTS := test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-site test-bench
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -36,7 +37,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo quick packages test-packages test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo quick packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -48,7 +49,7 @@ quick: setup
 	cargo test --quiet --locked -p bytewright --lib --test layers --test names_page
 	for test in paths errors figures; do LC_ALL=C ruby -W -Iruby/test ruby/test/$${test}_test.rb || exit 1; done
 	python/environment.sh python3 target/python/lint python/tests/lint.txt
-	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests examples conformance
+	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs examples conformance
 	@echo "make quick: all of it passed; make test has the rest"
 
 # Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends. Cargo is
@@ -72,6 +73,13 @@ test-columns: setup
 test-report: setup
 	cargo build --quiet --locked --workspace --bin bytewright
 	cli/tests/report/run.sh
+
+site: setup
+	python/environment.sh python3 target/site-tools docs/site/tools.txt
+	target/site-tools/bin/python docs/site/build.py target/site
+
+test-site: site
+	docs/site/test.sh target/site
 
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup
