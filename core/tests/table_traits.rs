@@ -90,6 +90,29 @@ fn many_entries_are_put_together() {
 }
 
 #[test]
+fn many_entries_are_what_putting_one_by_one_leaves() {
+    seeds(20, |random| {
+        // Some keys come again, at once and later.
+        let entries: Vec<_> = (0..random.below(200))
+            .map(|_| (random.below(60).to_string(), random.below(1000).to_string()))
+            .collect();
+        let mut given = PackedEntries::default();
+        entries.iter().for_each(|(key, value)| given.push(key.as_bytes(), value.as_bytes()));
+        let skipped = random.below(20);
+        let expected: BTreeMap<_, _> = entries.into_iter().skip(skipped).collect();
+        for mut table in Folder::new("put-many").tables() {
+            let mut scan = given.scan();
+            for _ in 0..skipped {
+                scan.advance().unwrap();
+            }
+            table.put_all(&mut scan).unwrap();
+            let found: BTreeMap<_, _> = contents(table.as_ref()).into_iter().collect();
+            assert_eq!(found, expected);
+        }
+    });
+}
+
+#[test]
 fn where_one_entry_cannot_be_put_none_is() {
     /// One entry, and then one that is too long.
     struct TooLong(u32, Vec<u8>);

@@ -109,16 +109,18 @@ pub trait Table: Send {
     /// Puts all entries that are still ahead of `entries`, or none of them.
     fn put_all(&mut self, entries: &mut dyn Scan) -> Result<()> {
         self.begin()?;
-        let mut put_rest = || -> Result<()> {
-            while let Some((key, value)) = entries.advance()? {
-                self.put(key, value)?;
-            }
-            Ok(())
-        };
-        match put_rest() {
+        match self.put_each(entries) {
             Ok(()) => self.commit(),
             Err(error) => self.abort().and(Err(error)),
         }
+    }
+
+    /// Puts the entries that are still ahead of `entries` one after another; those before an error stay.
+    fn put_each(&mut self, entries: &mut dyn Scan) -> Result<()> {
+        while let Some((key, value)) = entries.advance()? {
+            self.put(key, value)?;
+        }
+        Ok(())
     }
 
     /// Takes all entries out.
@@ -237,4 +239,10 @@ pub trait Scan: Send {
     /// The next entry's key and value, which are there until the next call. After an error, and after
     /// the end, it is over.
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>>;
+
+    /// The key of an entry that is still to come, so that its place can be made ready: each once and in their order. None
+    /// behind the last, and from those that cannot tell.
+    fn look_ahead(&mut self) -> Option<&[u8]> {
+        None
+    }
 }

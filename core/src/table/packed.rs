@@ -25,23 +25,49 @@ impl PackedEntries {
 
     /// The entries from the first on, as often as asked.
     pub fn scan(&self) -> PackedScan<'_> {
-        PackedScan { lengths: self.lengths.iter(), bytes: &self.bytes }
+        let left = Left { lengths: self.lengths.iter(), bytes: &self.bytes };
+        PackedScan { ahead: left.clone(), left }
     }
 }
 
 /// The entries of [`PackedEntries`].
 #[derive(Debug)]
 pub struct PackedScan<'a> {
+    left: Left<'a>,
+    /// Those of which nobody was told the key.
+    ahead: Left<'a>,
+}
+
+/// Entries up to the last.
+#[derive(Debug, Clone)]
+struct Left<'a> {
     lengths: std::slice::Iter<'a, (usize, usize)>,
     bytes: &'a [u8],
 }
 
-impl Scan for PackedScan<'_> {
-    fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        let Some((key_len, value_len)) = self.lengths.next() else { return Ok(None) };
+impl<'a> Iterator for Left<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key_len, value_len) = self.lengths.next()?;
         let (key, rest) = self.bytes.split_at(*key_len);
         let (value, rest) = rest.split_at(*value_len);
         self.bytes = rest;
-        Ok(Some((key, value)))
+        Some((key, value))
+    }
+}
+
+impl Scan for PackedScan<'_> {
+    fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        let next = self.left.next();
+        if self.ahead.lengths.len() > self.left.lengths.len() {
+            self.ahead = self.left.clone();
+        }
+        Ok(next)
+    }
+
+    fn look_ahead(&mut self) -> Option<&[u8]> {
+        self.ahead.next().map(|(key, _)| key)
     }
 }

@@ -82,6 +82,29 @@ impl HashTable {
         self.content.heap.pin_value(address)
     }
 
+    /// Prefetches what is looked at to find the keys with these hashes, whose buckets were prefetched.
+    #[inline]
+    fn prefetch_entries(&self, hashes: &[u64]) {
+        let Content { heap, index } = &self.content;
+        hashes.iter().for_each(|hash| index.prefetch_groups(*hash));
+        for hash in hashes {
+            if let Some(address) = index.find(*hash, |_| true) {
+                heap.prefetch(address);
+            }
+        }
+    }
+
+    /// Sets the value of a key with that hash.
+    #[inline]
+    fn put_hashed(&mut self, hash: u64, key: &[u8], value: &[u8]) -> Result<()> {
+        check_entry(key, value)?;
+        debug_assert_eq!(hash, self.hash(key));
+        let old = self.content.find(hash, key);
+        let new = self.content.heap.append(key, value)?;
+        self.set(hash, old, Some(new));
+        self.clean(key.len() + value.len())
+    }
+
     /// Makes `new` the address of the entry of a key with that hash, and gives what it was.
     fn set(&mut self, hash: u64, old: Option<Address>, new: Option<Address>) {
         self.content.set(self.seed, hash, old, new);
@@ -205,12 +228,7 @@ impl Table for HashTable {
                 self.content.index.prefetch_bucket(*hash);
             }
             let hashes = &hashes[..keys.len()];
-            hashes.iter().for_each(|hash| self.content.index.prefetch_groups(*hash));
-            for hash in hashes {
-                if let Some(address) = self.content.index.find(*hash, |_| true) {
-                    self.content.heap.prefetch(address);
-                }
-            }
+            self.prefetch_entries(hashes);
             for (place, (hash, key)) in hashes.iter().zip(keys).enumerate() {
                 let address = self.content.find(*hash, key);
                 let value = address.map(|address| self.content.heap.record(address).1);
@@ -221,12 +239,29 @@ impl Table for HashTable {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        check_entry(key, value)?;
-        let hash = self.hash(key);
-        let old = self.content.find(hash, key);
-        let new = self.content.heap.append(key, value)?;
-        self.set(hash, old, Some(new));
-        self.clean(key.len() + value.len())
+        self.put_hashed(self.hash(key), key, value)
+    }
+
+    /// As in [`Table::get_many`], a block of keys waits for memory together.
+    fn put_each(&mut self, entries: &mut dyn Scan) -> Result<()> {
+        let mut hashes = [0; BLOCK_LEN];
+        loop {
+            let mut known = 0;
+            while let Some(hash) = hashes.get_mut(known)
+                && let Some(key) = entries.look_ahead()
+            {
+                *hash = self.hash(key);
+                self.content.index.prefetch_bucket(*hash);
+                known += 1;
+            }
+            let known = hashes.get(..known).unwrap_or_default();
+            self.prefetch_entries(known);
+            for place in 0..BLOCK_LEN {
+                let Some((key, value)) = entries.advance()? else { return Ok(()) };
+                let hash = known.get(place).map_or_else(|| self.hash(key), |hash| *hash);
+                self.put_hashed(hash, key, value)?;
+            }
+        }
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
