@@ -46,8 +46,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "session",
         &[
-            "report", "scan", "sums", "rpc", "flow", "packet", "table", "export", "query",
-            "stream", "files", "batch", "wire", "panics", "error",
+            "report", "scan", "sums", "rpc", "thrift", "flow", "packet", "table", "export",
+            "query", "stream", "files", "batch", "wire", "panics", "error",
         ],
     ),
 ];

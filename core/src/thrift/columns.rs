@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::decode::Encoding;
-use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::frames::Frames;
+use super::error::{ProtocolError, ProtocolResult};
+use super::frames::{Ahead, Frames};
 use super::input::{FieldHeader, Protocol};
 use super::limits::{Depth, Limits};
 use super::plan::Operation;
@@ -26,7 +26,8 @@ pub struct MessageLayout {
 }
 
 impl MessageLayout {
-    fn messages(self, bytes: &[u8], start: u64) -> Frames<'_> {
+    /// The messages of `bytes`, which begin at `start` of the input.
+    pub fn messages(self, bytes: &[u8], start: u64) -> Frames<'_> {
         match self.is_framed {
             true => Frames::new(bytes, start),
             false => Frames::unframed(bytes, start, self.encoding, self.limits),
@@ -106,16 +107,22 @@ impl Columns {
         row_max: usize,
     ) -> ProtocolResult<usize> {
         let mut ahead = layout.messages(bytes, start);
-        let end = loop {
-            match ahead.next_frame() {
-                Ok(Some(_)) => {}
-                Ok(None) => break Ok(()),
-                Err(error) if error.kind() == ProtocolErrorKind::Truncated && !at_end => {
-                    break Ok(());
+        let mut room = row_max.saturating_sub(self.batch.len());
+        let mut end = Ok(());
+        while room > 0 {
+            match ahead.ahead() {
+                Ok(Ahead::Message(_)) => room -= 1,
+                Ok(Ahead::Needs(_, Some(error))) if at_end => {
+                    end = Err(error);
+                    break;
                 }
-                Err(error) => break Err(error),
+                Ok(Ahead::Needs(..)) => break,
+                Err(error) => {
+                    end = Err(error);
+                    break;
+                }
             }
-        };
+        }
         let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
         let mut messages = layout.messages(whole, start);
         self.extend(layout.encoding, &mut messages, row_max, layout.limits)?;

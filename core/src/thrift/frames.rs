@@ -6,8 +6,8 @@ use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::extent::{Extent, Progress};
 use super::limits::Limits;
-use crate::Error;
 use crate::wire::{Endian, Reader};
+use crate::{Error, ErrorKind};
 
 /// Bytes of a frame, unless told otherwise: as in Thrift's libraries.
 pub const FRAME_USUAL: u32 = 16_384_000;
@@ -34,6 +34,15 @@ pub struct Frame<'a> {
     pub offset: u64,
     /// Its bytes.
     pub bytes: &'a [u8],
+}
+
+/// What comes next in bytes behind which there may be more.
+#[derive(Debug)]
+pub enum Ahead<'a> {
+    /// A message that is whole.
+    Message(Frame<'a>),
+    /// None that is whole: so many bytes are missing at least, and what is wrong with the message if they do not come.
+    Needs(usize, Option<ProtocolError>),
 }
 
 impl<'a> Frames<'a> {
@@ -71,6 +80,26 @@ impl<'a> Frames<'a> {
             _ if self.rest.remaining() == 0 => Ok(None),
             None => self.next_in_frame().map(Some),
             Some((encoding, limits)) => self.next_struct(encoding, limits).map(Some),
+        }
+    }
+
+    /// The next message, or how many bytes it needs that may still come.
+    ///
+    /// # Errors
+    /// Those of [`Frames::next_frame`] that no more bytes would undo.
+    pub fn ahead(&mut self) -> ProtocolResult<Ahead<'a>> {
+        match self.next_frame() {
+            Ok(Some(frame)) => Ok(Ahead::Message(frame)),
+            Ok(None) => Ok(Ahead::Needs(1, None)),
+            Err(error) => match error.error().kind() {
+                ErrorKind::Truncated { needed, available }
+                    if error.kind() == ProtocolErrorKind::Truncated =>
+                {
+                    let missing = needed.saturating_sub(available).max(1) as usize;
+                    Ok(Ahead::Needs(missing, Some(error)))
+                }
+                _ => Err(error),
+            },
         }
     }
 

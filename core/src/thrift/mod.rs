@@ -39,7 +39,7 @@ pub use columns::{Columns, MessageLayout};
 pub use decode::Encoding;
 pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 pub use extent::{Extent, Progress};
-pub use frames::{FRAME_USUAL, Frame, Frames};
+pub use frames::{Ahead, FRAME_USUAL, Frame, Frames};
 pub use limits::{DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
 pub use message::{MessageHeader, MessageKind, Strictness};
 pub use plan::Plan;

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use bytewright::batch::Origin;
-use bytewright::scan::MessageColumns;
+use bytewright::session::{Blocking, MessageRows, MessageSource};
 use bytewright::stream::{ByteStream, StreamOptions};
 use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Projection};
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -204,9 +204,10 @@ pub unsafe extern "C" fn bw_thrift_rows(
             let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
             let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
             let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            let mut messages = MessageColumns::new(stream, columns, fields.layout(is_framed), rows);
+            let source = MessageSource::of_stream(stream);
+            let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
             let schema = messages.schema().clone();
-            let next = Box::new(move || messages.next_batch());
+            let next = Box::new(move || messages.next(&Blocking));
             *out = bw_rows::handle_of(schema, origin, next);
             Ok(bw_status::Ok)
         })

@@ -3,19 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use bytewright::Error;
+use bytewright::batch::ExportOptions;
 use bytewright::batch::arrow::{ArrowArrayStream, ArrowSchema};
-use bytewright::batch::{self, ExportOptions, Schema};
-use bytewright::session::Host;
-use bytewright::thrift::{Columns, Limits, Projection, ProtocolError};
+use bytewright::session::MessageRows;
+use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::codec::codec_of;
-use super::encoding_named;
-use super::source::{Input, Origin, Row, missing};
+use super::source::{Origin, layout_of};
 use crate::capture::{Batch, StreamHost, entered};
-use crate::error::{argument, guarded, raised};
+use crate::error::{argument, guarded_python, raised};
 use crate::host::PythonHost;
 
 /// Fields of messages as columns, read anew by each iteration and each stream of Arrow's.
@@ -23,19 +21,15 @@ use crate::host::PythonHost;
 pub(crate) struct ThriftColumns {
     projection: Arc<Projection>,
     origin: Origin,
-    row: Row,
+    layout: MessageLayout,
     rows_max: usize,
 }
 
-/// The source while it is read.
+/// The rows while they are read.
 struct Reading {
-    columns: Columns,
-    input: Input,
-    row: Row,
-    rows_max: usize,
-    /// What is raised when the rows before it are given.
-    failure: Option<Error>,
-    is_over: bool,
+    rows: MessageRows,
+    /// What the bytes come from, if it is an object.
+    object: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -53,11 +47,11 @@ impl ThriftColumns {
         if rows == 0 {
             return Err(argument(py, "expected rows above 0, found 0"));
         }
-        let row = Row { encoding: encoding_named(py, protocol)?, is_framed: framed };
+        let layout = layout_of(py, protocol, framed)?;
         let (codec, _) = codec_of(cls)?;
         let projection = Arc::new(codec.projection(py, cls, &paths)?);
         raised(py, Columns::new(Arc::clone(&projection)))?;
-        Ok(ThriftColumns { projection, origin: Origin::of(source)?, row, rows_max: rows })
+        Ok(ThriftColumns { projection, origin: Origin::of(source)?, layout, rows_max: rows })
     }
 
     /// The names of the columns: the paths.
@@ -79,11 +73,10 @@ impl ThriftColumns {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let mut reading = self.read(py)?;
-        let schema = reading.schema();
+        let Reading { mut rows, object } = self.read(py)?;
+        let schema = rows.schema().clone();
         let owner = thread::current().id();
-        let object = reading.input.object.as_ref().map(|object| object.clone_ref(py));
-        let next = move || reading.next(&StreamHost::new(object.as_ref(), owner));
+        let next = move || rows.next(&StreamHost::new(object.as_ref(), owner));
         let stream = ArrowArrayStream::new(&schema, ExportOptions::default(), Vec::new(), next);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
@@ -105,90 +98,10 @@ impl ThriftColumns {
 impl ThriftColumns {
     fn read(&self, py: Python<'_>) -> PyResult<Reading> {
         let columns = raised(py, Columns::new(Arc::clone(&self.projection)))?;
-        let (input, row, rows_max) = (self.origin.open(py)?, self.row, self.rows_max);
-        Ok(Reading { columns, input, row, rows_max, failure: None, is_over: false })
+        let input = self.origin.open(py)?;
+        let rows = MessageRows::new(input.messages, self.layout, columns, self.rows_max);
+        Ok(Reading { rows, object: input.object })
     }
-}
-
-impl Reading {
-    fn schema(&self) -> Schema {
-        self.columns.batch().schema().clone()
-    }
-
-    /// The next rows; what is wrong is told when those before it are given.
-    fn next<H: Host>(&mut self, host: &H) -> Result<Option<batch::Batch>, H::Error> {
-        host.check_interrupts()?;
-        while !self.is_over && self.columns.batch().len() < self.rows_max {
-            self.advance(host)?;
-        }
-        if self.columns.batch().is_empty() {
-            return match self.failure.take() {
-                Some(error) => Err(host.error(error)),
-                None => Ok(None),
-            };
-        }
-        Ok(Some(self.columns.take()))
-    }
-
-    /// Appends the messages that are whole, and brings more bytes where there is none.
-    fn advance<H: Host>(&mut self, host: &H) -> Result<(), H::Error> {
-        let (row, rows_max) = (self.row, self.rows_max);
-        let (bytes, start) = self.input.buffered();
-        let (whole, end) = whole_messages(row, bytes, start, rows_max - self.columns.batch().len());
-        let columns = &mut self.columns;
-        let appended = guarded(|| {
-            let mut frames = row.frames(bytes.get(..whole).unwrap_or_default(), start);
-            Ok(columns.extend(row.encoding, &mut frames, rows_max, Limits::default())?)
-        });
-        let available = bytes.len();
-        let needed = match (appended, end) {
-            (Err(error), _) => {
-                self.fail(&error);
-                return Ok(());
-            }
-            (Ok(_), None) => available - whole + 1,
-            (Ok(_), Some(error)) => match missing(&error) {
-                Some(more) => available - whole + more,
-                None => {
-                    self.fail(error.error());
-                    return Ok(());
-                }
-            },
-        };
-        self.input.consume(whole);
-        if whole > 0 || self.input.fill(host, needed)? {
-            return Ok(());
-        }
-        self.is_over = true;
-        let (bytes, start) = self.input.buffered();
-        if let Err(error) = row.frames(bytes, start).next_frame() {
-            self.fail(error.error());
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, error: &Error) {
-        self.failure = Some(self.input.placed(error));
-        self.is_over = true;
-    }
-}
-
-/// How many bytes the messages have that are whole, of so many at most, and what is wrong with the next one.
-fn whole_messages(
-    row: Row,
-    bytes: &[u8],
-    start: u64,
-    count_max: usize,
-) -> (usize, Option<ProtocolError>) {
-    let mut frames = row.frames(bytes, start);
-    for _ in 0..count_max {
-        match frames.next_frame() {
-            Ok(Some(_)) => {}
-            Ok(None) => break,
-            Err(error) => return (frames.consumed(), Some(error)),
-        }
-    }
-    (frames.consumed(), None)
 }
 
 /// An iterator over batches of columns.
@@ -205,7 +118,8 @@ impl ThriftBatches {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let mut reading = entered(py, &self.reading)?;
-        let object = reading.input.object.as_ref().map(|object| object.clone_ref(py));
-        Ok(reading.next(&PythonHost { object: object.as_ref() })?.map(Batch::new))
+        let Reading { rows, object } = &mut *reading;
+        let host = PythonHost { object: object.as_ref() };
+        Ok(guarded_python(py, || rows.next(&host))?.map(Batch::new))
     }
 }

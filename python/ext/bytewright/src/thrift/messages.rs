@@ -2,13 +2,15 @@
 
 use std::sync::Mutex;
 
+use bytewright::session::Messages;
+use bytewright::thrift::Encoding;
 use pyo3::prelude::*;
 
 use super::codec::codec_of;
-use super::source::{Input, Origin, Row, missing};
-use super::{encoding_named, object};
+use super::object;
+use super::source::{Origin, layout_of};
 use crate::capture::entered;
-use crate::error::to_python;
+use crate::error::guarded_python;
 use crate::host::PythonHost;
 
 /// Messages between two looks for interrupts: what is called in a loop of C's runs no Python code that would look.
@@ -22,8 +24,10 @@ pub(crate) struct ThriftMessages {
 
 struct State {
     class: Py<PyAny>,
-    input: Input,
-    row: Row,
+    messages: Messages,
+    encoding: Encoding,
+    /// What the bytes come from, if it is an object.
+    object: Option<Py<PyAny>>,
     is_over: bool,
     until_interrupts: u32,
 }
@@ -42,11 +46,17 @@ pub(crate) fn thrift_decode_many(
     protocol: &str,
     framed: bool,
 ) -> PyResult<ThriftMessages> {
-    let row = Row { encoding: encoding_named(cls.py(), protocol)?, is_framed: framed };
+    let layout = layout_of(cls.py(), protocol, framed)?;
     codec_of(cls)?;
     let input = Origin::of(source)?.open(cls.py())?;
-    let class = cls.clone().unbind();
-    let state = State { class, input, row, is_over: false, until_interrupts: UNTIL_INTERRUPTS };
+    let state = State {
+        class: cls.clone().unbind(),
+        messages: Messages::new(input.messages, layout),
+        encoding: layout.encoding,
+        object: input.object,
+        is_over: false,
+        until_interrupts: UNTIL_INTERRUPTS,
+    };
     Ok(ThriftMessages { state: Mutex::new(state) })
 }
 
@@ -76,31 +86,13 @@ impl State {
             self.until_interrupts = UNTIL_INTERRUPTS;
             py.check_signals()?;
         }
-        loop {
-            let (bytes, start) = self.input.buffered();
-            let mut frames = self.row.frames(bytes, start);
-            let (needed, error) = match frames.next_frame() {
-                Ok(Some(frame)) => {
-                    let (codec, root) = codec_of(self.class.bind(py))?;
-                    let made =
-                        object(py, &codec, root, self.row.encoding, frame.bytes, frame.offset)?;
-                    let consumed = frames.consumed();
-                    self.input.consume(consumed);
-                    return Ok(Some(made));
-                }
-                Ok(None) => (1, None),
-                Err(error) => match missing(&error) {
-                    Some(more) => (bytes.len() + more, Some(error)),
-                    None => return Err(to_python(py, &self.input.placed(error.error()))),
-                },
-            };
-            let object = self.input.object.as_ref().map(|object| object.clone_ref(py));
-            if !self.input.fill(&PythonHost { object: object.as_ref() }, needed)? {
-                return match error {
-                    None => Ok(None),
-                    Some(error) => Err(to_python(py, &self.input.placed(error.error()))),
-                };
-            }
-        }
+        let (class, encoding) = (&self.class, self.encoding);
+        let host = PythonHost { object: self.object.as_ref() };
+        guarded_python(py, || {
+            self.messages.next(&host, |frame| {
+                let (codec, root) = codec_of(class.bind(py))?;
+                object(py, &codec, root, encoding, frame.bytes, frame.offset)
+            })
+        })
     }
 }
