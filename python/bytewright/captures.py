@@ -26,7 +26,7 @@ _ROWS = 65_536
 
 
 class Capture(OpenFile, _bytewright.Capture):
-    """A capture: a path, or any binary file object with `read`, which can be read once.
+    """A capture: a path, or any binary file object with `read` or `readinto`, which can be read once.
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
 

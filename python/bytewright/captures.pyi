@@ -16,7 +16,10 @@ _Time = datetime | str | int
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...
 
-_Source = _Path | _Readable | _bytewright.Capture
+class _ReadableInto(Protocol):
+    def readinto(self, buffer: Any, /) -> Any: ...
+
+_Source = _Path | _Readable | _ReadableInto | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
 class Capture(OpenFile, _bytewright.Capture):

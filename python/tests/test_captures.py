@@ -235,16 +235,26 @@ def test_a_capture_comes_from_a_path_or_a_file_object():
         def read(self, count):
             return bytearray(self.file.read(min(count, 1000)))
 
+    class OnlyReadInto:
+        def __init__(self):
+            self.readinto = io.BytesIO(content).readinto
+
+    class NotThere:
+        def readinto(self, buffer):
+            return None
+
     with open(WEB, "rb") as file, gzip.open(WEB) as inflated:
-        for source in (str(WEB), WEB, file, io.BytesIO(content), inflated, Trickle()):
+        for source in (str(WEB), WEB, file, io.BytesIO(content), inflated, Trickle(), OnlyReadInto()):
             with Capture(source) as capture:
                 assert capture.count_by("dst_port") == expected
     with Capture(io.BytesIO(content)) as capture:
         assert len(pyarrow.table(capture.packets())) == 8760
         with pytest.raises(bytewright.ClosedError, match="which can be read once"):
             next(iter(capture))
-    with pytest.raises(TypeError, match="expected a path or an object with read, found int"):
+    with pytest.raises(TypeError, match="expected a path or an object with read or readinto, found int"):
         Capture(7)
+    with pytest.raises(BlockingIOError, match="expected input, found none there"):
+        list(Capture(NotThere()))
     with pytest.raises(TypeError, match="expected bytes from read, found str; open the file in binary mode"):
         list(Capture(io.StringIO("text")))
 

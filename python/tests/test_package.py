@@ -3,14 +3,17 @@
 import importlib.metadata
 import importlib.util
 import pathlib
+import pickle
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 
 import bytewright
 
 FOLDER = pathlib.Path(bytewright.__file__).parent
+FOLDER_OF_SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 
 
 def run(*arguments, **options):
@@ -68,6 +71,44 @@ def test_a_second_interpreter_is_refused_clearly():
     code = f"import {module} as i; one = i.create(); print(i.run_string(one, 'import bytewright'))"
     told = run("-c", code)
     assert "does not support loading in subinterpreters" in told.stdout + told.stderr, told
+
+
+def test_it_is_for_interpreters_with_a_lock():
+    """A free-threaded interpreter takes no stable ABI of this kind, so that pip refuses the wheel there."""
+    lines = importlib.metadata.distribution("bytewright").read_text("WHEEL").splitlines()
+    tags = [line.split()[1] for line in lines if line.startswith("Tag:")]
+    assert tags and all(tag.startswith("cp310-abi3-") for tag in tags), tags
+    assert not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
+@pytest.mark.parametrize("error,also", [
+    ("FormatError", ValueError), ("TruncatedError", EOFError), ("LimitError", ValueError), ("LockError", BlockingIOError),
+    ("ClosedError", ValueError), ("CorruptError", Exception), ("MissingLibraryError", OSError), ("ArgumentError", ValueError),
+    ("InternalError", Exception),
+])  # fmt: skip
+def test_errors_are_also_those_of_python(error, also):
+    cls = getattr(bytewright, error)
+    assert issubclass(cls, bytewright.Error) and issubclass(cls, also)
+    raised = cls("told", offset=5, file="x")
+    assert (str(raised), raised.offset, raised.file) == ("told", 5, "x")
+
+
+def test_what_is_open_shows_its_name_closes_itself_and_is_not_pickled(tmp_path):
+    web = FOLDER_OF_SAMPLES / "web.pcap.gz"
+    made = {
+        "Capture": lambda: bytewright.Capture(web),
+        "CaptureWriter": lambda: bytewright.CaptureWriter(tmp_path / "x.pcap"),
+        "FlowStore": lambda: bytewright.FlowStore(tmp_path / "x.bwt"),
+        "Reader": lambda: bytewright.Reader(web),
+        "Writer": lambda: bytewright.Writer(tmp_path / "x.bin"),
+        "HashTable": lambda: bytewright.HashTable.open(tmp_path / "x.bwh"),
+    }
+    for name, make in made.items():
+        with make() as one:
+            assert repr(one).startswith(f"<{name} '/")
+            with pytest.raises(TypeError, match=f"cannot pickle a {name}: .*its path"):
+                pickle.dumps(one)
+        assert one.closed and repr(one).endswith(" (closed)>"), name
 
 
 @pytest.mark.parametrize("example", ["bytewright", "bytewright.table", "bytewright.thrift"])

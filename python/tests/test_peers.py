@@ -6,6 +6,7 @@ Method: each of them sums a column up, and has every value as Python has it.
 import pathlib
 
 import duckdb
+import fsspec
 import pandas
 import polars
 import pyarrow
@@ -55,3 +56,23 @@ def test_duckdb_joins_flows_with_packets(packets):
 
 def test_pyarrow_takes_rows(packets):
     assert pyarrow.table(packets).num_rows == len(ROWS)
+
+
+def test_pyarrow_has_the_types_that_it_asks_for():
+    wanted = pyarrow.schema([("ts", pyarrow.timestamp("us", "UTC")), ("length", pyarrow.int64())])
+    rows = list(bytewright.packets(WEB, "ts", "length"))
+    table = pyarrow.table(bytewright.packets(WEB, "ts", "length"), schema=wanted)
+    assert table.schema == wanted
+    assert table["length"].to_pylist() == [length for _, length in rows]
+    assert table["ts"].cast(pyarrow.int64()).to_pylist() == [ts // 1000 for ts, _ in rows]
+
+
+def test_files_of_fsspec_are_read_and_written():
+    system = fsspec.filesystem("memory")
+    system.pipe("/web.pcap.gz", WEB.read_bytes())
+    with system.open("/web.pcap.gz", "rb") as file:
+        assert bytewright.count_by(file, "dst_port") == bytewright.count_by(WEB, "dst_port")
+    with system.open("/numbers", "wb") as file, bytewright.Writer(file) as writer:
+        writer.u32be(7)
+    with system.open("/numbers", "rb") as file, bytewright.Reader(file) as reader:
+        assert reader.u32be() == 7

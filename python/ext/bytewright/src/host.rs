@@ -4,7 +4,7 @@ use bytewright::Error;
 use bytewright::session::Host;
 use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 
 use crate::error::to_python;
 
@@ -48,8 +48,22 @@ impl Host for PythonHost<'_> {
 }
 
 fn read(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
-    let given = object.call_method1("read", (count_max,))?;
-    Ok(bytes_given(given)?.as_bytes().to_vec())
+    let Some(read) = object.getattr_opt("read")? else { return read_into(object, count_max) };
+    Ok(bytes_given(read.call1((count_max,))?)?.as_bytes().to_vec())
+}
+
+/// What an object without `read` writes into a buffer.
+fn read_into(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
+    let buffer = PyByteArray::new(object.py(), &[]);
+    buffer.resize(count_max)?;
+    let count = object.call_method1("readinto", (&buffer,))?;
+    if count.is_none() {
+        return bytes_given(count).map(|_| Vec::new());
+    }
+    let count: usize = count.extract()?;
+    let mut bytes = buffer.to_vec();
+    bytes.truncate(count);
+    Ok(bytes)
 }
 
 /// What a file object gave, as bytes; none at its end.

@@ -78,8 +78,9 @@ impl Capture {
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
         }
         let class = source.get_type().name()?.to_string();
-        if !source.hasattr("read")? {
-            let message = format!("expected a path or an object with read, found {class}");
+        if !source.hasattr("read")? && !source.hasattr("readinto")? {
+            let message =
+                format!("expected a path or an object with read or readinto, found {class}");
             return Err(PyTypeError::new_err(message));
         }
         let name = match source.getattr("name") {
