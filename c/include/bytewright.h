@@ -26,6 +26,7 @@
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL }
 #define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
+#define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL }
 #define BW_IDL_INIT { NULL, NULL, BW_NAMES_INIT }
 
 /* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
@@ -771,6 +772,32 @@ typedef struct bw_names {
 } bw_names;
 
 /**
+ * What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_sum_options {
+  /**
+   * Fields whose values make a group.
+   */
+  struct bw_names by;
+  /**
+   * Fields that hold numbers, which are added up.
+   */
+  struct bw_names fields;
+  /**
+   * Seconds of an interval, by which the groups are divided, too; 0 for none.
+   */
+  double every;
+  /**
+   * The number of groups, the largest first; 0 for all.
+   */
+  uint64_t top;
+  /**
+   * A condition that packets must meet ("dst_port == 443 and length > 100"); null for all packets.
+   */
+  const char *where;
+} bw_sum_options;
+
+/**
  * When flows end. Initialize it with `BW_FLOW_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_flow_options {
@@ -1263,6 +1290,16 @@ enum bw_status bw_capture_count_by(const struct bw_capture *capture,
                                    const char *field,
                                    struct bw_batch **out,
                                    struct bw_error *error);
+
+/**
+ * Adds packets up by group: a batch with a row for each group, the largest first. Its columns are the beginning of the
+ * interval (`ts`) where there are intervals, the fields of `by`, `packets`, and the fields that are added up; the last one,
+ * `groups`, is above 1 in the row of the groups that were too many to be told apart. Free the batch with `bw_batch_free`.
+ */
+enum bw_status bw_capture_sum(const struct bw_capture *capture,
+                              const struct bw_sum_options *options,
+                              struct bw_batch **out,
+                              struct bw_error *error);
 
 /**
  * Begins to read packets of `count` captures, each behind the one before: of each packet the fields of those names, in

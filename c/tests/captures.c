@@ -96,6 +96,44 @@ static void packets_counts_and_info_agree(void) {
   closed(capture);
 }
 
+static void sums_are_told_by_group_and_interval(void) {
+  const char *by[] = {"dst_port"}, *fields[] = {"length"};
+  bw_error error = BW_ERROR_INIT;
+  bw_sum_options options = BW_SUM_OPTIONS_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_batch *batch = NULL;
+  bw_column column;
+  options.by.names = by;
+  options.by.count = 1;
+  options.fields.names = fields;
+  options.fields.count = 1;
+  options.top = 2;
+  options.where = "proto == 6 and dst_port < 1024";
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_sum(capture, &options, &batch, &error));
+  EXPECT(bw_batch_rows(batch) == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &column, &error));
+  EXPECT(((const uint16_t *)column.values)[0] == 80);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 1, &column, &error));
+  EXPECT(((const uint64_t *)column.values)[0] == 1898);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 2, &column, &error));
+  EXPECT(((const uint64_t *)column.values)[0] == 235007);
+  bw_batch_free(batch);
+  batch = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_sum(capture, NULL, &batch, &error));
+  EXPECT(bw_batch_rows(batch) == 1 && value_of(batch, "packets").data.unsigned_number > 1898);
+  bw_batch_free(batch);
+  batch = NULL;
+  options.every = -1;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
+  EXPECT(strstr(error.message, "expected an interval above 0") != NULL);
+  options.every = 0;
+  options.where = "dst_prot == 1";
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
+  EXPECT(strstr(error.message, "dst_port") != NULL && batch == NULL);
+  bw_error_clear(&error);
+  closed(capture);
+}
+
 static void values_are_those_of_the_columns_and_text_as_people_write_it(void) {
   const char *names[] = {"src_ip", "length", "dst_port", "ts"};
   bw_error error = BW_ERROR_INIT;
@@ -493,6 +531,7 @@ static void null_is_an_error_or_nothing(void) {
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   packets_counts_and_info_agree();
+  sums_are_told_by_group_and_interval();
   values_are_those_of_the_columns_and_text_as_people_write_it();
   a_filter_leaves_out_what_it_does_not_match();
   what_the_program_reads_gives_the_same_packets();

@@ -90,6 +90,12 @@ subtest "flows, counts and what is known of the file" => sub {
     is_deeply([sort(@rows)], ["10.0.0.1 53 1 47", "10.0.0.1 80 3 141"]);
     ok($capture->flows->next->{community_id}, "all fields where none is named");
     is_deeply($capture->count_by("dst_port"), { 53 => 1, 80 => 3, "" => 1 });
+    my $sums = $capture->sum(by => "dst_port", fields => ["length"], where => "proto != 1 and dst_port > 0");
+    is_deeply($sums->next, { dst_port => 80, packets => 3, length => 141, groups => 1 });
+    is_deeply([$capture->sum(top => 1)->next_row], [5, 1], "all packets are one group");
+    ok(!eval { $capture->sum(by => "dst_prot"); 1 } && $@ =~ /did you mean dst_port/, "a field that there is not: $@");
+    ok(!eval { $capture->sum(every => -1); 1 } && $@->kind eq "argument", "an interval that is none");
+    ok(!eval { $capture->sum(per => 1); 1 } && $@ =~ /found per/, "an option that there is not");
     my $info = $capture->info;
     is_deeply([@$info{qw(format packets damage)}], ["pcap", 5, undef]);
     is(ref($info->{interfaces}), "ARRAY", "nested values are Perl's");

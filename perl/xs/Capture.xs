@@ -76,6 +76,29 @@ PPCODE:
     PUSHs(rows_object(aTHX_ NULL, batch, NULL));
 
 void
+_sum(self, by, fields, every, top, condition)
+    SV *self
+    AV *by
+    AV *fields
+    double every
+    UV top
+    SV *condition
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_sum_options options = BW_SUM_OPTIONS_INIT;
+    bw_batch *batch = NULL;
+    bw_status status;
+    options.by = names_of(aTHX_ AvARRAY(by), (size_t)(av_len(by) + 1));
+    options.fields = names_of(aTHX_ AvARRAY(fields), (size_t)(av_len(fields) + 1));
+    options.every = every;
+    options.top = top;
+    if (SvOK(condition)) options.where = SvPVutf8_nolen(condition);
+    do status = bw_capture_sum(open_capture(aTHX_ self), &options, &batch, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
+
+void
 _info(self)
     SV *self
 PPCODE:

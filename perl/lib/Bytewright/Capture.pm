@@ -10,6 +10,7 @@ use JSON::PP ();
 
 my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
 my %FLOW_OPTIONS = map { $_ => 1 } qw(fields idle_timeout active_timeout max_flows);
+my %SUM_OPTIONS = map { $_ => 1 } qw(fields by every top where);
 # What `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
 
@@ -39,6 +40,13 @@ sub count_by {
     my ($rows, %packets) = ($self->_count_by($field));
     while (my ($value, $count) = $rows->next_row) { $packets{ $value // "" } = $count }
     return \%packets;
+}
+
+sub sum {
+    my ($self, %options) = @_;
+    _expect(\%SUM_OPTIONS, \%options);
+    my ($by, $fields) = map { [ref($_) ? @$_ : $_ // ()] } @options{qw(by fields)};
+    return $self->_sum($by, $fields, $options{every} // 0, $options{top} // 0, $options{where});
 }
 
 sub info {
@@ -112,6 +120,15 @@ L<Bytewright::Rows> with these fields of each flow, or all. A flow ends after so
 
 A reference to a hash with the number of packets for each value of the field; those without it are counted under the empty
 string.
+
+=head2 sum
+
+    $capture->sum(fields => ["length"], by => ["dst_port"], every => 60, top => 10, where => "proto == 6")
+
+L<Bytewright::Rows> with a row for each group of packets, the largest first: the beginning of the interval of C<every> seconds as
+C<ts>, the fields of C<by>, C<packets>, the sums of C<fields>, and C<groups>, which is above 1 in the row of those that were too many
+to be told apart. Every option may be left out: without C<by>, all packets are one group. C<where> is a condition on the fields of a
+packet.
 
 =head2 info
 

@@ -31,6 +31,7 @@ pub mod rows;
 pub mod scan;
 pub mod schema;
 pub mod snapshot;
+pub mod sums;
 pub mod table;
 pub mod text;
 pub mod thrift;

@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 24] = [
     "version",
     "error",
     "buffer",
@@ -38,6 +38,7 @@ const SOURCES: [&str; 23] = [
     "batch",
     "host",
     "capture",
+    "sums",
     "idl",
     "rows",
     "frames",

@@ -1,0 +1,85 @@
+//! Packets added up by group.
+
+use std::ffi::c_char;
+
+use bytewright::packet::Field;
+use bytewright::query::{Condition, GroupBy};
+use bytewright::session::Item;
+use bytewright::{Error, Result};
+
+use crate::batch::bw_batch;
+use crate::buffer::{held, target};
+use crate::capture::bw_capture;
+use crate::error::{bw_error, bw_status, guard};
+use crate::text::{bw_names, text_or_none};
+
+/// What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_sum_options {
+    /// Fields whose values make a group.
+    pub by: bw_names,
+    /// Fields that hold numbers, which are added up.
+    pub fields: bw_names,
+    /// Seconds of an interval, by which the groups are divided, too; 0 for none.
+    pub every: f64,
+    /// The number of groups, the largest first; 0 for all.
+    pub top: u64,
+    /// A condition that packets must meet ("dst_port == 443 and length > 100"); null for all packets.
+    pub r#where: *const c_char,
+}
+
+impl bw_sum_options {
+    /// # Safety
+    /// `options` is null for the default, or was initialized.
+    unsafe fn of_core(
+        options: *const bw_sum_options,
+    ) -> Result<(GroupBy, Option<Condition>, Option<usize>)> {
+        // SAFETY: the caller's promise.
+        let Some(options) = (unsafe { options.as_ref() }) else {
+            return Ok((GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None)?, None, None));
+        };
+        // SAFETY: the same.
+        let (by, fields, condition) = unsafe {
+            (
+                bw_names::texts(&raw const options.by)?,
+                bw_names::texts(&raw const options.fields)?,
+                text_or_none(options.r#where, "a condition")?,
+            )
+        };
+        let every = (options.every != 0.0).then_some((options.every * 1e9) as i64);
+        let groups = GroupBy::new(&Field::SCHEMA, &by, &fields, every)?;
+        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
+        let top = usize::try_from(options.top).unwrap_or(usize::MAX);
+        Ok((groups, condition, (top > 0).then_some(top)))
+    }
+}
+
+/// Adds packets up by group: a batch with a row for each group, the largest first. Its columns are the beginning of the
+/// interval (`ts`) where there are intervals, the fields of `by`, `packets`, and the fields that are added up; the last one,
+/// `groups`, is above 1 in the row of the groups that were too many to be told apart. Free the batch with `bw_batch_free`.
+///
+/// # Safety
+/// `options` is null for one group of all packets, or was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_sum(
+    capture: *const bw_capture,
+    options: *const bw_sum_options,
+    out: *mut *mut bw_batch,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the batch")?;
+            let capture = held(capture, "a capture")?;
+            let (groups, condition, top) = bw_sum_options::of_core(options)?;
+            let sums = capture.capture.sums(groups, condition, top);
+            let Some(Item::Sums(batch)) = capture.result_of(sums)? else {
+                return Err(Error::internal("a capture without sums"));
+            };
+            *out = bw_batch::handle_of_result(batch);
+            Ok(bw_status::Ok)
+        })
+    }
+}
