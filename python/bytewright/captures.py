@@ -43,6 +43,31 @@ class Capture(OpenFile, _bytewright.Capture):
 
     __slots__ = ()
 
+    @classmethod
+    def live(cls, interface, *, snaplen=262_144, buffer=16_777_216, promiscuous=False, filter=None, flow=None, inner=False):
+        """Captures packets of a network interface as they come, with libpcap.
+
+        That takes the right to capture: root, or CAP_NET_RAW. Iterating goes on until the program leaves the loop, or `stop`.
+        The first iteration has the packets from here on, and each later one those from its beginning on.
+
+            with bytewright.Capture.live("eth0", filter="udp port 53") as capture:
+                for packet in capture:
+                    print(packet.src_ip)
+
+        - `interface`: its name; "any" is all of them.
+        - `snaplen`: bytes that are kept of each packet at most.
+        - `buffer`: bytes of packets that the system holds until they are read; what finds no room is dropped.
+        - `promiscuous`: take packets to other hosts, too.
+        - `filter`, `flow`, `inner`: as for `Capture`. The system leaves out what the filter does not match.
+
+        Flows of an interface end with their `idle_timeout` also while no packet comes.
+
+        Raises `ArgumentError` where there is no such interface, with the names of those there are; `PermissionError` without
+        the right to capture; `MissingLibraryError` without libpcap.
+        """
+        source = _bytewright.Interface(interface, snaplen, buffer, promiscuous)
+        return cls(source, filter=filter, flow=flow, inner=inner)
+
     def __iter__(self):
         return iter(Rows._frames(self))
 

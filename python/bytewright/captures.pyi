@@ -2,12 +2,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
 
+_Self = TypeVar("_Self")
 _Inflate = Literal["auto", "zlib_rs", "isal"]
 _Path = str | PathLike[str]
 _Value = int | str | None
@@ -23,6 +24,18 @@ _Source = _Path | _Readable | _ReadableInto | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
 class Capture(OpenFile, _bytewright.Capture):
+    @classmethod
+    def live(
+        cls: type[_Self],
+        interface: str,
+        *,
+        snaplen: int = 262_144,
+        buffer: int = 16_777_216,
+        promiscuous: bool = False,
+        filter: str | None = None,
+        flow: str | None = None,
+        inner: bool = False,
+    ) -> _Self: ...
     def __iter__(self) -> Iterator[Packet]: ...
     def packets(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Rows[tuple[_Value, ...]]: ...
     def batches(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Iterator[Batch]: ...

@@ -1,5 +1,6 @@
 //! A capture read front to back, whatever its packets come from.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use super::FrameBatch;
@@ -44,8 +45,6 @@ pub struct CaptureReader {
     cancel: Cancel,
     /// Threads that may decode, until they are started.
     jobs: usize,
-    /// Whether packets come as they are captured, with the time of this system.
-    is_on_the_clock: bool,
 }
 
 /// Where packets come from.
@@ -88,6 +87,7 @@ impl CaptureReader {
             number: 0,
             skip: None,
             cut: None,
+            is_on_the_clock: false,
         };
         let source = Source::Stream(Box::new(records));
         Ok(CaptureReader {
@@ -95,13 +95,14 @@ impl CaptureReader {
             options: Box::new(options.clone()),
             cancel,
             jobs: options.stream.jobs,
-            is_on_the_clock: false,
         })
     }
 
     /// The same reader of packets that come as they are captured, with the time of this system.
     pub(super) fn on_the_clock(mut self) -> Self {
-        self.is_on_the_clock = true;
+        if let Source::Stream(records) = &mut self.source {
+            records.is_on_the_clock = true;
+        }
         self
     }
 
@@ -113,7 +114,7 @@ impl CaptureReader {
     ) -> Self {
         let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         let options = Box::new(options.clone());
-        CaptureReader { source, options, cancel, jobs: 1, is_on_the_clock: false }
+        CaptureReader { source, options, cancel, jobs: 1 }
     }
 
     /// What is known of the capture beside its packets; all of it once it was read to the end.
@@ -180,13 +181,23 @@ impl CaptureReader {
     /// # Errors
     /// Those of [`CaptureReader::each`].
     pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        self.each_until(each, || false)
+    }
+
+    /// The same, which of an interface also ends where packets have to be waited for, if by then there are `enough`.
+    fn each_until(
+        &mut self,
+        each: impl FnMut(&Packet, &[u8]) -> bool,
+        enough: impl Fn() -> bool,
+    ) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => records.each_while(each),
+            Source::Stream(records) => records.each_until(each, enough),
             Source::Batches(batches) => batches.each_while(each),
         }
     }
 
-    /// Fills `columns` with up to `rows_max` packets; no rows mean that the capture has ended.
+    /// Fills `columns` with up to `rows_max` packets, of an interface with those that have come; no rows mean that the
+    /// capture has ended.
     ///
     /// # Errors
     /// Those of the stream and the decoder, once all rows before the damage were given.
@@ -213,9 +224,11 @@ impl CaptureReader {
     ) -> Result<()> {
         columns.clear();
         let mut block = Vec::with_capacity(BLOCK_PACKETS);
-        let result = self.each_while(|packet, _| {
+        let has_some = Cell::new(false);
+        let each = |packet: &Packet, _: &[u8]| {
             if condition.holds(value_of(packet)) {
                 block.push(*packet);
+                has_some.set(true);
             }
             let is_full = columns.len() + block.len() >= rows_max;
             if is_full || block.len() == BLOCK_PACKETS {
@@ -223,7 +236,8 @@ impl CaptureReader {
                 block.clear();
             }
             !is_full
-        });
+        };
+        let result = self.each_until(each, || has_some.get());
         columns.extend(&block);
         // An error comes again on the next call, which has no rows to give.
         if columns.is_empty() { result.map(drop) } else { Ok(()) }
@@ -257,7 +271,11 @@ impl CaptureReader {
 
     /// The time before which no packet comes any more, of packets that come as they are captured.
     pub(super) fn time_passed(&self) -> Option<i64> {
-        self.is_on_the_clock.then(time_passed)
+        let is_on_the_clock = match &self.source {
+            Source::Stream(records) => records.is_on_the_clock,
+            Source::Batches(_) => false,
+        };
+        is_on_the_clock.then(time_passed)
     }
 
     /// Fills `batch` with up to `count_max` packets, without their bytes; an empty batch means that the capture has
@@ -304,11 +322,16 @@ impl CaptureReader {
 }
 
 impl StreamRecords {
-    fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+    fn each_until(
+        &mut self,
+        each: impl FnMut(&Packet, &[u8]) -> bool,
+        enough: impl Fn() -> bool,
+    ) -> Result<bool> {
         let mut caller = Caller { packet: Packet::default(), each };
         loop {
             match self.pass(&mut caller)? {
                 Pass::Enough => return Ok(true),
+                Pass::Need(_) if self.is_on_the_clock && enough() => return Ok(true),
                 pass if self.go_on(&pass)? => {}
                 _ => return Ok(false),
             }
@@ -338,6 +361,12 @@ impl StreamRecords {
                     if columns.len() == rows_max {
                         return Ok(());
                     }
+                }
+                // Who captures now wants them now.
+                Ok(Pass::Need(_))
+                    if self.is_on_the_clock && columns.len() + block.packets.len() > 0 =>
+                {
+                    break Ok(());
                 }
                 Ok(pass) => match self.go_on(&pass) {
                     Ok(true) => {}

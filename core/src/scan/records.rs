@@ -54,6 +54,8 @@ pub(super) struct StreamRecords {
     pub(super) skip: Option<u64>,
     /// Why that could not be done.
     pub(super) cut: Option<Error>,
+    /// Whether packets come as they are captured, with the time of this system.
+    pub(super) is_on_the_clock: bool,
 }
 
 /// Why a pass over the bytes in view ended.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::background::Outlet;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
+use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::report::OpenReport;
@@ -15,16 +16,17 @@ use crate::flow::FlowOptions;
 use crate::packet::Field;
 use crate::query::{Condition, GroupBy};
 use crate::rpc::Methods;
-use crate::scan::{self, CaptureOptions, CaptureReader, CutOptions, Filter};
+use crate::scan::{
+    self, CaptureOptions, CaptureReader, CutOptions, Filter, LiveCounts, LiveOptions,
+};
 use crate::stream::{ByteStream, Cancel};
 use crate::{Error, ErrorKind, Result};
 
-/// A capture file, or a capture that the host reads from an object of its own. Each method that answers a [`Pass`]
-/// starts one over the packets from the first to the last.
+/// A capture file, packets of a network interface as they come, or a capture that the host reads from an object of its
+/// own. Each method that answers a [`Pass`] starts one over the packets from the first to the last.
 pub struct Capture {
     name: String,
-    /// None where the host brings the bytes, which it can do once.
-    path: Option<PathBuf>,
+    input: Input,
     options: CaptureOptions,
     state: Mutex<State>,
     /// The process that opened it: a forked child shares the file's offset and must open its own.
@@ -40,11 +42,19 @@ struct State {
     is_closed: bool,
 }
 
+/// What is captured.
+#[derive(Clone)]
+enum Input {
+    Path(PathBuf),
+    Live(Arc<LiveInput>),
+    /// The host brings the bytes, which it can do once.
+    Host,
+}
+
 /// Where a pass has its packets from.
 enum Origin {
     Opened(Box<CaptureReader>),
-    Path(PathBuf),
-    Host,
+    Anew(Input),
 }
 
 impl Capture {
@@ -55,7 +65,18 @@ impl Capture {
     pub fn open(path: &Path, options: CaptureOptions) -> Result<Self> {
         let name = path.display().to_string();
         let reader = CaptureReader::open(path, &with_cancel(&options, Cancel::new()))?;
-        Ok(Self::new(name, Some(path.to_owned()), options, Some(reader)))
+        Ok(Self::new(name, Input::Path(path.to_owned()), options, Some(reader)))
+    }
+
+    /// Captures from the network interface of that name: the first pass has the packets from here on, a later one those
+    /// from its beginning on. A pass goes on until [`Capture::stop`].
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::live`].
+    pub fn live(interface: &str, live: LiveOptions, options: CaptureOptions) -> Result<Self> {
+        let input = Arc::new(LiveInput::new(interface, live));
+        let reader = input.open(&with_cancel(&options, Cancel::new()))?;
+        Ok(Self::new(interface.to_owned(), Input::Live(input), options, Some(reader)))
     }
 
     /// A capture whose bytes the host brings, in one pass; `name` is what errors call it.
@@ -64,21 +85,21 @@ impl Capture {
     /// Those of [`Filter::new`].
     pub fn of_host(name: String, options: CaptureOptions) -> Result<Self> {
         options.filter.as_deref().map(Filter::new).transpose()?;
-        Ok(Self::new(name, None, options, None))
+        Ok(Self::new(name, Input::Host, options, None))
     }
 
     fn new(
         name: String,
-        path: Option<PathBuf>,
+        input: Input,
         options: CaptureOptions,
         opened: Option<CaptureReader>,
     ) -> Self {
         let state = Mutex::new(State { opened, is_used: false, is_closed: false });
         let (process, passes) = (ProcessMark::new(), Passes::default());
-        Capture { name, path, options, state, process, passes }
+        Capture { name, input, options, state, process, passes }
     }
 
-    /// The path, or what the host calls its object.
+    /// The path, the interface, or what the host calls its object.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -91,6 +112,22 @@ impl Capture {
     /// Bytes of memory that it holds beside its passes.
     pub fn memory_bytes(&self) -> usize {
         self.state().opened.as_ref().map_or(0, |reader| reader.memory_bytes())
+    }
+
+    /// Ends the passes under way over packets of an interface: they answer for the packets that came before. Others go
+    /// on to the end of their capture.
+    pub fn stop(&self) {
+        if let Input::Live(live) = &self.input {
+            live.stop();
+        }
+    }
+
+    /// What all passes over an interface had together; nothing of other captures.
+    pub fn live_counts(&self) -> Option<LiveCounts> {
+        match &self.input {
+            Input::Live(live) => Some(live.counts()),
+            Input::Path(_) | Input::Host => None,
+        }
     }
 
     /// Closes it, ends its passes and waits until they are gone.
@@ -243,15 +280,16 @@ impl Capture {
         let origin = self.origin()?;
         let cancel = match &origin {
             Origin::Opened(reader) => reader.cancel(),
-            Origin::Path(_) | Origin::Host => Cancel::new(),
+            Origin::Anew(_) => Cancel::new(),
         };
         let options = with_cancel(&self.options, cancel.clone());
         let name = self.name.clone();
         self.passes.start(cancel, ahead_max, move |outlet, host| {
             let reader = match origin {
                 Origin::Opened(reader) => *reader,
-                Origin::Path(path) => CaptureReader::open(&path, &options)?,
-                Origin::Host => {
+                Origin::Anew(Input::Path(path)) => CaptureReader::open(&path, &options)?,
+                Origin::Anew(Input::Live(live)) => live.open(&options)?,
+                Origin::Anew(Input::Host) => {
                     let stream = ByteStream::new(Box::new(host), &name, &options.stream)?;
                     CaptureReader::new(stream, &options)?
                 }
@@ -266,15 +304,14 @@ impl Capture {
             return Err(Error::new(ErrorKind::Closed, "expected an open capture, found it closed"));
         }
         let opened = state.opened.take().filter(|_| self.process.is_here());
-        match (opened, &self.path) {
+        match (opened, &self.input) {
             (Some(reader), _) => Ok(Origin::Opened(Box::new(reader))),
-            (None, Some(path)) => Ok(Origin::Path(path.clone())),
-            (None, None) if std::mem::replace(&mut state.is_used, true) => {
+            (None, Input::Host) if std::mem::replace(&mut state.is_used, true) => {
                 let message = "expected input that was not read yet, found an IO, which can be read once; open \
                                the capture again";
                 Err(Error::new(ErrorKind::Closed, message))
             }
-            (None, None) => Ok(Origin::Host),
+            (None, input) => Ok(Origin::Anew(input.clone())),
         }
     }
 

@@ -10,6 +10,7 @@ mod failure;
 mod flows;
 mod held_packet;
 mod host;
+mod live;
 mod messages;
 mod pass;
 mod reader;

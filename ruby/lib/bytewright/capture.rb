@@ -40,15 +40,37 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
-      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto)
-        capture = from(source, filter, flow, inner ? true : false, inflate)
-        return capture unless block_given?
+      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto, &block)
+        closing(from(source, filter, flow, inner ? true : false, inflate), &block)
+      end
 
-        begin
-          yield capture
-        ensure
-          capture.close
-        end
+      # Captures packets of a network interface as they come, with libpcap, which takes the right to capture (root, or
+      # CAP_NET_RAW). An iteration goes on until +break+ or its like, or {#stop}. The first one has the packets from here on,
+      # and each later one those from its beginning on.
+      #
+      #   Bytewright::Capture.live("eth0", filter: "udp port 53") do |capture|
+      #     capture.each { |packet| puts packet.src_ip }
+      #   end
+      #
+      # Flows of an interface end with their +idle_timeout+ also while no packet comes.
+      #
+      # @param interface [String] its name, such as "eth0"; "any" is all of them
+      # @param snaplen [Integer] bytes that are kept of each packet at most
+      # @param buffer [Integer] bytes of packets that the system holds until they are read; what finds no room is dropped
+      # @param promiscuous [Boolean] whether to take packets to other hosts, too
+      # @param filter [String, nil] as for {open}; the system leaves out what it does not match
+      # @param flow [String, nil] as for {open}
+      # @param inner [Boolean] as for {open}
+      # @yieldparam capture [Capture] closed when the block ends
+      # @return [Capture, Object] the capture, or what the block returns
+      # @raise [ArgumentError] where there is no such interface; the message names those there are
+      # @raise [Errno::EPERM] without the right to capture
+      # @raise [MissingLibraryError] without libpcap
+      def live(interface, snaplen: 262_144, buffer: 16_777_216, promiscuous: false, filter: nil, flow: nil, inner: false,
+               &block)
+        capture = open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false,
+                                 :auto)
+        closing(capture, &block)
       end
 
       # Sums up captures by flow.
@@ -100,9 +122,20 @@ module Bytewright
         reported
       end
 
-      private :open_path, :open_object
+      private :open_path, :open_object, :open_interface
 
       private
+
+      # The capture, or what the block makes of it.
+      def closing(capture)
+        return capture unless block_given?
+
+        begin
+          yield capture
+        ensure
+          capture.close
+        end
+      end
 
       def open_flows(idle_timeout:, active_timeout:, max_flows:)
         OpenFlows.new(nanoseconds(idle_timeout), nanoseconds(active_timeout), max_flows)
@@ -143,6 +176,16 @@ module Bytewright
         raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
       end
     end
+
+    # @!method stop
+    #   Ends the iterations and sums under way over an interface, as from another thread or a signal's handler: they answer
+    #   for the packets that came before. Nothing happens to other captures.
+    #   @return [nil]
+
+    # @!method live_counts
+    #   What all iterations over an interface had together.
+    #   @return [Hash{Symbol => Integer}, nil] captured, dropped (there was no room for them) and dropped_by_interface; nil
+    #     for other captures
 
     # Yields every packet.
     #

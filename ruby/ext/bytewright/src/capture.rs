@@ -2,11 +2,11 @@
 
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::scan::{CaptureOptions, CutOptions};
+use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
 use bytewright::session::{self, Pass};
 use bytewright::stream::InflateChoice;
 use magnus::{
-    Error, RArray, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
+    Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
 
 use crate::border::{lock, path_of};
@@ -20,7 +20,7 @@ use crate::memory_report::{MemoryReport, REPORTED};
 use crate::reading::Reading;
 use crate::report::OpenReport;
 
-/// A capture file, or an object to read one from.
+/// A capture file, a network interface, or an object to read a capture from.
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Capture", free_immediately, mark, size)]
 pub(crate) struct Capture {
@@ -69,6 +69,26 @@ impl Capture {
         raised(ruby, session).map(|session| Capture::new(session, Some(object.into())))
     }
 
+    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate)`.
+    #[allow(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
+    fn open_interface(
+        ruby: &Ruby,
+        name: String,
+        snaplen: u32,
+        buffer: u32,
+        promiscuous: bool,
+        filter: Option<String>,
+        flow: Option<String>,
+        inner: bool,
+        inflate: Symbol,
+    ) -> Result<Self, Error> {
+        let options = options(ruby, filter, flow, inner, inflate)?;
+        let live = LiveOptions { snaplen, buffer, promiscuous };
+        let open = || session::Capture::live(&name, live.clone(), options.clone());
+        let opened = lock::to_the_end(ruby, open)?;
+        raised(ruby, opened).map(|session| Capture::new(session, None))
+    }
+
     fn new(session: session::Capture, object: Option<Opaque<Value>>) -> Self {
         let memory = MemoryReport::of(session.memory_bytes());
         Capture { session, object, memory }
@@ -85,6 +105,20 @@ impl Capture {
 
     fn is_closed(&self) -> bool {
         self.session.is_closed()
+    }
+
+    fn stop(&self) {
+        self.session.stop();
+    }
+
+    /// What the passes over an interface had; nil of other captures.
+    fn live_counts(ruby: &Ruby, this: &Self) -> Result<Option<RHash>, Error> {
+        let Some(counts) = this.session.live_counts() else { return Ok(None) };
+        let hash = ruby.hash_new();
+        hash.aset(ruby.to_symbol("captured"), counts.captured())?;
+        hash.aset(ruby.to_symbol("dropped"), counts.dropped())?;
+        hash.aset(ruby.to_symbol("dropped_by_interface"), counts.dropped_by_interface())?;
+        Ok(Some(hash))
     }
 
     /// Packets one by one; `fields` are those of `each_row`.
@@ -221,6 +255,9 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     define_fields(ruby, class)?;
     class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
     class.define_singleton_method("open_object", function!(Capture::open_object, 5))?;
+    class.define_singleton_method("open_interface", function!(Capture::open_interface, 8))?;
+    class.define_method("stop", method!(Capture::stop, 0))?;
+    class.define_method("live_counts", method!(Capture::live_counts, 0))?;
     class.define_method("name", method!(Capture::name, 0))?;
     class.define_method("close", method!(Capture::close, 0))?;
     class.define_method("closed?", method!(Capture::is_closed, 0))?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::scan::{CaptureOptions, CutOptions};
+use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
 use bytewright::session::{self, Item, Pass};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -33,6 +33,27 @@ pub(crate) use writer::CaptureWriter;
 use crate::error::{guarded, raised};
 use crate::host::PythonHost;
 use crate::values;
+
+/// A network interface, as the source of a `Capture`.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct Interface {
+    name: String,
+    options: LiveOptions,
+}
+
+#[pymethods]
+impl Interface {
+    #[new]
+    fn new(name: String, snaplen: u32, buffer: u32, promiscuous: bool) -> Self {
+        Interface { name, options: LiveOptions { snaplen, buffer, promiscuous } }
+    }
+}
+
+impl Interface {
+    fn open(&self, options: &CaptureOptions) -> bytewright::Result<session::Capture> {
+        session::Capture::live(&self.name, self.options.clone(), options.clone())
+    }
+}
 
 /// What `bytewright.Capture` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
@@ -77,6 +98,11 @@ impl Capture {
             let opened = py.detach(|| guarded(|| session::Capture::open(&path, options.clone())));
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
         }
+        if let Ok(interface) = source.cast::<Interface>() {
+            let interface = interface.get();
+            let opened = py.detach(|| guarded(|| interface.open(&options)));
+            return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
+        }
         let class = source.get_type().name()?.to_string();
         if !source.hasattr("read")? && !source.hasattr("readinto")? {
             let message =
@@ -106,6 +132,23 @@ impl Capture {
     /// Closes it, and ends what reads it.
     fn close(&self) -> PyResult<()> {
         self.capture.close(&self.host())
+    }
+
+    /// Ends the iterations and sums under way over an interface, as from another thread: they answer for the packets that
+    /// came before. Nothing happens to other captures.
+    fn stop(&self) {
+        self.capture.stop();
+    }
+
+    /// What all iterations over an interface had together, as a dict: packets `captured`, `dropped` because there was no
+    /// room for them, and `dropped_by_interface`; None for other captures.
+    fn live_counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(counts) = self.capture.live_counts() else { return Ok(None) };
+        let dict = PyDict::new(py);
+        dict.set_item("captured", counts.captured())?;
+        dict.set_item("dropped", counts.dropped())?;
+        dict.set_item("dropped_by_interface", counts.dropped_by_interface())?;
+        Ok(Some(dict))
     }
 
     /// Counts packets by the value of a field: a dict in order of the values, where those without the field are counted
