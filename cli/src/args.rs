@@ -96,7 +96,8 @@ pub(crate) enum Command {
 /// Sum up packets by conversation: who talked to whom, how much, how long.
 ///
 /// Several files are one run: a conversation that goes on in the next file is one flow. Flows are
-/// printed as they end; --top keeps the largest only.
+/// printed as they end; --top keeps the largest only. Of an interface, --every without groups prints the busiest flows of each
+/// interval when it is over: 10, or as many as --top says.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct FlowsArgs {

@@ -1,5 +1,6 @@
 //! `bytewright flows`: packets summed up by conversation, printed or merged into a table file.
 
+mod busiest;
 mod top;
 
 use std::io;
@@ -49,7 +50,10 @@ pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
     session.progress.expect(&args.files);
     match &args.into {
         Some(table) => merge(args, table, &captures, session),
-        None => print_flows(args, &captures, session),
+        None => match args.interval() {
+            Some(every) => busiest::run(args, every, &captures, session),
+            None => print_flows(args, &captures, session),
+        },
     }
 }
 
@@ -133,6 +137,15 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
     }
     listing.finish(session)?;
     damage.map_or(Ok(()), |error| session.report(&error))
+}
+
+impl FlowsArgs {
+    /// The interval whose busiest flows are asked for: one of an interface, without groups.
+    fn interval(&self) -> Option<i64> {
+        let question = &self.question;
+        let has_groups = question.plot || !question.group_by.is_empty() || !question.sum.is_empty();
+        question.every.filter(|_| self.selection.live.interface().is_some() && !has_groups)
+    }
 }
 
 fn flow_options(args: &FlowsArgs) -> FlowOptions {

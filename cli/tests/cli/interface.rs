@@ -266,3 +266,54 @@ fn the_live_job_of_the_guide_is_one_command() {
         assert_eq!(ended.stderr, "bytewright: lo: 0 packets captured, 0 dropped\n");
     }
 }
+
+#[test]
+fn the_busiest_flows_of_each_interval_are_printed_when_it_is_over() {
+    let Some(network) = Network::new() else { return };
+    let args = ["flows", "--interface", "lo", "--filter", "udp", "--every", "300ms", "--top", "1"];
+    let mut child = network.start(&Folder::new().command(&args), 1);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    network.send(1, 7);
+    let total = lines.find(|line| line.ends_with(": 1 packets, 44 bytes, 1 flows")).unwrap();
+    assert!(total.contains("Z to "), "{total}");
+    assert!(lines.next().unwrap().starts_with("ts "));
+    assert!(lines.next().unwrap().contains("127.0.0.1         7  udp"));
+    assert_eq!(lines.next().unwrap(), "");
+    // Time passes, though nothing comes.
+    assert!(lines.next().unwrap().ends_with(": 0 packets, 0 bytes, 0 flows"));
+    assert_eq!(lines.next().unwrap(), "");
+    let ended = interrupt(child);
+    assert_eq!((ended.code, lines.count() % 2), (0, 0));
+
+    let args =
+        [&args[..], &["--json", "--where", "dst_port in (8, 9)", "--by", "packets"]].concat();
+    let mut child = network.start(&Folder::new().command(&args), 1);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    [7, 8, 9].into_iter().for_each(|port| network.send(2, port));
+    let line = lines.next().unwrap();
+    assert!(line.contains("\"dst_port\":8,") || line.contains("\"dst_port\":9,"), "{line}");
+    assert_eq!(interrupt(child).code, 0);
+}
+
+#[test]
+fn on_a_terminal_an_interval_takes_the_place_of_the_one_before() {
+    let Some(network) = Network::new() else { return };
+    let program = env!("CARGO_BIN_EXE_bytewright");
+    let line = format!("{program} flows --interface lo --every 100ms");
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(".");
+    let mut child = network.start(&script, 1);
+    network.send(1, 7);
+    let (mut seen, mut stdout) = (Vec::new(), child.stdout.take().unwrap());
+    let redraws = |seen: &[u8]| seen.windows(7).filter(|bytes| bytes == b"\x1b[H\x1b[2J").count();
+    while redraws(&seen) < 3 {
+        let mut piece = [0; 4096];
+        let count = stdout.read(&mut piece).unwrap();
+        assert_ne!(count, 0, "{}", String::from_utf8_lossy(&seen));
+        seen.extend_from_slice(&piece[..count]);
+    }
+    assert!(seen.starts_with(b"\x1b[H\x1b[2J"), "{}", String::from_utf8_lossy(&seen));
+    // With its terminal, the program is gone, too.
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

@@ -1,0 +1,145 @@
+//! `flows --interface NAME --every INTERVAL`: the busiest flows of each interval, when it is over.
+
+use std::io;
+
+use bytewright::batch::Value;
+use bytewright::flow::{Flow, FlowField, FlowOptions};
+use bytewright::query::Condition;
+use bytewright::scan::{CaptureOptions, IntervalPart, Needs, flows_by_interval};
+
+use super::top::Top;
+use super::{FOR_PEOPLE, flow_options};
+use crate::args::{FlowsArgs, Reader};
+use crate::notation;
+use crate::rows::Rows;
+use crate::session::Session;
+
+/// Flows that are shown where nothing is said.
+const SHOWN: usize = 10;
+
+/// Puts the cursor of a terminal at its first line, and clears what is there.
+const REDRAW: &[u8] = b"\x1b[H\x1b[2J";
+
+/// Prints the busiest flows of each interval of `every` nanoseconds.
+pub(super) fn run(
+    args: &FlowsArgs,
+    every: i64,
+    captures: &CaptureOptions,
+    session: &mut Session,
+) -> io::Result<()> {
+    let condition = args.question.condition.as_ref();
+    let condition = condition.map(|text| Condition::new(text, &FlowField::SCHEMA)).transpose();
+    let mut listing = match condition {
+        Ok(condition) => Intervals { args, every, condition, top: top(args), count: 0, rows: None },
+        Err(error) => return session.report(&error),
+    };
+    if args.columns.reader(args.format) != Reader::People {
+        let schema =
+            FlowField::SCHEMA.project(FlowField::DEFAULT.iter().map(|field| *field as usize));
+        let filter = args.selection.filter.as_deref();
+        listing.rows = args.columns.rows(schema, args.format, &args.files, filter, session)?;
+        if listing.rows.is_none() {
+            return Ok(());
+        }
+    }
+    // Flows end with their interval.
+    let options = FlowOptions { idle_timeout: None, active_timeout: None, ..flow_options(args) };
+    for reader in session.captures(&args.files, args.jobs, captures, Needs::Fields) {
+        let read = match reader {
+            Ok(mut reader) => {
+                let mut take = |part| listing.take(part, session);
+                flows_by_interval(&mut reader, every, options, &mut take)?
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = read {
+            session.report(&error)?;
+        }
+    }
+    listing.rows.map_or(Ok(()), |rows| rows.finish(&mut session.output))
+}
+
+fn top(args: &FlowsArgs) -> Top {
+    Top::new(args.top.unwrap_or(SHOWN), args.by)
+}
+
+struct Intervals<'a> {
+    args: &'a FlowsArgs,
+    every: i64,
+    condition: Option<Condition>,
+    top: Top,
+    /// Flows of the interval.
+    count: u64,
+    /// Those of all intervals, for programs.
+    rows: Option<Rows>,
+}
+
+impl Intervals<'_> {
+    fn take(&mut self, part: IntervalPart, session: &mut Session) -> io::Result<()> {
+        match part {
+            IntervalPart::Flows(flows) => {
+                flows.into_iter().for_each(|flow| self.push(flow));
+                Ok(())
+            }
+            IntervalPart::End { start, packets, bytes } => {
+                let flows = std::mem::replace(&mut self.top, top(self.args)).into_sorted();
+                let count = std::mem::take(&mut self.count);
+                match &mut self.rows {
+                    Some(rows) => {
+                        print(&flows, FlowField::DEFAULT, rows, session)?;
+                        rows.flush(&mut session.output)
+                    }
+                    None => {
+                        if session.output.is_terminal() {
+                            session.output.raw(REDRAW);
+                        }
+                        let to = start.saturating_add(self.every);
+                        let totals = format!("{packets} packets, {bytes} bytes, {count} flows");
+                        let line = format!("{} to {}: {totals}", time(start), time(to));
+                        session.output.line(&line);
+                        self.block(&flows, session)
+                    }
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, flow: Flow) {
+        let value = |place: usize| {
+            FlowField::ALL.get(place).map_or(Value::Null, |field| flow.value(*field))
+        };
+        if self.condition.as_ref().is_none_or(|condition| condition.holds(value)) {
+            self.count += 1;
+            self.top.push(flow);
+        }
+    }
+
+    /// A table of its own for people, and a line between it and the next one.
+    fn block(&self, flows: &[Flow], session: &mut Session) -> io::Result<()> {
+        if !flows.is_empty() {
+            let schema = FlowField::SCHEMA.project(FOR_PEOPLE.iter().map(|field| *field as usize));
+            let mut rows = Rows::new(schema, Reader::People, None, &mut session.output);
+            print(flows, FOR_PEOPLE, &mut rows, session)?;
+            rows.finish(&mut session.output)?;
+        }
+        session.output.line("");
+        session.output.flush()
+    }
+}
+
+fn print(
+    flows: &[Flow],
+    fields: &[FlowField],
+    rows: &mut Rows,
+    session: &mut Session,
+) -> io::Result<()> {
+    flows
+        .iter()
+        .try_for_each(|flow| rows.push(&mut session.output, |column| flow.value(fields[column])))
+}
+
+fn time(ts: i64) -> String {
+    let mut text = Vec::new();
+    notation::time(&mut text, ts);
+    String::from_utf8_lossy(&text).into_owned()
+}
