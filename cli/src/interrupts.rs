@@ -1,17 +1,22 @@
 //! Ctrl-C and SIGTERM while captures are read that others still write: the input ends there, and what was asked is
-//! answered for the packets before. The second signal ends the program as usual.
+//! answered for the packets before. The second signal ends the program as usual, unless it comes with the first: `timeout`
+//! sends its signal to the program and to its process group.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use bytewright::stream::Cancel;
 use bytewright::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
+
+/// Signals that come within this time of the first are one with it.
+const TOGETHER: Duration = Duration::from_millis(200);
 
 /// Whether signals end the input, which they do from the first capture on that may wait for its writer.
 #[derive(Clone, Default)]
@@ -65,18 +70,30 @@ impl Watch {
             is_over,
         };
         for signal in [SIGINT, SIGTERM] {
-            // In this order: a signal finds the flag set by one before it, not by itself.
             flag::register_conditional_default(signal, Arc::clone(&watch.is_over))?;
-            flag::register(signal, Arc::clone(&watch.is_over))?;
             watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
+        let is_over = Arc::clone(&watch.is_over);
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if (&*waiting).read_exact(&mut [0]).is_ok() {
                 cancel.end();
+                pass_over(&waiting, &is_over);
+                is_over.store(true, Ordering::Release);
             }
         })?;
         watch.thread = Some(thread);
         Ok(watch)
+    }
+}
+
+/// Waits until signals no longer are one with the first, or are no longer watched.
+fn pass_over(mut waiting: &UnixStream, is_over: &AtomicBool) {
+    let first = Instant::now();
+    while !is_over.load(Ordering::Acquire)
+        && let Some(rest) = TOGETHER.checked_sub(first.elapsed()).filter(|rest| !rest.is_zero())
+    {
+        // Whether a byte comes or the time is over, both are looked at again.
+        let _ = waiting.set_read_timeout(Some(rest)).and_then(|()| waiting.read(&mut [0]));
     }
 }
 

@@ -103,17 +103,41 @@ fn a_signal_before_the_first_byte_ends_without_an_error() {
 }
 
 #[test]
-fn the_second_signal_ends_the_program_at_once() {
-    use std::os::unix::process::ExitStatusExt;
+fn signals_that_come_together_are_one() {
     let folder = Folder::new();
-    let (mut child, stdin) = start(&folder, &["packets", "-", "--csv"]);
+    let (child, stdin) = start(&folder, &["packets", "-", "--csv"]);
     wait_for_watch(&child);
     // Both wait while it is stopped, so that it cannot end in between.
     for signal in ["STOP", "INT", "TERM", "CONT"] {
         send(signal, &child);
     }
-    assert!(matches!(child.wait().unwrap().signal(), Some(2 | 15)));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3);
     drop(stdin);
+}
+
+#[test]
+fn a_later_signal_ends_a_program_that_the_first_did_not() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    let (mut child, mut stdin) = start(&folder, &["packets", "-", "--csv"]);
+    wait_for_watch(&child);
+    // Nobody reads its output, so it has to wait before it has read all.
+    let packet = Capture::new().udp(2, (4, 5000), (2, 53), 1).0.split_off(24);
+    let rest = Capture::new().udp(2, (4, 5000), (2, 53), 1).0.split_off(24 + 20);
+    let writer = std::thread::spawn(move || {
+        let mut written = stdin.write_all(&rest);
+        while written.is_ok() {
+            written = stdin.write_all(&packet);
+        }
+    });
+    while child.try_wait().unwrap().is_none() {
+        send("TERM", &child);
+        sleep(Duration::from_millis(50));
+    }
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    writer.join().unwrap();
 }
 
 #[test]
