@@ -73,8 +73,12 @@ impl Network {
 
     /// Sends so many datagrams to a port of the loopback interface, each answered by ICMP.
     fn send(&self, count: usize, port: u16) {
+        self.send_to("127.0.0.1", count, port);
+    }
+
+    fn send_to(&self, address: &str, count: usize, port: u16) {
         let script = format!(
-            "for i in $(seq {count}); do echo $i > /dev/udp/127.0.0.1/{port}; done 2>/dev/null"
+            "for i in $(seq {count}); do echo $i > /dev/udp/{address}/{port}; done 2>/dev/null"
         );
         let mut bash = Command::new("bash");
         bash.args(["-c", &script]).current_dir(".");
@@ -327,4 +331,32 @@ fn on_a_terminal_an_interval_takes_the_place_of_the_one_before() {
     // With its terminal, the program is gone, too.
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn an_interface_that_goes_away_ends_with_an_error_after_the_packets_before() {
+    let Some(network) = Network::new() else { return };
+    let ip = |args: &[&str]| {
+        let mut ip = Command::new("ip");
+        ip.args(args).current_dir(".");
+        network.command(&ip).status().unwrap().success()
+    };
+    if !ip(&["link", "add", "there", "type", "veth", "peer", "name", "here"]) {
+        return eprintln!("gap: no virtual interface can be made here, so none went away");
+    }
+    assert!(ip(&["link", "set", "there", "up"]) && ip(&["link", "set", "here", "up"]));
+    let folder = Folder::new();
+    let packets =
+        folder.command(&["packets", "--interface", "here", "--csv", "--fields", "number"]);
+    let mut child = network.start(&packets, 1);
+    assert!(ip(&["addr", "add", "192.0.2.1/24", "dev", "there"]));
+    // Who has the other address is asked on the wire.
+    network.send_to("192.0.2.2", 1, 9);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.nth(1).as_deref(), Some("1"));
+    assert!(ip(&["link", "del", "here"]));
+    let ended = Outcome::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("cannot capture: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains(" packets captured, 0 dropped"), "{}", ended.stderr);
 }
