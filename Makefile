@@ -69,10 +69,11 @@ test-columns: setup
 	cargo build --quiet --locked --workspace --bin bytewright --example arrow_stream
 	core/tests/columns/run.sh
 
-# Pages of the command in a browser without a screen.
+# Pages of the command in a browser without a screen, and the picture of what it prints.
 test-report: setup
 	cargo build --quiet --locked --workspace --bin bytewright
 	cli/tests/report/run.sh
+	python3 docs/pictures/terminal.py --check target/debug/bytewright
 
 site: setup
 	python/environment.sh python3 target/site-tools docs/site/tools.txt

@@ -15,7 +15,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
 
   spec.files = Dir[
-    "Cargo.{toml,lock}", "LICENSE", "{README,CHANGELOG,ARCHITECTURE,CONTRIBUTING,SECURITY}.md", "docs/**/*.md",
+    "Cargo.{toml,lock}", "LICENSE", "{README,CHANGELOG,ARCHITECTURE,CONTRIBUTING,SECURITY}.md", "docs/**/*.{md,svg}",
     "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
     "cli/Cargo.toml", "cli/src/**/*.rs",
     "ruby/ext/**/*.{rb,rs,toml}", "ruby/lib/**/*.rb", "ruby/sig/**/*.rbs", "ruby/exe/*"
