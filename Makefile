@@ -9,8 +9,9 @@
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make test-spark   what Spark makes of captures, with Java 17 and PySpark in an environment of its own; HEAVY=1: 20 kills
 #   make perl-dist    the distribution for Perl, in target/perl
-#   make packages     the source gem, the wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
-#   make test-packages  those of the command, installed on a new root without compilers; takes root
+#   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
+#                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
+#   make test-packages  those that need no compiler, installed on new roots without one; takes root
 #   make site         the documents as pages that can be searched without a network, in target/site
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
@@ -19,6 +20,7 @@
 SECONDS ?= 60
 ORDERS ?= 10
 RELEASES ?= bookworm trixie sid
+RUBY_RELEASES ?= trixie
 RUBIES ?=
 PREFIX ?= /usr/local
 GEM_DIR := $(CURDIR)/target/gems
@@ -127,8 +129,10 @@ $(PERL_STAMP): $(PERL_SOURCES) | setup
 	touch $@
 
 packages: $(WHEEL_STAMP) perl-dist
+	./setup.sh packages
 	rm -rf pkg && mkdir pkg
 	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
+	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES)
 	cp target/python/wheels/*.whl target/perl/Bytewright-*.tar.gz pkg/
 	cargo build --quiet --locked --release -p bytewright-cli
 	packages/command.sh $${CARGO_TARGET_DIR:-target}/release/bytewright pkg

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and this machine lacks, and the Ruby libraries that tests compare
-# with, without which those tests print a gap; `setup.sh spark` also what Spark needs. Quick when nothing is missing.
+# Installs what building and testing need and this machine lacks, and the Ruby libraries that tests compare with, without
+# which those tests print a gap; `setup.sh spark` also what Spark needs, and `setup.sh packages` what the packages need.
+# Quick when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -48,8 +49,9 @@ case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in infl
 x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
 esac
 
-case "${1:-}" in # of `make test-spark` only, because it is large
-spark) need "openjdk-17-jre-headless" command -v java ;;
+case "${1:-}" in # what one target needs alone
+spark) need "openjdk-17-jre-headless" command -v java ;; # large
+packages) need "mmdebstrap" command -v mmdebstrap ;;
 esac
 
 peer "ruby-tokyocabinet" ruby_library tokyocabinet

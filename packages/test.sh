@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# Installs packages of the command as a user does, on a new root of Debian without compilers, and runs the main job there:
+# Installs the packages as a user does, on new roots of Debian without compilers, and runs the main job with each of them:
 #
-#   packages/test.sh OUT [RELEASE]    the packages in OUT, on bookworm or another release
+#   packages/test.sh OUT [RELEASE...]    the packages in OUT, on bookworm and trixie, or on other releases
 #
-# It takes root and mmdebstrap. Nothing of the root is kept.
+# It takes root and mmdebstrap. Nothing of the roots is kept. The source gem and the distribution for Perl need compilers,
+# and are installed by `make test-gem` and `make test-perl`.
 set -euo pipefail
-out=$(realpath "${1:?usage: packages/test.sh OUT [RELEASE]}")
-release=${2:-bookworm}
+out=$(realpath "${1:?usage: packages/test.sh OUT [RELEASE...]}")
+shift
+[ $# -gt 0 ] || set -- bookworm trixie
 cd "$(dirname "$0")/.."
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
 job=$(mktemp)
 trap 'rm -f "$job"' EXIT
 cat >"$job" <<'END'
 set -eu
+export LC_ALL=C
 cd /trial
-for compiler in cc gcc clang rustc cargo ruby; do
+for compiler in cc gcc clang rustc cargo; do
   ! command -v "$compiler" || { echo "packages: expected a root without $compiler" >&2; exit 1; }
 done
 
@@ -24,19 +27,44 @@ main_job() { # main_job COMMAND: a compressed capture becomes a table of flows, 
   "$1" table scan flows.bwt --limit 1 | grep -q .
   [ "$("$1" flows web.pcap.gz --csv | wc -l)" = 927 ]
 }
+installs() { # installs WHAT: all before it has worked
+  echo "packages: $1 installs and works on $RELEASE" >>/trial/report
+}
+
 dpkg -i bytewright_*.deb
 main_job bytewright
+dpkg -L bytewright | grep -q man1/bytewright.1.gz
 dpkg -r bytewright
 [ ! -e /usr/bin/bytewright ]
-tar -xzf bytewright-*.tar.gz
+installs "the .deb of the command"
+tar -xzf bytewright-*-linux.tar.gz
 main_job "$(echo "$PWD"/bytewright-*-linux/bin/bytewright)"
+installs "the tarball of the command"
+
+# A Ruby between those that the gem has libraries for has to take the source gem.
+ruby -r rubygems/package -e 'exit !Gem::Package.new(ARGV[0]).spec.required_ruby_version.satisfied_by?(Gem::Version.new("3.2.8"))' bytewright-*-linux.gem
+gem install --local --no-document bytewright-*-linux.gem
+[ "$(ruby -r bytewright -e 'puts Bytewright::Capture.flows("web.pcap.gz").count')" = 926 ]
+[ "$(ruby -r bytewright/pstore -e 'store = Bytewright::PStore.new("a.pstore"); store.transaction { store["a"] = 7 }; p store.transaction(true) { store["a"] }')" = 7 ]
+main_job "$(ruby -e 'puts Gem.bindir')/bytewright"
+installs "the gem, with $(ruby -e 'print "Ruby ", RUBY_VERSION'),"
+
+python3 -m venv python
+python/bin/pip install --quiet --no-index bytewright-*.whl
+[ "$(python/bin/python -c 'import bytewright; print(len(list(bytewright.flows("web.pcap.gz"))))')" = 926 ]
+main_job python/bin/bytewright
+installs "the wheel, with $(python3 --version),"
 END
-mmdebstrap --quiet --variant=minbase --format=null --keyring=/usr/share/keyrings \
-  --aptopt='Acquire::Check-Valid-Until "false"' \
-  --customize-hook='mkdir "$1/trial"' \
-  --customize-hook="copy-in $(echo "$out"/bytewright_*.deb "$out"/bytewright-*-linux.tar.gz) /trial" \
-  --customize-hook="copy-in samples/web.pcap.gz samples/vlan.pcapng /trial" \
-  --customize-hook="upload $job /trial/job" \
-  --customize-hook='chroot "$1" sh /trial/job' \
-  "$release" - >/dev/null
-echo "packages: the command installs and works on $release"
+for release in "$@"; do
+  sed "1i RELEASE=$release" "$job" >"$job.$release"
+  mmdebstrap --quiet --variant=minbase --format=null --include=ruby,python3-venv --keyring=/usr/share/keyrings \
+    --aptopt='Acquire::Check-Valid-Until "false"' \
+    --customize-hook='mkdir "$1/trial"' \
+    --customize-hook="copy-in $(echo "$out"/bytewright_*.deb "$out"/bytewright-*-linux.tar.gz "$out"/bytewright-*-linux.gem "$out"/bytewright-*.whl) /trial" \
+    --customize-hook="copy-in samples/web.pcap.gz samples/vlan.pcapng /trial" \
+    --customize-hook="upload $job.$release /trial/job" \
+    --customize-hook='chroot "$1" sh /trial/job >"$1/trial/log" 2>&1 || { cat "$1/trial/log" >&2; exit 1; }' \
+    --customize-hook='cat "$1/trial/report" >&2' \
+    "$release" - >/dev/null
+  rm -f "$job.$release"
+done

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "bytewright.so"
+# A gem for one platform has a library for each minor version of Ruby; a gem that was built when it was installed has one.
+library = File.join(__dir__, RUBY_VERSION[/\A\d+\.\d+/], "bytewright.so")
+require File.file?(library) ? library : File.join(__dir__, "bytewright.so")
 
 # What all of Bytewright stands on: the extension, where each class is to be found, and the errors. It is one file,
 # because each one that is loaded takes as long as a dozen methods in it.

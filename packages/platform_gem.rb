@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+# Packs the platform gem: packages/platform_gem.rb OUT LIBRARIES, where LIBRARIES has 3.1/bytewright.so and so on.
+
+require "fileutils"
+require "rubygems/package"
+require "tmpdir"
+
+# The source gem's specification without what it is built from, and with a library for each minor version of Ruby.
+class PlatformGem
+  # Patch releases of a minor version that are excluded where it has no library. RubyGems then takes the source gem; it
+  # has no shorter way to say so. No minor version has had that many.
+  PATCHES_MAX = 30
+
+  def initialize(source, libraries)
+    @spec = source
+    @libraries = libraries
+    @minors = Dir.children(libraries).sort_by { |minor| Gem::Version.new(minor) }
+  end
+
+  def pack(out)
+    Dir.mktmpdir do |stage|
+      @spec.platform = Gem::Platform.new("#{Gem::Platform.local.cpu}-#{Gem::Platform.local.os}")
+      @spec.extensions.clear
+      @spec.files = @spec.files.reject { |file| file.match?(%r{\A(?:Cargo\.|core/|cli/|ruby/ext/)}) } + libraries(stage)
+      @spec.required_ruby_version = Gem::Requirement.new(*requirements)
+      @spec.files.each { |file| copy(file, stage) }
+      Dir.chdir(stage) { FileUtils.mv(Gem::Package.build(@spec), out) }
+    end
+  end
+
+  private
+
+  def requirements
+    absent = between(@minors.first, @minors.last) - @minors
+    excluded = absent.flat_map { |minor| (0..PATCHES_MAX).map { |patch| "!= #{minor}.#{patch}" } }
+    [">= #{@minors.first}", "< #{Gem::Version.new("#{@minors.last}.0").bump}.dev", *excluded]
+  end
+
+  # Minor versions from one to the other. After 3.4 comes 4.0.
+  def between(first, last)
+    all = %w[3.1 3.2 3.3 3.4 4.0]
+    all[all.index(first)..all.index(last)]
+  end
+
+  def libraries(stage)
+    @minors.map do |minor|
+      "ruby/lib/bytewright/#{minor}/bytewright.so".tap do |file|
+        FileUtils.mkdir_p(File.dirname(File.join(stage, file)))
+        FileUtils.cp(File.join(@libraries, minor, "bytewright.so"), File.join(stage, file))
+      end
+    end
+  end
+
+  def copy(file, stage)
+    target = File.join(stage, file)
+    return if File.exist?(target)
+
+    FileUtils.mkdir_p(File.dirname(target))
+    FileUtils.cp(file, target)
+  end
+end
+
+out, libraries = ARGV.map { |path| File.expand_path(path) }
+abort "usage: packages/platform_gem.rb OUT LIBRARIES" unless libraries
+Gem::DefaultUserInteraction.ui = Gem::SilentUI.new
+PlatformGem.new(Gem::Specification.load("ruby/bytewright.gemspec"), libraries).pack(out)
