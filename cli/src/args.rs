@@ -45,7 +45,7 @@ Examples:
   bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
   bytewright packets trace.pcap.gz --parquet packets.parquet
   bytewright flows --interface eth0 --idle-timeout 5
-  tcpdump -i any -w - | bytewright packets - --limit 100
+  tcpdump -U -i any -w - | bytewright packets - --limit 100
   bytewright cut monday.pcap.gz tuesday.pcap.gz --filter 'port 53' -o dns.pcapng.zst
   bytewright info *.pcap.gz --json
   bytewright report trace.pcap.gz -o report.html
@@ -62,11 +62,11 @@ Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
 #[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print the version, and which libraries serve.
+    /// Print the version, and the libraries in use.
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
 
-    /// What inflates gzip.
+    /// The library that decompresses gzip.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "BACKEND")]
     #[arg(display_order = 100)]
     pub(crate) inflate: Inflate,
@@ -95,9 +95,9 @@ pub(crate) enum Command {
 
 /// Sum up packets by conversation: who talked to whom, how much, how long.
 ///
-/// Several files are one run: a conversation that goes on in the next file is one flow. Flows are
-/// printed as they end; --top keeps the largest only. Of an interface, --every without groups prints the busiest flows of each
-/// interval when it is over: 10, or as many as --top says.
+/// Several files are one run: a conversation that continues in the next file is one flow. Flows
+/// are printed as they end; --top keeps only the largest. With --interface, --every without groups
+/// prints the busiest flows of each interval when it ends: 10, or as many as --top says.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct FlowsArgs {
@@ -109,15 +109,16 @@ pub(crate) struct FlowsArgs {
     #[arg(long, value_name = "N", conflicts_with = "into")]
     pub(crate) top: Option<usize>,
 
-    /// What makes a flow large; packets and bytes count both ways.
+    /// The order of flows; packets and bytes count both directions.
     #[arg(long, value_enum, default_value_t, requires = "top", conflicts_with = "group_by")]
     pub(crate) by: Size,
 
     #[command(flatten)]
     pub(crate) question: QuestionArgs,
 
-    /// Merge the flows into this table file instead of printing them. Each capture is merged whole or
-    /// not at all, and once: one that was counted before is recognised by its content.
+    /// Merge the flows into this table file instead of printing them. Each capture is merged
+    /// completely or not at all, and once: a capture that was counted before is recognised by its
+    /// content.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "parquet"])]
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
@@ -134,11 +135,12 @@ pub(crate) struct FlowsArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
 
-    /// End a flow after so many seconds without a packet [default: never, and 60 with --interface].
+    /// End a flow after this many seconds without a packet [default: never, and 60 with
+    /// --interface].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) idle_timeout: Option<Duration>,
 
-    /// End a flow after so many seconds, even when it goes on; the rest is another flow.
+    /// End a flow after this many seconds, even if it continues; the rest is another flow.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) active_timeout: Option<Duration>,
 
@@ -192,7 +194,7 @@ pub(crate) struct PacketsArgs {
     pub(crate) columns: ColumnsArgs,
 }
 
-/// Say what each capture is: format, compression, link types, packets, time span, damage.
+/// Print what each capture is: format, compression, link types, packets, time span, damage.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct InfoArgs {
     /// Captures; `-` is standard input.
@@ -202,7 +204,7 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) jobs: Jobs,
 
-    /// Print JSON, an object a line.
+    /// Print JSON, one object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -214,7 +216,8 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "EXPR")]
     pub(crate) filter: Option<String>,
 
-    /// Take only packets of this flow, either way: a Community ID, or ends such as 10.0.0.1:5000-10.0.0.2:443.
+    /// Take only packets of this flow, in both directions: a Community ID, or endpoints such as
+    /// 10.0.0.1:5000-10.0.0.2:443.
     #[arg(long, value_name = "FLOW", value_parser = flow)]
     pub(crate) flow: Option<FlowSelector>,
 
@@ -251,11 +254,11 @@ const JOBS_MAX: usize = 256;
 /// The form of the output.
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Format {
-    /// Print JSON, an object a line; null where there is no such field.
+    /// Print JSON, one object per line; null for missing fields.
     #[arg(long, conflicts_with = "csv")]
     json: bool,
 
-    /// Print CSV with a header line; empty where there is no such field.
+    /// Print CSV with a header line; missing fields are empty.
     #[arg(long)]
     csv: bool,
 }
@@ -287,15 +290,15 @@ pub(crate) enum Size {
     Duration,
 }
 
-/// What inflates gzip.
+/// The library that decompresses gzip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Inflate {
-    /// The fastest that works here.
+    /// The fastest that works on this machine.
     #[default]
     Auto,
     /// Built in.
     ZlibRs,
-    /// Intel's isa-l, where the system has it.
+    /// Intel's isa-l, if the system has it.
     IsaL,
 }
 

@@ -8,16 +8,18 @@ use clap::{Args as ArgGroup, ValueEnum};
 /// A file of columns in the place of printed rows.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ColumnsArgs {
-    /// Write the rows to this Parquet file instead of printing them. It has its name when it is whole, and replaces
-    /// the one that has it.
+    /// Write the rows to this Parquet file instead of printing them. It replaces an older file
+    /// when it is complete.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     pub(crate) parquet: Option<PathBuf>,
 
-    /// Write times in this unit. Spark refuses nanoseconds; with microseconds, a column `ts_nanos` has the rest.
+    /// Write times in this unit. Spark refuses nanoseconds; with microseconds, the column
+    /// `ts_nanos` has the remaining nanoseconds.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", requires = "parquet")]
     timestamps: Timestamps,
 
-    /// Write unsigned numbers as signed ones of the next width, for Spark and other programs of the JVM.
+    /// Write unsigned numbers as signed ones of the next larger width, for Spark and other JVM
+    /// programs.
     #[arg(long, requires = "parquet")]
     signed: bool,
 

@@ -9,23 +9,26 @@ use super::Selection;
 
 /// Write packets of captures to a new capture, in the order of their times.
 ///
-/// Interfaces, times, comments and link types stay as they are; pcap, which has no comments, holds one link type only.
-/// Each capture is read in its own order: a packet that comes late in it is written where it is found.
+/// Interfaces, times, comments and link types stay as they are; pcap, which has no comments,
+/// holds one link type only. Each capture is read in its own order: a packet with an earlier time
+/// than those before it is written where it stands.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct CutArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present = "interface", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The capture to write: a name that ends in .pcap or .pcapng, with .gz or .zst behind it to compress it. It has its
-    /// name when it is whole, and replaces the one that has it. `-` writes pcapng to standard output as packets come.
+    /// The capture to write: a name that ends in .pcap or .pcapng, followed by .gz or .zst to
+    /// compress it. It replaces an older file when it is complete. `-` writes pcapng to standard
+    /// output as packets come.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
     #[command(flatten)]
     pub(crate) selection: Selection,
 
-    /// Take only packets that hold this condition, such as 'dst_port == 443 and length > 1e3' or 'src_ip in 10.0.0.0/8'.
+    /// Take only packets that meet this condition, such as 'dst_port == 443 and length > 1e3' or
+    /// 'src_ip in 10.0.0.0/8'.
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 

@@ -10,7 +10,7 @@ pub(crate) struct LiveArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     interface: Option<String>,
 
-    /// Keep at most so many bytes of each packet.
+    /// Keep at most this many bytes of each packet.
     // Of captures, only `cut` can do so: with the other commands it conflicts with them.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snaplen: Option<u32>,

@@ -6,8 +6,9 @@ use clap::Args as ArgGroup;
 /// Which rows, and what they add up to.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct QuestionArgs {
-    /// Take only rows that hold this condition, such as 'dst_port == 443 and bytes > 1e6', 'duration > 5s', 'src_ip in
-    /// 10.0.0.0/8', 'ts >= 2026-11-21T10:00Z', 'host == 10.0.0.1 or port in (53, 5353)'.
+    /// Take only rows that meet this condition, such as 'dst_port == 443 and bytes > 1e6',
+    /// 'duration > 5s', 'src_ip in 10.0.0.0/8', 'ts >= 2026-11-21T10:00Z', 'host == 10.0.0.1 or
+    /// port in (53, 5353)'.
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
@@ -15,15 +16,16 @@ pub(crate) struct QuestionArgs {
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     pub(crate) group_by: Vec<String>,
 
-    /// Sum these fields up in each group, or of all rows.
+    /// Sum these fields in each group, or over all rows.
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     pub(crate) sum: Vec<String>,
 
-    /// Count rows by intervals of their time, such as 1m, 500ms or 10, which are seconds.
+    /// Count rows by intervals of their time, such as 1m, 500ms or 10 (seconds).
     #[arg(long, value_name = "INTERVAL", value_parser = interval)]
     pub(crate) every: Option<i64>,
 
-    /// Draw the groups over time instead of printing them, a line of blocks for each, on a scale of its own.
+    /// Draw the groups over time instead of printing them: a line of blocks for each, on its own
+    /// scale.
     #[arg(long, requires = "every", conflicts_with_all = ["json", "csv", "parquet"])]
     pub(crate) plot: bool,
 }

@@ -16,11 +16,12 @@ pub(crate) struct ReportArgs {
     #[arg(required_unless_present = "interface", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Where to write the page; `-` is standard output. A file that is there is replaced when the page is whole.
+    /// Where to write the page; `-` is standard output. An older file is replaced when the page
+    /// is complete.
     #[arg(short = 'o', long, value_name = "PAGE", required = true)]
     pub(crate) output: PathBuf,
 
-    /// What to call the page [default: the names of the captures, and the filter].
+    /// The title of the page [default: the names of the captures, and the filter].
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
 

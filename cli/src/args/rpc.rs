@@ -10,8 +10,8 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
-/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed or not. Several files
-/// are one run: a connection may go on in the next file.
+/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed
+/// or not. Several files are one run: a connection may continue in the next file.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct RpcArgs {
@@ -19,17 +19,18 @@ pub(crate) struct RpcArgs {
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print the N first methods, or groups, the largest first.
+    /// Print the first N methods, or groups, the largest first.
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
 
-    /// What makes a method large; bytes count both ways. Without it, methods come by their names, with --top by
-    /// calls.
+    /// The order of methods; bytes count both directions. By default methods are sorted by name,
+    /// with --top by calls.
     #[arg(long, value_enum, conflicts_with = "calls")]
     pub(crate) by: Option<MethodSize>,
 
-    /// Add the sums up in this table file instead of printing them. Each capture is counted whole or not at all, and
-    /// once: one that was counted before is recognised by its content.
+    /// Add the sums to this table file instead of printing them. Each capture is counted
+    /// completely or not at all, and once: a capture that was counted before is recognised by its
+    /// content.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv", "parquet"])]
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
@@ -42,27 +43,27 @@ pub(crate) struct RpcArgs {
     #[arg(conflicts_with_all = ["files", "interface", "into", "calls", "filter", "flow", "inner", "jobs", "condition"])]
     pub(crate) from: Option<PathBuf>,
 
-    /// Print each call instead of the sums, as it is over.
+    /// Print each call when it ends, instead of the sums.
     #[arg(long)]
     pub(crate) calls: bool,
 
     #[command(flatten)]
     pub(crate) question: QuestionArgs,
 
-    /// Take only calls whose answer took longer, such as 50ms.
+    /// Take only calls that took longer than this, such as 50ms.
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["into", "from"])]
     pub(crate) slower_than: Option<String>,
 
-    /// Take the methods of this IDL file's service only; with --calls, print arguments and results as it names
-    /// them.
+    /// Take only methods of this IDL file's service; with --calls, also print arguments and
+    /// results.
     #[arg(long, value_name = "IDL", conflicts_with_all = ["into", "from"])]
     pub(crate) idl: Option<PathBuf>,
 
-    /// The service of the IDL file; not needed where it has one.
+    /// The service of the IDL file; not needed if it has only one.
     #[arg(long, value_name = "NAME", requires = "idl")]
     pub(crate) service: Option<String>,
 
-    /// Look for files that the IDL file includes in this folder too.
+    /// Also search this folder for files that the IDL file includes.
     #[arg(long, value_name = "FOLDER", requires = "idl")]
     pub(crate) include: Vec<PathBuf>,
 

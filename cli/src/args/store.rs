@@ -23,7 +23,7 @@ A key is given as its text, whether it is a String, a Symbol or a whole number; 
 Exit codes: 0 done; 1 a key that is not there, or bad data, what was read before it is printed;
 2 usage.";
 
-/// Look into stores of Ruby's PStore, without Ruby's objects.
+/// Read stores of Ruby's PStore, without loading Ruby objects.
 #[derive(Debug, ArgGroup)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct StoreArgs {
@@ -38,7 +38,7 @@ pub(crate) enum StoreCommand {
     Check(StoreCheckArgs),
 }
 
-/// Print the keys of a store, what each leads to, and the bytes that takes.
+/// Print the keys of a store, with the type and size of each value.
 ///
 /// For people a line is key, tab, class, tab, bytes.
 #[derive(Debug, ArgGroup)]
@@ -56,7 +56,7 @@ pub(crate) struct StoreRootsArgs {
     pub(crate) json: bool,
 }
 
-/// Print values, a line each: those at PATHs, or of all roots, with their keys before them.
+/// Print values, one per line: those at PATHs, or of all roots, with their keys.
 ///
 /// For people a value is written as Ruby inspects it.
 #[derive(Debug, ArgGroup)]
@@ -75,7 +75,7 @@ pub(crate) struct StoreGetArgs {
     pub(crate) json: bool,
 }
 
-/// Read all of a store and say whether it is whole.
+/// Read all of a store and report damage.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct StoreCheckArgs {
     /// The store.

@@ -24,7 +24,7 @@ Keys and values are bytes: an argument's bytes are taken as they are.
 Exit codes: 0 done; 1 a key that is not there, or bad data, what was read before it is printed;
 2 usage.";
 
-/// Look into, change, check and convert tables in files.
+/// Read, change, check and convert tables in files.
 #[derive(Debug, ArgGroup)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct TableArgs {
@@ -46,17 +46,18 @@ pub(crate) enum TableCommand {
     Merge(MergeArgs),
 }
 
-/// Add tables of flows up into another one, which is made where it is missing.
+/// Add tables of flows to another one, which is created if it is missing.
 ///
-/// Each table is merged whole or not at all. Captures count once: a table of which all captures were counted before adds
-/// nothing. One of which only some were is refused, because their sums cannot be told apart.
+/// Each table is merged completely or not at all. Captures count once: a table whose captures
+/// were all counted before adds nothing. A table with only some of them is refused, because its
+/// sums cannot be separated.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct MergeArgs {
     /// Tables that flows --into made.
     #[arg(required = true, value_name = "TABLE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The table that they are added to.
+    /// The table to which they are added.
     #[arg(long, value_name = "TABLE")]
     pub(crate) into: PathBuf,
 
@@ -64,9 +65,10 @@ pub(crate) struct MergeArgs {
     pub(crate) wait: Wait,
 }
 
-/// Print the values of keys, a line each.
+/// Print the values of keys, one per line.
 ///
-/// A file of Tokyo Cabinet is looked through from its beginning; convert it if you look up much.
+/// In a file of Tokyo Cabinet, each look-up reads from the beginning; convert the file for many
+/// look-ups.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct GetArgs {
     /// The table.
@@ -76,20 +78,20 @@ pub(crate) struct GetArgs {
     #[arg(required = true, value_name = "KEY")]
     pub(crate) keys: Vec<OsString>,
 
-    /// Print the bytes of the values and nothing else, no line ends either.
+    /// Print only the bytes of the values, without line ends.
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
 
-    /// Print JSON, an object with key and value a line: strings, or {"base64": ...} where the bytes
-    /// are not UTF-8; null where there is no such key.
+    /// Print JSON, one object with key and value per line: strings, or {"base64": ...} for bytes
+    /// that are not UTF-8; null for missing keys.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 /// Set the value of a key.
 ///
-/// The file is made where it is missing: hashed if its name ends in .bwh, ordered if in .bwt. The value
-/// is on disk when the command ends.
+/// A missing file is created: hashed if its name ends in .bwh, ordered if in .bwt. The value is
+/// on disk when the command ends.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct PutArgs {
     /// The table.
@@ -98,8 +100,8 @@ pub(crate) struct PutArgs {
     /// The key.
     pub(crate) key: OsString,
 
-    /// The value; `-` is all of standard input. For a table of integers, digits; for other values than bytes, what is kept
-    /// of them.
+    /// The value; `-` is all of standard input. For a table of integers, a number; for a table of
+    /// objects, their stored bytes.
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: OsString,
 
@@ -107,16 +109,16 @@ pub(crate) struct PutArgs {
     pub(crate) wait: Wait,
 }
 
-/// Take keys out.
+/// Delete keys.
 ///
-/// They are gone from the disk together when the command ends. For a key that is not there the exit code
-/// is 1; the others are taken out.
+/// All are deleted on disk together when the command ends. If a key is missing, the exit code is
+/// 1; the others are deleted.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct DeleteArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// Keys to take out.
+    /// Keys to delete.
     #[arg(required = true, value_name = "KEY")]
     pub(crate) keys: Vec<OsString>,
 
@@ -124,25 +126,25 @@ pub(crate) struct DeleteArgs {
     pub(crate) wait: Wait,
 }
 
-/// Print entries, in the order of keys where the table has one.
+/// Print entries, in the order of keys if the table has one.
 ///
-/// A hashed table is printed in the order of writing, a file of Tokyo Cabinet in its own. For people a
-/// line is key, tab, value, with escapes for what is not text. In JSON that is {"base64": ...}; in CSV it
-/// stays as it is. Integers are printed in digits.
+/// A hashed table is printed in the order of writing, a file of Tokyo Cabinet in its own. As
+/// text, a line is key, tab, value, with escapes for bytes that are not text. In JSON these are
+/// {"base64": ...}; in CSV they are unchanged. Integers are printed as numbers.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ScanArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// Only keys from this one on.
+    /// Only keys from this one.
     #[arg(long, value_name = "KEY")]
     pub(crate) from: Option<OsString>,
 
-    /// Only keys up to this one, which is included.
+    /// Only keys up to and including this one.
     #[arg(long, value_name = "KEY")]
     pub(crate) to: Option<OsString>,
 
-    /// Only keys that begin so.
+    /// Only keys with this prefix.
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
     pub(crate) prefix: Option<OsString>,
 
@@ -162,7 +164,7 @@ pub(crate) struct ScanArgs {
     pub(crate) format: Format,
 }
 
-/// Say what a table is, how many entries it has and what it takes.
+/// Print the kind of a table, its number of entries and its size.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct StatArgs {
     /// The table.
@@ -173,7 +175,7 @@ pub(crate) struct StatArgs {
     pub(crate) json: bool,
 }
 
-/// Give back the space of entries that were overwritten or taken out.
+/// Free the space of overwritten and deleted entries.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct CompactArgs {
     /// The table.
@@ -183,13 +185,13 @@ pub(crate) struct CompactArgs {
     pub(crate) wait: Wait,
 }
 
-/// Read all of a table and say whether it is whole.
+/// Read all of a table and report damage.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct CheckArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// Make it whole again: keep every commit that can be read, and say how much is lost.
+    /// Repair the table: keep every commit that can be read, and say how much is lost.
     #[arg(long)]
     pub(crate) repair: bool,
 
@@ -198,20 +200,20 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 }
 
-/// Put all entries of a table into a new one of another kind.
+/// Copy all entries of a table to a new table of another kind.
 ///
-/// The new file is there when it is whole, counted and on disk; where something fails, there is none.
-/// No file is overwritten.
+/// The new file appears when it is complete, counted and on disk; if something fails, there is
+/// none. No file is overwritten.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ConvertArgs {
     /// The table to read: .tch or .tcb of Tokyo Cabinet, .bwh or .bwt.
     pub(crate) old: PathBuf,
 
-    /// The table to make: hashed if its name ends in .bwh, ordered if in .bwt.
+    /// The table to create: hashed if its name ends in .bwh, ordered if in .bwt.
     pub(crate) new: PathBuf,
 
-    /// Which value to keep of a key that has several, as a tree of Tokyo Cabinet may have; without
-    /// this that is an error.
+    /// Which value to keep if a key has several, as in a tree of Tokyo Cabinet; by default that
+    /// is an error.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) duplicates: Option<KeepDuplicates>,
 
@@ -224,19 +226,20 @@ pub(crate) struct ConvertArgs {
     pub(crate) json: bool,
 }
 
-/// Copy a table to a file of its own, while others write to it.
+/// Copy a table to a new file, while other programs write to it.
 ///
-/// The copy holds what was committed when the command began, and is a table of the same kind. Its file is there
-/// when it is whole and on disk; where something fails, there is none, or the old one.
+/// The copy has the commits from before the command began, and is a table of the same kind. Its
+/// file appears when it is complete and on disk; if something fails, there is none, or the old
+/// one stays.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct BackupArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// The file to make.
+    /// The file to create.
     pub(crate) new: PathBuf,
 
-    /// Replace a table that has the name already, unless a program is writing to it.
+    /// Replace an existing table, unless a program is writing to it.
     #[arg(long)]
     pub(crate) replace: bool,
 }
@@ -253,7 +256,7 @@ pub(crate) enum KeepDuplicates {
 /// How long to wait for another writer.
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Wait {
-    /// Wait at most so long for another program that is writing to the table.
+    /// Wait at most this long for another program that is writing to the table.
     #[arg(long = "wait", alias = "timeout", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub(crate) timeout: Duration,
 }

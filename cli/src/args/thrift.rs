@@ -22,7 +22,7 @@ field that comes twice is printed twice; for readers of Thrift, as of JSON, the 
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
-/// Look into messages of Thrift, by an IDL file, without compiled code.
+/// Read Thrift messages with an IDL file, without compiled code.
 #[derive(Debug, ArgGroup)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct ThriftArgs {
