@@ -90,6 +90,19 @@ class LiveTest < TestCase
     RUBY
   end
 
+  def test_the_handler_of_a_signal_may_stop
+    assert_equal("flows 1", told(<<~RUBY))
+      live do |capture|
+        trap("TERM") { capture.stop }
+        Thread.new do
+          (send_to(7); sleep(0.01)) until capture.live_counts[:captured].positive?
+          Process.kill("TERM", Process.pid)
+        end
+        print "flows ", capture.flows.map(&:dst_port).uniq.size
+      end
+    RUBY
+  end
+
   def test_other_threads_run_and_close_kill_and_timeout_end_the_wait
     assert_equal("ran Bytewright::ClosedError killed Timeout::Error Interrupt 1", told(<<~RUBY))
       require "timeout"
