@@ -90,6 +90,10 @@ until_captured(capture, capture.stop)
 found.append(capture.count_by("dst_port") == {7: capture.live_counts()["captured"]})
 found.append(capture.live_counts()["dropped"])
 capture = live()
+signal.signal(signal.SIGTERM, lambda *_: capture.stop())
+until_captured(capture, lambda: os.kill(os.getpid(), signal.SIGTERM))
+found.append(list(capture.count_by("dst_port")))
+capture = live()
 until_captured(capture, capture.close)
 try:
     for _ in capture:
@@ -105,7 +109,7 @@ except KeyboardInterrupt:
     found.append("interrupted")
 print(json.dumps(found))
 """)
-    assert found == [True, 0, "closed", "interrupted"]
+    assert found == [True, 0, [7], "closed", "interrupted"]
 
 
 def test_what_is_no_interface_is_told_and_a_file_has_no_counts(tmp_path):
