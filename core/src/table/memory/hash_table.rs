@@ -82,16 +82,17 @@ impl HashTable {
         self.content.heap.pin_value(address)
     }
 
-    /// Prefetches what is looked at to find the keys with these hashes, whose buckets were prefetched.
+    /// The hashes of keys that come next, as far as they are known, whose buckets are prefetched.
     #[inline]
-    fn prefetch_entries(&self, hashes: &[u64]) {
-        let Content { heap, index } = &self.content;
-        hashes.iter().for_each(|hash| index.prefetch_groups(*hash));
-        for hash in hashes {
-            if let Some(address) = index.find(*hash, |_| true) {
-                heap.prefetch(address);
-            }
+    fn hashes_ahead(&self, entries: &mut dyn Scan) -> [Option<u64>; BLOCK_LEN] {
+        let mut hashes = [None; BLOCK_LEN];
+        for hash in &mut hashes {
+            let Some(key) = entries.look_ahead() else { break };
+            let found = self.hash(key);
+            self.content.index.prefetch_bucket(found);
+            *hash = Some(found);
         }
+        hashes
     }
 
     /// Sets the value of a key with that hash.
@@ -167,6 +168,14 @@ impl Content {
         self.index.find(hash, |address| self.heap.record(address).0 == key)
     }
 
+    /// Prefetches the record that a search for `hash` looks at first.
+    #[inline]
+    fn prefetch_record(&self, hash: u64) {
+        if let Some(address) = self.index.find(hash, |_| true) {
+            self.heap.prefetch(address);
+        }
+    }
+
     /// The entry that was written first of all.
     fn first(&mut self, seed: u64) -> Option<Address> {
         let Content { heap, index } = self;
@@ -228,7 +237,8 @@ impl Table for HashTable {
                 self.content.index.prefetch_bucket(*hash);
             }
             let hashes = &hashes[..keys.len()];
-            self.prefetch_entries(hashes);
+            hashes.iter().for_each(|hash| self.content.index.prefetch_groups(*hash));
+            hashes.iter().for_each(|hash| self.content.prefetch_record(*hash));
             for (place, (hash, key)) in hashes.iter().zip(keys).enumerate() {
                 let address = self.content.find(*hash, key);
                 let value = address.map(|address| self.content.heap.record(address).1);
@@ -242,24 +252,18 @@ impl Table for HashTable {
         self.put_hashed(self.hash(key), key, value)
     }
 
-    /// As in [`Table::get_many`], a block of keys waits for memory together.
+    /// As in [`Table::get_many`], a block of keys waits for memory together, and for its buckets while the block before
+    /// it is put.
     fn put_each(&mut self, entries: &mut dyn Scan) -> Result<()> {
-        let mut hashes = [0; BLOCK_LEN];
+        let mut next = self.hashes_ahead(entries);
         loop {
-            let mut known = 0;
-            while let Some(hash) = hashes.get_mut(known)
-                && let Some(key) = entries.look_ahead()
-            {
-                *hash = self.hash(key);
-                self.content.index.prefetch_bucket(*hash);
-                known += 1;
-            }
-            let known = hashes.get(..known).unwrap_or_default();
-            self.prefetch_entries(known);
-            for place in 0..BLOCK_LEN {
+            let known = next;
+            known.iter().flatten().for_each(|hash| self.content.index.prefetch_groups(*hash));
+            next = self.hashes_ahead(entries);
+            known.iter().flatten().for_each(|hash| self.content.prefetch_record(*hash));
+            for hash in known {
                 let Some((key, value)) = entries.advance()? else { return Ok(()) };
-                let hash = known.get(place).map_or_else(|| self.hash(key), |hash| *hash);
-                self.put_hashed(hash, key, value)?;
+                self.put_hashed(hash.unwrap_or_else(|| self.hash(key)), key, value)?;
             }
         }
     }
