@@ -39,7 +39,7 @@ class PlatformGem
 
   # Minor versions from one to the other. After 3.4 comes 4.0.
   def between(first, last)
-    all = %w[3.1 3.2 3.3 3.4 4.0]
+    all = %w[3.1 3.2 3.3 3.4 4.0] | @minors
     all[all.index(first)..all.index(last)]
   end
 
