@@ -17,6 +17,7 @@ __all__ = [
     "EntryMerge",
     "Flow",
     "FlowStore",
+    "Interface",
     "Packet",
     "Reader",
     "RecordIterator",
