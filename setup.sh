@@ -22,6 +22,9 @@ library() { # library NAME: whether the dynamic linker knows it
   { ldconfig -p 2>/dev/null || /sbin/ldconfig -p; } | grep "$1"
 }
 ruby_header() { ruby -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'; }
+java_from() { # java_from NUMBER: whether the Java that Spark runs has this version, or a later one
+  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | awk -F'[".]' -v least="$1" '/version/ { is = $2 >= least } END { exit !is }'
+}
 libclang() { compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" || compgen -G "/usr/lib/*/libclang*.so*"; }
 
 if ! command -v cargo >/dev/null; then
@@ -50,7 +53,7 @@ x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
 esac
 
 case "${1:-}" in # what one target needs alone
-spark) need "openjdk-17-jre-headless" command -v java ;; # large
+spark) need "openjdk-17-jre-headless" java_from 17 ;; # large
 packages) need "mmdebstrap" command -v mmdebstrap ;;
 esac
 

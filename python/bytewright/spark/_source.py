@@ -22,8 +22,9 @@ class CaptureSource(DataSource):
     - `columns`: the names of the columns, with commas between; `file` is the capture's path. Some common ones where none is named.
     - `mode`: "permissive" ends a damaged capture where the damage is; "failfast" fails.
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
-    - `pushdown`: "true" has libpcap leave out packets that a query does not want. It is for data frames that are used once:
-      Spark 4.1 keeps what the first query of a data frame handed down, and a later query of it lacks those rows.
+    - `pushdown`: "true" has libpcap leave out packets that a query does not want, where `register` was told `pushdown=True`. It
+      is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
+      of it lacks those rows.
     """
 
     @classmethod
@@ -42,10 +43,12 @@ class CaptureSource(DataSource):
         return StreamReader(Options(self.options), schema)
 
 
-def register(spark):
-    """Registers the format `bytewright` with a session."""
-    # Without it Spark refuses readers to which filters can be handed down. Readers without `pushdown` take none.
-    spark.conf.set(_PUSHDOWN, "true")
+def register(spark, pushdown=False):
+    """Registers the format `bytewright` with a session. `pushdown=True` is for readers with the option `pushdown`, which Spark
+    refuses otherwise: it sets `spark.sql.python.filterPushdown.enabled`, which is for all data sources in Python of the session.
+    """
+    if pushdown:
+        spark.conf.set(_PUSHDOWN, "true")
     spark.dataSource.register(CaptureSource)
 
 

@@ -1,4 +1,5 @@
-"""Sums up captures in a cluster of two executors, and kills one of them while it reads: killed.py FOLDER TABLE CAPTURE..."""
+"""Sums up captures in a cluster of two executors, and kills one of them when Spark has taken some rows of a capture from a task of
+it, and not all: killed.py FOLDER TABLE CAPTURE..."""
 
 import os
 import pathlib
@@ -19,19 +20,21 @@ KILLED = pathlib.Path(FOLDER) / "killed"
 
 
 class MarkingReader(Reader):
-    """Says in a file which executor reads, and waits with the second half of the capture until one was killed."""
+    """Gives a capture in small batches. Between the first and the second batch of one capture it says in a file which executor reads,
+    and waits until that one was killed."""
 
     def read(self, partition):
-        if partition.value == FIRST_MARKED:
-            try:
-                with open(MARKER_PATH, "x") as marker:
-                    marker.write(str(_executor()))
-            except FileExistsError:
-                pass
-            else:
-                while not os.path.exists(KILLED_PATH):
-                    time.sleep(0.05)
-        return super().read(partition)
+        import bytewright.spark._rows
+
+        bytewright.spark._rows._ROWS = 8
+        batches = iter(super().read(partition))
+        if partition.value == MARKED:
+            first, second = next(batches), next(batches)
+            yield first
+            # Spark asks for more: it has taken the first batch.
+            _mark_and_wait()
+            yield second
+        yield from batches
 
 
 class MarkingSource(CaptureSource):
@@ -41,7 +44,19 @@ class MarkingSource(CaptureSource):
         return MarkingReader(Options(self.options), schema)
 
 
-FIRST_MARKED, MARKER_PATH, KILLED_PATH = 5, str(MARKER), str(KILLED)
+#: The first capture has more than two batches of flows.
+MARKED, MARKER_PATH, KILLED_PATH = 0, str(MARKER), str(KILLED)
+
+
+def _mark_and_wait():
+    """The first time only: the task that does the same again finds the marker and goes on."""
+    try:
+        with open(MARKER_PATH, "x") as marker:
+            marker.write(str(_executor()))
+    except FileExistsError:
+        return
+    while not os.path.exists(KILLED_PATH):
+        time.sleep(0.05)
 
 
 def _executor():

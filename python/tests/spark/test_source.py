@@ -16,8 +16,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
 import bytewright
+import bytewright.spark
 
 EPOCH = datetime.datetime(1970, 1, 1)
+SETTING = "spark.sql.python.filterPushdown.enabled"
 FIELDS = [field[0] for field in bytewright._bytewright.schema_of("packets")]
 
 
@@ -115,7 +117,25 @@ def random_condition(chance, rows, depth=2):
     return chance.choice([column == value, column.isin([value]), column.eqNullSafe(value), *([] if name.endswith("ip") else more)])
 
 
-def test_random_conditions_give_the_same_rows_with_and_without_pushing_down(spark, paths):
+@pytest.fixture
+def pushing(spark):
+    """The session, while Spark hands conditions down."""
+    bytewright.spark.register(spark, pushdown=True)
+    yield spark
+    spark.conf.unset(SETTING)
+
+
+def test_only_sessions_that_ask_for_it_hand_conditions_down(spark, paths):
+    before = spark.conf.get(SETTING)
+    bytewright.spark.register(spark)
+    bytewright.spark.flows(spark, paths[0])
+    assert spark.conf.get(SETTING) == before == "false"
+    with pytest.raises(PySparkException, match=SETTING):
+        read(spark, paths[0], pushdown="true").where("dst_port = 80").count()
+
+
+def test_random_conditions_give_the_same_rows_with_and_without_pushing_down(pushing, paths):
+    spark = pushing
     some = [paths[0], *paths[4:14]]
     every = read(spark, some).cache()
     rows = every.collect()
@@ -126,10 +146,12 @@ def test_random_conditions_give_the_same_rows_with_and_without_pushing_down(spar
     every.unpersist()
 
 
-def test_a_data_frame_that_is_used_twice_has_all_rows_each_time(spark, paths):
+@pytest.mark.parametrize("is_some_first", [True, False])
+def test_a_data_frame_that_is_used_twice_has_all_rows_each_time(spark, paths, is_some_first):
     packets = read(spark, paths[0])
-    some = packets.where("dst_port = 80").count()
-    assert 0 < some < packets.count() == 300
+    frames = {"some": packets.where("dst_port = 80"), "all": packets}
+    counts = {name: frames[name].count() for name in sorted(frames, reverse=is_some_first)}
+    assert 0 < counts["some"] < counts["all"] == 300
 
 
 def test_one_flow_of_captures_is_read(spark, paths):

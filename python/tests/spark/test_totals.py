@@ -1,8 +1,8 @@
 """Goal: flows of many captures that Spark's workers sum up are those that the command merges into a table, also when a worker is lost
-while it reads.
+in the middle of a capture.
 
-Method: 40 made and real captures; the tables compared entry by entry; an executor that is killed with SIGKILL while a marker says that a
-task of it reads.
+Method: 40 made and real captures; the tables compared entry by entry; an executor that is killed with SIGKILL when a marker says that
+Spark has taken the first batch of a capture from a task of it, which waits with the others.
 """
 
 import os
@@ -65,7 +65,7 @@ def test_options_are_those_of_flows(spark, paths):
 
 
 @pytest.mark.parametrize("run", range(20 if os.environ.get("HEAVY") else 1))
-def test_an_executor_that_is_killed_while_it_reads_changes_nothing(run, paths, expected, tmp_path):
+def test_an_executor_that_is_killed_in_the_middle_of_a_capture_changes_nothing(run, paths, expected, tmp_path):
     table = tmp_path / "week.bwt"
     program = pathlib.Path(__file__).parent / "killed.py"
     done = subprocess.run([sys.executable, program, tmp_path, table, *paths], capture_output=True, text=True, timeout=600)
