@@ -7,7 +7,7 @@
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
-#   make test-spark   what Spark makes of captures, with Java 17 and PySpark in an environment of its own; HEAVY=1: 20 kills
+#   make test-spark   what Spark makes of captures, with Java and PySpark in an environment of its own; HEAVY=1: 20 kills
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
@@ -112,7 +112,7 @@ $(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
 test-python: $(WHEEL_STAMP)
 	python/tests/run.sh
 
-# Installs Java 17 from Debian, and PySpark into target/spark, once.
+# Installs Java from Debian, 17 or later, and PySpark into target/spark, once.
 test-spark: $(WHEEL_STAMP)
 	./setup.sh spark
 	python/tests/spark/run.sh

@@ -53,7 +53,7 @@ x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
 esac
 
 case "${1:-}" in # what one target needs alone
-spark) need "openjdk-17-jre-headless" java_from 17 ;; # large
+spark) need "default-jre-headless" java_from 17 ;; # large
 packages) need "mmdebstrap" command -v mmdebstrap ;;
 esac
 
