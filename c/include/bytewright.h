@@ -1495,6 +1495,15 @@ enum bw_status bw_thrift_add_many(struct bw_thrift *fields,
 enum bw_status bw_thrift_take(struct bw_thrift *fields, struct bw_batch **out, struct bw_error *error);
 
 /**
+ * Has rows that `bw_thrift_rows` begins from now on ask `interrupted`, which is given `context`, whether a call that waits for
+ * the file is to end; null for never. Rows of a regular file, which never wait, ask it once a batch.
+ */
+enum bw_status bw_thrift_set_interrupted(struct bw_thrift *fields,
+                                         bw_interrupted interrupted,
+                                         void *context,
+                                         struct bw_error *error);
+
+/**
  * Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
  * most `rows` rows; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
  * `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.

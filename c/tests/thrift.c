@@ -2,10 +2,15 @@
  * stream of Arrow's.
  *
  * Method: messages of samples/log.thrift, written by hand in the binary protocol, in frames and without, and shown in pieces
- * of every length, which must give the same rows as the whole; one that is cut. Compiled and run as tables.c is, from the
- * folder of the repository.
+ * of every length, which must give the same rows as the whole; one that is cut; a pipe into which nothing comes, for interrupts.
+ * Compiled and run as tables.c is, from the folder of the repository.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "expect.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Entry { 1: i64 time = 7, 2: string host = "a" } */
 static const uint8_t MESSAGE[] = "\x0a\0\x01\0\0\0\0\0\0\0\x07\x0b\0\x02\0\0\0\x01" "a";
@@ -133,6 +138,44 @@ static void a_file_gives_rows_and_what_is_wrong_behind_them(const char *folder, 
   bw_error_clear(&error);
 }
 
+static bool on_the_third_question(void *context) {
+  int *questions = (int *)context;
+  return ++*questions >= 3;
+}
+
+/* The program's answer stays the same until the call has ended, as a flag that a signal set does. */
+static void a_wait_for_a_pipe_ends_when_the_program_says_so_and_loses_nothing(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = fields_of(PATHS, 3);
+  bw_rows *rows = NULL;
+  bw_batch *batch = NULL;
+  char path[512];
+  int questions = 0, writer;
+  snprintf(path, sizeof path, "%s/pipe", folder);
+  EXPECT(mkfifo(path, 0600) == 0);
+  writer = open(path, O_RDWR);
+  EXPECT(writer >= 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_set_interrupted(fields, on_the_third_question, &questions, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_rows(fields, path, false, 1, &rows, &error));
+  bw_thrift_free(fields);
+  EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error));
+  EXPECT(error.os_error == 4 && questions >= 3);
+  EXPECT(write(writer, MESSAGE, 9) == 9);
+  questions = 0;
+  EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error)); /* within a message */
+  EXPECT(error.os_error == 4);
+  EXPECT(write(writer, MESSAGE + 9, MESSAGE_LEN - 9) == (ssize_t)(MESSAGE_LEN - 9));
+  questions = -1000;
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  expect_rows(batch, 1);
+  bw_batch_free(batch);
+  close(writer);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_set_interrupted(NULL, on_the_third_question, &questions, &error));
+  bw_error_clear(&error);
+}
+
 static void what_is_not_in_the_idl_is_refused(void) {
   bw_error error = BW_ERROR_INIT;
   bw_idl idl = BW_IDL_INIT;
@@ -162,6 +205,7 @@ int main(int argc, char **argv) {
   one_message_is_a_row_or_an_error();
   a_file_gives_rows_and_what_is_wrong_behind_them(argv[1], false);
   a_file_gives_rows_and_what_is_wrong_behind_them(argv[1], true);
+  a_wait_for_a_pipe_ends_when_the_program_says_so_and_loses_nothing(argv[1]);
   what_is_not_in_the_idl_is_refused();
   return 0;
 }

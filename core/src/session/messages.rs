@@ -67,14 +67,20 @@ impl MessageSource {
         match &mut self.0 {
             Bytes::Given(..) => Ok(Ok(self.buffered().0.len() >= at_least)),
             Bytes::Stream(stream) => {
+                let cancel = stream.cancel();
                 let stream = Mutex::new(stream);
                 let fill = || {
                     let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                     stream.fill(at_least).map(|bytes| bytes.len() >= at_least)
                 };
-                match host.wait(&fill, &|| ())? {
-                    Some(filled) => Ok(filled),
-                    None => host.check_interrupts().map(|()| Ok(true)),
+                let filled = host.wait(&fill, &|| cancel.cancel());
+                // Nobody calls it off any more now that the host goes on.
+                let was_called_off = cancel.is_cancelled();
+                cancel.reset();
+                match filled? {
+                    Some(filled) if !was_called_off => Ok(filled),
+                    // The stream is where it was; the caller looks at what it has again.
+                    _ => host.check_interrupts().map(|()| Ok(true)),
                 }
             }
             Bytes::Fed(stream, feed) => loop {

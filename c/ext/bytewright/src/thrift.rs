@@ -1,10 +1,10 @@
 //! Fields of Thrift messages as columns, by an IDL file.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use bytewright::batch::Origin;
-use bytewright::session::{Blocking, MessageRows, MessageSource};
+use bytewright::session::{MessageRows, MessageSource};
 use bytewright::stream::{ByteStream, StreamOptions};
 use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Projection};
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -12,8 +12,9 @@ use bytewright::{Error, ErrorKind, Result, panics};
 use crate::batch::bw_batch;
 use crate::buffer::{bytes, handle, held, take_back, target};
 use crate::error::{bw_error, bw_status, guard};
+use crate::host::{CallerHost, Context, ReaderHost, bw_interrupted};
 use crate::idl::bw_idl;
-use crate::rows::{ROWS_DEFAULT, bw_rows};
+use crate::rows::{NextBatch, ROWS_DEFAULT, bw_rows};
 use crate::schema::bw_schema;
 use crate::text::{self, bw_names, text};
 
@@ -34,6 +35,8 @@ pub struct bw_thrift {
     encoding: Encoding,
     /// How many bytes of the messages that were added came before, for errors.
     position: u64,
+    /// What rows of a file ask.
+    host: CallerHost,
 }
 
 impl bw_thrift {
@@ -81,7 +84,8 @@ pub unsafe extern "C" fn bw_thrift_new(
             let projection = Projection::new(plan, root, &bw_names::texts(paths)?)?;
             let columns = Columns::new(Arc::new(projection))?;
             let schema = Arc::new(bw_schema::new(columns.batch().schema().clone()));
-            *out = handle(bw_thrift { columns, schema, encoding, position: 0 });
+            let host = CallerHost::default();
+            *out = handle(bw_thrift { columns, schema, encoding, position: 0, host });
             Ok(bw_status::Ok)
         })
     }
@@ -180,6 +184,28 @@ pub unsafe extern "C" fn bw_thrift_take(
     }
 }
 
+/// Has rows that `bw_thrift_rows` begins from now on ask `interrupted`, which is given `context`, whether a call that waits for
+/// the file is to end; null for never. Rows of a regular file, which never wait, ask it once a batch.
+///
+/// # Safety
+/// `interrupted` keeps the rules of `bw_interrupted` until those rows are freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_thrift_set_interrupted(
+    fields: *mut bw_thrift,
+    interrupted: bw_interrupted,
+    context: *mut c_void,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let host = &mut target(fields, "fields")?.host;
+            (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
 /// Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
 /// most `rows` rows; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
 /// `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.
@@ -204,10 +230,15 @@ pub unsafe extern "C" fn bw_thrift_rows(
             let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
             let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
             let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+            let (host, never_waits) = (fields.host, stream.never_waits());
             let source = MessageSource::of_stream(stream);
             let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
             let schema = messages.schema().clone();
-            let next = Box::new(move || messages.next(&Blocking));
+            // What may wait is read by another thread where there is a function to ask meanwhile.
+            let next: NextBatch = match never_waits {
+                true => Box::new(move || messages.next(&host)),
+                false => Box::new(move || messages.next(&ReaderHost(host))),
+            };
             *out = bw_rows::handle_of(schema, origin, next);
             Ok(bw_status::Ok)
         })
