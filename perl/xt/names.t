@@ -1,5 +1,5 @@
-# Goal: docs/names.md tells every public method of the Perl face, and none that is not there; and every kind of error, in Perl
-# and in C.
+# Goal: docs/names.md tells every public method of the Perl face, and none that is not there; and every type, option and kind of
+# error, in Perl and in C.
 # Method: the rows of its sections are read, and compared with the packages, their sources and the header.
 use 5.030;
 use warnings;
@@ -36,6 +36,54 @@ sub read_file {
     return scalar(<$handle>);
 }
 
+my $header = read_file("c/include/bytewright.h");
+
+# Types and options: what stands in backticks in a column, by the column's title.
+sub column {
+    my ($title, $name) = @_;
+    my ($table) = $text =~ /^## \Q$title\E\n(.*?)(?=^## )/ms or BAIL_OUT("no section $title");
+    my ($head, undef, @rows) = map { [map { s/\A +| +\z//gr } split(/\|/, $_, -1)] } grep { /^\|/ } split(/\n/, $table);
+    my ($place) = grep { $head->[$_] eq $name } 0 .. $#$head;
+    defined($place) or BAIL_OUT("no column $name in $title");
+    return map { $_->[$place] =~ /`([^`]+)`/g } @rows;
+}
+
+my %types = map { $_ => 1 } column("Types", "Perl");
+ok(delete($types{$_}), "the option $_ of a range is on the page") for qw(from to prefix reverse limit);
+my @handles = map { "Bytewright::$_" } qw(Table HashTable TreeTable ADB Snapshot Cursor Scan Capture Rows Reader Error);
+ok($types{$_}, "$_ is on the page") for @handles;
+for my $type (sort(keys(%types))) {
+    like(read_file("perl/lib/" . $type =~ s{::}{/}gr . ".pm"), qr/^package $type;/m, "$type exists");
+}
+
+my %types_of_c = map { $_ => 1 } column("Types", "C");
+like($header, qr/\b\Q$_\E(?:;| = \d|\b \{)/, "$_ is in the header") for sort(keys(%types_of_c));
+# What a program gets and frees: declared without its fields.
+ok($types_of_c{$_}, "the handle $_ is on the page") for $header =~ /^typedef struct (bw_\w+) \1;/mg;
+
+sub options_of {
+    my ($path, $hash) = @_;
+    my ($words) = read_file($path) =~ /^my %$hash\s*=.*?qw\((.*?)\)/m or BAIL_OUT("no $hash in $path");
+    return split(/ /, $words);
+}
+my $captures = "perl/lib/Bytewright/Capture.pm";
+my @of_captures = grep { $_ ne "fields" } map { options_of($captures, $_) } qw(OPTIONS FLOW_OPTIONS);
+is_deeply([sort(column("Options", "Perl"))], [sort(@of_captures)], "the page has the options of captures and flows");
+my @of_tables = map { options_of("perl/lib/Bytewright/Table.pm", $_) } qw(OF_FILES OPTIONS);
+is_deeply([sort(column("Options of a table", "Perl"))], [sort(@of_tables)], "the page has the options of a table");
+
+sub options_of_c {
+    return map {
+        my $struct = $_;
+        my ($body) = $header =~ /^typedef struct $struct \{(.*?)^\} $struct;/ms or BAIL_OUT("no $struct");
+        map { "$struct.$_" } $body =~ /^  [^*\n]*?\**(\w+);$/mg, $body =~ /^  [^*\/\n]+\*(?:const \*)?(\w+);$/mg;
+    } @_;
+}
+my %found = map { $_ => 1 } options_of_c(qw(bw_capture_options bw_flow_options));
+is_deeply([sort(column("Options", "C"))], [sort(keys(%found))], "the page has the options of captures and flows in C");
+%found = map { $_ => 1 } options_of_c("bw_open_options");
+is_deeply([sort(grep { /\./ } column("Options of a table", "C"))], [sort(keys(%found))], "the page has the options of a table in C");
+
 my ($errors) = $text =~ /^## Errors\n(.*?)(?=^## )/ms or BAIL_OUT("no section of errors");
 my %kind_of;
 for my $row (grep { /^\| `ErrorKind::/ } split(/\n/, $errors)) {
@@ -50,7 +98,7 @@ is_deeply(\%kind_of, \%answered, "the page has the kind of each status");
 my ($listed) = read_file("perl/lib/Bytewright/Error.pm") =~ /^=head2 kind\n(.*?)^=(?:head|cut)/ms;
 is_deeply([sort($listed =~ /^    (\w+)  /mg)], [sort(values(%kind_of))], "the POD of kind lists the kinds of the page");
 
-my ($statuses) = read_file("c/include/bytewright.h") =~ /^(?:typedef )?enum bw_status.*?\{(.*?)^\}/ms;
+my ($statuses) = $header =~ /^(?:typedef )?enum bw_status.*?\{(.*?)^\}/ms;
 my %errors_of_c = map { $_ => 1 } $statuses =~ /^  (BW_STATUS_\w+) =/mg;
 delete(@errors_of_c{qw(BW_STATUS_OK BW_STATUS_NONE)});    # no errors
 is_deeply([sort(keys(%kind_of))], [sort(keys(%errors_of_c))], "the page has every status of the C header that is an error");
