@@ -8,7 +8,7 @@
     week = bytewright.spark.flows(spark, "week/*.pcap.gz")
     bytewright.spark.write_table(week, "week.bwt")
 
-It needs PySpark 4 with pyarrow where the program runs, and this package on every worker, for the Python that
+It needs PySpark 4.3 with pyarrow where the program runs, and this package on every worker, for the Python that
 `PYSPARK_PYTHON` names.
 """
 

@@ -17,6 +17,7 @@ from bytewright.spark._totals import merged
 FOLDER, TABLE, *CAPTURES = sys.argv[1:]
 MARKER = pathlib.Path(FOLDER) / "reading"
 KILLED = pathlib.Path(FOLDER) / "killed"
+AGAIN = pathlib.Path(FOLDER) / "again"
 
 
 class MarkingReader(Reader):
@@ -45,15 +46,16 @@ class MarkingSource(CaptureSource):
 
 
 #: The first capture has more than two batches of flows.
-MARKED, MARKER_PATH, KILLED_PATH = 0, str(MARKER), str(KILLED)
+MARKED, MARKER_PATH, KILLED_PATH, AGAIN_PATH = 0, str(MARKER), str(KILLED), str(AGAIN)
 
 
 def _mark_and_wait():
-    """The first time only: the task that does the same again finds the marker and goes on."""
+    """The first time only: the task that does the same again finds the marker, says so in a file, and goes on."""
     try:
         with open(MARKER_PATH, "x") as marker:
             marker.write(str(_executor()))
     except FileExistsError:
+        pathlib.Path(AGAIN_PATH).touch()
         return
     while not os.path.exists(KILLED_PATH):
         time.sleep(0.05)
@@ -91,4 +93,5 @@ killer.start()
 entries = spark.read.format("bytewright").option("rows", "entries").load(CAPTURES)
 bytewright.spark.write_table(merged(entries), TABLE)
 killer.join(5)
+assert AGAIN.exists(), "expected the task of the executor that was killed to be done again"
 spark.stop()
