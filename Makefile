@@ -25,6 +25,7 @@ RUBIES ?=
 PREFIX ?= /usr/local
 GEM_DIR := $(CURDIR)/target/gems
 GEM_BUILD := $(CURDIR)/target/gem-build
+BUILD_TESTS := cargo test --quiet --locked --workspace --no-run
 GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
@@ -66,14 +67,14 @@ test-rust: setup
 	cargo test --quiet --locked --workspace
 
 # What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files. The command is built with the
-# rest of the workspace, as for test-rust: alone it would have other features, and the core would be compiled again.
+# tests of the workspace, as for test-rust: alone its dependencies have other features, and the core is compiled again.
 test-columns: setup
-	cargo build --quiet --locked --workspace --bin bytewright --example arrow_stream
+	$(BUILD_TESTS)
 	core/tests/columns/run.sh
 
 # Pages of the command in a browser without a screen, and the picture of what it prints.
 test-report: setup
-	cargo build --quiet --locked --workspace --bin bytewright
+	$(BUILD_TESTS)
 	cli/tests/report/run.sh
 	python3 docs/pictures/terminal.py --check target/debug/bytewright
 
