@@ -241,7 +241,7 @@ pub trait Scan: Send {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>>;
 
     /// The key of an entry that is still to come, so that its place can be made ready: each once and in their order. None
-    /// behind the last, and from those that cannot tell.
+    /// behind the last, and always from those that cannot tell.
     fn look_ahead(&mut self) -> Option<&[u8]> {
         None
     }
