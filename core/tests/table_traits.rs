@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use bytewright::ErrorKind;
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use bytewright::table::{
-    Cursor, KeyRange, OrderedTable, PackedEntries, Scan, Snapshot, Table, VALUE_LEN_MAX,
-    have_same_entries, memory,
+    Cursor, KEY_LEN_MAX, KeyRange, OrderedTable, PackedEntries, Scan, Snapshot, Table,
+    VALUE_LEN_MAX, have_same_entries, memory,
 };
 use generate::{Random, seeds};
 
@@ -131,6 +131,22 @@ fn where_one_entry_cannot_be_put_none_is() {
         assert_eq!(table.put_all(&mut entries).unwrap_err().kind(), ErrorKind::Limit);
         assert_eq!(contents(table.as_ref()), [("a".into(), "1".into())]);
         assert_eq!(table.depth(), 0);
+    }
+}
+
+#[test]
+fn entries_behind_one_that_cannot_be_put_are_found_once_they_are() {
+    let mut given = PackedEntries::default();
+    (0..50).for_each(|number: u32| given.push(&number.to_be_bytes(), b"value"));
+    given.push(&vec![0; KEY_LEN_MAX + 1], b"");
+    (50..150).for_each(|number: u32| given.push(&number.to_be_bytes(), b"value"));
+    for mut table in Folder::new("rest").tables() {
+        let mut scan = given.scan();
+        assert_eq!(table.put_all(&mut scan).unwrap_err().kind(), ErrorKind::Limit);
+        table.put_all(&mut scan).unwrap();
+        assert_eq!(table.len().unwrap(), 100);
+        let is_there = |number: u32| table.contains(&number.to_be_bytes()).unwrap();
+        assert!((50..150).all(is_there) && !is_there(49));
     }
 }
 

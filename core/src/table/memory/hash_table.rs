@@ -95,17 +95,6 @@ impl HashTable {
         hashes
     }
 
-    /// Sets the value of a key with that hash.
-    #[inline]
-    fn put_hashed(&mut self, hash: u64, key: &[u8], value: &[u8]) -> Result<()> {
-        check_entry(key, value)?;
-        debug_assert_eq!(hash, self.hash(key));
-        let old = self.content.find(hash, key);
-        let new = self.content.heap.append(key, value)?;
-        self.set(hash, old, Some(new));
-        self.clean(key.len() + value.len())
-    }
-
     /// Makes `new` the address of the entry of a key with that hash, and gives what it was.
     fn set(&mut self, hash: u64, old: Option<Address>, new: Option<Address>) {
         self.content.set(self.seed, hash, old, new);
@@ -249,7 +238,12 @@ impl Table for HashTable {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put_hashed(self.hash(key), key, value)
+        check_entry(key, value)?;
+        let hash = self.hash(key);
+        let old = self.content.find(hash, key);
+        let new = self.content.heap.append(key, value)?;
+        self.set(hash, old, Some(new));
+        self.clean(key.len() + value.len())
     }
 
     /// As in [`Table::get_many`], a block of keys waits for memory together, and for its buckets while the block before
@@ -257,13 +251,14 @@ impl Table for HashTable {
     fn put_each(&mut self, entries: &mut dyn Scan) -> Result<()> {
         let mut next = self.hashes_ahead(entries);
         loop {
-            let known = next;
-            known.iter().flatten().for_each(|hash| self.content.index.prefetch_groups(*hash));
+            let coming = next;
+            coming.iter().flatten().for_each(|hash| self.content.index.prefetch_groups(*hash));
             next = self.hashes_ahead(entries);
-            known.iter().flatten().for_each(|hash| self.content.prefetch_record(*hash));
-            for hash in known {
+            coming.iter().flatten().for_each(|hash| self.content.prefetch_record(*hash));
+            // Hashed again: what was told ahead may be others, after an error for one.
+            for _ in 0..BLOCK_LEN {
                 let Some((key, value)) = entries.advance()? else { return Ok(()) };
-                self.put_hashed(hash.unwrap_or_else(|| self.hash(key)), key, value)?;
+                self.put(key, value)?;
             }
         }
     }
