@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::libpcap::{
-    BpfProgram, Handle, LIBRARY_NAMES, NETMASK_UNKNOWN, PacketHeader, c_text, no_filter,
+    BpfProgram, Handle, NETMASK_UNKNOWN, PacketHeader, c_text, load, missing, no_filter,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -89,9 +89,7 @@ struct Library {
 
 impl Library {
     fn load() -> Option<Library> {
-        LIBRARY_NAMES.iter().find_map(|name| {
-            // SAFETY: libpcap's initialisation has no preconditions.
-            let library = unsafe { libloading::Library::new(*name) }.ok()?;
+        load(|library| {
             // SAFETY: each symbol is libpcap's function of that name, and the type it is given here
             // is its prototype in pcap/pcap.h, unchanged since 1.5; `_handle` outlives them.
             unsafe {
@@ -126,13 +124,10 @@ impl Library {
     /// The library, loaded once.
     fn get() -> Result<&'static Library> {
         static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-        LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| {
-            Error::new(
-                ErrorKind::MissingLibrary,
-                "expected libpcap, which captures from interfaces need, found none; install it \
-                 (Debian and Ubuntu: apt-get install libpcap0.8)",
-            )
-        })
+        LIBRARY
+            .get_or_init(Library::load)
+            .as_ref()
+            .ok_or_else(|| missing("captures from interfaces"))
     }
 
     /// The names of the interfaces that there are, as far as they may be known.

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use crate::{Error, ErrorKind, Result};
 
 /// Names under which systems keep the library.
-pub(super) const LIBRARY_NAMES: [&str; 4] =
+const LIBRARY_NAMES: [&str; 4] =
     ["libpcap.so.1", "libpcap.so.0.8", "libpcap.so", "libpcap.A.dylib"];
 
 /// Filters are told that frames are never cut short of this, like tcpdump's.
@@ -38,6 +38,22 @@ pub(super) struct PacketHeader {
     pub(super) length: u32,
 }
 
+/// The library under the first of its names where `bind` finds the functions that it takes.
+pub(super) fn load<T>(bind: impl Fn(libloading::Library) -> Option<T>) -> Option<T> {
+    LIBRARY_NAMES.iter().find_map(|name| {
+        // SAFETY: libpcap's initialisation has no preconditions.
+        bind(unsafe { libloading::Library::new(*name) }.ok()?)
+    })
+}
+
+/// The library is not there, which `what` need.
+pub(super) fn missing(what: &str) -> Error {
+    let message = format!(
+        "expected libpcap, which {what} need, found none; install it (Debian and Ubuntu: apt-get install libpcap0.8)"
+    );
+    Error::new(ErrorKind::MissingLibrary, message)
+}
+
 /// The functions that are called, each with its C signature.
 struct Library {
     open_dead: unsafe extern "C" fn(c_int, c_int) -> Handle,
@@ -54,9 +70,7 @@ struct Library {
 
 impl Library {
     fn load() -> Option<Library> {
-        LIBRARY_NAMES.iter().find_map(|name| {
-            // SAFETY: libpcap's initialisation has no preconditions.
-            let library = unsafe { libloading::Library::new(*name) }.ok()?;
+        load(|library| {
             // SAFETY: each symbol is libpcap's function of that name, and the type it is given here
             // is its prototype in pcap/pcap.h, unchanged since 1.0; `_handle` outlives them.
             unsafe {
@@ -77,13 +91,7 @@ impl Library {
     /// The library, loaded once.
     fn get() -> Result<&'static Library> {
         static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-        LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| {
-            Error::new(
-                ErrorKind::MissingLibrary,
-                "expected libpcap, which filters need, found none; install it \
-                 (Debian and Ubuntu: apt-get install libpcap0.8)",
-            )
-        })
+        LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| missing("filters"))
     }
 }
 
