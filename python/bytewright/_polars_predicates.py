@@ -32,7 +32,7 @@ def libpcap_filter(predicate):
 
 
 def time_condition(predicate):
-    """A condition on `ts` that every packet holds which the predicate is true of; None where nothing is known."""
+    """A condition on `ts` that is true of every packet for which the predicate is true; None where nothing is known."""
     try:
         times = _times(_tree(predicate))
     except Exception:

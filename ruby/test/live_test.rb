@@ -90,6 +90,20 @@ class LiveTest < TestCase
     RUBY
   end
 
+  def test_stop_ends_a_pass_whose_interface_is_not_open_yet
+    assert_equal("done", told(<<~RUBY))
+      live do |capture|
+        20.times do
+          counting = Thread.new { capture.count_by(:dst_port) }
+          Thread.pass until counting.stop?
+          capture.stop
+          counting.value
+        end
+        print "done"
+      end
+    RUBY
+  end
+
   def test_the_handler_of_a_signal_may_stop
     assert_equal("flows 1", told(<<~RUBY))
       live do |capture|

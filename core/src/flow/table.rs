@@ -41,9 +41,9 @@ fn has_flow(packet: &Packet) -> bool {
 
 /// Open flows, one compact record each: at most 72 bytes for IPv4 and 96 for IPv6, all counted.
 ///
-/// Flows end by the times in the capture, never by the clock unless [`Self::end_idle`] says it: by a timeout, because their counter of
-/// packets is full (2^32), or because the table is. They are then kept for [`Self::drain_finished`],
-/// which should be called every few thousand packets: a packet ends five flows at most.
+/// Flows end by the times of the packets, and by the clock where [`Self::end_idle`] is called: by a timeout,
+/// because their counter of packets is full (2^32), or because the table is. They are then kept for
+/// [`Self::drain_finished`], which should be called every few thousand packets: a packet ends five flows at most.
 pub struct FlowTable {
     v4: Records<[u8; 4]>,
     v6: Records<[u8; 16]>,

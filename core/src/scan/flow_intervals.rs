@@ -51,7 +51,7 @@ pub fn flows_by_interval<E>(
             let interval = under_way.get_or_insert_with(|| Interval::new(start, options));
             interval.add(packet, give)?;
         }
-        if let Some(now) = reader.time_passed().map(start_of) {
+        if let Some(now) = reader.watermark().map(start_of) {
             under_way = end_before(under_way, now, give)?;
             under_way.get_or_insert_with(|| Interval::new(now, options));
         }

@@ -103,7 +103,7 @@ impl FlowBatches {
                 }
             }
             if swept.elapsed() >= SWEPT_EVERY
-                && let Some(now) = reader.time_passed()
+                && let Some(now) = reader.watermark()
             {
                 self.table.end_idle(now);
                 swept = Instant::now();

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::FrameBatch;
 use super::blocks;
 use super::count::value_of;
-use super::live::time_passed;
+use super::live::Watermark;
 use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
@@ -87,7 +87,7 @@ impl CaptureReader {
             number: 0,
             skip: None,
             cut: None,
-            is_on_the_clock: false,
+            watermark: None,
         };
         let source = Source::Stream(Box::new(records));
         Ok(CaptureReader {
@@ -98,12 +98,21 @@ impl CaptureReader {
         })
     }
 
-    /// The same reader of packets that come as they are captured, with the time of this system.
-    pub(super) fn on_the_clock(mut self) -> Self {
-        if let Source::Stream(records) = &mut self.source {
-            records.is_on_the_clock = true;
+    /// A reader of packets that come as they are captured, and of which the system leaves out those that the filter of
+    /// `options` does not match.
+    pub(super) fn of_interface(
+        stream: ByteStream,
+        options: &CaptureOptions,
+        watermark: Watermark,
+    ) -> Result<Self> {
+        // The system sees whole packets. What is left of them may not match any more.
+        let rest = CaptureOptions { filter: None, ..options.clone() };
+        let mut reader = Self::new(stream, &rest)?;
+        reader.options = Box::new(options.clone());
+        if let Source::Stream(records) = &mut reader.source {
+            records.watermark = Some(watermark);
         }
-        self
+        Ok(reader)
     }
 
     /// Reads a capture whose packets come decoded, as `options` say.
@@ -255,7 +264,7 @@ impl CaptureReader {
         }
     }
 
-    /// Fills `batch` with the packets that have come, after a wait also with none; answers whether the capture may go on.
+    /// Fills `batch` with the packets that have come, possibly none after a wait; answers whether the capture may go on.
     ///
     /// # Errors
     /// Those of [`CaptureReader::read_frames`].
@@ -269,13 +278,12 @@ impl CaptureReader {
         }
     }
 
-    /// The time before which no packet comes any more, of packets that come as they are captured.
-    pub(super) fn time_passed(&self) -> Option<i64> {
-        let is_on_the_clock = match &self.source {
-            Source::Stream(records) => records.is_on_the_clock,
-            Source::Batches(_) => false,
-        };
-        is_on_the_clock.then(time_passed)
+    /// The time before which no packet comes any more, as far as it is known, of packets that come as they are captured.
+    pub(super) fn watermark(&self) -> Option<i64> {
+        match &self.source {
+            Source::Stream(records) => records.watermark.as_ref()?.get(),
+            Source::Batches(_) => None,
+        }
     }
 
     /// Fills `batch` with up to `count_max` packets, without their bytes; an empty batch means that the capture has
@@ -331,7 +339,7 @@ impl StreamRecords {
         loop {
             match self.pass(&mut caller)? {
                 Pass::Enough => return Ok(true),
-                Pass::Need(_) if self.is_on_the_clock && enough() => return Ok(true),
+                Pass::Need(_) if self.watermark.is_some() && enough() => return Ok(true),
                 pass if self.go_on(&pass)? => {}
                 _ => return Ok(false),
             }
@@ -364,7 +372,7 @@ impl StreamRecords {
                 }
                 // Who captures now wants them now.
                 Ok(Pass::Need(_))
-                    if self.is_on_the_clock && columns.len() + block.packets.len() > 0 =>
+                    if self.watermark.is_some() && columns.len() + block.packets.len() > 0 =>
                 {
                     break Ok(());
                 }

@@ -1,6 +1,7 @@
 //! The records of a capture out of a stream of bytes, decoded where they are asked for.
 
 use super::FrameBatch;
+use super::live::Watermark;
 use super::selection::Selection;
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
@@ -54,8 +55,8 @@ pub(super) struct StreamRecords {
     pub(super) skip: Option<u64>,
     /// Why that could not be done.
     pub(super) cut: Option<Error>,
-    /// Whether packets come as they are captured, with the time of this system.
-    pub(super) is_on_the_clock: bool,
+    /// Of packets that come as they are captured, with the time of this system.
+    pub(super) watermark: Option<Watermark>,
 }
 
 /// Why a pass over the bytes in view ended.
@@ -103,7 +104,7 @@ impl StreamRecords {
         Ok(true)
     }
 
-    /// Puts the next packets in the place of those in `batch`, after a wait for bytes also none; answers whether the
+    /// Puts the next packets in the place of those in `batch`, possibly none after a wait for bytes; answers whether the
     /// capture may go on.
     pub(super) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
         let spare = batch.clear();

@@ -76,6 +76,7 @@ impl Capture {
     pub fn live(interface: &str, live: LiveOptions, options: CaptureOptions) -> Result<Self> {
         let input = Arc::new(LiveInput::new(interface, live));
         let reader = input.open(&with_cancel(&options, Cancel::new()))?;
+        input.begin(reader.cancel());
         Ok(Self::new(interface.to_owned(), Input::Live(input), options, Some(reader)))
     }
 
@@ -282,6 +283,9 @@ impl Capture {
             Origin::Opened(reader) => reader.cancel(),
             Origin::Anew(_) => Cancel::new(),
         };
+        if let Origin::Anew(Input::Live(live)) = &origin {
+            live.begin(cancel.clone());
+        }
         let options = with_cancel(&self.options, cancel.clone());
         let name = self.name.clone();
         self.passes.start(cancel, ahead_max, move |outlet, host| {

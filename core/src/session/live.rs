@@ -25,11 +25,14 @@ impl LiveInput {
     /// # Errors
     /// Those of [`CaptureReader::live`].
     pub(super) fn open(&self, options: &CaptureOptions) -> Result<CaptureReader> {
-        let reader = CaptureReader::live(&self.name, &self.options, options, &self.counts)?;
+        CaptureReader::live(&self.name, &self.options, options, &self.counts)
+    }
+
+    /// Lets [`LiveInput::stop`] end what reads with this handle, also where it is not open yet.
+    pub(super) fn begin(&self, cancel: Cancel) {
         let mut running = self.running();
         running.retain(|cancel| !cancel.is_cancelled());
-        running.push(reader.cancel());
-        Ok(reader)
+        running.push(cancel);
     }
 
     /// What all passes together had.
