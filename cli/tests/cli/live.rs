@@ -3,6 +3,9 @@
 
 use std::fs::{DirEntry, read_dir, read_to_string};
 use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -117,27 +120,31 @@ fn signals_that_come_together_are_one() {
     drop(stdin);
 }
 
+/// An output that is full from the beginning, so that the program waits at its first byte; and its other end, which
+/// nobody reads.
+fn full_output() -> (OwnedFd, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    while (&theirs).write(&[b' '; 4096]).is_ok() {}
+    theirs.set_nonblocking(false).unwrap();
+    (theirs.into(), ours)
+}
+
 #[test]
 fn a_later_signal_ends_a_program_that_the_first_did_not() {
-    use std::os::unix::process::ExitStatusExt;
     let folder = Folder::new();
-    let (mut child, mut stdin) = start(&folder, &["packets", "-", "--csv"]);
+    let (output, unread) = full_output();
+    let mut command = folder.command(&["packets", "-", "--csv"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(output).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&capture()).unwrap();
     wait_for_watch(&child);
-    // Nobody reads its output, so it has to wait before it has read all.
-    let packet = Capture::new().udp(2, (4, 5000), (2, 53), 1).0.split_off(24);
-    let rest = Capture::new().udp(2, (4, 5000), (2, 53), 1).0.split_off(24 + 20);
-    let writer = std::thread::spawn(move || {
-        let mut written = stdin.write_all(&rest);
-        while written.is_ok() {
-            written = stdin.write_all(&packet);
-        }
-    });
     while child.try_wait().unwrap().is_none() {
         send("TERM", &child);
         sleep(Duration::from_millis(50));
     }
     assert_eq!(child.wait().unwrap().signal(), Some(15));
-    writer.join().unwrap();
+    drop((stdin, unread));
 }
 
 #[test]
