@@ -42,6 +42,7 @@ in_release() { # in_release RELEASE: the tests in its root; Rust comes from this
       mount -t sysfs sysfs "$ROOT/sys"
       mount --bind /dev "$ROOT/dev"
       mount -t tmpfs tmpfs "$ROOT/dev/shm"
+      mount -t devpts devpts "$ROOT/dev/pts"
       mount --bind "$RUSTUP" "$ROOT/root/.rustup"
       exec chroot "$ROOT" env -i HOME=/root PATH=/root/.cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt $PROXIES make -C /bytewright "$@"' run ${TARGETS:-test}
