@@ -123,8 +123,9 @@ class Site:
         self.pages[source] = page
         for link in page.links:
             path = (link.attrGet("href") or link.attrGet("src")).partition("#")[0]
-            if path.endswith(".md") and ":" not in path and self._target(page, path).is_file():
-                self._add(self._target(page, path).relative_to(ROOT).as_posix())
+            target = self._target(page, path)
+            if path.endswith(".md") and ":" not in path and target.is_relative_to(ROOT) and target.is_file():
+                self._add(target.relative_to(ROOT).as_posix())
 
     def _target(self, page, path):
         return (ROOT / page.source).parent.joinpath(path).resolve()
@@ -140,7 +141,7 @@ class Site:
             if anchor and anchor not in self.pages[source].anchors:
                 self.errors.append(f"{page.source}: {link}: expected a heading of {source}, found none with that name")
             place = address(source)
-        elif target.is_dir():
+        elif source and target.is_dir():
             place = address(FIRST)
         elif source and target.is_file():
             page.copied.append(source)
