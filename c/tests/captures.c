@@ -480,7 +480,7 @@ static void packets_with_their_bytes_are_those_of_the_columns(void) {
   bw_frames *frames = NULL;
   const bw_schema *schema = NULL;
   bw_slice bytes, payload;
-  bw_value value;
+  bw_value value, other;
   bw_status status;
   size_t count, place, found = 0, payloads = 0;
   uint64_t sum = 0, expected = sum_to_the_end(rows, BW_STATUS_NONE, &count);
@@ -504,6 +504,17 @@ static void packets_with_their_bytes_are_those_of_the_columns(void) {
   EXPECT_STATUS(BW_STATUS_NONE, bw_frames_next(frames, &error));
   EXPECT_STATUS(BW_STATUS_NONE, bw_frames_value(frames, place, &value, &error));
   EXPECT(found == count && sum == expected && payloads > 0);
+  bw_frames_free(frames);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&capture, 1, &frames, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_frames_next(frames, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(schema, "src_mac", &place, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_frames_value(frames, place, &value, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(schema, "dst_mac", &place, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_frames_value(frames, place, &other, &error));
+  EXPECT(value.kind == BW_VALUE_KIND_TEXT && value.data.bytes.len == 17 && value.data.bytes.data[2] == ':');
+  EXPECT(other.kind == BW_VALUE_KIND_TEXT && memcmp(value.data.bytes.data, other.data.bytes.data, 17) != 0);
+  while ((status = bw_frames_next(frames, &error)) == BW_STATUS_OK) {
+  }
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_frames_value(frames, 10000, &value, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_schema_named("parcels", &schema, &error));
   EXPECT(strstr(error.message, "packets, flows, calls") != NULL);

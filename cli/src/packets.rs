@@ -2,9 +2,8 @@
 
 use std::io;
 
-use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::packet::{Columns, DecodeOptions, Field, Packet};
+use bytewright::packet::{Columns, DecodeOptions, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use clap::error::ErrorKind;
 
@@ -75,7 +74,9 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let mut left = args.limit.unwrap_or(u64::MAX);
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
-    for reader in session.captures(&args.files, jobs, &options, Needs::Fields) {
+    let asked = question.places().into_iter().filter_map(|place| Field::ALL.get(place));
+    let needs = Needs::of(fields.iter().chain(asked).copied());
+    for reader in session.captures(&args.files, jobs, &options, needs) {
         let error = match reader {
             Ok(mut reader) => match &mut to {
                 To::Output(rows) => {
@@ -119,17 +120,17 @@ fn print(
                 break;
             }
         }
-        let packets = (0..batch.len()).filter_map(|index| batch.packet(index));
-        for packet in packets {
+        let frames = (0..batch.len()).filter_map(|index| batch.frame(index));
+        for frame in frames {
             if *left == 0 {
                 break;
             }
-            if !question.holds(value_of(packet)) {
+            if !question.holds(|place| frame.value_at(place)) {
                 continue;
             }
             *left -= 1;
-            if !question.counts(value_of(packet)) {
-                rows.push(&mut session.output, |column| packet.value(fields[column]))?;
+            if !question.counts(|place| frame.value_at(place)) {
+                rows.push(&mut session.output, |column| frame.value(fields[column]))?;
             }
         }
         // What comes through a pipe is shown as it comes; what a file has, by full pages.
@@ -139,11 +140,6 @@ fn print(
     }
     rows.flush(&mut session.output)?;
     Ok(damage)
-}
-
-/// The values of a packet by the places of its schema.
-fn value_of(packet: &Packet) -> impl Fn(usize) -> Value<'static> {
-    |place| Field::ALL.get(place).map_or(Value::Null, |field| packet.value(*field))
 }
 
 /// Writes up to `left` packets of a capture to a file of columns; answers the error that it ends with.

@@ -15,6 +15,8 @@ use crate::rows::Rows;
 pub(crate) struct Question {
     condition: Option<Condition>,
     groups: Option<Groups>,
+    /// The places of the fields that the groups look at.
+    grouped: Vec<usize>,
     /// Of the rows that are printed.
     schema: Schema,
     top: Option<usize>,
@@ -37,9 +39,10 @@ impl Question {
         let by = args.groups().then(|| GroupBy::new(schema, &args.group_by, &args.sum, args.every));
         let by = by.transpose()?;
         let schema = by.as_ref().map_or(shown, |by| by.schema().clone());
+        let grouped = by.as_ref().map(GroupBy::places).unwrap_or_default();
         let groups = by.map(|by| by.groups(GROUPS_MAX));
         let plot = args.every.filter(|_| args.plot);
-        Ok(Question { condition: condition.transpose()?, groups, schema, top, plot })
+        Ok(Question { condition: condition.transpose()?, groups, grouped, schema, top, plot })
     }
 
     /// The same of rows that hold a further condition.
@@ -50,6 +53,12 @@ impl Question {
             None => condition,
         });
         self
+    }
+
+    /// The places of the fields that it looks at.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        let condition = self.condition.as_ref().map(Condition::places).unwrap_or_default();
+        [condition, self.grouped.clone()].concat()
     }
 
     /// What the rows that are printed consist of.

@@ -536,6 +536,33 @@ class Packet:
     def arp_dst_ip(self) -> str | None:
         """Target's protocol address in ARP over IPv4."""
     @property
+    def src_mac(self) -> str | None:
+        """Source MAC address of the link layer, as aa:bb:cc:dd:ee:ff."""
+    @property
+    def dst_mac(self) -> str | None:
+        """Destination MAC address of the link layer, as aa:bb:cc:dd:ee:ff."""
+    @property
+    def interface(self) -> int | None:
+        """Number of the interface in its section of a pcapng file, from 0; null in pcap."""
+    @property
+    def interface_name(self) -> str | None:
+        """Name of that interface; null where the file keeps none."""
+    @property
+    def dns_query(self) -> str | None:
+        """Name in the first question of a DNS message over UDP."""
+    @property
+    def dns_type(self) -> int | None:
+        """Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS)."""
+    @property
+    def dns_answers(self) -> str | None:
+        """Addresses in the answers of the DNS message, with commas between them."""
+    @property
+    def tls_sni(self) -> str | None:
+        """Server name in a TLS ClientHello that the packet begins."""
+    @property
+    def http_host(self) -> str | None:
+        """Host header of an HTTP/1 request that the packet begins."""
+    @property
     def captured(self) -> bytes:
         """The bytes that were captured."""
     @property

@@ -56,6 +56,23 @@ impl Value<'_> {
         }
     }
 
+    /// The same where it borrows nothing.
+    pub fn to_static(&self) -> Option<Value<'static>> {
+        Some(match *self {
+            Value::Null => Value::Null,
+            Value::Unsigned(number) => Value::Unsigned(number),
+            Value::Signed(number) => Value::Signed(number),
+            Value::Double(number) => Value::Double(number),
+            Value::Bool(value) => Value::Bool(value),
+            Value::Time(nanoseconds) => Value::Time(nanoseconds),
+            Value::Duration(microseconds) => Value::Duration(microseconds),
+            Value::Address(address) => Value::Address(address),
+            Value::ShortText(text) => Value::ShortText(text),
+            Value::Uuid(bytes) => Value::Uuid(bytes),
+            Value::Text(_) | Value::Json(_) | Value::Bytes(_) => return None,
+        })
+    }
+
     fn key(&self) -> Key<'_> {
         match self {
             Value::Null => Key::Null,

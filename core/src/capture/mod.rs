@@ -11,6 +11,8 @@ mod pcapng;
 pub use encoder::{Encoder, Frame};
 pub use origin::{BlockOption, BlockOptions, Origin, Stamp};
 
+use std::sync::Arc;
+
 use crate::wire::Endian;
 use crate::{Error, ErrorKind, Result};
 
@@ -35,6 +37,8 @@ pub struct Record<'a> {
     pub length: u32,
     /// Link-layer type, without the bits for the frame check sequence.
     pub link_type: u16,
+    /// Number of its interface in the section, from 0; pcap names none.
+    pub interface: Option<u32>,
     /// The bytes that were captured.
     pub captured: &'a [u8],
 }
@@ -80,7 +84,7 @@ impl Format {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     /// Its name, where the file says it; at most 255 bytes of it.
-    pub name: Option<Box<str>>,
+    pub name: Option<Arc<str>>,
     /// Link-layer type of its frames.
     pub link_type: u16,
     /// Bytes at which its frames are cut, 0 for no cut.

@@ -123,6 +123,7 @@ impl Pcap {
             bad_time: fraction >= self.units_per_second,
             length,
             link_type: self.interface.link_type,
+            interface: None,
             captured,
         })
     }

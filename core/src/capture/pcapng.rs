@@ -4,6 +4,8 @@
 //! block   type u32 | total length u32 | body, padded to 4 bytes | total length u32
 //! ```
 
+use std::sync::Arc;
+
 use super::origin::BlockOptions;
 use super::{Clock, ClockUnit, Interface, Record, Step, unexpected};
 use crate::wire::{Endian, Reader};
@@ -248,7 +250,8 @@ impl Pcapng {
         length: u32,
         mut body: Reader<'a>,
     ) -> Result<Record<'a>> {
-        let interface = self.interface_of(interface)?;
+        let number = interface;
+        let interface = self.interface_of(number)?;
         interface.check_caplen(caplen)?;
         let Some(captured) = body.take(caplen as usize) else {
             let expected = format!("a captured length of at most {}", body.remaining());
@@ -256,7 +259,8 @@ impl Pcapng {
         };
         let ts = interface.clock.nanoseconds(u64::from(high) << 32 | u64::from(low));
         let link_type = interface.link_type;
-        Ok(Record { ts, bad_time: ts.is_none(), length, link_type, captured })
+        let interface = Some(number);
+        Ok(Record { ts, bad_time: ts.is_none(), length, link_type, interface, captured })
     }
 
     /// Length on the wire and bytes, of the first interface, without a time. How much was captured
@@ -269,7 +273,8 @@ impl Pcapng {
         interface.check_caplen(caplen as u32)?;
         let captured = body.take(caplen).unwrap_or_default();
         let link_type = interface.link_type;
-        Ok(Record { ts: None, bad_time: false, length, link_type, captured })
+        let interface = Some(0);
+        Ok(Record { ts: None, bad_time: false, length, link_type, interface, captured })
     }
 
     #[inline]
@@ -285,7 +290,7 @@ impl Pcapng {
 }
 
 /// A name as text, of which so much is kept that any number of interfaces fits into memory.
-fn name_of(bytes: &[u8]) -> Box<str> {
+fn name_of(bytes: &[u8]) -> Arc<str> {
     const NAME_MAX: usize = 255;
     let bytes = bytes.get(..NAME_MAX).unwrap_or(bytes);
     String::from_utf8_lossy(bytes).trim_end_matches('\0').into()

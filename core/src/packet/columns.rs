@@ -1,7 +1,7 @@
 //! Packets into the columns of a batch, by blocks.
 
-use super::{Field, FieldSet, Packet};
-use crate::batch::{Batch, Column, mapped};
+use super::{Field, FieldSet, Frame, Packet};
+use crate::batch::{Batch, Column, Value, mapped};
 
 /// Packets that are spread over the columns at once: few enough to stay in the first-level cache
 /// while one column after another is taken from them.
@@ -12,13 +12,19 @@ const BLOCK_ROWS: usize = 128;
 pub struct Columns {
     fields: Vec<Field>,
     batch: Batch,
+    /// Packets whose rows are not in the batch yet.
+    waiting: Vec<Packet>,
+    /// Of the same packets, the values of those fields that no packet holds; of others, nothing.
+    waiting_values: Vec<Column>,
 }
 
 impl Columns {
     /// No rows yet of `fields`, in that order.
     pub fn new(fields: &[Field]) -> Self {
         let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
-        Columns { fields: fields.to_vec(), batch: Batch::new(schema) }
+        let waiting_values = fields.iter().map(|field| Column::new(field.data_type())).collect();
+        let batch = Batch::new(schema);
+        Columns { fields: fields.to_vec(), batch, waiting: Vec::new(), waiting_values }
     }
 
     /// The fields whose columns it has, in their order.
@@ -31,9 +37,15 @@ impl Columns {
         &self.batch
     }
 
+    /// Whether one of the fields is read from frames: no packet holds it.
+    pub(crate) fn needs_frames(&self) -> bool {
+        !self.fields.iter().all(|field| field.is_in_packet())
+    }
+
     /// Takes the rows out with the memory that holds them.
     #[must_use]
     pub fn take(&mut self) -> Batch {
+        self.flush();
         self.batch.take()
     }
 
@@ -45,16 +57,17 @@ impl Columns {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.batch.len()
+        self.batch.len() + self.waiting.len()
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.batch.is_empty()
+        self.len() == 0
     }
 
     /// Forgets the rows and keeps the memory.
     pub fn clear(&mut self) {
+        self.forget_waiting();
         self.batch.clear();
     }
 
@@ -63,11 +76,40 @@ impl Columns {
         self.batch.reserve(rows);
     }
 
-    /// Appends one row per packet.
+    /// Appends one row per packet; fields that are read from frames are null.
     pub fn extend(&mut self, packets: &[Packet]) {
+        self.flush();
         for block in packets.chunks(BLOCK_ROWS) {
             self.extend_block(block);
         }
+    }
+
+    /// Appends the row of a frame. It is in [`Columns::batch`] after [`Columns::flush`].
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        for (field, column) in self.fields.iter().zip(&mut self.waiting_values) {
+            if !field.is_in_packet() {
+                column.push(frame.value(*field));
+            }
+        }
+        self.waiting.push(*frame.packet());
+        if self.waiting.len() == BLOCK_ROWS {
+            self.flush();
+        }
+    }
+
+    /// Spreads the rows that wait over the columns.
+    pub fn flush(&mut self) {
+        if !self.waiting.is_empty() {
+            let waiting = std::mem::take(&mut self.waiting);
+            self.extend_block(&waiting);
+            self.waiting = waiting;
+            self.forget_waiting();
+        }
+    }
+
+    fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.waiting_values.iter_mut().for_each(Column::clear);
     }
 
     /// Appends one row for each of at most [`BLOCK_ROWS`] packets.
@@ -79,9 +121,15 @@ impl Columns {
         let present = present.get(..block.len()).unwrap_or_default();
         let anywhere = FieldSet(present.iter().fold(0, |all, bits| all | bits));
         let everywhere = FieldSet(present.iter().fold(u32::MAX, |all, bits| all & bits));
-        let fields = &self.fields;
+        let (fields, values) = (&self.fields, &self.waiting_values);
         self.batch.extend(block.len(), |place, column| {
             let Some(field) = fields.get(place).copied() else { return };
+            if !field.is_in_packet() {
+                // Beyond what waits, values are null.
+                let values = values.get(place);
+                let value = |row| values.map_or(Value::Null, |values| values.value(row));
+                return (0..block.len()).for_each(|row| column.push(value(row)));
+            }
             if everywhere.contains(field) {
                 column.extend_validity_with(true, block.len());
             } else if !anywhere.contains(field) {
@@ -123,5 +171,9 @@ fn extend_values(column: &mut Column, field: Field, packets: &[Packet]) {
         Field::IpVersion => column.extend_values(packets, |p| [p.ip_version]),
         Field::IcmpType => column.extend_values(packets, |p| [p.icmp_type]),
         Field::IcmpCode => column.extend_values(packets, |p| [p.icmp_code]),
+        // No packet holds these.
+        Field::SrcMac | Field::DstMac | Field::Interface | Field::InterfaceName => {}
+        Field::DnsQuery | Field::DnsType | Field::DnsAnswers => {}
+        Field::TlsSni | Field::HttpHost => {}
     }
 }

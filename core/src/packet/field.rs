@@ -51,6 +51,15 @@ record_fields! { "A field of a packet." "packets" Field {
     ArpOp "arp_op" optional DataType::U16, "ARP operation (1 request, 2 reply).";
     ArpSrcIp "arp_src_ip" optional DataType::Address, "Sender's protocol address in ARP over IPv4.";
     ArpDstIp "arp_dst_ip" optional DataType::Address, "Target's protocol address in ARP over IPv4.";
+    SrcMac "src_mac" optional DataType::Text, "Source MAC address of the link layer, as aa:bb:cc:dd:ee:ff.";
+    DstMac "dst_mac" optional DataType::Text, "Destination MAC address of the link layer, as aa:bb:cc:dd:ee:ff.";
+    Interface "interface" optional DataType::U32, "Number of the interface in its section of a pcapng file, from 0; null in pcap.";
+    InterfaceName "interface_name" optional DataType::Text, "Name of that interface; null where the file keeps none.";
+    DnsQuery "dns_query" optional DataType::Text, "Name in the first question of a DNS message over UDP.";
+    DnsType "dns_type" optional DataType::U16, "Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS).";
+    DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
+    TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins.";
+    HttpHost "http_host" optional DataType::Text, "Host header of an HTTP/1 request that the packet begins.";
 } }
 
 impl Field {
@@ -70,14 +79,20 @@ impl Field {
         Field::PayloadLen,
     ];
 
-    /// Its bit in a [`FieldSet`].
+    /// Whether a [`Packet`](super::Packet) holds it. The others are read from its [`Frame`](super::Frame) when they are
+    /// asked for.
+    pub const fn is_in_packet(self) -> bool {
+        (self as u8) < Field::SrcMac as u8
+    }
+
+    /// Its bit in a [`FieldSet`]; none where no packet holds it.
     #[inline]
     pub(crate) const fn bit(self) -> u32 {
-        1 << self as u8
+        if self.is_in_packet() { 1 << self as u8 } else { 0 }
     }
 }
 
-/// A set of fields, one bit each.
+/// A set of fields that a packet holds, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FieldSet(pub(crate) u32);
 

@@ -4,12 +4,14 @@
 //! dissector: it stops at the transport header and at the first thing it cannot trust, and says so
 //! in [`Status`].
 
+mod app;
 mod columns;
 mod community_id;
 mod fast_path;
 mod field;
 mod flow_key;
 mod flow_selector;
+mod frame;
 mod link;
 mod net;
 mod status;
@@ -21,6 +23,7 @@ pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
 pub(crate) use flow_key::{Address, Key, proto};
 pub use flow_selector::FlowSelector;
+pub use frame::{Frame, Interface, KeptFrame};
 pub use link::LinkType;
 pub use status::Status;
 
@@ -173,7 +176,7 @@ impl Packet {
         Some(start as usize..end as usize)
     }
 
-    /// The value of `field`.
+    /// The value of a field that it holds; of others see [`Frame::value`].
     pub fn value(&self, field: Field) -> Value<'static> {
         if !self.has(field) {
             return Value::Null;
@@ -212,7 +215,8 @@ impl Packet {
             Field::IcmpType => self.icmp_type.into(),
             Field::IcmpCode => self.icmp_code.into(),
             Field::ArpOp => self.arp_op.into(),
-            Field::Ts | Field::SrcIp | Field::DstIp | Field::ArpSrcIp | Field::ArpDstIp => 0,
+            // None of these is a number that a packet holds.
+            _ => 0,
         }
     }
 

@@ -72,6 +72,13 @@ impl Condition {
         Condition(Node::All(vec![self.0, other.0]))
     }
 
+    /// The places of the fields that it looks at.
+    pub fn places(&self) -> Vec<usize> {
+        let mut places = Vec::new();
+        self.0.add_places(&mut places);
+        places
+    }
+
     /// Whether a row holds it; `value` gives the value of the field at a place of the schema.
     #[inline]
     pub fn holds<'v>(&self, value: impl Fn(usize) -> Value<'v>) -> bool {
@@ -80,6 +87,18 @@ impl Condition {
 }
 
 impl Node {
+    fn add_places(&self, places: &mut Vec<usize>) {
+        match self {
+            Node::All(nodes) | Node::Any(nodes) => {
+                nodes.iter().for_each(|node| node.add_places(places));
+            }
+            Node::Not(node) => node.add_places(places),
+            Node::Null(place) | Node::Compare(place, ..) | Node::In(place, _) => {
+                places.push(*place)
+            }
+        }
+    }
+
     fn holds<'v>(&self, value: &impl Fn(usize) -> Value<'v>) -> bool {
         match self {
             Node::All(nodes) => nodes.iter().all(|node| node.holds(value)),

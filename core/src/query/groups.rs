@@ -74,6 +74,13 @@ impl GroupBy {
         Ok(GroupBy { keys, sums, interval, result })
     }
 
+    /// The places of the fields that rows are grouped by, told apart by time and summed up by.
+    pub fn places(&self) -> Vec<usize> {
+        let sums = self.sums.iter().map(|(place, _)| *place);
+        let interval = self.interval.iter().map(|(place, _)| *place);
+        self.keys.iter().copied().chain(sums).chain(interval).collect()
+    }
+
     /// What the groups are as rows: the beginning of the interval, the fields that they are told by, the number of rows
     /// (as `packets`, `flows`), the sums, and in `groups` how many groups are counted together in the row.
     pub fn schema(&self) -> &Schema {

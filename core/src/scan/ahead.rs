@@ -6,6 +6,7 @@
 use super::records::{CaptureFacts, RecordSource};
 use super::side_by_side::{SideBySide, Task, Turn};
 use super::{CaptureList, CaptureOptions, CaptureReader, FrameBatch};
+use crate::packet::Field;
 use crate::stream::Cancel;
 use crate::workers::Lane;
 use crate::{Error, Result};
@@ -42,6 +43,16 @@ struct Opened {
     facts: Box<CaptureFacts>,
     header: Result<()>,
     cancel: Cancel,
+}
+
+impl Needs {
+    /// What these fields of packets are read from, and those that a condition or groups look at.
+    pub fn of(fields: impl IntoIterator<Item = Field>) -> Needs {
+        match fields.into_iter().all(Field::is_in_packet) {
+            true => Needs::Fields,
+            false => Needs::Frames,
+        }
+    }
 }
 
 impl CapturesAhead {

@@ -1,8 +1,9 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
+use super::interfaces::Interfaces;
 use super::records::{Place, Sink};
-use crate::capture::Record;
-use crate::packet::Packet;
+use crate::capture::{Decoder, Record};
+use crate::packet::{Frame, Packet};
 
 /// The packets of one piece of a capture. The bytes are the piece itself, as it was read: nothing
 /// is copied for packets that nobody looks into. Where only fields were asked for, there are no bytes.
@@ -13,6 +14,7 @@ pub struct FrameBatch {
     starts: Vec<u32>,
     base: usize,
     bytes: Vec<u8>,
+    interfaces: Interfaces,
 }
 
 impl FrameBatch {
@@ -51,7 +53,8 @@ impl FrameBatch {
     /// Bytes of memory that it takes.
     pub(super) fn memory_bytes(&self) -> usize {
         let packets = self.packets.capacity() * size_of::<Packet>();
-        packets + self.starts.capacity() * size_of::<u32>() + self.bytes.capacity()
+        let starts = self.starts.capacity() * size_of::<u32>();
+        packets + starts + self.bytes.capacity() + self.interfaces.memory_bytes()
     }
 
     /// The packets.
@@ -59,9 +62,16 @@ impl FrameBatch {
         &self.packets
     }
 
+    /// The packet at `index` with its captured bytes and its interface.
+    #[inline]
+    pub fn frame(&self, index: usize) -> Option<Frame<'_>> {
+        let captured = self.captured(index).unwrap_or_default();
+        Some(Frame::new(self.packets.get(index)?, captured, self.interfaces.get(index)))
+    }
+
     /// The packet at `index` and its captured bytes.
     #[inline]
-    pub(super) fn frame(&self, index: usize) -> Option<(&Packet, &[u8])> {
+    pub(super) fn packet_and_bytes(&self, index: usize) -> Option<(&Packet, &[u8])> {
         Some((self.packets.get(index)?, self.captured(index).unwrap_or_default()))
     }
 
@@ -80,11 +90,13 @@ impl FrameBatch {
     pub(super) fn forget_first(&mut self, count: usize) {
         self.packets.drain(..count.min(self.packets.len()));
         self.starts.drain(..count.min(self.starts.len()));
+        self.interfaces.forget_first(count);
     }
 
     /// Forgets the packets and gives up the memory of their bytes.
     pub(super) fn clear(&mut self) -> Vec<u8> {
         self.packets.clear();
+        self.interfaces.clear();
         self.take_bytes()
     }
 
@@ -99,6 +111,17 @@ impl FrameBatch {
     pub(super) fn add_start(&mut self, record: &Record<'_>, view: &[u8]) {
         let start = record.captured.as_ptr().addr() - view.as_ptr().addr();
         self.starts.push(start as u32);
+    }
+
+    /// The packet that was added last is that of `record`, which `decoder` has just found.
+    #[inline(always)]
+    fn add_interface(&mut self, record: &Record<'_>, decoder: &Decoder) {
+        self.interfaces.add(self.packets.len() - 1, record, decoder);
+    }
+
+    /// The packet that was added last came through the interface that `interfaces` have at `index`.
+    pub(super) fn add_interface_from(&mut self, interfaces: &Interfaces, index: usize) {
+        self.interfaces.add_from(self.packets.len() - 1, interfaces, index);
     }
 
     /// Takes the bytes that the packets were found in; the view began `base` bytes into them.
@@ -119,6 +142,7 @@ impl Sink for FrameBatch {
     #[inline(always)]
     fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
         self.add_start(record, place.view);
+        self.add_interface(record, place.decoder);
         true
     }
 }

@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::interfaces::Interfaces;
 use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block, decode};
 use super::selection::Selection;
 use super::{CaptureOptions, FrameBatch};
@@ -83,6 +84,8 @@ struct Kit {
     selection: Option<Selection>,
     batch: FrameBatch,
     records: Vec<Found>,
+    /// Those of the records.
+    interfaces: Interfaces,
 }
 
 /// A block that was decoded.
@@ -103,7 +106,8 @@ impl Kit {
         let source = records.stream.another_source()?;
         // It was compiled before, and is again.
         let selection = Selection::new(options).ok()?;
-        Some(Kit { source, selection, batch: FrameBatch::new(), records: Vec::new() })
+        let (batch, interfaces) = (FrameBatch::new(), Interfaces::default());
+        Some(Kit { source, selection, batch, records: Vec::new(), interfaces })
     }
 }
 
@@ -240,6 +244,7 @@ struct Found {
     bad_time: bool,
     length: u32,
     link_type: u16,
+    interface: Option<u32>,
     start: u32,
     caplen: u32,
 }
@@ -256,6 +261,7 @@ fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
     };
     let number = link.number;
     kit.records.clear();
+    kit.interfaces.clear();
     let result = find_records(&mut link, &mut bytes, &mut kit);
     link.number += kit.records.len() as u64;
     let (position, decoder) = (link.offset, kit.selection.is_some().then(|| link.decoder.clone()));
@@ -347,12 +353,14 @@ fn find_records(link: &mut Link, bytes: &mut Bytes, kit: &mut Kit) -> Option<Res
         };
         match link.decoder.step(rest, bytes.at_end) {
             Ok(Step::Record { record, consumed }) => {
+                kit.interfaces.add(kit.records.len(), &record, &link.decoder);
                 let start = record.captured.as_ptr().addr() - bytes.view().as_ptr().addr();
                 kit.records.push(Found {
                     ts: record.ts,
                     bad_time: record.bad_time,
                     length: record.length,
                     link_type: record.link_type,
+                    interface: record.interface,
                     start: start as u32,
                     caplen: record.captured.len() as u32,
                 });
@@ -386,20 +394,22 @@ fn end_in_skip(link: &mut Link, bytes: &Bytes) -> Error {
 
 /// Decodes the records that are asked for.
 fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptions) -> Result<()> {
-    let Kit { selection, batch, records, .. } = kit;
-    for (found, number) in records.iter().zip(before + 1..) {
+    let Kit { selection, batch, records, interfaces, .. } = kit;
+    for (index, (found, number)) in records.iter().zip(before + 1..).enumerate() {
         let captured = bytes.get(found.start as usize..).unwrap_or_default();
         let record = Record {
             ts: found.ts,
             bad_time: found.bad_time,
             length: found.length,
             link_type: found.link_type,
+            interface: found.interface,
             captured: captured.get(..found.caplen as usize).unwrap_or_default(),
         };
         let selection = selection.as_mut();
         if selection.map_or(Ok(true), |selection| selection.matches(&record))? {
             decode(&record, number, options, batch.place());
             batch.add_start(&record, bytes);
+            batch.add_interface_from(interfaces, index);
         }
     }
     Ok(())

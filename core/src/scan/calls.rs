@@ -75,7 +75,9 @@ impl<'m> CallBatches<'m> {
                 Err(error) => return Ok(Err(error)),
             }
             let mut given = Ok(());
-            for (packet, captured) in (0..frames.len()).filter_map(|index| frames.frame(index)) {
+            for (packet, captured) in
+                (0..frames.len()).filter_map(|index| frames.packet_and_bytes(index))
+            {
                 rpc.add(packet, captured, &mut |call| batch.add(call, give, &mut given));
             }
             given?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::CaptureReader;
 use crate::Result;
 use crate::batch::Value;
-use crate::packet::{Field, Packet};
+use crate::packet::{Field, Frame};
 use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
 
 /// How many packets had which value of a field.
@@ -15,6 +15,7 @@ pub struct Counts {
     /// One count per value, for fields with few possible values.
     direct: Vec<u64>,
     hashed: HashMap<Value<'static>, u64>,
+    texts: HashMap<Box<str>, u64>,
 }
 
 impl Counts {
@@ -23,12 +24,28 @@ impl Counts {
             Some(width @ 1..=2) => 1 << (8 * width),
             _ => 0,
         };
-        Counts { field, direct: vec![0; direct_len], hashed: HashMap::new() }
+        let (hashed, texts) = (HashMap::new(), HashMap::new());
+        Counts { field, direct: vec![0; direct_len], hashed, texts }
+    }
+
+    /// Adds a packet by the bytes that it was decoded from.
+    fn add_frame(&mut self, frame: &Frame<'_>) {
+        let value = frame.value(self.field);
+        match value.text() {
+            Some(text) => self.add_text(text),
+            None => self.add(value.to_static().unwrap_or(Value::Null)),
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        match self.texts.get_mut(text) {
+            Some(count) => *count += 1,
+            None => drop(self.texts.insert(text.into(), 1)),
+        }
     }
 
     #[inline]
-    fn add(&mut self, packet: &Packet) {
-        let value = packet.value(self.field);
+    fn add(&mut self, value: Value<'static>) {
         if let Value::Unsigned(number) = value
             && let Some(count) = self.direct.get_mut(number as usize)
         {
@@ -40,9 +57,12 @@ impl Counts {
 
     /// Each value with its count of packets, in order of the values; packets without the field are
     /// counted under [`Value::Null`], which comes first.
-    pub fn into_sorted(self) -> Vec<(Value<'static>, u64)> {
-        let direct = (0..).map(Value::Unsigned).zip(self.direct).filter(|(_, count)| *count > 0);
-        let mut counts: Vec<_> = self.hashed.into_iter().chain(direct).collect();
+    pub fn sorted(&self) -> Vec<(Value<'_>, u64)> {
+        let direct = self.direct.iter().copied();
+        let direct = (0..).map(Value::Unsigned).zip(direct).filter(|(_, count)| *count > 0);
+        let hashed = self.hashed.iter().map(|(value, count)| (*value, *count));
+        let texts = self.texts.iter().map(|(text, count)| (Value::Text(text), *count));
+        let mut counts: Vec<_> = hashed.chain(direct).chain(texts).collect();
         counts.sort_unstable();
         counts
     }
@@ -58,23 +78,21 @@ pub fn sum_by(
     condition: Option<&Condition>,
 ) -> Result<Groups> {
     let mut groups = by.groups(GROUPS_MAX);
-    reader.each(|packet, _| {
-        if condition.is_none_or(|condition| condition.holds(value_of(packet))) {
-            groups.add(value_of(packet));
+    reader.each_frame(|frame| {
+        if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
+            groups.add(|place| frame.value_at(place));
         }
     })?;
     Ok(groups)
-}
-
-/// The values of a packet by the places of its schema.
-pub(super) fn value_of(packet: &Packet) -> impl Fn(usize) -> Value<'static> {
-    |place| Field::ALL.get(place).map_or(Value::Null, |field| packet.value(*field))
 }
 
 /// Counts the packets of a capture by `field`: the counts of all packets before its end or its damage,
 /// and how it ended, as [`CaptureReader::each`] tells it.
 pub fn count_by(reader: &mut CaptureReader, field: Field) -> (Counts, Result<()>) {
     let mut counts = Counts::new(field);
-    let result = reader.each(|packet, _| counts.add(packet));
+    let result = match field.is_in_packet() {
+        true => reader.each(|packet, _| counts.add(packet.value(field))),
+        false => reader.each_frame(|frame| counts.add_frame(frame)),
+    };
     (counts, result)
 }

@@ -9,11 +9,10 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::CaptureReader;
-use super::count::value_of;
 use super::records::{Pass, Place, RecordSource, Sink, StreamRecords};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
-use crate::packet::{Field, Packet};
+use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
 use crate::{Error, ErrorKind, Result};
 
@@ -242,7 +241,7 @@ impl Sink for Selector<'_, '_> {
 
     #[inline]
     fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
-        if !self.cut.options.wants(record, &self.packet) {
+        if !self.cut.options.wants(record, &place.frame(&self.packet, record)) {
             return true;
         }
         let outcome = self.take(record, place);
@@ -328,12 +327,13 @@ impl CutOptions {
     }
 
     #[inline]
-    fn wants(&self, record: &Record<'_>, packet: &Packet) -> bool {
+    fn wants(&self, record: &Record<'_>, frame: &packet::Frame<'_>) -> bool {
         let in_time = match record.ts {
             Some(ts) => self.from.is_none_or(|from| ts >= from) && self.to.is_none_or(|to| ts < to),
             None => self.from.is_none() && self.to.is_none(),
         };
-        in_time && self.condition.as_ref().is_none_or(|condition| condition.holds(value_of(packet)))
+        let holds = |condition: &Condition| condition.holds(|place| frame.value_at(place));
+        in_time && self.condition.as_ref().is_none_or(holds)
     }
 }
 

@@ -95,7 +95,9 @@ impl FlowBatches {
                 Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
             }
-            for (packet, captured) in (0..frames.len()).filter_map(|index| frames.frame(index)) {
+            for (packet, captured) in
+                (0..frames.len()).filter_map(|index| frames.packet_and_bytes(index))
+            {
                 see(packet, captured);
                 self.table.add(packet);
                 if self.table.finished_len() >= self.batch_len {

@@ -16,6 +16,7 @@ mod flows;
 mod idl;
 mod info;
 mod info_row;
+mod interfaces;
 mod libpcap;
 mod live;
 mod merge_row;

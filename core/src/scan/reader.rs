@@ -5,12 +5,11 @@ use std::path::Path;
 
 use super::FrameBatch;
 use super::blocks;
-use super::count::value_of;
 use super::live::Watermark;
 use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
-use crate::packet::{Columns, DecodeOptions, FlowSelector, Packet};
+use crate::packet::{Columns, DecodeOptions, FlowSelector, Frame, Packet};
 use crate::query::Condition;
 use crate::stream::{ByteStream, Cancel, StreamOptions};
 use crate::{Error, Result};
@@ -190,18 +189,41 @@ impl CaptureReader {
     /// # Errors
     /// Those of [`CaptureReader::each`].
     pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
-        self.each_until(each, || false)
+        match self.source() {
+            Source::Stream(records) => {
+                let mut caller = Caller { packet: Packet::default(), each };
+                records.show_until(&mut caller, || false)
+            }
+            Source::Batches(batches) => batches.each_while(each),
+        }
     }
 
-    /// The same, which of an interface also ends where packets have to be waited for, if by then there are `enough`.
-    fn each_until(
+    /// Calls `each` with every packet, its captured bytes and its interface, until the capture ends.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::each`].
+    pub fn each_frame(&mut self, mut each: impl FnMut(&Frame<'_>)) -> Result<()> {
+        let each = |frame: &Frame<'_>| {
+            each(frame);
+            true
+        };
+        self.each_frame_until(each, || false)?;
+        Ok(())
+    }
+
+    /// The same until `each` answers `false`. Of an interface it also ends where packets have to be waited for, if by then
+    /// there are `enough`.
+    fn each_frame_until(
         &mut self,
-        each: impl FnMut(&Packet, &[u8]) -> bool,
+        each: impl FnMut(&Frame<'_>) -> bool,
         enough: impl Fn() -> bool,
     ) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => records.each_until(each, enough),
-            Source::Batches(batches) => batches.each_while(each),
+            Source::Stream(records) => {
+                let mut caller = FrameCaller { packet: Packet::default(), each };
+                records.show_until(&mut caller, enough)
+            }
+            Source::Batches(batches) => batches.each_frame_while(each),
         }
     }
 
@@ -211,6 +233,9 @@ impl CaptureReader {
     /// # Errors
     /// Those of the stream and the decoder, once all rows before the damage were given.
     pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        if columns.needs_frames() {
+            return self.read_frame_columns(columns, rows_max, None);
+        }
         columns.clear();
         columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
         let result = match self.source() {
@@ -231,23 +256,27 @@ impl CaptureReader {
         rows_max: usize,
         condition: &Condition,
     ) -> Result<()> {
+        self.read_frame_columns(columns, rows_max, Some(condition))
+    }
+
+    /// Fills `columns` packet by packet, with those that hold a condition, or with all.
+    fn read_frame_columns(
+        &mut self,
+        columns: &mut Columns,
+        rows_max: usize,
+        condition: Option<&Condition>,
+    ) -> Result<()> {
         columns.clear();
-        let mut block = Vec::with_capacity(BLOCK_PACKETS);
         let has_some = Cell::new(false);
-        let each = |packet: &Packet, _: &[u8]| {
-            if condition.holds(value_of(packet)) {
-                block.push(*packet);
+        let each = |frame: &Frame<'_>| {
+            if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
+                columns.push(frame);
                 has_some.set(true);
             }
-            let is_full = columns.len() + block.len() >= rows_max;
-            if is_full || block.len() == BLOCK_PACKETS {
-                columns.extend(&block);
-                block.clear();
-            }
-            !is_full
+            columns.len() < rows_max
         };
-        let result = self.each_until(each, || has_some.get());
-        columns.extend(&block);
+        let result = self.each_frame_until(each, || has_some.get());
+        columns.flush();
         // An error comes again on the next call, which has no rows to give.
         if columns.is_empty() { result.map(drop) } else { Ok(()) }
     }
@@ -330,14 +359,10 @@ impl CaptureReader {
 }
 
 impl StreamRecords {
-    fn each_until(
-        &mut self,
-        each: impl FnMut(&Packet, &[u8]) -> bool,
-        enough: impl Fn() -> bool,
-    ) -> Result<bool> {
-        let mut caller = Caller { packet: Packet::default(), each };
+    /// Shows packets to `caller` until it wants no more, there are `enough`, or the capture ends.
+    fn show_until(&mut self, caller: &mut impl Sink, enough: impl Fn() -> bool) -> Result<bool> {
         loop {
-            match self.pass(&mut caller)? {
+            match self.pass(caller)? {
                 Pass::Enough => return Ok(true),
                 Pass::Need(_) if self.watermark.is_some() && enough() => return Ok(true),
                 pass if self.go_on(&pass)? => {}
@@ -400,9 +425,21 @@ impl Batches {
 
     fn each_while(&mut self, mut each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
         while self.supply()? {
-            while let Some((packet, captured)) = self.batch.frame(self.at) {
+            while let Some((packet, captured)) = self.batch.packet_and_bytes(self.at) {
                 self.at += 1;
                 if !each(packet, captured) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn each_frame_while(&mut self, mut each: impl FnMut(&Frame<'_>) -> bool) -> Result<bool> {
+        while self.supply()? {
+            while let Some(frame) = self.batch.frame(self.at) {
+                self.at += 1;
+                if !each(&frame) {
                     return Ok(true);
                 }
             }
@@ -448,6 +485,24 @@ impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
     #[inline(always)]
     fn placed(&mut self, record: &Record<'_>, _: Place<'_>) -> bool {
         (self.each)(&self.packet, record.captured)
+    }
+}
+
+/// The same with its interface.
+struct FrameCaller<F> {
+    packet: Packet,
+    each: F,
+}
+
+impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        &mut self.packet
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
+        (self.each)(&place.frame(&self.packet, record))
     }
 }
 

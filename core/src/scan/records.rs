@@ -4,7 +4,7 @@ use super::FrameBatch;
 use super::live::Watermark;
 use super::selection::Selection;
 use crate::capture::{Decoder, Record, Step};
-use crate::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
+use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
 use crate::stream::{ByteStream, Compression};
 use crate::{Error, ErrorKind, Result};
 
@@ -253,6 +253,19 @@ pub(super) struct Place<'v> {
 }
 
 impl<'v> Place<'v> {
+    /// The packet that the record here was decoded to, with the bytes of the record and its interface.
+    #[inline(always)]
+    pub(super) fn frame<'f>(&self, packet: &'f Packet, record: &Record<'f>) -> Frame<'f>
+    where
+        'v: 'f,
+    {
+        let interface = record.interface.map(|number| {
+            let interface = self.decoder.interfaces().get(number as usize);
+            Interface { number, name: interface.and_then(|interface| interface.name.as_deref()) }
+        });
+        Frame::new(packet, record.captured, interface)
+    }
+
     /// Its bytes as they stand in the file.
     pub(super) fn raw(&self) -> &'v [u8] {
         self.view.get(self.start..self.start + self.consumed).unwrap_or_default()

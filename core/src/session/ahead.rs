@@ -7,6 +7,7 @@ use super::flows::OpenFlows;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::rows::Question;
+use crate::packet::Field;
 use crate::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
 use crate::stream::Cancel;
 use crate::{Error, Result};
@@ -88,9 +89,13 @@ impl Asked {
 
     fn needs(&self) -> Needs {
         match &self.question {
-            Question::Packets(..) | Question::PacketsWhere(..) | Question::Flows(..) => {
-                Needs::Fields
+            Question::Packets(fields, _) => Needs::of(fields.iter().copied()),
+            Question::PacketsWhere(fields, _, condition) => {
+                let asked =
+                    condition.places().into_iter().filter_map(|place| Field::ALL.get(place));
+                Needs::of(fields.iter().chain(asked).copied())
             }
+            Question::Flows(..) => Needs::Fields,
             Question::Frames | Question::Calls(..) => Needs::Frames,
         }
     }

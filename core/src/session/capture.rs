@@ -184,7 +184,7 @@ impl Capture {
         self.start(1, move |mut reader, outlet| {
             let (counts, result) = scan::count_by(&mut reader, field);
             result?;
-            outlet.send(Item::Counts(counts.into_sorted()))
+            outlet.send(Item::Counts(counts))
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::batch::Value;
-use crate::packet::{Field, Packet};
+use crate::packet::{Field, Frame, KeptFrame, Packet};
 use crate::scan::FrameBatch;
 
 /// A packet in a batch, or in a copy of its own. A host may move one over all packets of a pass, so that it makes one
@@ -16,7 +16,7 @@ pub enum HeldPacket {
     /// The packet at an index of a batch.
     InBatch(Arc<FrameBatch>, usize),
     /// A copy, with the bytes that were captured.
-    Own(Box<Packet>, Arc<[u8]>),
+    Own(Arc<KeptFrame>),
 }
 
 impl HeldPacket {
@@ -39,11 +39,20 @@ impl HeldPacket {
         match self {
             HeldPacket::Nowhere => None,
             HeldPacket::InBatch(batch, index) => batch.packet(*index),
-            HeldPacket::Own(packet, _) => Some(packet),
+            HeldPacket::Own(kept) => Some(kept.packet()),
         }
     }
 
-    /// The value of one field.
+    /// The packet with its bytes, for the fields that are read from them.
+    pub fn frame(&self) -> Option<Frame<'_>> {
+        match self {
+            HeldPacket::Nowhere => None,
+            HeldPacket::InBatch(batch, index) => batch.frame(*index),
+            HeldPacket::Own(kept) => Some(kept.frame()),
+        }
+    }
+
+    /// The value of a field that packets hold; of others see [`HeldPacket::frame`].
     #[inline]
     pub fn value(&self, field: Field) -> Value<'static> {
         self.packet().map_or(Value::Null, |packet| packet.value(field))
@@ -54,7 +63,7 @@ impl HeldPacket {
         match self {
             HeldPacket::Nowhere => &[],
             HeldPacket::InBatch(batch, index) => batch.captured(*index).unwrap_or_default(),
-            HeldPacket::Own(_, bytes) => bytes,
+            HeldPacket::Own(kept) => kept.captured(),
         }
     }
 
@@ -65,9 +74,11 @@ impl HeldPacket {
 
     /// A copy that needs no batch.
     pub fn to_own(&self) -> Self {
-        match self.packet() {
-            Some(packet) => HeldPacket::Own(Box::new(*packet), Arc::from(self.captured())),
-            None => HeldPacket::Nowhere,
+        match self {
+            HeldPacket::Own(kept) => HeldPacket::Own(Arc::clone(kept)),
+            other => other
+                .frame()
+                .map_or(HeldPacket::Nowhere, |frame| HeldPacket::Own(Arc::new(frame.to_kept()))),
         }
     }
 
@@ -82,15 +93,15 @@ impl HeldPacket {
     /// Bytes of memory that a copy takes; a batch belongs to its pass.
     pub fn memory_bytes(&self) -> usize {
         match self {
-            HeldPacket::Own(_, bytes) => size_of::<Packet>() + bytes.len(),
+            HeldPacket::Own(kept) => size_of::<KeptFrame>() + kept.captured().len(),
             HeldPacket::Nowhere | HeldPacket::InBatch(..) => 0,
         }
     }
 }
 
 impl PartialEq for HeldPacket {
-    /// Whether fields and captured bytes are equal.
+    /// Whether fields, captured bytes and interface are equal.
     fn eq(&self, other: &Self) -> bool {
-        self.packet() == other.packet() && self.captured() == other.captured()
+        self.frame() == other.frame()
     }
 }

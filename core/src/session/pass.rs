@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::background::{Background, Event, HostSource, Outlet};
 use super::host::Host;
 use crate::Result;
-use crate::batch::{Batch, Value};
+use crate::batch::Batch;
 use crate::flow::Flow;
 use crate::report::ReportedCapture;
 use crate::rpc::{Call, Methods};
-use crate::scan::{CaptureInfo, CaptureMerge, CutTotals, FrameBatch, TableMerge};
+use crate::scan::{CaptureInfo, CaptureMerge, Counts, CutTotals, FrameBatch, TableMerge};
 use crate::stream::Cancel;
 
 /// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
@@ -25,7 +25,7 @@ pub enum Item {
     /// Packets as columns.
     Columns(Batch),
     /// Packets by the value of a field, in order of the values.
-    Counts(Vec<(Value<'static>, u64)>),
+    Counts(Counts),
     /// What the capture is.
     Info(Box<CaptureInfo>),
     /// Packets added up by group.

@@ -12,6 +12,7 @@ mod files;
 mod generate;
 
 mod columns;
+mod frame;
 mod link;
 mod network;
 mod promises;

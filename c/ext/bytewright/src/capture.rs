@@ -235,14 +235,14 @@ pub unsafe extern "C" fn bw_capture_count_by(
             let Some(Item::Counts(counts)) = capture.result_of(counts)? else {
                 return Err(Error::internal("a capture without counts"));
             };
-            *out = bw_batch::handle_of_result(counts_as_batch(place, &counts));
+            *out = bw_batch::handle_of_result(counts_as_batch(place, &counts.sorted()));
             Ok(bw_status::Ok)
         })
     }
 }
 
 /// Values of the packets' field at a place, with how many packets have each.
-fn counts_as_batch(place: usize, counts: &[(Value<'static>, u64)]) -> Batch {
+fn counts_as_batch(place: usize, counts: &[(Value<'_>, u64)]) -> Batch {
     const PACKETS: Column =
         Column::constant("packets", DataType::U64, false, "Packets with that value.");
     let field = Field::SCHEMA.fields()[place].clone();

@@ -1,7 +1,9 @@
 //! Packets one by one, with their bytes.
 
+use std::cell::OnceCell;
+
 use bytewright::batch::Value;
-use bytewright::packet::{Field, Packet};
+use bytewright::packet::Field;
 use bytewright::scan::FrameBatch;
 use bytewright::session::{Item, Question};
 use bytewright::{Error, ErrorKind, Result};
@@ -18,11 +20,14 @@ pub struct bw_frames {
     batch: FrameBatch,
     /// The place of the packet in the batch; none before the first and after the last.
     place: Option<usize>,
+    /// Texts of the packet that somebody asked for, by the places of their fields: no batch keeps them.
+    texts: OnceCell<Vec<OnceCell<Box<str>>>>,
 }
 
 impl bw_frames {
     /// Moves to the next packet, and says whether there is one.
     fn next(&mut self) -> Result<bool> {
+        self.texts.take();
         let next = self.place.map_or(0, |place| place + 1);
         if next < self.batch.len() {
             self.place = Some(next);
@@ -37,8 +42,22 @@ impl bw_frames {
         Ok(self.place.is_some())
     }
 
-    fn packet(&self) -> Option<&Packet> {
-        self.batch.packet(self.place?)
+    /// The value of the packet's field at a place, which stays until the next packet.
+    fn value(&self, place: usize) -> Value<'_> {
+        let Some(frame) = self.place.and_then(|at| self.batch.frame(at)) else {
+            return Value::Null;
+        };
+        let value = frame.value_at(place);
+        match value.text() {
+            Some(text) => self.kept(place, text),
+            None => value.to_static().unwrap_or(Value::Null),
+        }
+    }
+
+    fn kept(&self, place: usize, text: &str) -> Value<'_> {
+        let empty = || (0..Field::ALL.len()).map(|_| OnceCell::new()).collect();
+        let kept = self.texts.get_or_init(empty).get(place);
+        kept.map_or(Value::Null, |kept| Value::Text(kept.get_or_init(|| text.into())))
     }
 }
 
@@ -59,7 +78,8 @@ pub unsafe extern "C" fn bw_capture_frames(
         guard(error, || {
             let out = target(out, "a place for the frames")?;
             let (reading, _) = begin(captures, count, Question::Frames)?;
-            *out = handle(bw_frames { reading, batch: FrameBatch::new(), place: None });
+            let (batch, texts) = (FrameBatch::new(), OnceCell::new());
+            *out = handle(bw_frames { reading, batch, place: None, texts });
             Ok(bw_status::Ok)
         })
     }
@@ -147,11 +167,11 @@ pub unsafe extern "C" fn bw_frames_value(
         guard(error, || {
             let frames = held(frames, "frames")?;
             let out = target(value, "a place for the value")?;
-            let field = Field::ALL.get(place).ok_or_else(|| {
+            if place >= Field::ALL.len() {
                 let message = format!("expected a field below {}, found {place}", Field::ALL.len());
-                Error::new(ErrorKind::Argument, message)
-            })?;
-            *out = bw_value::of(frames.packet().map_or(Value::Null, |packet| packet.value(*field)));
+                return Err(Error::new(ErrorKind::Argument, message));
+            }
+            *out = bw_value::of(frames.value(place));
             Ok(match out.kind == bw_value_kind::Null as u32 {
                 true => bw_status::None,
                 false => bw_status::Ok,

@@ -3,8 +3,11 @@
 mod cisco_hdlc;
 mod cooked;
 mod ethernet;
+mod mac;
 mod mpls;
 mod ppp;
+
+pub(super) use mac::{Macs, macs};
 
 use super::{Status, Walk};
 use crate::wire::{Endian, Reader};

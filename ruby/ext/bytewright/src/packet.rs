@@ -71,7 +71,10 @@ impl PacketCursor {
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
-        object_of(ruby, this.field(field), Some(&ruby.get_inner(this.texts)))
+        if field.is_in_packet() {
+            return object_of(ruby, this.field(field), Some(&ruby.get_inner(this.texts)));
+        }
+        this.value_of_frame(ruby, field)
     }
 
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
@@ -114,6 +117,13 @@ impl PacketObject for PacketCursor {
     #[inline]
     fn field(&self, field: Field) -> batch::Value<'static> {
         self.held.borrow().value(field)
+    }
+
+    fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error> {
+        match self.held.borrow().frame() {
+            Some(frame) => object_of(ruby, frame.value(field), None),
+            None => Ok(ruby.qnil().as_value()),
+        }
     }
 
     #[inline]

@@ -93,7 +93,7 @@ impl Reading {
                     ruby.obj_wrap(ColumnBatch::new(batch, texts, &this.live_batches)).as_value(),
                 ))
             }
-            Some(Item::Counts(counts)) => this.counts(ruby, &counts).map(Some),
+            Some(Item::Counts(counts)) => this.counts(ruby, &counts.sorted()).map(Some),
             Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
             Some(Item::Sums(batch)) => crate::info::rows(ruby, &batch).map(Some),
             Some(Item::Cut(totals)) => crate::info::cut_to_hash(ruby, &totals).map(Some),
@@ -115,7 +115,7 @@ impl Reading {
         })
     }
 
-    fn counts(&self, ruby: &Ruby, counts: &[(batch::Value<'static>, u64)]) -> Result<Value, Error> {
+    fn counts(&self, ruby: &Ruby, counts: &[(batch::Value<'_>, u64)]) -> Result<Value, Error> {
         let texts = ruby.get_inner(self.texts);
         let hash = ruby.hash_new();
         for (value, count) in counts {

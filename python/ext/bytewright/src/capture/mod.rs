@@ -157,7 +157,7 @@ impl Capture {
         let field = raised(py, field_named(field))?;
         let counts = PyDict::new(py);
         if let Some(Item::Counts(found)) = self.result_of(py, self.capture.counts(field))? {
-            for (value, count) in found {
+            for (value, count) in found.sorted() {
                 counts.set_item(values::object(py, value)?, count)?;
             }
         }

@@ -14,26 +14,21 @@ use crate::values::object;
 
 /// A packet of a capture: its fields, None where it has no such field, and the bytes that were captured.
 #[pyclass(frozen, module = "bytewright")]
-pub(crate) struct Packet {
-    packet: packet::Packet,
-    captured: Box<[u8]>,
-}
+#[derive(PartialEq)]
+pub(crate) struct Packet(packet::KeptFrame);
 
 impl Packet {
     /// A copy of the packet at a place of a batch.
     pub(super) fn copied(batch: &FrameBatch, index: usize) -> Option<Packet> {
-        let packet = *batch.packet(index)?;
-        Some(Packet { packet, captured: batch.captured(index).unwrap_or_default().into() })
+        batch.frame(index).map(|frame| Packet(frame.to_kept()))
     }
 
-    fn value(&self, field: Field) -> Value<'_> {
-        self.packet.value(field)
-    }
-}
-
-impl PartialEq for Packet {
-    fn eq(&self, other: &Packet) -> bool {
-        self.packet == other.packet && self.captured == other.captured
+    #[inline]
+    fn look<R>(&self, field: Field, look: impl FnOnce(Value<'_>) -> R) -> R {
+        match field.is_in_packet() {
+            true => look(self.0.packet().value(field)),
+            false => look(self.0.frame().value(field)),
+        }
     }
 }
 
@@ -43,8 +38,8 @@ impl PartialEq for Packet {
 pub(crate) struct Flow(pub(super) flow::Flow);
 
 impl Flow {
-    fn value(&self, field: FlowField) -> Value<'_> {
-        self.0.value(field)
+    fn look<R>(&self, field: FlowField, look: impl FnOnce(Value<'_>) -> R) -> R {
+        look(self.0.value(field))
     }
 }
 
@@ -54,8 +49,8 @@ impl Flow {
 pub(crate) struct Call(pub(super) rpc::Call);
 
 impl Call {
-    fn value(&self, field: CallField) -> Value<'_> {
-        self.0.value(field)
+    fn look<R>(&self, field: CallField, look: impl FnOnce(Value<'_>) -> R) -> R {
+        look(self.0.value(field))
     }
 }
 
@@ -65,7 +60,7 @@ impl Call {
 /// ```ignore
 /// #[getter]
 /// fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-///     object(py, self.value(Field::Variant))
+///     self.look(Field::Variant, |value| object(py, value))
 /// }
 /// ```
 macro_rules! fields {
@@ -75,7 +70,7 @@ macro_rules! fields {
             $(
                 #[getter]
                 fn $name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    object(py, self.value($enum::$variant))
+                    self.look($enum::$variant, |value| object(py, value))
                 }
             )*
 
@@ -91,7 +86,7 @@ macro_rules! fields {
             fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
                 for field in $enum::ALL {
-                    dict.set_item(field.name(), object(py, self.value(*field))?)?;
+                    dict.set_item(field.name(), self.look(*field, |value| object(py, value))?)?;
                 }
                 Ok(dict)
             }
@@ -99,9 +94,9 @@ macro_rules! fields {
             fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
                 let mut parts = Vec::new();
                 for field in $enum::$shown {
-                    let value = self.value(*field);
-                    if !value.is_null() {
-                        parts.push(format!("{}={}", field.name(), object(py, value)?.repr()?));
+                    let value = self.look(*field, |value| object(py, value))?;
+                    if !value.is_none() {
+                        parts.push(format!("{}={}", field.name(), value.repr()?));
                     }
                 }
                 Ok(format!(concat!(stringify!($class), "({})"), parts.join(", ")))
@@ -114,7 +109,7 @@ macro_rules! fields {
             fn __hash__(&self) -> u64 {
                 let mut hasher = DefaultHasher::new();
                 for field in $enum::ALL {
-                    self.value(*field).hash(&mut hasher);
+                    self.look(*field, |value| value.hash(&mut hasher));
                 }
                 hasher.finish()
             }
@@ -127,17 +122,19 @@ fields! { Packet Field DEFAULT {
     vlan Vlan, ttl Ttl, tcp_flags TcpFlags, payload_len PayloadLen, number Number, status Status, link_type LinkType,
     ethertype Ethertype, ip_version IpVersion, ip_len IpLen, frag_offset FragOffset, seq Seq, ack Ack,
     icmp_type IcmpType, icmp_code IcmpCode, arp_op ArpOp, arp_src_ip ArpSrcIp, arp_dst_ip ArpDstIp,
+    src_mac SrcMac, dst_mac DstMac, interface Interface, interface_name InterfaceName, dns_query DnsQuery,
+    dns_type DnsType, dns_answers DnsAnswers, tls_sni TlsSni, http_host HttpHost,
 }
     /// The bytes that were captured.
     #[getter]
     fn captured<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.captured)
+        PyBytes::new(py, self.0.captured())
     }
 
     /// The captured bytes behind the header of TCP, UDP or SCTP; None without one.
     #[getter]
     fn payload<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let payload = self.captured.get(self.packet.payload_range()?)?;
+        let payload = self.0.captured().get(self.0.packet().payload_range()?)?;
         Some(PyBytes::new(py, payload))
     }
 }

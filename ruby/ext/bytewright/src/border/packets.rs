@@ -17,8 +17,11 @@ pub(crate) trait PacketObject: TypedData {
     /// The cache of address texts that it marks.
     type Texts: AddressCache;
 
-    /// The value of one field.
+    /// The value of a field that packets hold.
     fn field(&self, field: Field) -> batch::Value<'static>;
+
+    /// The value of a field that is read from the packet's bytes.
+    fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error>;
 
     /// The cache.
     fn texts(&self) -> Opaque<Obj<Self::Texts>>;
@@ -55,6 +58,9 @@ pub(crate) trait PacketSource: TypedData {
 #[inline]
 fn field_object(packet: &impl PacketObject, field: Field) -> VALUE {
     use batch::Value as Read;
+    if !field.is_in_packet() {
+        return or_raise(|ruby| packet.value_of_frame(ruby, field)).as_raw();
+    }
     match packet.field(field) {
         // SAFETY: this makes an Integer; it cannot raise, and nothing here needs dropping.
         Read::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
@@ -165,7 +171,9 @@ macro_rules! getters {
     };
 }
 
-getters! { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 }
+getters! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34
+}
 
 /// Defines a method for each field, of its name, that answers its value. The objects of `class` are packets.
 pub(crate) fn define_field_getters<P: PacketObject>(class: RClass) {

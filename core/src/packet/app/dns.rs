@@ -1,0 +1,212 @@
+//! DNS messages (RFC 1035, section 4): the first question, and the addresses among the answers.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::wire::{Endian::Big, Reader};
+
+const HEADER_LEN: usize = 12;
+
+/// Types of records (RFC 1035, RFC 3596) and the class of the Internet.
+const A: u16 = 1;
+const AAAA: u16 = 28;
+const INTERNET: u16 = 1;
+
+/// In the class of an answer, multicast DNS tells others to forget what they knew (RFC 6762, section 10.2).
+const CACHE_FLUSH: u16 = 0x8000;
+
+/// Bytes that a name has at most (RFC 1035, section 2.3.4).
+const NAME_MAX: usize = 255;
+
+/// What is read of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::packet) struct Message {
+    /// The name of the first question, with dots between its labels; empty for the root.
+    pub(super) query: Option<String>,
+    /// The type of the first question.
+    pub(super) query_type: Option<u16>,
+    /// Addresses, with commas between them.
+    pub(super) answers: Option<String>,
+}
+
+impl Message {
+    /// Reads a message as far as it was captured; nothing where it is none.
+    pub(super) fn read(bytes: &[u8]) -> Option<Message> {
+        let mut reader = Reader::new(bytes);
+        let header = reader.array_ref::<HEADER_LEN>()?;
+        let questions = u16::from_be_bytes([header[4], header[5]]);
+        let answers = u16::from_be_bytes([header[6], header[7]]);
+        let mut message = Message { query: None, query_type: None, answers: None };
+        for place in 0..questions {
+            let at = bytes.len() - reader.remaining();
+            if place == 0 {
+                message.query = Some(name(bytes, at)?);
+            }
+            skip_name(&mut reader)?;
+            let (Some(kind), Some(_class)) = (reader.u16(Big), reader.u16(Big)) else { break };
+            if place == 0 {
+                message.query_type = Some(kind);
+            }
+        }
+        message.answers = addresses(&mut reader, answers);
+        Some(message)
+    }
+}
+
+/// The addresses among `count` records.
+fn addresses(reader: &mut Reader<'_>, count: u16) -> Option<String> {
+    let mut text = String::new();
+    for _ in 0..count {
+        let Some(address) = record(reader) else { break };
+        if let Some(address) = address {
+            if !text.is_empty() {
+                text.push(',');
+            }
+            text.push_str(&address.to_string());
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// Steps over a record; answers the address that it holds, if it holds one. None where the message ends.
+fn record(reader: &mut Reader<'_>) -> Option<Option<IpAddr>> {
+    skip_name(reader)?;
+    let (kind, class) = (reader.u16(Big)?, reader.u16(Big)?);
+    let _time_to_live = reader.u32(Big)?;
+    let len = reader.u16(Big)?;
+    let data = reader.take(len.into())?;
+    if class & !CACHE_FLUSH != INTERNET {
+        return Some(None);
+    }
+    Some(match kind {
+        A => data.try_into().ok().map(|bytes: [u8; 4]| Ipv4Addr::from(bytes).into()),
+        AAAA => data.try_into().ok().map(|bytes: [u8; 16]| Ipv6Addr::from(bytes).into()),
+        _ => None,
+    })
+}
+
+/// The two high bits of a length say that the rest of the name stands elsewhere.
+const POINTER: u8 = 0xc0;
+
+/// Steps over a name.
+fn skip_name(reader: &mut Reader<'_>) -> Option<()> {
+    loop {
+        match reader.array::<1>()? {
+            [0] => return Some(()),
+            [len] if len & POINTER == POINTER => return reader.take(1).map(drop),
+            [len] if len & POINTER == 0 => reader.take(len.into())?,
+            _ => return None,
+        };
+    }
+}
+
+/// The name at a place of the message. A pointer leads only backwards, so that names end.
+fn name(bytes: &[u8], mut at: usize) -> Option<String> {
+    let mut labels: Vec<u8> = Vec::new();
+    let mut limit = at;
+    loop {
+        let len = *bytes.get(at)?;
+        match len & POINTER {
+            0 if len == 0 => break,
+            0 => {
+                let label = bytes.get(at + 1..at + 1 + usize::from(len))?;
+                if !labels.is_empty() {
+                    labels.push(b'.');
+                }
+                labels.extend_from_slice(label);
+                if labels.len() > NAME_MAX {
+                    return None;
+                }
+                at += 1 + label.len();
+            }
+            POINTER => {
+                let target = usize::from(len & !POINTER) << 8 | usize::from(*bytes.get(at + 1)?);
+                if target >= limit {
+                    return None;
+                }
+                (at, limit) = (target, target);
+            }
+            _ => return None,
+        }
+    }
+    Some(String::from_utf8_lossy(&labels).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const QUERY: &[u8] =
+        b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03www\x07example\x03org\x00\x00\x1c\x00\x01";
+
+    fn response(records: &[(&[u8], u16, &[u8])]) -> Vec<u8> {
+        let mut bytes = QUERY.to_vec();
+        bytes[2] = 0x81;
+        bytes[7] = records.len() as u8;
+        for (name, kind, data) in records {
+            bytes.extend_from_slice(name);
+            bytes.extend_from_slice(&kind.to_be_bytes());
+            bytes.extend_from_slice(&[0, 1, 0, 0, 0, 60]);
+            bytes.extend_from_slice(&(data.len() as u16).to_be_bytes());
+            bytes.extend_from_slice(data);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_query_has_a_name_and_a_type() {
+        let message = Message::read(QUERY).unwrap();
+        assert_eq!(message.query.as_deref(), Some("www.example.org"));
+        assert_eq!((message.query_type, message.answers), (Some(28), None));
+    }
+
+    #[test]
+    fn answers_are_the_addresses_in_their_order() {
+        let v6: [u8; 16] = "2001:db8::7".parse::<Ipv6Addr>().unwrap().octets();
+        let bytes = response(&[
+            (b"\xc0\x0c", 5, b"\x01a\xc0\x10"),
+            (b"\x01a\xc0\x10", 28, &v6),
+            (b"\xc0\x0c", 1, &[192, 0, 2, 1]),
+            (b"\xc0\x0c", 1, &[192, 0, 2]),
+        ]);
+        let message = Message::read(&bytes).unwrap();
+        assert_eq!(message.answers.as_deref(), Some("2001:db8::7,192.0.2.1"));
+    }
+
+    #[test]
+    fn a_message_that_is_cut_tells_what_is_there() {
+        let bytes =
+            response(&[(b"\xc0\x0c", 1, &[192, 0, 2, 1]), (b"\xc0\x0c", 1, &[192, 0, 2, 2])]);
+        let whole = Message::read(&bytes).unwrap();
+        assert_eq!(whole.answers.as_deref(), Some("192.0.2.1,192.0.2.2"));
+        let cut = Message::read(&bytes[..bytes.len() - 1]).unwrap();
+        assert_eq!(cut.answers.as_deref(), Some("192.0.2.1"));
+        let no_type = Message::read(&QUERY[..QUERY.len() - 3]).unwrap();
+        assert_eq!((no_type.query.as_deref(), no_type.query_type), (Some("www.example.org"), None));
+        assert_eq!(Message::read(&QUERY[..20]), None);
+    }
+
+    #[test]
+    fn pointers_lead_backwards_only() {
+        // To itself, and to one another.
+        for name in [&b"\xc0\x0c"[..], b"\xc0\x0e\xc0\x0c", b"\x01a\xc0\x0c"] {
+            let mut bytes = QUERY[..HEADER_LEN].to_vec();
+            bytes.extend_from_slice(name);
+            bytes.extend_from_slice(&[0, 1, 0, 1]);
+            assert_eq!(Message::read(&bytes), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_the_root_is_empty_and_one_without_end_is_none() {
+        let mut root = QUERY[..HEADER_LEN].to_vec();
+        root.extend_from_slice(&[0, 0, 2, 0, 1]);
+        let message = Message::read(&root).unwrap();
+        assert_eq!((message.query.as_deref(), message.query_type), (Some(""), Some(2)));
+        let mut long = QUERY[..HEADER_LEN].to_vec();
+        (0..5).for_each(|_| long.extend_from_slice(&[[63; 1].as_slice(), &[b'x'; 63]].concat()));
+        long.extend_from_slice(&[0, 0, 1, 0, 1]);
+        assert_eq!(Message::read(&long), None);
+    }
+}

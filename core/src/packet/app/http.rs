@@ -1,0 +1,67 @@
+//! The Host header of an HTTP/1 request (RFC 9112), as far as the packet has it.
+
+/// Methods of RFC 9110 and RFC 5789, with the space behind them.
+const METHODS: [&[u8]; 9] = [
+    b"GET ",
+    b"POST ",
+    b"HEAD ",
+    b"PUT ",
+    b"DELETE ",
+    b"OPTIONS ",
+    b"PATCH ",
+    b"CONNECT ",
+    b"TRACE ",
+];
+
+/// The host that the request that `payload` begins with is for.
+pub(super) fn host(payload: &[u8]) -> Option<String> {
+    if !METHODS.iter().any(|method| payload.starts_with(method)) {
+        return None;
+    }
+    let mut lines = payload.split_inclusive(|byte| *byte == b'\n');
+    let request = line(lines.next()?)?;
+    let version = request.rsplit(|byte| *byte == b' ').next()?;
+    if !version.starts_with(b"HTTP/1.") {
+        return None;
+    }
+    // The last line may go on in the next packet, and is no line yet.
+    let headers = lines.map_while(line).take_while(|header| !header.is_empty());
+    let value = headers.into_iter().find_map(host_of)?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// A line without its end; none where it has no end.
+fn line(bytes: &[u8]) -> Option<&[u8]> {
+    let line = bytes.strip_suffix(b"\n")?;
+    Some(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// The value of a header that is called Host.
+fn host_of(header: &[u8]) -> Option<&[u8]> {
+    let (name, value) = header.split_at_checked(b"host:".len())?;
+    name.eq_ignore_ascii_case(b"host:").then(|| value.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_found_whatever_the_case_of_its_name() {
+        for (request, expected) in [
+            ("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", Some("example.org")),
+            (
+                "POST /a b HTTP/1.0\nAccept: */*\nhOsT:example.org:8080 \n\nHost: no",
+                Some("example.org:8080"),
+            ),
+            ("GET / HTTP/1.1\r\nAccept: */*\r\n\r\nHost: example.org\r\n", None),
+            ("GET / HTTP/1.1\r\nHost: exam", None),
+            ("GET / HTTP/2\r\nHost: example.org\r\n\r\n", None),
+            ("GETS / HTTP/1.1\r\nHost: example.org\r\n\r\n", None),
+            ("GET / HTTP/1.1", None),
+            ("", None),
+        ] {
+            assert_eq!(host(request.as_bytes()).as_deref(), expected, "{request:?}");
+        }
+    }
+}

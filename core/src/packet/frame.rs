@@ -1,0 +1,153 @@
+//! A packet together with what it was decoded from, for the fields that it does not hold itself: they are read from the
+//! frame's bytes when somebody asks for them, and cost nothing before.
+
+use std::cell::OnceCell;
+
+use super::app::Application;
+use super::link::{self, Macs};
+use super::{Field, LinkType, Packet};
+use crate::batch::{ShortText, Value};
+
+/// A packet, its captured bytes and its interface.
+#[derive(Debug)]
+pub struct Frame<'f> {
+    packet: &'f Packet,
+    captured: &'f [u8],
+    interface: Option<Interface<'f>>,
+    /// What its payload says, once that was asked for.
+    application: OnceCell<Option<Box<Application>>>,
+}
+
+/// The interface of pcapng that a packet came through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interface<'f> {
+    /// Its number in its section, from 0.
+    pub number: u32,
+    /// Its name, where the file says it.
+    pub name: Option<&'f str>,
+}
+
+impl<'f> Frame<'f> {
+    /// The frame of a packet: the bytes that it was decoded from, and its interface where the file names one.
+    #[inline]
+    pub fn new(packet: &'f Packet, captured: &'f [u8], interface: Option<Interface<'f>>) -> Self {
+        Frame { packet, captured, interface, application: OnceCell::new() }
+    }
+
+    /// The fields of its headers.
+    #[inline]
+    pub fn packet(&self) -> &'f Packet {
+        self.packet
+    }
+
+    /// The bytes that were captured.
+    pub fn captured(&self) -> &'f [u8] {
+        self.captured
+    }
+
+    /// The captured bytes behind the transport header.
+    pub fn payload(&self) -> Option<&'f [u8]> {
+        self.captured.get(self.packet.payload_range()?)
+    }
+
+    /// The interface that it came through.
+    pub fn interface(&self) -> Option<Interface<'f>> {
+        self.interface
+    }
+
+    /// The value of `field`.
+    pub fn value(&self, field: Field) -> Value<'_> {
+        match field {
+            Field::SrcMac => self.macs().source.map_or(Value::Null, mac_text),
+            Field::DstMac => self.macs().destination.map_or(Value::Null, mac_text),
+            Field::Interface => self.interface.map_or(Value::Null, |it| it.number.into()),
+            Field::InterfaceName => text(self.interface.and_then(|it| it.name)),
+            Field::DnsQuery => text(self.application().and_then(Application::dns_query)),
+            Field::DnsType => {
+                let kind = self.application().and_then(Application::dns_type);
+                kind.map_or(Value::Null, |kind| Value::Unsigned(kind.into()))
+            }
+            Field::DnsAnswers => text(self.application().and_then(Application::dns_answers)),
+            Field::TlsSni => text(self.application().and_then(Application::tls_sni)),
+            Field::HttpHost => text(self.application().and_then(Application::http_host)),
+            held => self.packet.value(held),
+        }
+    }
+
+    /// The value of the field at a place of [`Field::SCHEMA`]; null behind its end.
+    #[inline]
+    pub fn value_at(&self, place: usize) -> Value<'_> {
+        Field::ALL.get(place).map_or(Value::Null, |field| self.value(*field))
+    }
+
+    /// A copy that needs nothing else.
+    pub fn to_kept(&self) -> KeptFrame {
+        let interface = self.interface.map(|it| (it.number, it.name.map(Box::from)));
+        KeptFrame { packet: *self.packet, captured: self.captured.into(), interface }
+    }
+
+    fn macs(&self) -> Macs {
+        link::macs(LinkType(self.packet.link_type), self.captured)
+    }
+
+    fn application(&self) -> Option<&Application> {
+        let read = || Application::of(self.packet, self.payload()?).map(Box::new);
+        self.application.get_or_init(read).as_deref()
+    }
+}
+
+impl PartialEq for Frame<'_> {
+    /// Whether headers, captured bytes and interface are equal.
+    fn eq(&self, other: &Self) -> bool {
+        (self.packet, self.captured, self.interface)
+            == (other.packet, other.captured, other.interface)
+    }
+}
+
+/// A frame with bytes of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFrame {
+    packet: Packet,
+    captured: Box<[u8]>,
+    interface: Option<(u32, Option<Box<str>>)>,
+}
+
+impl KeptFrame {
+    /// The frame.
+    #[inline]
+    pub fn frame(&self) -> Frame<'_> {
+        let interface = self.interface.as_ref();
+        let interface =
+            interface.map(|(number, name)| Interface { number: *number, name: name.as_deref() });
+        Frame::new(&self.packet, &self.captured, interface)
+    }
+
+    /// The fields of its headers.
+    #[inline]
+    pub fn packet(&self) -> &Packet {
+        &self.packet
+    }
+
+    /// The bytes that were captured.
+    pub fn captured(&self) -> &[u8] {
+        &self.captured
+    }
+}
+
+fn text(text: Option<&str>) -> Value<'_> {
+    text.map_or(Value::Null, Value::Text)
+}
+
+/// A MAC address as people write it: small hexadecimal digits, in pairs, with colons.
+fn mac_text(address: [u8; 6]) -> Value<'static> {
+    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+    let mut text = [b':'; 17];
+    for (pair, byte) in text.chunks_mut(3).zip(address) {
+        if let [high, low, ..] = pair {
+            *high = digit(byte >> 4);
+            *low = digit(byte & 0xf);
+        }
+    }
+    let text = str::from_utf8(&text).ok().and_then(ShortText::new);
+    text.map_or(Value::Null, Value::ShortText)
+}
