@@ -188,3 +188,39 @@ fn the_inner_packet_of_a_tunnel_is_shown_when_asked_for() {
     // Two carry Ethernet frames with ARP, which has no IP header to show instead.
     assert_eq!(gre(&protocols(&["--inner"])), 2);
 }
+
+#[test]
+fn fields_of_frames_are_shown_grouped_by_and_selected_by() {
+    let Some(path) = sample("interfaces.pcapng") else { return eprintln!("skipped: no samples") };
+    let folder = Folder::new();
+    let run = |args: &[&str]| {
+        folder.run(&[&["packets", &path, "--csv"], args].concat()).stdout_of_success()
+    };
+    assert_eq!(
+        run(&["--fields", "src_mac,dst_mac,interface,interface_name", "--limit", "1"]),
+        "src_mac,dst_mac,interface,interface_name\n02:00:00:00:00:01,02:00:00:00:00:02,0,left\n"
+    );
+    for condition in ["src_mac == \"02:00:00:00:00:01\"", "interface_name in (\"left\")"] {
+        let (shown, all) = (["--where", condition, "--fields", "number"], ["--fields", "number"]);
+        let (shown, all) = (run(&shown).lines().count(), run(&all).lines().count());
+        assert!(1 < shown && shown < all, "{condition}: {shown} of {all}");
+    }
+    let groups = run(&["--group-by", "interface_name,src_mac", "--sum", "length"]);
+    let rows: Vec<_> = groups.lines().skip(1).collect();
+    assert!(rows.contains(&"left,02:00:00:00:00:02,39,12346,1"), "{groups}");
+    assert!(rows.contains(&"gre1,,36,7086,1"), "{groups}");
+    let names = run(&["--group-by", "dns_query", "--where", "dns_type == 28"]);
+    assert_eq!(names, "dns_query,packets,groups\nwww.example.test,4,1\n");
+    // In pcap no interface is told, whatever number of threads reads it.
+    folder.write("mixed.pcap", &mixed().0);
+    for jobs in ["1", "3"] {
+        let args = ["packets", "mixed.pcap", "mixed.pcap", "--csv", "--jobs", jobs];
+        let rows =
+            folder.run(&[&args[..], &["--fields", "interface,interface_name,src_mac"]].concat());
+        let row = rows.stdout_of_success().lines().nth(1).map(str::to_owned);
+        assert!(
+            row.as_ref().is_some_and(|row| row.starts_with(",,") && row.len() == 19),
+            "{row:?}"
+        );
+    }
+}
