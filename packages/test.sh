@@ -12,7 +12,12 @@ shift
 cd "$(dirname "$0")/.."
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
 job=$(mktemp)
-trap 'rm -f "$job"' EXIT
+# mmdebstrap makes its root in TMPDIR, and leaves it there when it fails. Its apt reads there as a user of its own. A file
+# system that is still mounted there is not emptied. A signal waits until mmdebstrap has ended.
+roots=$(mktemp -d)
+chmod 755 "$roots"
+trap 'rm -rf --one-file-system "$job" "$job".* "$roots"' EXIT
+trap 'exit 1' HUP INT TERM
 cat >"$job" <<'END'
 set -eu
 export LC_ALL=C
@@ -57,7 +62,7 @@ installs "the wheel, with $(python3 --version),"
 END
 for release in "$@"; do
   sed "1i RELEASE=$release" "$job" >"$job.$release"
-  mmdebstrap --quiet --variant=minbase --format=null --include=ruby,python3-venv --keyring=/usr/share/keyrings \
+  TMPDIR=$roots mmdebstrap --quiet --variant=minbase --format=null --include=ruby,python3-venv --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' \
     --customize-hook='mkdir "$1/trial"' \
     --customize-hook="copy-in $(echo "$out"/bytewright_*.deb "$out"/bytewright-*-linux.tar.gz "$out"/bytewright-*-linux.gem "$out"/bytewright-*.whl) /trial" \

@@ -47,6 +47,22 @@ class LoadingTest < TestCase
     end
   end
 
+  def test_a_compiled_library_that_the_system_cannot_load_says_which_gem_to_install
+    Dir.mktmpdir do |folder|
+      FileUtils.cp(File.join(ROOT, "ruby/lib/bytewright/extension.rb"), folder)
+      message = lambda do
+        script = "begin; require #{folder.dump} + '/extension'; rescue LoadError => e; print e.message; end"
+        IO.popen([RbConfig.ruby, "--disable-gems", "-e", script], &:read)
+      end
+      assert_match(/-- .*bytewright\.so\z/, message.call) # without any library there is no other gem to install
+      library = File.join(folder, RUBY_VERSION[/\A\d+\.\d+/], "bytewright.so")
+      FileUtils.mkdir_p(File.dirname(library))
+      File.write(library, "no library of this system")
+      assert_match(/#{Regexp.escape(library)}.* cannot load the compiled gem; run: gem install --platform=ruby bytewright\z/m,
+                   message.call)
+    end
+  end
+
   def test_tables_load_no_library_to_write_them_as_json_or_yaml
     script = 'require "bytewright"; Bytewright::TreeTable["a", "1"].inspect; Bytewright::StringSet["a"].inspect'
     found = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "--disable-gems", "-e",

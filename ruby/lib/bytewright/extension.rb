@@ -2,7 +2,14 @@
 
 # A gem for one platform has a library for each minor version of Ruby; a gem that was built when it was installed has one.
 library = File.join(__dir__, RUBY_VERSION[/\A\d+\.\d+/], "bytewright.so")
-require File.file?(library) ? library : File.join(__dir__, "bytewright.so")
+begin
+  require File.file?(library) ? library : File.join(__dir__, "bytewright.so")
+rescue LoadError => error
+  raise unless File.file?(library)
+
+  # RubyGems installs the gem for x86_64-linux also where the C library is musl, or an older glibc.
+  raise error.class, "#{error.message}: this system cannot load the compiled gem; run: gem install --platform=ruby bytewright"
+end
 
 # What all of Bytewright stands on: the extension, where each class is to be found, and the errors. It is one file,
 # because each one that is loaded takes as long as a dozen methods in it.
