@@ -4,7 +4,7 @@
 #![no_main]
 
 use bytewright::batch::Value;
-use bytewright::packet::{Columns, DecodeOptions, Field, FrameMeta, LinkType, Packet, Status};
+use bytewright::packet::{Columns, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, Status};
 use libfuzzer_sys::fuzz_target;
 
 const LINK_TYPES: [u16; 16] = [1, 1, 1, 1, 0, 9, 12, 14, 50, 51, 101, 108, 113, 228, 276, 105];
@@ -23,6 +23,10 @@ fuzz_target!(|data: &[u8]| {
     let packets: Vec<Packet> = (0..link >> 4).flat_map(|_| [outer, inner]).collect();
     for packet in [&outer, &inner] {
         keeps_its_promises(packet, captured);
+        let frame = Frame::new(packet, captured, None);
+        for field in Field::ALL {
+            assert!(frame.value(*field).text().is_none_or(|text| text.len() <= 3 * captured.len().max(17)));
+        }
     }
     let mut columns = Columns::new(Field::ALL);
     for part in packets.chunks(usize::from(cut % 11) + 1) {

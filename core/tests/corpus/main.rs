@@ -7,6 +7,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod applications;
 mod compare;
 mod custom_blocks;
 #[path = "../files/mod.rs"]
@@ -69,7 +70,7 @@ fn every_rule_is_told_to_people() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tshark.md");
     let page = std::fs::read_to_string(page).expect("docs/tshark.md");
     let rows: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| ")).collect();
-    for name in rules::names() {
+    for name in rules::names().into_iter().chain(applications::names()) {
         let is_row = |row: &&&str| row.starts_with(&format!("{name} |"));
         assert_eq!(rows.iter().filter(is_row).count(), 1, "rows for {name:?}");
     }

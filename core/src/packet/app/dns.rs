@@ -35,20 +35,27 @@ impl Message {
         let header = reader.array_ref::<HEADER_LEN>()?;
         let questions = u16::from_be_bytes([header[4], header[5]]);
         let answers = u16::from_be_bytes([header[6], header[7]]);
-        let mut message = Message { query: None, query_type: None, answers: None };
-        for place in 0..questions {
-            let at = bytes.len() - reader.remaining();
-            if place == 0 {
-                message.query = Some(name(bytes, at)?);
-            }
-            skip_name(&mut reader)?;
-            let (Some(kind), Some(_class)) = (reader.u16(Big), reader.u16(Big)) else { break };
-            if place == 0 {
-                message.query_type = Some(kind);
-            }
-        }
-        message.answers = addresses(&mut reader, answers);
+        let query = match questions {
+            0 => None,
+            _ => Some(name(bytes, HEADER_LEN)?),
+        };
+        let mut message = Message { query, query_type: None, answers: None };
+        message.read_rest(&mut reader, questions, answers);
         Some(message)
+    }
+
+    /// Reads what stands behind the header, until something is cut off or wrong: what came before stays.
+    fn read_rest(&mut self, reader: &mut Reader<'_>, questions: u16, answers: u16) -> Option<()> {
+        for place in 0..questions {
+            skip_name(reader)?;
+            let kind = reader.u16(Big)?;
+            if place == 0 {
+                self.query_type = Some(kind);
+            }
+            let _class = reader.u16(Big)?;
+        }
+        self.answers = addresses(reader, answers);
+        Some(())
     }
 }
 
@@ -185,6 +192,16 @@ mod tests {
         let no_type = Message::read(&QUERY[..QUERY.len() - 3]).unwrap();
         assert_eq!((no_type.query.as_deref(), no_type.query_type), (Some("www.example.org"), None));
         assert_eq!(Message::read(&QUERY[..20]), None);
+    }
+
+    #[test]
+    fn a_later_question_that_is_wrong_leaves_the_first_one() {
+        let mut bytes = QUERY.to_vec();
+        bytes[5] = 2;
+        bytes.extend_from_slice(b"\x80");
+        let message = Message::read(&bytes).unwrap();
+        let expected = (Some("www.example.org"), Some(28));
+        assert_eq!((message.query.as_deref(), message.query_type), expected);
     }
 
     #[test]

@@ -1,21 +1,13 @@
 //! The Host header of an HTTP/1 request (RFC 9112), as far as the packet has it.
 
-/// Methods of RFC 9110 and RFC 5789, with the space behind them.
-const METHODS: [&[u8]; 9] = [
-    b"GET ",
-    b"POST ",
-    b"HEAD ",
-    b"PUT ",
-    b"DELETE ",
-    b"OPTIONS ",
-    b"PATCH ",
-    b"CONNECT ",
-    b"TRACE ",
-];
+/// The longest method of the registry (IANA, "HTTP Method Registry"), which is UPDATEREDIRECTREF.
+const METHOD_MAX: usize = 17;
 
 /// The host that the request that `payload` begins with is for.
 pub(super) fn host(payload: &[u8]) -> Option<String> {
-    if !METHODS.iter().any(|method| payload.starts_with(method)) {
+    let method_len = payload.iter().take(METHOD_MAX + 1).position(|byte| *byte == b' ')?;
+    let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
+    if method_len == 0 || !payload.iter().take(method_len).all(is_name) {
         return None;
     }
     let mut lines = payload.split_inclusive(|byte| *byte == b'\n');
@@ -57,7 +49,10 @@ mod tests {
             ("GET / HTTP/1.1\r\nAccept: */*\r\n\r\nHost: example.org\r\n", None),
             ("GET / HTTP/1.1\r\nHost: exam", None),
             ("GET / HTTP/2\r\nHost: example.org\r\n\r\n", None),
-            ("GETS / HTTP/1.1\r\nHost: example.org\r\n\r\n", None),
+            ("VERSION-CONTROL / HTTP/1.1\r\nHost: example.org\r\n\r\n", Some("example.org")),
+            ("Get / HTTP/1.1\r\nHost: example.org\r\n\r\n", None),
+            (" / HTTP/1.1\r\nHost: example.org\r\n\r\n", None),
+            ("AMETHODTHATISTOOLONG / HTTP/1.1\r\nHost: example.org\r\n\r\n", None),
             ("GET / HTTP/1.1", None),
             ("", None),
         ] {

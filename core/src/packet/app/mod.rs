@@ -23,7 +23,9 @@ impl Application {
         match packet.proto()? {
             proto::UDP if is_dns(packet) => dns::Message::read(payload).map(Application::Dns),
             proto::TCP if packet.has(Field::TcpFlags) => match payload.first()? {
-                &tls::HANDSHAKE => tls::server_name(payload).map(Application::Tls),
+                &tls::HANDSHAKE | &tls::CHANGE_CIPHER_SPEC => {
+                    tls::server_name(payload).map(Application::Tls)
+                }
                 _ => http::host(payload).map(Application::Http),
             },
             _ => None,

@@ -2,8 +2,10 @@
 
 use crate::wire::{Endian::Big, Reader};
 
-/// The type of a record that a handshake begins in (RFC 8446, section 5.1).
+/// Types of records (RFC 8446, section 5.1): a handshake, and one that may stand before the second ClientHello of a
+/// connection (appendix D.4).
 pub(super) const HANDSHAKE: u8 = 22;
+pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
 
 const CLIENT_HELLO: u8 = 1;
 const VERSION_MAJOR: u8 = 3;
@@ -13,6 +15,9 @@ const HOST_NAME: u8 = 0;
 /// The server name of the ClientHello that `payload` begins with.
 pub(super) fn server_name(payload: &[u8]) -> Option<String> {
     let mut reader = Reader::new(payload);
+    if payload.first() == Some(&CHANGE_CIPHER_SPEC) {
+        reader.take(6)?;
+    }
     let [kind, major, _, _, _, message, _, _, _] = reader.array::<9>()?;
     if (kind, major, message) != (HANDSHAKE, VERSION_MAJOR, CLIENT_HELLO) {
         return None;
@@ -72,6 +77,14 @@ mod tests {
     fn the_server_name_is_found_behind_other_extensions() {
         let bytes = hello(&[(43, &[2, 3, 4]), (0, b"\0\x0e\0\0\x0bexample.org")]);
         assert_eq!(server_name(&bytes).as_deref(), Some("example.org"));
+    }
+
+    #[test]
+    fn a_second_hello_stands_behind_a_change_of_the_cipher() {
+        let hello = hello(&[(0, b"\0\x0e\0\0\x0bexample.org")]);
+        let bytes = [&[CHANGE_CIPHER_SPEC, 3, 3, 0, 1, 1], hello.as_slice()].concat();
+        assert_eq!(server_name(&bytes).as_deref(), Some("example.org"));
+        assert_eq!(server_name(&bytes[..6]), None);
     }
 
     #[test]

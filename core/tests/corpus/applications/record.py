@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Writes what tshark says of DNS, TLS and HTTP in captures, for ../applications.rs: record.py FOLDER <names >answers.psv.
+
+Each line of the input is a capture in FOLDER. A line of the output is a packet of which tshark tells one of the values: file,
+number, protocols, names and types of the questions, addresses in all sections of the message, server name, host. Values of
+a field that is there several times have commas between them.
+"""
+
+import subprocess
+import sys
+
+FIELDS = "frame.number frame.protocols dns.qry.name dns.qry.type dns.a dns.aaaa tls.handshake.extensions_server_name http.host"
+OPTIONS = "-n -T fields -E separator=| -E occurrence=a -E aggregator=,".split()
+PREFERENCES = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "tcp.desegment_tcp_streams:FALSE"]
+
+
+def rows(path):
+    command = ["tshark", "-r", path, *OPTIONS]
+    command += [word for preference in PREFERENCES for word in ("-o", preference)]
+    command += [word for field in FIELDS.split() for word in ("-e", field)]
+    output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    return output.decode("utf-8", "replace").splitlines()
+
+
+folder = sys.argv[1]
+print("file|" + FIELDS.replace(" ", "|"))
+for name in sys.stdin.read().split("\n"):
+    for row in rows(f"{folder}/{name}") if name else []:
+        if any(row.split("|")[2:]):
+            print(f"{name}|{row}")
