@@ -58,7 +58,8 @@ fn mac_addresses_are_those_of_the_outer_frame_where_a_tunnel_is_followed() {
     for field in [Field::SrcMac, Field::DstMac] {
         let of_inner = text(&inner(&tunnelled), &tunnelled, field);
         assert_eq!(of_inner, text(&outer, &tunnelled, field));
-        assert!(!of_inner.starts_with("02:00:00:00:00:0"), "{of_inner}");
+        let inside = ["02:00:00:00:00:08", "02:00:00:00:00:09"];
+        assert!(!inside.contains(&of_inner.as_str()), "{of_inner}");
     }
 }
 
