@@ -75,7 +75,7 @@ def test_calls_are_what_the_command_prints():
     assert [call.to_dict() for call in calls] == printed and len(calls) > 0
     only = list(bytewright.calls(path, idl=SAMPLES / "warehouse.thrift", service="Store"))
     assert 0 < len(only) <= len(calls) and {call.method for call in only} <= {call.method for call in calls}
-    with pytest.raises(bytewright.ArgumentError, match="expected idl beside service or include"):
+    with pytest.raises(bytewright.ArgumentError, match="expected idl with service or include"):
         bytewright.calls(path, service="Warehouse")
 
 

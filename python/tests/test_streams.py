@@ -345,7 +345,7 @@ def test_an_object_that_uses_its_own_reader_is_told_so():
 
     source = Reenters()
     source.reader = Reader(source)
-    with pytest.raises(bytewright.LockError, match="busy in this very thread"):
+    with pytest.raises(bytewright.LockError, match="this thread is already using"):
         source.reader.u8()
 
 

@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         let Some(value) = self.values.get(id) else { return Ok(()) };
         if self.into.len() > self.len_max {
             let limit = self.len_max as u64;
-            let what = "a text of values that are linked to from many places";
+            let what = "text output of values with many links";
             return Err(Error::limit(what, limit, self.into.len() as u64));
         }
         if let Some(at) = self.open.iter().position(|&open| open == id) {

@@ -56,7 +56,7 @@ impl Definitions {
         let functions = functions(&document);
         if root.is_none() && functions.is_empty() {
             let path = input.idl.display();
-            let message = format!("expected --type, as {path} has no services, found none");
+            let message = format!("expected --type, because {path} has no services, found none");
             return Err(Error::new(ErrorKind::Argument, message));
         }
         let application_exception = declare_application_exception(&mut document.schema)?;

@@ -77,7 +77,7 @@ impl FileWriter {
         let (directory, name) = FileDirectory::find(path).map_err(failed)?;
         let owner = match rustix::fs::stat(path) {
             Ok(status) if !rustix::fs::FileType::from_raw_mode(status.st_mode).is_file() => {
-                let message = "expected a file to replace, found what is none";
+                let message = "expected a regular file to replace, found something else";
                 return Err(Error::new(ErrorKind::Argument, message).in_file(&shown));
             }
             Ok(status) => Some(FileOwner {

@@ -198,10 +198,10 @@ fn try_lock(file: &File, mode: StorageMode) -> io::Result<bool> {
 fn locked_out(timeout: Duration) -> Error {
     let waited = match timeout.is_zero() {
         true => String::new(),
-        false => format!(" for all of {} seconds", timeout.as_secs_f64()),
+        false => format!(" for {} seconds", timeout.as_secs_f64()),
     };
     let message = format!(
-        "expected a file that nobody else is using, found it locked by another process or \
+        "expected a file that is not in use, found it locked by another process or \
          handle{waited}"
     );
     Error::new(ErrorKind::Lock, message)

@@ -87,13 +87,11 @@ impl fmt::Display for Reason {
             Reason::Depth => "expected objects nested at most 128 deep, found deeper ones",
             Reason::TooLong => "expected a stream of less than 4 GiB, found a longer one",
             Reason::Trailing => "expected the end, found more bytes",
-            Reason::DanglingLink => "expected a link to something before it, found one to nothing",
-            Reason::NotCanonical => "expected what dumping writes, found another spelling",
+            Reason::DanglingLink => "expected a link to an earlier object, found one to none",
+            Reason::NotCanonical => "expected what Marshal.dump writes, found another encoding",
             Reason::EqualKeys => "expected keys that differ from each other, found equal ones",
             Reason::SpecialHash => "expected a Hash that compares by content, found another",
-            Reason::UserHook => {
-                "expected classes that dump themselves alike each time, found another"
-            }
+            Reason::UserHook => "expected classes whose dumps are always the same, found another",
             Reason::HiddenVariable => "expected variables whose names begin with @, found another",
             Reason::SharedKey => {
                 "expected a key that shares no object with others, found one that does"
@@ -105,9 +103,9 @@ impl fmt::Display for Reason {
                 "expected roots that share objects to be changed together, found some of them"
             }
             Reason::UncertainKey => {
-                "expected a key that is surely new, found one that may be there"
+                "expected a key that is certainly new, found one that may exist"
             }
-            Reason::BadEdit => "expected changes of roots that are there, found one of another",
+            Reason::BadEdit => "expected changes of existing roots, found one of another",
             Reason::Inconsistent => {
                 "a defect in Bytewright, please report it: the index does not fit the bytes"
             }

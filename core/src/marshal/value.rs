@@ -389,9 +389,7 @@ impl<'a> Decoder<'a> {
         if self.depth == NESTING_MAX {
             let found = self.depth + 1;
             let at = self.at() as u64;
-            return Err(
-                Error::limit("values in each other", NESTING_MAX.into(), found.into()).at(at)
-            );
+            return Err(Error::limit("a nesting depth", NESTING_MAX.into(), found.into()).at(at));
         }
         self.depth += 1;
         let at = self.at();
@@ -629,7 +627,8 @@ impl<'a> Decoder<'a> {
         let at = self.at();
         long::read(&mut self.reader).ok_or_else(|| match self.reader.rest() {
             [] => self.truncated("a whole number", 1),
-            _ => Error::format("a whole number as dumping writes it", "another").at(at as u64),
+            _ => Error::format("an integer as Marshal.dump writes it", "another encoding")
+                .at(at as u64),
         })
     }
 
@@ -643,7 +642,7 @@ impl<'a> Decoder<'a> {
         if count.saturating_mul(each) > self.reader.remaining() {
             let needed = count.saturating_mul(each) as u64;
             let available = self.reader.remaining() as u64;
-            return Err(Error::truncated("what is counted", needed, available).at(at));
+            return Err(Error::truncated("counted elements", needed, available).at(at));
         }
         Ok(count)
     }

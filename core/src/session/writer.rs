@@ -191,7 +191,7 @@ impl<C: Caller> Writer<C> {
     }
 
     fn busy<H: StreamHost<Caller = C>>(&self, host: &H) -> H::Error {
-        let message = "expected a writer at rest, found one that is busy in this very thread: a signal handler \
+        let message = "expected an idle writer, found one that this thread is already using: a signal handler \
                        came while it writes, or the object that it writes to uses it";
         host.error(Error::new(ErrorKind::Lock, message))
     }

@@ -522,8 +522,7 @@ impl ByteStream {
                 return Ok(());
             }
             let number = rustix::io::Errno::SPIPE.raw_os_error();
-            let message =
-                "expected input that can be gone back in, found some that can be read once";
+            let message = "expected seekable input, found input that can be read only once";
             return Err(self.place(Error::new(ErrorKind::Io(Some(number)), message)));
         }
         if !is_plain {

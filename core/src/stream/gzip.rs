@@ -308,7 +308,7 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
     };
     if [magic_0, magic_1] != MAGIC {
         let found = [magic_0, magic_1];
-        return Err(Error::format("a gzip header [1f, 8b]", format_args!("{found:02x?}")).at(0));
+        return Err(Error::format("a gzip header (1f 8b)", format_args!("{found:02x?}")).at(0));
     }
     if method != DEFLATE {
         return Err(Error::format("gzip's compression method 8 (deflate)", method).at(2));

@@ -47,7 +47,7 @@ impl Holding {
     /// The error of an entry that is not as it was written.
     pub(super) fn damaged(&self, what: &str) -> Error {
         let page = self.page;
-        let message = format!("expected a {what} as {page} draws it, found other bytes");
+        let message = format!("expected a {what} in the layout of {page}, found other bytes");
         Error::new(ErrorKind::Corrupt, message)
     }
 }

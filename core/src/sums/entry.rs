@@ -85,7 +85,7 @@ impl EntryMerge {
     ) -> Result<Option<FlowEntry>> {
         let added = FlowEntry::decode(key, value)?;
         if self.entry.is_some() && key < self.key.as_slice() {
-            let message = "expected entries in the order of their keys, found a smaller key behind a larger one";
+            let message = "expected entries in the order of their keys, found a smaller key after a larger one";
             return Err(Error::new(ErrorKind::Argument, message));
         }
         let is_new = key != self.key.as_slice();

@@ -144,7 +144,7 @@ impl Filling<'_> {
             Duplicates::First => Ok(()),
             Duplicates::Last => self.table.put(key, value),
             Duplicates::Refuse => Err(Error::format(
-                "one value for each key, or to be told whether to keep the first or the last",
+                "one value for each key, or --duplicates first or last",
                 format_args!(
                     "several for {:?}",
                     String::from_utf8_lossy(&key[..key.len().min(64)])

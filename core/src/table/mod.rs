@@ -16,6 +16,7 @@ mod convert;
 mod cursor;
 mod entry;
 pub mod file;
+mod foreign;
 pub mod memory;
 mod new_file;
 mod ordered;

@@ -125,8 +125,7 @@ impl Names {
         if self.existing == Existing::Refuse {
             return Err(Error::new(
                 ErrorKind::Argument,
-                "expected the name of a file to be made, found a file that is there; it is not \
-                 overwritten",
+                "expected the name of a new file, found a file that exists; it is not overwritten",
             )
             .in_file(&self.shown));
         }
@@ -187,7 +186,7 @@ impl Names {
             }
             self.directory.sync()
         };
-        renamed().map_err(|error| self.failed("give its name to", &error))
+        renamed().map_err(|error| self.failed("rename the new file", &error))
     }
 }
 

@@ -87,7 +87,7 @@ impl Values {
     }
 
     fn unfit(self, purpose: &str) -> Error {
-        let message = format!("expected a table of other values {purpose}, found values: {self}");
+        let message = format!("expected another type of values {purpose}, found values: {self}");
         Error::new(ErrorKind::Argument, message)
     }
 

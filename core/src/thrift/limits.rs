@@ -99,7 +99,7 @@ impl Depth {
 /// What is wrong with a message that is nested deeper.
 pub(super) fn too_deep(structs: u32) -> Error {
     let message = format!(
-        "expected at most {structs} structs in each other, or four times as many with containers, found more"
+        "expected at most {structs} nested structs, or four times as many levels with containers, found more"
     );
     Error::new(ErrorKind::Limit, message)
 }

@@ -163,7 +163,7 @@ impl Schema {
             }
             if field.value_type.depth() > TYPE_DEPTH_MAX {
                 return Err(argument(format!(
-                    "{name}: expected at most {TYPE_DEPTH_MAX} containers in each other, found more in {}",
+                    "{name}: expected at most {TYPE_DEPTH_MAX} nested containers, found more in {}",
                     field.name
                 )));
             }

@@ -240,11 +240,11 @@ fn an_error_in_an_included_file_names_that_file() {
         ("struct T {1: S t}", "a type, found `S`, which is not defined"),
         (
             "struct S {1: i32 a}",
-            "a name that base.thrift, which has the same namespaces, has not, found `S`",
+            "a name that base.thrift with the same namespaces does not have, found `S`",
         ),
         (
             "struct B {1: i32 a}",
-            "a name that base.thrift, which has the same namespaces, has not, found `B`",
+            "a name that base.thrift with the same namespaces does not have, found `B`",
         ),
     ] {
         let main = format!("include \"base.thrift\"\n{text}");

@@ -26,7 +26,7 @@ sub _descriptor {
     my ($handle) = @_;
     my $number = fileno($handle);
     return $number if defined($number) && $number >= 0;
-    Bytewright::Error::_refuse("expected a handle of the system's, found one without a number; give a reference to the bytes");
+    Bytewright::Error::_refuse("expected a handle with a file descriptor, found one without; give a reference to the bytes");
 }
 
 1;

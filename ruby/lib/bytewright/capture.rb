@@ -295,7 +295,7 @@ module Bytewright
     # @return [Capture, Enumerator] self, or an enumerator of the calls
     # @raise [ArgumentError] where the IDL file has no such service, or where there is no IDL file for one
     def calls(idl: nil, service: nil, include: [], &block)
-      raise ArgumentError, "expected idl: beside service: or include:, found none" if !idl && (service || !include.empty?)
+      raise ArgumentError, "expected idl: with service: or include:, found none" if !idl && (service || !include.empty?)
       return to_enum(:calls, idl: idl, service: service, include: include) unless block
 
       idl = idl.to_path if idl.respond_to?(:to_path)

@@ -98,7 +98,7 @@ module Bytewright
     # @param encoding [Encoding, String] of the Strings that it gives
     # @param values (see Table.open)
     def initialize(entries = nil, encoding: Encoding::UTF_8, values: :string)
-      raise ArgumentError, "expected no block: a table has nothing for a key that there is not" if block_given?
+      raise ArgumentError, "expected no block: a table has no default value; use fetch with a block" if block_given?
 
       super()
       check_frozen

@@ -197,7 +197,7 @@ impl<C: Caller> Reader<C> {
 
 /// What a caller is told who comes back in the middle of its own operation, and would wait for itself.
 fn busy<H: StreamHost>(host: &H) -> H::Error {
-    let message = "expected a reader at rest, found one that is busy in this very thread: a signal handler \
+    let message = "expected an idle reader, found one that this thread is already using: a signal handler \
                    came while it reads, or the object that it reads uses it";
     host.error(Error::new(ErrorKind::Lock, message))
 }

@@ -184,7 +184,7 @@ impl<C: Caller> TableHandle<C> {
             return Err(Error::new(
                 ErrorKind::Closed,
                 "expected a table that nobody was changing when the process was forked, found one that a \
-                 thread of the parent was; open it again",
+                 thread of the parent was changing; open it again",
             ));
         };
         let table = content.table_mut()?;

@@ -8,6 +8,7 @@ use super::options::OpenOptions;
 use super::tree_table::{self, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileDirectory, FileStorage, Storage, StorageMode};
+use crate::table::foreign::described;
 use crate::table::tokyo_cabinet::Database;
 use crate::table::{OrderedTable, Table};
 
@@ -44,7 +45,7 @@ impl TableKind {
         let kind = [TableKind::Hashed, TableKind::Ordered].into_iter().find(is_ending);
         kind.ok_or_else(|| {
             let message = "expected the name of a new table to end in .bwh (hashed) or .bwt \
-                           (ordered), or to be told which it is to be";
+                           (ordered), or its kind to be given";
             Error::new(ErrorKind::Argument, message).in_file(&path.to_string_lossy())
         })
     }
@@ -177,10 +178,7 @@ pub(in crate::table) fn kind_of_file(
     let kind = TableKind::of_beginning(&beginning).ok_or_else(|| {
         let found = match Database::is_beginning(&beginning) {
             true => "one of Tokyo Cabinet, which can be read and converted only".to_owned(),
-            false => {
-                let there = beginning.len().min(8);
-                format!("bytes that begin with {:02x?}", &beginning[..there])
-            }
+            false => described(&beginning),
         };
         in_file(Error::format("a table file of Bytewright", found).at(0))
     })?;

@@ -19,6 +19,7 @@
 
 use crate::error::{Error, Result};
 use crate::files::Storage;
+use crate::table::foreign::described;
 use crate::wire::{Endian, Reader};
 
 /// How every file begins.
@@ -92,8 +93,7 @@ impl Header {
         let there = len.min(HEADER_LEN as u64) as usize;
         storage.read_at(0, &mut bytes[..there]).map_err(|error| Error::io("read", &error))?;
         if !bytes.starts_with(MAGIC) {
-            let found = format!("bytes that begin with {:02x?}", &bytes[..there.min(8)]);
-            return Err(Error::format("a file of Tokyo Cabinet", found).at(0));
+            return Err(Error::format("a file of Tokyo Cabinet", described(&bytes[..there])).at(0));
         }
         if there < HEADER_LEN {
             return Err(Error::truncated("a header", HEADER_LEN as u64, len).at(0));
@@ -102,8 +102,8 @@ impl Header {
         let orders = [Endian::Little, Endian::Big].map(|order| Header::parse(&bytes, kind, order));
         let header = orders.into_iter().flatten().find(|header| header.is_plausible(len));
         header.ok_or_else(|| {
-            let what = "a header whose first record lies behind the buckets and inside of the file";
-            Error::format(what, "one that does so in neither byte order").at(40)
+            let what = "a header whose first record is after the buckets and within the file";
+            Error::format(what, "another place in both byte orders").at(40)
         })
     }
 

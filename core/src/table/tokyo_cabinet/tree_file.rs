@@ -167,7 +167,7 @@ impl Leaf {
     fn damage(&self, what: &str) -> Error {
         let place = format!("{} bytes at byte {} of a leaf", self.bytes.len(), self.position);
         let expected = format!("{what} within the {place}");
-        Error::format(expected, "a number that points behind them").at(self.offset)
+        Error::format(expected, "a number that points past them").at(self.offset)
     }
 }
 
@@ -249,8 +249,8 @@ impl TreeScan {
         let (before, behind) = self.begin_leaf(link.to, offset)?;
         self.next = Some(Link { from: link.to, to: behind });
         if before != link.from {
-            let expected = format!("leaf {} to come behind leaf {}", link.to, link.from);
-            self.note(Error::format(expected, format!("behind {before}")).at(offset));
+            let expected = format!("leaf {} to come after leaf {}", link.to, link.from);
+            self.note(Error::format(expected, format!("after {before}")).at(offset));
         }
         Ok(true)
     }

@@ -16,7 +16,7 @@ module Bytewright
         format = options.delete(:format)
         format ||= format_of(filename) if own && filename
         by_root = format == :roots
-        raise Error, "format: :roots goes without the steps that #{store.class} overrides" if by_root && !own
+        raise Error, "format: :roots cannot be used with the steps that #{store.class} overrides" if by_root && !own
 
         return DirectSession.new(**options) if own && !by_root
 

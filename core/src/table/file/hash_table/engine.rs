@@ -491,7 +491,7 @@ impl Engine {
             // What was cut off must not come back behind other frames after a power cut.
             let cut = read.and_then(|()| log.storage.set_len(frame.offset));
             let cut = cut.and_then(|()| log.storage.sync());
-            cut.map_err(|error| self.fail("take back the transaction", &error))?;
+            cut.map_err(|error| self.fail("roll back the transaction", &error))?;
             self.durability.was_cut();
         }
         if self.transaction.depth() == 0 {

@@ -127,7 +127,7 @@ impl Header {
         };
         let Some(values) = values.filter(|_| zero == Some(0)) else {
             return Err(
-                Error::format("zeros where the format has nothing else", "other bytes").at(12)
+                Error::format("zeros in the unused bytes of the header", "other bytes").at(12)
             );
         };
         Ok(Some(Header { seed, generation, first_transaction, closed_len, values }))

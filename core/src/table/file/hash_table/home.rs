@@ -89,7 +89,7 @@ impl Home {
             return Err(Error::new(ErrorKind::Lock, message).in_file(&log.name));
         }
         let renamed = self.directory.rename(&self.next_name(), &self.name);
-        renamed.map_err(|error| log.failed("put the compacted table in place", &error))
+        renamed.map_err(|error| log.failed("rename the compacted table", &error))
     }
 
     /// Takes the file of the next generation away. Where another table has the name of `log`, the file

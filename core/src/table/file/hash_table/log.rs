@@ -43,7 +43,7 @@ impl Log {
 
     /// What stands at `offset` is not what was written there.
     pub(super) fn corrupt(&self, offset: u64, expected: &str) -> Error {
-        let message = format!("expected {expected}, found bytes that do not match their check");
+        let message = format!("expected {expected}, found bytes that do not match their checksum");
         Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&self.name)
     }
 

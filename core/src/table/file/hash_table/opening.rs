@@ -19,6 +19,7 @@ use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStatus, ProcessMark, Storage, StorageMode};
 use crate::table::Values;
+use crate::table::foreign::described;
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
@@ -309,15 +310,12 @@ pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
         return Err(Error::format(expected, "an empty file"));
     }
     if bytes.starts_with(MAGIC) || bytes.get(64..).is_some_and(|copy| copy.starts_with(MAGIC)) {
-        let message = "expected one whole header, found two that do not match their checks";
+        let message = "expected an intact header, found two that do not match their checksums";
         return Err(Error::new(ErrorKind::Corrupt, message).at(0));
     }
     let found = match bytes.iter().all(|byte| *byte == 0) {
-        true => {
-            "zeros: if this was to become a table, making it was interrupted, and it can be deleted"
-                .to_owned()
-        }
-        false => format!("bytes that begin with {:02x?}", &bytes[..bytes.len().min(8)]),
+        true => "zeros: a table whose creation was interrupted can be deleted".to_owned(),
+        false => described(&bytes),
     };
     Err(Error::format(expected, found).at(0))
 }

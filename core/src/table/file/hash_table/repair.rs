@@ -110,7 +110,7 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
     home.replace(log, &saved).inspect_err(|_| home.discard_next(log))?;
     home.discard(&home.checkpoint_name());
     let synced = home.directory.sync();
-    synced.map_err(|error| Error::io("put the repaired table in place", &error))
+    synced.map_err(|error| Error::io("rename the repaired table", &error))
 }
 
 /// A walk over all that is whole.

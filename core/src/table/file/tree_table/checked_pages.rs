@@ -162,7 +162,8 @@ impl CheckedPages {
             }
         }
         newest.ok_or_else(|| {
-            let message = "expected a copy of redb's header that matches its check, found none";
+            let message =
+                "expected a copy of the tree's header that matches its checksum, found none";
             damaged(message, COPIES[0])
         })
     }
@@ -239,7 +240,7 @@ impl CheckedPages {
         match self.check(number, page) == *check || self.trusts.load(Ordering::Relaxed) {
             true => Ok(page),
             false => {
-                let message = "expected a page that matches its check, found damage";
+                let message = "expected a page that matches its checksum, found damage";
                 Err(damaged(message, place_of(number)))
             }
         }
@@ -366,7 +367,7 @@ fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
         let other = || Error::format("a name for the values", "other bytes").at(24);
         return Ok((seed, values.ok_or_else(other)?));
     }
-    let message = "expected one whole header, found two that do not match their checks";
+    let message = "expected an intact header, found two that do not match their checksums";
     Err(Error::new(ErrorKind::Corrupt, message).at(0))
 }
 

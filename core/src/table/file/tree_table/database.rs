@@ -22,6 +22,7 @@ use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage};
 use crate::table::file::random::random_number;
+use crate::table::foreign::described;
 use crate::table::{KeyRange, Values};
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
@@ -57,6 +58,9 @@ const VERIFY_COUNT_MAX: u32 = 5;
 
 /// Bytes of redb's header, which every commit changes.
 const HEADER_LEN: usize = 320;
+
+/// Bytes by which a file is told from a table, and named if it is none.
+const DESCRIBED_LEN: u64 = 32;
 
 /// An open file.
 pub(super) struct Database {
@@ -359,7 +363,7 @@ pub(in crate::table::file) fn is_beginning(beginning: &[u8]) -> bool {
 
 fn check_beginning(storage: &dyn Storage) -> Result<()> {
     let read = || -> io::Result<Vec<u8>> {
-        let mut beginning = vec![0; storage.len()?.min(REDB_MAGIC.len() as u64) as usize];
+        let mut beginning = vec![0; storage.len()?.min(DESCRIBED_LEN) as usize];
         storage.read_at(0, &mut beginning)?;
         Ok(beginning)
     };
@@ -368,10 +372,8 @@ fn check_beginning(storage: &dyn Storage) -> Result<()> {
         return Ok(());
     }
     let found = match beginning.iter().all(|byte| *byte == 0) {
-        true => "zeros: if this was to become a table, making it was interrupted, and it can be \
-                 deleted"
-            .to_owned(),
-        false => format!("bytes that begin with {beginning:02x?}"),
+        true => "zeros: a table whose creation was interrupted can be deleted".to_owned(),
+        false => described(&beginning),
     };
     Err(Error::format("a table file of Bytewright", found).at(0))
 }

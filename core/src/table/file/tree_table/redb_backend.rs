@@ -186,7 +186,7 @@ pub(super) fn guarded<T, E: Into<redb::Error>>(
 #[cold]
 fn stumbled(name: &str, panic: &Panic) -> Error {
     let message = format!(
-        "expected the table as it was written, found damage that redb, which reads it, stumbled over: {}",
+        "expected the table as it was written, found damage that redb cannot read: {}",
         panic.message()
     );
     Error::new(ErrorKind::Corrupt, message).in_file(name)

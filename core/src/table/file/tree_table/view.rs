@@ -34,8 +34,8 @@ impl Spill {
     pub(super) fn with<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let writing = writing.checked().map_err(|_| {
-            let message = "expected the transaction in which this snapshot or scan was taken, \
-                           found that it has ended";
+            let message = "expected the transaction of this snapshot or scan to be open, found \
+                           it ended";
             Error::new(ErrorKind::Closed, message).in_file(&self.name)
         })?;
         work(writing)

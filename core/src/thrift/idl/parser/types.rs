@@ -20,7 +20,7 @@ impl Parser<'_> {
 
     /// A type in so many containers.
     fn type_in(&mut self, depth: usize) -> Result<TypeSyntax> {
-        self.bound_depth(depth, TYPE_DEPTH_MAX, "a depth of containers in each other")?;
+        self.bound_depth(depth, TYPE_DEPTH_MAX, "a depth of nested containers")?;
         let span = self.span;
         let form = match self.word() {
             Some("map") => self.map(depth + 1)?,

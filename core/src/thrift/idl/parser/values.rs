@@ -20,7 +20,7 @@ impl Parser<'_> {
 
     /// A value in so many lists and maps.
     fn value_in(&mut self, depth: usize) -> Result<ValueSyntax> {
-        self.bound_depth(depth, VALUE_DEPTH_MAX, "a depth of values in each other")?;
+        self.bound_depth(depth, VALUE_DEPTH_MAX, "a depth of nested values")?;
         let span = self.span;
         let form = match &self.token {
             Token::Symbol(b'[') => self.list(depth + 1)?,

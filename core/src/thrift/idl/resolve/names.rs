@@ -110,7 +110,7 @@ impl<'f> Resolver<'f> {
             let names = self.scopes.get(rival).map(|scope| &scope.defined);
             if names.is_some_and(|names| names.contains(name.text.as_str())) {
                 let expected = format!(
-                    "a name that {}, which has the same namespaces, has not",
+                    "a name that {} with the same namespaces does not have",
                     self.path(rival)
                 );
                 return Err(self.refuse(file, name.span, &expected));

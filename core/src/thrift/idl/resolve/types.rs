@@ -35,7 +35,7 @@ impl<'f> Resolver<'f> {
     pub(super) fn type_of(&mut self, file: usize, syntax: &TypeSyntax) -> Result<Type> {
         let resolved = self.type_with_names(file, syntax)?;
         if resolved.depth() > TYPE_DEPTH_MAX {
-            let what = "a depth of containers in each other";
+            let what = "a depth of nested containers";
             return Err(self.above(file, syntax.span, what, TYPE_DEPTH_MAX));
         }
         if part_count(&resolved) > TYPE_PARTS_MAX {

@@ -213,7 +213,7 @@ impl Resolver<'_> {
             return Err(self.above(place.file, span, "parts of constants in all", limit));
         }
         if depth + value_depth > VALUE_DEPTH_MAX {
-            let what = "a depth of values in each other";
+            let what = "a depth of nested values";
             return Err(self.above(place.file, span, what, VALUE_DEPTH_MAX));
         }
         // An enum's number is no integer where none of the enum is wanted.

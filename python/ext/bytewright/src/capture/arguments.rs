@@ -108,7 +108,7 @@ pub(super) fn methods(
 ) -> PyResult<Option<Arc<Methods>>> {
     let Some(idl) = idl else {
         return match service.is_some() || !include.is_empty() {
-            true => Err(argument(py, "expected idl beside service or include, found none")),
+            true => Err(argument(py, "expected idl with service or include, found none")),
             false => Ok(None),
         };
     };

@@ -65,7 +65,7 @@ impl Content {
             Content::Away => Error::new(
                 ErrorKind::Closed,
                 "expected a table that nobody was changing when the process was forked, found one that a thread of \
-                 the parent was; open it again",
+                 the parent was changing; open it again",
             ),
             _ => Error::new(ErrorKind::Closed, "expected an open table, found it closed"),
         }

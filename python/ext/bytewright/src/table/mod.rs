@@ -73,7 +73,7 @@ impl Table {
     #[cold]
     fn unfit(&self, py: Python<'_>, purpose: &str) -> PyErr {
         let values = self.values.values();
-        let message = format!("expected a table of other values {purpose}, found values: {values}");
+        let message = format!("expected another type of values {purpose}, found values: {values}");
         argument(py, message)
     }
 

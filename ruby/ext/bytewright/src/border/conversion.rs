@@ -217,7 +217,7 @@ fn dump(ruby: &Ruby, dumper: Value, object: Value) -> Result<RString, Error> {
     let dumped: Value = dumper.funcall("dump", (object,))?;
     RString::from_value(dumped).ok_or_else(|| {
         let message = format!(
-            "expected dump of what makes the values to give a String, found {}",
+            "expected the dump method of values: to return a String, found {}",
             described(dumped)
         );
         Error::new(ruby.exception_type_error(), message)
@@ -239,7 +239,7 @@ pub(crate) fn value_objects(
         }
         _ => {
             let message =
-                format!("expected another name than {values} for values that an object dumps");
+                format!("expected a name other than {values} for values that an object dumps");
             Err(to_ruby(ruby, &bytewright::Error::new(ErrorKind::Argument, message)))
         }
     }
