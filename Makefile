@@ -75,7 +75,7 @@ test-columns: setup
 # Pages of the command in a browser without a screen, and the picture of what it prints.
 test-report: setup
 	$(BUILD_TESTS)
-	cli/tests/report/run.sh
+	PYTHONDONTWRITEBYTECODE=1 python3 cli/tests/report/pages.py target/debug/bytewright
 	python3 docs/pictures/terminal.py --check target/debug/bytewright
 
 site: setup
@@ -83,7 +83,7 @@ site: setup
 	target/site-tools/bin/python docs/site/build.py target/site
 
 test-site: site
-	docs/site/test.sh target/site
+	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/test.py target/site
 
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup

@@ -70,11 +70,8 @@ class MarkdownPage(Page):
         for at, token in enumerate(self._tokens):
             if token.type == "heading_open":
                 heading = "".join(child.content for child in self._tokens[at + 1].children)
-                anchor = slug(heading)
-                while anchor in self.anchors:
-                    anchor += "-1"
+                anchor = self._anchor(heading)
                 token.attrSet("id", anchor)
-                self.anchors.add(anchor)
                 texts = []
                 self.sections.append((anchor, heading, texts))
             elif token.type in ("fence", "code_block"):
@@ -82,6 +79,16 @@ class MarkdownPage(Page):
             elif token.type == "inline":
                 texts.append("".join(" " if child.type == "softbreak" else child.content for child in token.children))
                 self.links += [child for child in token.children if child.type in ("link_open", "image")]
+
+    def _anchor(self, heading):
+        """The anchor of the next heading. Equal ones are numbered as on GitHub."""
+        first = anchor = slug(heading)
+        number = 0
+        while anchor in self.anchors:
+            number += 1
+            anchor = f"{first}-{number}"
+        self.anchors.add(anchor)
+        return anchor
 
     def body(self, site):
         for link in self.links:

@@ -3,7 +3,7 @@
 Method: a browser opens each page. Its links, as the browser resolves them, are compared with the files and with the headings
 that the browser finds in them. What the builder must refuse is tried on a made document.
 
-Usage: test.py SITE BROWSER
+Usage: test.py SITE. Without a browser it says so, and tries only the builder.
 """
 
 import pathlib
@@ -15,21 +15,28 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli/tests/report"))
 
 import build
-from browser import Browser
+from browser import Browser, installed
 
-SITE, BROWSER = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+SITE, BROWSER = pathlib.Path(sys.argv[1]).resolve(), installed()
 LINKS = "[...document.querySelectorAll('a[href], img[src]')].map((element) => element.href ?? element.src)"
 
 
 class Built(unittest.TestCase):
-    def refused(self, text):
+    @staticmethod
+    def page(text):
         with tempfile.NamedTemporaryFile("w", suffix=".md", dir=build.ROOT / "docs") as document:
             document.write(text)
             document.flush()
-            site = build.Site()
-            page = build.MarkdownPage(pathlib.Path(document.name).relative_to(build.ROOT).as_posix())
-            page.body(site)
-            return [error.partition(": ")[2] for error in site.errors]
+            return build.MarkdownPage(pathlib.Path(document.name).relative_to(build.ROOT).as_posix())
+
+    def refused(self, text):
+        site = build.Site()
+        self.page(text).body(site)
+        return [error.partition(": ")[2] for error in site.errors]
+
+    def test_equal_headings_have_the_anchors_that_github_numbers(self):
+        page = self.page("# Tests\n\n## Tests\n\n## Tests-1\n\n## Tests\n")
+        self.assertEqual([anchor for anchor, _, _ in page.sections], ["tests", "tests-1", "tests-1-1", "tests-2"])
 
     def test_a_link_to_a_file_that_does_not_exist_is_an_error(self):
         self.assertEqual(self.refused("[a](nowhere.md)"), ["nowhere.md: expected a file of the repository, found none"])
@@ -107,4 +114,4 @@ class Opened(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *([] if BROWSER else ["Built"])])

@@ -2,7 +2,18 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
+
+
+def installed():
+    """The command of the browser on this machine. Without one it is None, and standard error says what was not tested."""
+    commands = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    command = next(filter(None, commands), None)
+    if command is None:
+        print("gap: Chromium is not here, so no page was opened (Debian: chromium)", file=sys.stderr)
+    return command
 
 
 class Browser:

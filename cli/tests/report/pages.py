@@ -3,7 +3,7 @@
 Method: the command makes pages of the samples, and of a capture that means ill. A browser opens each; what its elements show
 is compared with the answers of `packets`, `flows` and `rpc` with `--json`, to which the same was asked.
 
-Usage: pages.py COMMAND BROWSER [FOLDER], which keeps screenshots there.
+Usage: pages.py COMMAND [FOLDER], which keeps screenshots there. Without a browser it says so and is done.
 """
 
 import json
@@ -14,10 +14,10 @@ import sys
 import tempfile
 import unittest
 
-from browser import Browser
+from browser import Browser, installed
 
-COMMAND, BROWSER = (os.path.abspath(path) for path in sys.argv[1:3])
-PICTURES = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
+COMMAND, BROWSER = os.path.abspath(sys.argv[1]), installed()
+PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 SAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "samples")
 CAPTURES = ("web.pcap.gz", "warehouse.pcap.zst", "loopback.pcap.zst", "vlan.pcapng", "interfaces.pcapng", "fragments.pcap", "tunnels.pcap")
 
@@ -245,5 +245,5 @@ class Pages(unittest.TestCase):
         self.assertIn("No packet has a time", self.browser.run("document.body.textContent"))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and BROWSER:
     unittest.main(argv=[sys.argv[0], "-v"])
