@@ -14,5 +14,5 @@ mod table;
 
 pub use field::FlowField;
 pub use record::Flow;
-pub(crate) use record::{Span, Way};
+pub(crate) use record::{Direction, Span};
 pub use table::{FinishedFlows, FlowOptions, FlowTable};

@@ -8,7 +8,7 @@ use crate::packet::{FlowKey, proto};
 
 /// What was seen in one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) tcp_flags: u16,
@@ -27,7 +27,7 @@ pub(crate) struct Span {
 pub struct Flow {
     pub(crate) key: FlowKey,
     /// What each endpoint of the key sent.
-    pub(crate) ways: [Way; 2],
+    pub(crate) directions: [Direction; 2],
     /// The endpoint of the key that sent the first packet, 0 or 1.
     pub(crate) initiator: u8,
     /// Times, where any of its packets had one.
@@ -39,12 +39,12 @@ impl Flow {
         usize::from(self.initiator & 1)
     }
 
-    fn forward(&self) -> &Way {
-        &self.ways[self.initiator()]
+    fn forward(&self) -> &Direction {
+        &self.directions[self.initiator()]
     }
 
-    fn back(&self) -> &Way {
-        &self.ways[1 - self.initiator()]
+    fn back(&self) -> &Direction {
+        &self.directions[1 - self.initiator()]
     }
 
     /// Which packets belong to it.
@@ -122,9 +122,9 @@ impl Flow {
         self.flags_of(self.back())
     }
 
-    fn flags_of(&self, way: &Way) -> Option<u16> {
+    fn flags_of(&self, direction: &Direction) -> Option<u16> {
         let is_tcp = self.key.proto == proto::TCP && self.key.ports.is_some();
-        (is_tcp && way.packets > 0).then_some(way.tcp_flags)
+        (is_tcp && direction.packets > 0).then_some(direction.tcp_flags)
     }
 
     /// Community ID v1 with seed 0; [`FlowKey::community_id`] takes another seed.

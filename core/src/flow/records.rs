@@ -3,7 +3,7 @@
 use super::chunks::{Chunks, numbers_of};
 use super::index::{Index, NUMBERS};
 use super::key_hash::{Mix, Seed, hash_of};
-use super::record::{Flow, Span, Way};
+use super::record::{Direction, Flow, Span};
 use crate::packet::Key;
 
 /// In the place of a time: there is none.
@@ -17,7 +17,7 @@ const EVICTION_SAMPLE: usize = 16;
 
 /// One packet as a flow sees it.
 #[derive(Clone, Copy)]
-pub(super) struct Sighting {
+pub(super) struct Observation {
     /// Nanoseconds since the epoch, or [`NO_TIME`].
     pub(super) ts: i64,
     /// Bytes on the wire.
@@ -58,10 +58,10 @@ const _: () = assert!(size_of::<Record<[u8; 16]>>() == 88);
 
 impl<A: Mix> Record<A> {
     #[inline]
-    fn new(key: Key<A>, reversed: bool, sighting: Sighting) -> Self {
+    fn new(key: Key<A>, reversed: bool, observation: Observation) -> Self {
         let mut record = Record {
-            first: sighting.ts,
-            last: sighting.ts,
+            first: observation.ts,
+            last: observation.ts,
             bytes: [0; 2],
             packets: [0; 2],
             next_free: 0,
@@ -69,16 +69,16 @@ impl<A: Mix> Record<A> {
             tcp_flags: [0; 2],
             initiator: reversed.into(),
         };
-        record.count(reversed, sighting);
+        record.count(reversed, observation);
         record
     }
 
     #[inline]
-    fn count(&mut self, reversed: bool, sighting: Sighting) {
-        let way = usize::from(reversed);
-        self.packets[way] += 1;
-        self.bytes[way] = self.bytes[way].saturating_add(sighting.length.into());
-        self.tcp_flags[way] |= sighting.tcp_flags;
+    fn count(&mut self, reversed: bool, observation: Observation) {
+        let direction = usize::from(reversed);
+        self.packets[direction] += 1;
+        self.bytes[direction] = self.bytes[direction].saturating_add(observation.length.into());
+        self.tcp_flags[direction] |= observation.tcp_flags;
     }
 
     /// Stretches the flow's time to that of a packet. Captures are not always in order.
@@ -106,21 +106,21 @@ impl<A: Mix> Record<A> {
     /// Begins the flow anew, and gives what it was.
     #[cold]
     #[inline(never)]
-    fn restart(&mut self, reversed: bool, sighting: Sighting) -> Flow {
+    fn restart(&mut self, reversed: bool, observation: Observation) -> Flow {
         let flow = self.flow();
-        *self = Record::new(self.key, reversed, sighting);
+        *self = Record::new(self.key, reversed, observation);
         flow
     }
 
     fn flow(&self) -> Flow {
-        let way = |end: usize| Way {
+        let direction = |end: usize| Direction {
             packets: self.packets[end].into(),
             bytes: self.bytes[end],
             tcp_flags: self.tcp_flags[end],
         };
         Flow {
             key: self.key.into(),
-            ways: [way(0), way(1)],
+            directions: [direction(0), direction(1)],
             initiator: self.initiator,
             span: (self.first != NO_TIME).then_some(Span { first: self.first, last: self.last }),
         }
@@ -169,7 +169,7 @@ impl<A: Mix> Records<A> {
         hash: u64,
         key: &Key<A>,
         reversed: bool,
-        sighting: Sighting,
+        observation: Observation,
         timeouts: Timeouts,
         finished: &mut Vec<Flow>,
     ) -> bool {
@@ -178,18 +178,24 @@ impl<A: Mix> Records<A> {
             return false;
         };
         let record = self.records.get_mut(number);
-        if record.ended(reversed, sighting.ts, timeouts) {
-            finished.push(record.restart(reversed, sighting));
+        if record.ended(reversed, observation.ts, timeouts) {
+            finished.push(record.restart(reversed, observation));
         } else {
-            record.count(reversed, sighting);
-            record.stretch(sighting.ts);
+            record.count(reversed, observation);
+            record.stretch(observation.ts);
         }
         true
     }
 
     /// Begins a flow whose key is not there yet.
-    pub(super) fn insert(&mut self, hash: u64, key: Key<A>, reversed: bool, sighting: Sighting) {
-        let record = Record::new(key, reversed, sighting);
+    pub(super) fn insert(
+        &mut self,
+        hash: u64,
+        key: Key<A>,
+        reversed: bool,
+        observation: Observation,
+    ) {
+        let record = Record::new(key, reversed, observation);
         let number = match self.free {
             0 => self.records.push(record),
             link => {
@@ -329,15 +335,15 @@ mod tests {
     #[test]
     fn a_full_counter_of_packets_ends_the_flow_and_begins_another() {
         let (key, _) = Key::<[u8; 4]>::of(&Packet::default(), 0);
-        let sighting = Sighting { ts: 1, length: 60, tcp_flags: 0 };
+        let observation = Observation { ts: 1, length: 60, tcp_flags: 0 };
         let timeouts = Timeouts { idle: i64::MAX, active: i64::MAX };
         let mut records = Records::new();
         let hash = records.hash(&key);
-        records.insert(hash, key, false, sighting);
+        records.insert(hash, key, false, observation);
         records.records.get_mut(0).packets[0] = u32::MAX - 1;
         let mut finished = Vec::new();
         for _ in 0..3 {
-            assert!(records.update(hash, &key, false, sighting, timeouts, &mut finished));
+            assert!(records.update(hash, &key, false, observation, timeouts, &mut finished));
         }
         let packets: Vec<u64> = finished.iter().map(Flow::packets).collect();
         assert_eq!(packets, [u32::MAX.into()]);

@@ -2,7 +2,7 @@
 
 use super::key_hash::Mix;
 use super::record::Flow;
-use super::records::{NO_TIME, Ordered, RECORDS_MAX, Records, Sighting, Timeouts};
+use super::records::{NO_TIME, Observation, Ordered, RECORDS_MAX, Records, Timeouts};
 use crate::packet::{Field, Key, Packet};
 
 /// When flows end, and how many may be open.
@@ -81,18 +81,18 @@ impl FlowTable {
             self.packets_without_flow += 1;
             return;
         }
-        let sighting = Sighting {
+        let observation = Observation {
             ts: if packet.has(Field::Ts) { packet.ts.max(NO_TIME + 1) } else { NO_TIME },
             length: packet.length,
             tcp_flags: if packet.has(Field::TcpFlags) { packet.tcp_flags } else { 0 },
         };
         let FlowTable { v4, v6, finished, rules, .. } = self;
         match packet.ip_version {
-            4 => rules.count(v4, v6, packet, sighting, finished),
-            _ => rules.count(v6, v4, packet, sighting, finished),
+            4 => rules.count(v4, v6, packet, observation, finished),
+            _ => rules.count(v6, v4, packet, observation, finished),
         }
         if self.packets.is_multiple_of(PACKETS_PER_SWEEP) && self.rules.sweeps {
-            self.sweep(sighting.ts);
+            self.sweep(observation.ts);
         }
     }
 
@@ -176,13 +176,13 @@ impl Rules {
         records: &mut Records<A>,
         others: &mut Records<B>,
         packet: &Packet,
-        sighting: Sighting,
+        observation: Observation,
         finished: &mut Vec<Flow>,
     ) {
         let (key, reversed) = Key::of(packet, packet.proto);
         let hash = records.hash(&key);
-        if !records.update(hash, &key, reversed, sighting, self.timeouts, finished) {
-            self.begin(records, others, hash, key, reversed, sighting, finished);
+        if !records.update(hash, &key, reversed, observation, self.timeouts, finished) {
+            self.begin(records, others, hash, key, reversed, observation, finished);
         }
     }
 
@@ -196,11 +196,11 @@ impl Rules {
         hash: u64,
         key: Key<A>,
         reversed: bool,
-        sighting: Sighting,
+        observation: Observation,
         finished: &mut Vec<Flow>,
     ) {
         if self.sweeps {
-            records.sweep(SWEEP_PER_FLOW, sighting.ts, self.timeouts, finished);
+            records.sweep(SWEEP_PER_FLOW, observation.ts, self.timeouts, finished);
         }
         if records.len() + others.len() >= self.max_flows {
             match records.len() >= others.len() {
@@ -208,7 +208,7 @@ impl Rules {
                 false => others.evict(finished),
             }
         }
-        records.insert(hash, key, reversed, sighting);
+        records.insert(hash, key, reversed, observation);
     }
 }
 

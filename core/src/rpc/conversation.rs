@@ -6,7 +6,7 @@ use super::message::{Known, Message};
 use super::messages::Messages;
 use super::waiting::{Waiting, WaitingCalls};
 use crate::packet::Packet;
-use crate::tcp::{Connection, Event, Line, Place, Reassembler, Side, TcpOptions};
+use crate::tcp::{Connection, ConnectionId, Event, EvictionQueue, Reassembler, Side, TcpOptions};
 use crate::thrift::{Encoding, MessageKind};
 
 /// Calls of one connection that wait for their answers.
@@ -63,9 +63,9 @@ struct Used {
     /// Messages so far.
     messages: u64,
     /// Connections in which calls wait.
-    line: Line,
-    /// Those among them that are to go there when their event is over, and since when calls wait in them.
-    joining: Vec<(Place, u64)>,
+    queue: EvictionQueue,
+    /// Connections to queue after their event, and since when calls wait in them.
+    joining: Vec<(ConnectionId, u64)>,
     /// The messages that an event has told, empty in between.
     told: Vec<Message>,
 }
@@ -81,7 +81,7 @@ struct Conversation {
     unproven: u32,
     /// The calls without an answer.
     waiting: WaitingCalls,
-    is_in_line: bool,
+    is_queued: bool,
     /// An answer without a call, whose call may stand behind it in the capture; with who sent it.
     early: Option<Box<(Side, Message)>>,
     /// A call that is over before the connection is proven.
@@ -97,7 +97,7 @@ impl Rpc {
             waiting_bytes: 0,
             waiting_structs: 0,
             messages: 0,
-            line: Line::default(),
+            queue: EvictionQueue::default(),
             joining: Vec::new(),
             told: Vec::new(),
         };
@@ -110,8 +110,8 @@ impl Rpc {
         tcp.add(packet, captured, &mut |connection, conversation, event| {
             Hearing { connection, options, used, each }.hear(conversation, event);
         });
-        for (place, since) in used.joining.drain(..) {
-            used.line.push(place, since, |place| waits_since(tcp, place));
+        for (id, since) in used.joining.drain(..) {
+            used.queue.push(id, since, |id| waits_since(tcp, id));
         }
         while self.is_short() && self.give_up_oldest(each) {}
     }
@@ -126,9 +126,9 @@ impl Rpc {
     /// Ends the wait of the call that has waited longest, if there is one.
     fn give_up_oldest(&mut self, each: &mut impl FnMut(Call)) -> bool {
         let Rpc { tcp, options, used } = self;
-        let oldest = used.line.oldest(|place| waits_since(tcp, place));
-        let given_up = oldest.and_then(|place| {
-            tcp.visit(place, |connection, conversation| {
+        let oldest = used.queue.oldest(|id| waits_since(tcp, id));
+        let given_up = oldest.and_then(|id| {
+            tcp.visit(id, |connection, conversation| {
                 Hearing { connection, options, used, each }.give_up_first(conversation);
             })
         });
@@ -324,9 +324,9 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         conversation.waiting.push(Waiting { from, message, since, may_be_answered: false });
         self.used.waiting += 1;
         self.used.waiting_bytes += conversation.waiting.memory_bytes() - before;
-        if !conversation.is_in_line {
-            conversation.is_in_line = true;
-            self.used.joining.push((self.connection.place(), since));
+        if !conversation.is_queued {
+            conversation.is_queued = true;
+            self.used.joining.push((self.connection.id(), since));
         }
     }
 
@@ -440,14 +440,14 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
     }
 }
 
-/// Since which message a call waits in a connection that stands in the line; it leaves the line where none does.
-fn waits_since(tcp: &mut Reassembler<Conversation>, place: Place) -> Option<u64> {
+/// Since which message a call waits in a queued connection; the connection leaves the queue if no call waits.
+fn waits_since(tcp: &mut Reassembler<Conversation>, id: ConnectionId) -> Option<u64> {
     let waits = |conversation: &mut Conversation| {
         let since = conversation.waiting.since();
-        conversation.is_in_line = since.is_some();
+        conversation.is_queued = since.is_some();
         since
     };
-    tcp.visit(place, |_, conversation| waits(conversation)).flatten()
+    tcp.visit(id, |_, conversation| waits(conversation)).flatten()
 }
 
 impl Conversation {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::counted::{Count, CountedCapture, CountedTable, Holding};
 use crate::error::{Error, Result};
-use crate::flow::{Flow, Span, Way};
+use crate::flow::{Direction, Flow, Span};
 use crate::packet::FlowKey;
 use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
@@ -250,10 +250,10 @@ fn merge_flow(
 
 /// The sum of two flows of one key. Who began it is told by the one that began earlier.
 pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
-    let way = |end: usize| Way {
-        packets: stored.ways[end].packets.saturating_add(added.ways[end].packets),
-        bytes: stored.ways[end].bytes.saturating_add(added.ways[end].bytes),
-        tcp_flags: stored.ways[end].tcp_flags | added.ways[end].tcp_flags,
+    let direction = |end: usize| Direction {
+        packets: stored.directions[end].packets.saturating_add(added.directions[end].packets),
+        bytes: stored.directions[end].bytes.saturating_add(added.directions[end].bytes),
+        tcp_flags: stored.directions[end].tcp_flags | added.directions[end].tcp_flags,
     };
     let (initiator, span) = match (stored.span, added.span) {
         (Some(stored_span), Some(added_span)) => {
@@ -264,7 +264,7 @@ pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
         (None, Some(span)) => (added.initiator, Some(span)),
         (span, None) => (stored.initiator, span),
     };
-    Flow { key: stored.key, ways: [way(0), way(1)], initiator, span }
+    Flow { key: stored.key, directions: [direction(0), direction(1)], initiator, span }
 }
 
 /// Flows of a table in the order of their keys.
@@ -355,9 +355,9 @@ pub(super) fn encode_flow(flow: &Flow) -> Vec<u8> {
     let has_times = if flow.span.is_some() { HAS_TIMES } else { 0 };
     let mut value = Vec::with_capacity(FLOW_LEN);
     value.extend([VALUE_VERSION, flow.initiator & INITIATOR | has_times]);
-    value.extend(flow.ways.iter().flat_map(|way| way.tcp_flags.to_le_bytes()));
-    value.extend(flow.ways.iter().flat_map(|way| way.packets.to_le_bytes()));
-    value.extend(flow.ways.iter().flat_map(|way| way.bytes.to_le_bytes()));
+    value.extend(flow.directions.iter().flat_map(|direction| direction.tcp_flags.to_le_bytes()));
+    value.extend(flow.directions.iter().flat_map(|direction| direction.packets.to_le_bytes()));
+    value.extend(flow.directions.iter().flat_map(|direction| direction.bytes.to_le_bytes()));
     value.extend([span.first, span.last].iter().flat_map(|time| time.to_le_bytes()));
     debug_assert_eq!(value.len(), FLOW_LEN);
     value
@@ -374,11 +374,14 @@ pub(super) fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
     let packets = [value.u64(Little)?, value.u64(Little)?];
     let bytes = [value.u64(Little)?, value.u64(Little)?];
     let [first, last] = [value.array()?, value.array()?].map(i64::from_le_bytes);
-    let way =
-        |end: usize| Way { packets: packets[end], bytes: bytes[end], tcp_flags: tcp_flags[end] };
+    let direction = |end: usize| Direction {
+        packets: packets[end],
+        bytes: bytes[end],
+        tcp_flags: tcp_flags[end],
+    };
     let flow = Flow {
         key,
-        ways: [way(0), way(1)],
+        directions: [direction(0), direction(1)],
         initiator: bits & INITIATOR,
         span: (bits & HAS_TIMES != 0).then_some(Span { first, last }),
     };

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::line::Place;
+use super::eviction_queue::ConnectionId;
 
 /// One end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,8 +39,8 @@ pub struct Connection {
 
 impl Connection {
     /// Where it is found again.
-    pub(crate) fn place(&self) -> Place {
-        Place { slot: self.slot, number: self.number }
+    pub(crate) fn id(&self) -> ConnectionId {
+        ConnectionId { slot: self.slot, number: self.number }
     }
 
     /// Address and port of one end.

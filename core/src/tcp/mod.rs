@@ -7,10 +7,10 @@
 //! segment gives its bytes, and the rest of it is a gap.
 
 mod connection;
-mod line;
+mod eviction_queue;
 mod reassembler;
 mod stream;
 
 pub use connection::{Connection, Side};
-pub(crate) use line::{Line, Place};
+pub(crate) use eviction_queue::{ConnectionId, EvictionQueue};
 pub use reassembler::{Event, Reassembler, TcpOptions};

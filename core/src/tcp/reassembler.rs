@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::connection::{Connection, Side};
-use super::line::{Line, Place};
+use super::eviction_queue::{ConnectionId, EvictionQueue};
 use super::stream::{Output, PIECES_MAX, Segment, Stream};
 use crate::packet::FlowKey;
 use crate::packet::{Field, Packet};
@@ -94,7 +94,7 @@ pub struct Reassembler<S> {
     repeated_segments: u64,
     pending_bytes: usize,
     /// Connections in which bytes wait for others in front of them.
-    line: Line,
+    queue: EvictionQueue,
 }
 
 #[derive(Debug)]
@@ -111,7 +111,7 @@ struct Open<S> {
     last_packet: u64,
     /// Since when bytes of the initiator, and of the responder, wait for others.
     waits: [Wait; 2],
-    is_in_line: bool,
+    is_queued: bool,
 }
 
 /// Where a stream waits, and the packet since which it does.
@@ -145,7 +145,7 @@ impl<S: Default> Reassembler<S> {
             connections: 0,
             repeated_segments: 0,
             pending_bytes: 0,
-            line: Line::default(),
+            queue: EvictionQueue::default(),
         }
     }
 
@@ -172,30 +172,30 @@ impl<S: Default> Reassembler<S> {
             open.give_up(self.options.pending_max, each);
             open.note_waits(self.packets);
             self.pending_bytes = self.pending_bytes.saturating_sub(before) + open.pending_bytes();
-            self.stand_in_line(slot);
+            self.enqueue(slot);
             self.give_up_oldest(each);
         }
     }
 
-    /// Puts a connection in the line of those that wait, if it does.
-    fn stand_in_line(&mut self, slot: usize) {
-        let Reassembler { slots, line, .. } = self;
+    /// Queues a connection if it waits for missing bytes.
+    fn enqueue(&mut self, slot: usize) {
+        let Reassembler { slots, queue, .. } = self;
         let Some(open) = slots.get_mut(slot).and_then(Option::as_mut) else { return };
         if let Some((since, _)) = open.longest_wait()
-            && !open.is_in_line
+            && !open.is_queued
         {
-            open.is_in_line = true;
-            let place = open.connection.place();
-            line.push(place, since, |place| waits_since(slots, place));
+            open.is_queued = true;
+            let id = open.connection.id();
+            queue.push(id, since, |id| waits_since(slots, id));
         }
     }
 
     /// Gives up what has been missing for the longest time, as long as more waits than may in all.
     fn give_up_oldest(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
-        let Reassembler { slots, line, pending_bytes, options, .. } = self;
+        let Reassembler { slots, queue, pending_bytes, options, .. } = self;
         while *pending_bytes > options.pending_total_max {
-            let Some(place) = line.oldest(|place| waits_since(slots, place)) else { return };
-            let Some(open) = slots.get_mut(place.slot).and_then(Option::as_mut) else { return };
+            let Some(id) = queue.oldest(|id| waits_since(slots, id)) else { return };
+            let Some(open) = slots.get_mut(id.slot).and_then(Option::as_mut) else { return };
             let before = open.pending_bytes();
             open.give_up_longest_wait(each);
             *pending_bytes = pending_bytes.saturating_sub(before) + open.pending_bytes();
@@ -205,10 +205,10 @@ impl<S: Default> Reassembler<S> {
     /// What `S` keeps of a connection, as long as it is open.
     pub(crate) fn visit<R>(
         &mut self,
-        place: Place,
+        id: ConnectionId,
         visit: impl FnOnce(&Connection, &mut S) -> R,
     ) -> Option<R> {
-        let open = open_at(&mut self.slots, place)?;
+        let open = open_at(&mut self.slots, id)?;
         Some(visit(&open.connection, &mut open.state))
     }
 
@@ -364,7 +364,7 @@ impl<S: Default> Open<S> {
             last_ts: None,
             last_packet: 0,
             waits: [Wait::default(); 2],
-            is_in_line: false,
+            is_queued: false,
         }
     }
 }
@@ -484,16 +484,16 @@ impl<S> Open<S> {
 }
 
 /// The connection that is kept there, if it is still open.
-fn open_at<S>(slots: &mut [Option<Open<S>>], place: Place) -> Option<&mut Open<S>> {
-    let open = slots.get_mut(place.slot).and_then(Option::as_mut);
-    open.filter(|open| open.connection.number == place.number)
+fn open_at<S>(slots: &mut [Option<Open<S>>], id: ConnectionId) -> Option<&mut Open<S>> {
+    let open = slots.get_mut(id.slot).and_then(Option::as_mut);
+    open.filter(|open| open.connection.number == id.number)
 }
 
-/// Since when a connection waits that stands in the line; it leaves the line where it does not.
-fn waits_since<S>(slots: &mut [Option<Open<S>>], place: Place) -> Option<u64> {
-    let open = open_at(slots, place)?;
+/// Since when a queued connection waits; it leaves the queue if it does not wait.
+fn waits_since<S>(slots: &mut [Option<Open<S>>], id: ConnectionId) -> Option<u64> {
+    let open = open_at(slots, id)?;
     let since = open.longest_wait().map(|(since, _)| since);
-    open.is_in_line = since.is_some();
+    open.is_queued = since.is_some();
     since
 }
 

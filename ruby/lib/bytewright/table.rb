@@ -265,7 +265,7 @@ module Bytewright
     # @return [self]
     # @raise [ArgumentError] where the values are not Strings
     def append(key, bytes)
-      modify { put_behind(key, bytes) }
+      modify { append_bytes(key, bytes) }
     end
 
     # Adds to the value of a key, which is 0 where there is none: an Integer, or in a table of Strings a whole number in
@@ -313,7 +313,7 @@ module Bytewright
     # @return [self]
     # @raise [LockError] if another file has taken the place of the table's file, or it was removed
     def compact
-      give_back_space
+      compact_storage
       self
     end
 

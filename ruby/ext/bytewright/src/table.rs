@@ -375,7 +375,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("put_strings", method!(TableObject::put_strings, 2))?;
     table.define_private_method("put_snapshot", method!(TableObject::put_snapshot, 1))?;
     table.define_private_method("put_absent", method!(TableObject::create, 2))?;
-    table.define_private_method("put_behind", method!(TableObject::append, 2))?;
+    table.define_private_method("append_bytes", method!(TableObject::append, 2))?;
     table.define_private_method("add_to", method!(TableObject::increment, 2))?;
     table.define_private_method("take_first", method!(TableObject::take_first, 0))?;
     table.define_private_method("entries_hash", method!(TableObject::entries_hash, 0))?;
@@ -388,7 +388,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("transaction_depth", method!(TableObject::transaction_depth, 0))?;
     table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;
     table.define_private_method("write_backup", method!(TableObject::write_backup, 2))?;
-    table.define_private_method("give_back_space", method!(TableObject::compact, 0))?;
+    table.define_private_method("compact_storage", method!(TableObject::compact, 0))?;
 
     let hash = module.define_class("HashTable", table)?;
     let tree = module.define_class("TreeTable", table)?;
