@@ -41,7 +41,7 @@ pub const DONE: u8 = 0;
 /// Exit code: some input could not be read to its end, or a result could not be written. What was
 /// read was printed.
 pub const FAILED: u8 = 1;
-/// Exit code: the command line asks for something that there is not.
+/// Exit code: the command line is wrong.
 pub const USAGE: u8 = 2;
 /// Exit code: whoever read the output does not want the rest, as a shell reports it for `SIGPIPE`.
 pub const BROKEN_PIPE: u8 = 141;

@@ -182,7 +182,7 @@ pub(crate) fn capture_options(
     }))
 }
 
-/// The fields of those names, or the name that there is not.
+/// The fields of those names, or the unknown name.
 fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
     match names {
         None => Ok(Field::DEFAULT.to_vec()),

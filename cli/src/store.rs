@@ -27,7 +27,7 @@ pub(crate) fn run(command: &StoreCommand, session: &mut Session) -> io::Result<(
     }
 }
 
-/// Opens a store that is one stream to read, waiting for who writes to it.
+/// Opens a store that is one stream to read. Waits for a writer.
 fn open(path: &Path) -> Result<Store> {
     let mut store = Store::new(Options::default());
     loop {

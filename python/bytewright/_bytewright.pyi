@@ -647,7 +647,7 @@ class Call:
         """The method that is called, with the service and a colon before it if the message has them."""
     @property
     def sequence_id(self) -> int:
-        """The number that an answer has from its call."""
+        """Sequence number of the call and its answer."""
     @property
     def outcome(self) -> str:
         """returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there)."""

@@ -175,7 +175,7 @@ fn nanoseconds(column: &Column) -> Column {
     column.with_values(DataType::I16, values.collect(), Vec::new())
 }
 
-/// Fails where a value of 64 unsigned bits is none of 64 signed ones.
+/// Fails if an unsigned value does not fit 64 signed bits.
 fn within_signed(column: &Column, name: &str) -> Result<()> {
     let (numbers, _) = column.values().as_chunks();
     for (row, number) in numbers.iter().enumerate() {

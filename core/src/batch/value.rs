@@ -31,7 +31,7 @@ pub enum Value<'a> {
     Address(IpAddr),
     /// Text.
     Text(&'a str),
-    /// Text that is made for who asks and kept nowhere.
+    /// Text that is made on request and not stored.
     ShortText(ShortText),
     /// Text that is one value in JSON.
     Json(&'a str),

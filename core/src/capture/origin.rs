@@ -1,5 +1,5 @@
-//! What a record of a file says beside its frame, for who writes it anew: its interface, its time as the file has it,
-//! its options.
+//! What a record of a file has beside its frame, for writing it again: its interface, its time in the file's units, its
+//! options.
 
 use super::pcapng::{block, padded};
 use crate::wire::{Endian, Reader};

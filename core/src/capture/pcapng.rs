@@ -28,7 +28,7 @@ pub(super) mod block {
     /// Obsolete, still found in old files.
     pub(in crate::capture) const PACKET: u32 = 2;
     pub(in crate::capture) const SIMPLE_PACKET: u32 = 3;
-    /// When an interface was looked at, for who reads packets as they come.
+    /// When an interface was looked at, for live reading.
     pub(in crate::capture) const INTERFACE_STATISTICS: u32 = 5;
     pub(in crate::capture) const ENHANCED_PACKET: u32 = 6;
     /// The same in both byte orders.

@@ -68,7 +68,7 @@ impl Mapping {
         Self::at(start, word_count, flags.contains(MapFlags::SHARED))
     }
 
-    /// Brings what the file has into reach at once, for who is about to read all of it.
+    /// Maps all pages of the file at once, before all of it is read.
     #[cfg(target_os = "linux")]
     pub fn populate(&self) {
         use rustix::mm::{Advice, madvise};

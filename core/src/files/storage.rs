@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A file, or what stands for one. Its errors are the operating system's; who asks knows the name.
+/// A file, or what stands for one. Its errors are the operating system's; the caller adds the name.
 ///
 /// Nothing is promised about writes before [`Storage::sync`] returns: after a crash each may be
 /// there, in part, or not at all, in any order.
@@ -115,7 +115,7 @@ impl FileStorage {
         Self::open_within(path, mode, Duration::ZERO)
     }
 
-    /// Opens the file at `path` without a lock, for who locks parts of it.
+    /// Opens the file at `path` without a lock, for callers that lock parts of it.
     pub fn open_unlocked(path: &Path, mode: StorageMode) -> Result<FileStorage> {
         let file = open_or_create(path, mode);
         Ok(FileStorage { file: file.map_err(|error| error.in_file(&path.to_string_lossy()))? })

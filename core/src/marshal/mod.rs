@@ -78,7 +78,7 @@ pub enum Hooks {
     /// Rational, Complex, Date, DateTime, OpenStruct. Others are refused.
     #[default]
     Known,
-    /// All: who asks for it knows the classes in the stream.
+    /// All: the caller knows the classes in the stream.
     Trusted,
 }
 

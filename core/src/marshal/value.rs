@@ -1,6 +1,6 @@
-//! The values of a Marshal stream, for who has no host that could load them: what is printed, not
-//! what is computed with. Any stream of version 4.8 is taken, also such as cannot be handled root by
-//! root.
+//! The values of a Marshal stream, for callers without a host to load them: what is printed, not
+//! what is computed with. It takes every stream of version 4.8, also those that cannot be handled root
+//! by root.
 //!
 //! Nothing is resolved that only the host knows: an object is the name of its class and what was
 //! dumped of it. Values that the stream links to are there once, and are named from each place.

@@ -265,7 +265,7 @@ impl Store {
         Ok(())
     }
 
-    /// The same without looking for the roots, for who will use most of them: the content is
+    /// The same without an index of the roots, for callers that use most of them: the content is
     /// [`Content::Whole`] then, if the roots are not known.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The roots of a store for who only reads, and keeps nobody from writing.
+//! The roots of a store for readers, which do not block writers.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{Access, Begun, Kept, Options, SeparateRoots, Store, StoreFormat};
 use crate::error::{Error, Result};
 use crate::marshal::Roots;
 
-/// The roots of the store at `path`, whatever its format, as they are now. It waits for who writes; `signal` is called when a
+/// The roots of the store at `path`, whatever its format, as they are now. It waits for a writer; `signal` is called when a
 /// signal came meanwhile, and its error ends the wait. When it returns, the store is not locked.
 ///
 /// # Errors

@@ -54,8 +54,8 @@ impl Condition {
     /// Compiles a condition on rows of `schema`.
     ///
     /// # Errors
-    /// `Argument` with the column: for a field that there is not, with the one that was probably meant; for a value that
-    /// does not fit its field; for what is no condition.
+    /// `Argument` with the column: for an unknown field, with the one that was probably meant; for a value that does not
+    /// fit its field; for text that is not a condition.
     pub fn new(text: &str, schema: &Schema) -> Result<Self> {
         let end = column_of(text, text.len());
         let mut parser = Parser { tokens: tokens(text)?, at: 0, end, schema, depth: 0 };

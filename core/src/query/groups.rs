@@ -37,7 +37,7 @@ impl GroupBy {
     /// fields `sums` up in each group. Rows are counted in any case.
     ///
     /// # Errors
-    /// `Argument` for a field that there is not, that is there twice, or that holds no numbers to sum up; for an
+    /// `Argument` for a field that is unknown, is named twice, or has no numbers to sum up; for an
     /// interval where rows have no time, or that is not above 0.
     pub fn new<S: AsRef<str>>(
         schema: &Schema,

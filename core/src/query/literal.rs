@@ -165,8 +165,8 @@ fn duration_ns(text: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number * nanoseconds)
 }
 
-/// Nanoseconds of an interval such as `500ms`, `1m` or `60`, which are seconds; nothing for what is none, or is shorter
-/// than a microsecond.
+/// Nanoseconds of an interval such as `500ms`, `1m` or `60` (seconds); nothing for other text, or for less than a
+/// microsecond.
 pub fn interval(text: &str) -> Option<i64> {
     let nanoseconds = match duration_ns(text) {
         Some(nanoseconds) => nanoseconds,
@@ -175,8 +175,7 @@ pub fn interval(text: &str) -> Option<i64> {
     (1e3..9e18).contains(&nanoseconds).then_some(nanoseconds as i64)
 }
 
-/// Nanoseconds since 1970 of a time as RFC 3339 writes it, of which the end may be left out, or of a plain number; nothing
-/// for what is none.
+/// Nanoseconds since 1970 of a time in RFC 3339, whose end may be left out, or of a plain number; nothing for other text.
 pub fn time(text: &str) -> Option<i64> {
     if let Ok(nanoseconds) = text.parse() {
         return Some(nanoseconds);

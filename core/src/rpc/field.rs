@@ -14,7 +14,7 @@ record_fields! { "A field of a call." "calls" CallField {
     DstPort "dst_port" required DataType::U16, "Port of the side that is called.";
     Protocol "protocol" required DataType::Enumeration(&PROTOCOLS), "binary, compact, framed-binary or framed-compact.";
     Method "method" required DataType::Text, "The method that is called, with the service and a colon before it if the message has them.";
-    SequenceId "sequence_id" required DataType::I32, "The number that an answer has from its call.";
+    SequenceId "sequence_id" required DataType::I32, "Sequence number of the call and its answer.";
     Outcome "outcome" required DataType::Enumeration(&OUTCOMES), "returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there).";
     Latency "latency" optional DataType::DurationUs, "Microseconds from its first byte to the last one of its answer; null where one of them is missing, or the times go back.";
     RequestBytes "request_bytes" optional DataType::U64, "Bytes of the call with its frame; null where it is missing.";
@@ -22,19 +22,19 @@ record_fields! { "A field of a call." "calls" CallField {
 } }
 
 record_fields! { "What a call carries, by an IDL file: columns behind those of the call." "values" CarriedField {
-    Arguments "arguments" optional DataType::Json, "The arguments of the call; null where they are not in the capture as a whole, or no such struct by the IDL.";
-    Result "result" optional DataType::Json, "What it answered, in the same way.";
+    Arguments "arguments" optional DataType::Json, "The arguments of the call; null where they are incomplete in the capture, or do not fit the IDL.";
+    Result "result" optional DataType::Json, "The result or exception of the call; null as for the arguments.";
 } }
 
 record_fields! { "A field of the sums of a method's calls." "methods" MethodField {
     Method "method" required DataType::Text, "The method that is called.";
     Calls "calls" required DataType::U64, "Calls; an answer whose call is missing counts as one.";
-    Errors "errors" required DataType::U64, "Calls that answered an exception, or failed.";
-    Failures "failures" required DataType::U64, "Calls among the errors that failed in a way that they do not declare.";
-    Unanswered "unanswered" required DataType::U64, "Calls whose answer is not in the capture; oneway calls are none of them.";
+    Errors "errors" required DataType::U64, "Calls that returned an exception, or failed.";
+    Failures "failures" required DataType::U64, "Errors among them that the method does not declare.";
+    Unanswered "unanswered" required DataType::U64, "Calls whose answer is not in the capture; excludes oneway calls.";
     Oneway "oneway" required DataType::U64, "Calls that have no answer.";
-    P50 "p50" optional DataType::DurationUs, "Microseconds that half of the latencies are not above, to 1/32; null without any.";
-    P99 "p99" optional DataType::DurationUs, "Microseconds that 99 of 100 latencies are not above, to 1/32; null without any.";
+    P50 "p50" optional DataType::DurationUs, "Median latency, microseconds, to 1/32; null without any.";
+    P99 "p99" optional DataType::DurationUs, "99th percentile of the latencies, microseconds, to 1/32; null without any.";
     Max "max" optional DataType::DurationUs, "The longest latency, microseconds; null without any.";
     RequestBytes "request_bytes" required DataType::U64, "Bytes of the calls with their frames.";
     ReplyBytes "reply_bytes" required DataType::U64, "Bytes of the answers with their frames.";

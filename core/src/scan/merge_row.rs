@@ -12,7 +12,7 @@ record_fields! { "What became of a capture whose flows were merged." "merges" Fl
     Packets "packets" required DataType::U64, "Packets that were read.";
     PacketsWithoutFlow "packets_without_flow" required DataType::U64, "Packets among them that belong to no flow.";
     Flows "flows" required DataType::U64, "Flows of the capture; 0 where it was counted before.";
-    NewFlows "new_flows" required DataType::U64, "Those of them that were not in the store.";
+    NewFlows "new_flows" required DataType::U64, "Flows among them that were not in the store.";
     CountedAs "counted_as" optional DataType::Text, "The name under which it was counted before.";
     ContentId "content_id" required DataType::Text, "What its packets are recognised by, in hexadecimal.";
     Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";

@@ -12,7 +12,7 @@ record_fields! { "What became of a table of flows that was merged into another o
     Added "added" required DataType::Bool, "True, or false where its captures were counted before.";
     Captures "captures" required DataType::U64, "Captures that it holds.";
     Flows "flows" required DataType::U64, "Flows that were added; 0 where its captures were counted before.";
-    NewFlows "new_flows" required DataType::U64, "Those of them that were not in the store.";
+    NewFlows "new_flows" required DataType::U64, "Flows among them that were not in the store.";
     CountedAs "counted_as" optional DataType::Text, "The name under which its first capture was counted before.";
 } }
 

@@ -90,7 +90,7 @@ pub struct ByteStream {
 pub enum Fill {
     /// They are.
     Ready,
-    /// They are not, and more would have to be waited for, be it a disk or somebody who writes.
+    /// They are not, and reading more would wait, for a disk or for a writer.
     WouldWait,
     /// They are not, and the input ends with what is buffered.
     Ended,

@@ -139,8 +139,8 @@ impl Input {
         Ok(Supply::Ready)
     }
 
-    /// Reads until at least `count` bytes are there, before anybody needs them: what cannot be read is `Later`, and an error
-    /// for who needs it.
+    /// Reads ahead until at least `count` bytes are there. A failure is `Later` now, and an error when the bytes are
+    /// needed.
     ///
     /// # Errors
     /// That of a read that was called off.

@@ -107,7 +107,7 @@ pub trait Table: Send {
         self.delete(&key)
     }
 
-    /// Puts all entries that are still ahead of `entries`, or none of them.
+    /// Puts all remaining entries of `entries`, or none.
     fn put_all(&mut self, entries: &mut dyn Scan) -> Result<()> {
         self.begin()?;
         match self.put_each(entries) {

@@ -8,15 +8,15 @@ use crate::batch::{DataType, Value};
 pub struct Stat {
     /// Entries.
     pub records: u64,
-    /// Entries with their lengths, as they are kept.
+    /// Entries with their lengths, as stored.
     pub live_bytes: u64,
-    /// Kept still, though overwritten or deleted: what compacting gives back.
+    /// Overwritten and deleted entries that still take space, which compacting frees.
     pub dead_bytes: u64,
     /// Kept only because a view, a snapshot or a scan uses it.
     pub pinned_bytes: u64,
-    /// What finds an entry.
+    /// The index that finds entries.
     pub index_bytes: u64,
-    /// Memory taken by all of this that is not the file's.
+    /// Memory of all this, without the file.
     pub memory_bytes: u64,
     /// The file's length; 0 in memory.
     pub file_bytes: u64,
@@ -24,11 +24,11 @@ pub struct Stat {
 
 record_fields! { "A count or a size of a table." "tables" StatField {
     Records "records" required DataType::U64, "Entries.";
-    LiveBytes "live_bytes" required DataType::U64, "Entries with their lengths, as they are kept.";
-    DeadBytes "dead_bytes" required DataType::U64, "Kept still, though overwritten or deleted: what compacting gives back.";
+    LiveBytes "live_bytes" required DataType::U64, "Entries with their lengths, as stored.";
+    DeadBytes "dead_bytes" required DataType::U64, "Overwritten and deleted entries that still take space, which compacting frees.";
     PinnedBytes "pinned_bytes" required DataType::U64, "Kept only because a view, a snapshot or a scan uses it.";
-    IndexBytes "index_bytes" required DataType::U64, "What finds an entry.";
-    MemoryBytes "memory_bytes" required DataType::U64, "Memory taken by all of this that is not the file's.";
+    IndexBytes "index_bytes" required DataType::U64, "The index that finds entries.";
+    MemoryBytes "memory_bytes" required DataType::U64, "Memory of all this, without the file.";
     FileBytes "file_bytes" required DataType::U64, "The file's length; 0 in memory.";
 } }
 

@@ -66,7 +66,7 @@ struct Shared {
     end: AtomicU64,
     /// Where in the log the copy is.
     at: AtomicU64,
-    /// Where it has to be for who waits.
+    /// Where it has to be for the waiting writer.
     awaited_at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,

@@ -37,9 +37,9 @@ const CHECKPOINT_AFTER: u64 = 256 << 10;
 pub(super) enum Access {
     /// All.
     Write,
-    /// To read, and to follow who writes.
+    /// To read, and to follow the writer.
     Read,
-    /// The same, because the one who writes is the process that forked this one.
+    /// The same, because the writer is the process that forked this one.
     Forked,
     /// To read what was committed before a write failed, as this says.
     Failed(String),

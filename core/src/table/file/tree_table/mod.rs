@@ -216,7 +216,7 @@ impl TreeTable {
         Ok(self.shared.lock())
     }
 
-    /// Does `change`, and makes it known to who writes it to the file.
+    /// Does `change`, and tells the thread that writes it to the file.
     fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         let mut state = self.state_to_write()?;
         state.check()?;

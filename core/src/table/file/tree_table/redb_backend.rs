@@ -64,7 +64,7 @@ impl Backend {
         outcome.inspect_err(|error| drop(self.failure.set(failed_io(error))))
     }
 
-    /// The same for who only reads: an unclean file is read as it is, and left to the next writer. That
+    /// The same for a reader: an unclean file is read as it is, and left to the next writer. That
     /// is safe because every commit of ours is synced before redb's header says that it is the newest:
     /// what a crash leaves needs a repair only before somebody allocates pages.
     pub(super) fn for_reader(self) -> Backend {

@@ -140,7 +140,7 @@ impl State {
         self.is_closing = true;
     }
 
-    /// Fails after a failed write, for who wants to write more. The first time this is the error itself,
+    /// Fails after a failed write, to refuse further ones. The first time this is the error itself,
     /// which a thread in the background may have met.
     pub(super) fn check(&mut self) -> Result<()> {
         match &mut self.failure {
