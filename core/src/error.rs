@@ -15,9 +15,9 @@ pub enum ErrorKind {
     Io(Option<i32>),
     /// The bytes are not what the format allows.
     Format,
-    /// The input ends in the middle of something: bytes it needs, bytes that are there.
+    /// The input ends within an item: the bytes that it needs, and those that are there.
     Truncated {
-        /// Bytes that the thing being read consists of.
+        /// Bytes of the whole item.
         needed: u64,
         /// Bytes of it that the input holds.
         available: u64,
@@ -30,9 +30,9 @@ pub enum ErrorKind {
     Closed,
     /// A checksum or an invariant of a file that we wrote does not hold.
     Corrupt,
-    /// A library that is not on this machine is needed.
+    /// A required library is not on this machine.
     MissingLibrary,
-    /// The caller asked for something that does not exist: an unknown field, a bad filter.
+    /// An invalid argument: an unknown field, a bad filter.
     Argument,
     /// A defect in Bytewright itself.
     Internal,
@@ -61,7 +61,7 @@ impl Error {
         Error(Box::new(Inner { kind, message: message.into(), offset: None, file: None }))
     }
 
-    /// Bytes that the format does not allow: what it wants there, and what stands there.
+    /// Bytes that the format does not allow: what was expected, and what was found.
     pub fn format(expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Format, format!("expected {expected}, found {found}"))
     }
@@ -87,7 +87,7 @@ impl Error {
         Self::new(ErrorKind::Io(errno), format!("cannot {action}: {text}"))
     }
 
-    /// A defect in Bytewright itself: what was found that cannot be.
+    /// A defect in Bytewright itself: which invariant does not hold.
     pub fn internal(found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Internal, format!("a defect in Bytewright, please report it: {found}"))
     }

@@ -1,13 +1,15 @@
 //! Reads, decodes and keeps bulk binary data at native speed, for any host language.
 //!
-//! Data travels one road: bytes come in through [`stream`], decoders without I/O turn them into rows
-//! and columns ([`capture`], [`packet`]), [`flow`] sums them up, [`sums`] keeps the sums of many captures
-//! in a [`table`], [`scan`] drives whole files, and [`session`] does so for a host language. [`tcp`] puts the segments of connections in order,
-//! [`thrift`] reads messages by their schema, and [`rpc`] finds these in connections. [`batch`] says what all their
-//! rows consist of, and holds them as columns. [`report`] makes a page of captures that people look at. [`marshal`] handles
-//! streams in which Ruby keeps objects, as bytes, and [`pstore`] the files that hold one. [`files`] is the
-//! door to files that are kept. [`panics`] keeps a panic that becomes an error quiet. The layers are drawn
-//! in `ARCHITECTURE.md` and checked by `tests/layers.rs`.
+//! Data flows in one direction. [`stream`] brings in bytes and decompresses them. Decoders without I/O turn bytes into rows:
+//! [`capture`] into records, [`packet`] into header fields, [`tcp`] into the bytes of connections, [`thrift`] into messages, and
+//! [`rpc`] into calls. [`flow`] sums packets up by conversation. [`batch`] describes all these rows and holds them as columns;
+//! [`query`] filters and groups them, and [`export`] writes them to files. [`report`] makes a page of captures.
+//!
+//! [`table`] stores byte strings by key, and [`sums`] the sums of many captures in a table. [`marshal`] handles the streams in
+//! which Ruby dumps objects, as bytes, and [`pstore`] the files that contain one. They access their files through [`files`].
+//!
+//! [`scan`] reads whole captures, and [`session`] does so for a host language. `ARCHITECTURE.md` shows the layers, and
+//! `tests/layers.rs` checks them.
 
 pub mod batch;
 pub mod capture;

@@ -1,9 +1,8 @@
-//! Rows as columns: what every result leaves the crate as, and the one place where its names, types and meanings
-//! are.
+//! Rows as columns: the form of every result, and the one place for the names, types and meanings of its fields.
 //!
-//! A [`Schema`] says what rows consist of; a [`Batch`] holds rows as columns in Arrow's layout, is filled by rows
-//! or by blocks, read by [`Value`], and cleared or given up when it is full. It knows nothing of what its rows
-//! are: packets, flows and calls bring their schema, and fill it.
+//! A [`Schema`] describes rows. A [`Batch`] holds rows as columns in Arrow's layout. It is filled by rows or by blocks, read by
+//! [`Value`], and cleared or handed over when it is full. It does not know what its rows are: packets, flows and calls
+//! bring their schema, and fill it.
 
 #[cfg(target_endian = "little")]
 pub mod arrow;

@@ -1,7 +1,7 @@
-//! Capture files, pcap and pcapng, taken apart into records and put together again without any I/O: the caller shows the
-//! bytes it has, the [`Decoder`] says what they hold or how many it needs. An [`Encoder`] makes the bytes of a new one.
+//! Capture files, pcap and pcapng, decoded into records and encoded again, without I/O. The caller passes the bytes it has; the
+//! [`Decoder`] returns the next record, or how many bytes it needs. An [`Encoder`] makes the bytes of a new capture.
 //!
-//! It is not a protocol decoder: what is inside a record is for [`packet`](crate::packet).
+//! It is not a protocol decoder: [`packet`](crate::packet) decodes the content of a record.
 
 mod encoder;
 mod origin;

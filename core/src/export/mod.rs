@@ -1,7 +1,7 @@
-//! Rows and packets in files that other programs read. Rows are encoded on a thread of their own while the next rows
-//! are made; packets become a capture. A file has its name when it is whole.
+//! Writes rows and packets to files for other programs. A separate thread encodes rows while the next ones are made; packets
+//! become a capture. A file gets its name when it is complete.
 //!
-//! Built without the feature `parquet`, there is the same interface, and no file of rows can be made.
+//! Without the feature `parquet` the interface is the same, and creating a file of rows is an error.
 
 mod capture_file;
 mod compressor;

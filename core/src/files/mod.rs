@@ -1,8 +1,8 @@
-//! Files that are kept: read and written at any place, locked, replaced, synced, mapped into memory.
+//! Persistent files: random access, locks, replacement, syncing and memory mapping.
 //!
 //! A [`Storage`] is one file, a [`Directory`] the files beside it, a [`SharedFile`] one that several programs write in
-//! turns. Each is a trait, so that tests can put a disk behind it that fails or loses power. What the bytes mean is for
-//! [`table`](crate::table) and [`pstore`](crate::pstore).
+//! turns. Each is a trait, so that tests can use a simulated disk that fails or loses power. [`table`](crate::table) and
+//! [`pstore`](crate::pstore) know what the bytes mean.
 
 mod access;
 mod directory;

@@ -1,8 +1,8 @@
 //! Packets summed up by conversation: who talked to whom, how much, how long.
 //!
 //! A [`FlowTable`] takes packets and keeps one compact record per conversation, both directions in
-//! one. Flows that ended leave it as [`Flow`]s. It does not follow connections: TCP state, retransmissions and reassembly are not its
-//! business, and fragments after the first count for a flow without ports.
+//! one. Flows that ended leave it as [`Flow`]s. It does not track TCP state or retransmissions and does not reassemble
+//! segments. IP fragments after the first count for a flow without ports.
 
 mod chunks;
 mod field;

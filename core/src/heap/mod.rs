@@ -1,12 +1,12 @@
-//! Records in memory that is never zeroed and never moves under who uses it.
+//! Records in memory that is never zeroed and never moves while in use.
 //!
 //! A [`RecordHeap`] appends records to segments and never changes one in place. A record that is
-//! released leaves dead bytes; [`RecordHeap::next_to_move`] leads the owner of the records through
-//! segments that are mostly dead, whose live records move together, so that memory follows what is
-//! alive. Who pins records ([`Pin`], [`HeapSnapshot`]) keeps their bytes where they are: the records
-//! move on as copies, and a segment's memory goes when its last pin does.
+//! released leaves dead bytes. [`RecordHeap::next_to_move`] returns the records of mostly dead segments one by
+//! one; their owner moves the live ones, and the segment is freed, so that memory follows the live records. A pin ([`Pin`],
+//! [`HeapSnapshot`]) keeps the bytes of records in place: the records move as copies, and the segment is freed with its
+//! last pin.
 //!
-//! It is not a table: it does not know which record has which key. Its owner keeps the addresses.
+//! It is not a table: it does not know which record has which key. Its owner stores the addresses.
 
 mod cleaning;
 mod memory;

@@ -1,28 +1,30 @@
-//! The engine of a store that keeps one dumped table in a file which programs write by turns, some of
-//! them by reading and writing the whole file: the file stays as those expect it, and a transaction
-//! costs what it changes.
+//! The engine of a store: one dumped table in a file that several programs write in turns. Some of them
+//! read and write the whole file, so the format of the file stays the same. A transaction costs what it
+//! changes.
 //!
-//! A [`Store`] has the bytes of the file and the index of its roots from one transaction to the next,
+//! A [`Store`] keeps the bytes of the file and the index of its roots from one transaction to the next,
 //! and no object of the host. A transaction is [`Store::try_begin`], [`Store::load`] if that says so,
 //! [`Store::content`], [`Store::change`] or [`Store::replace`], [`Store::end`].
 //!
-//! **Whether the file is as we know it** its status tells: which file has the name, its length and its
-//! time. `stamp.rs` says why the time is to be relied on; [`Options::verify`] is for where it is not.
+//! **Changes by others.** The status of the file tells whether another program changed it: the file's
+//! identity, its length and its time. `stamp.rs` says why the time can be relied on;
+//! [`Options::verify`] is for file systems where it cannot.
 //!
-//! **Crashes.** Before the first byte of the file, what is to be written is in a journal beside it,
-//! `NAME.journal` (docs/pstore-journal.md draws it), which is void again when all is written. Who finds
-//! it live finishes the writing, if the file is as that left it; if anybody else has written since, it
-//! stays as he did. See [`Durability`] for what is promised.
+//! **Crashes.** Changes are written to a journal beside the file, `NAME.journal`
+//! (docs/pstore-journal.md), before the first byte of the file, and the journal is voided after the
+//! last. A process that finds a live journal finishes the writing if the file is as the dead writer
+//! left it; if another program has written since, its version stays. [`Durability`] lists the
+//! promises.
 //!
-//! The journal is looked at only where the file is not as we know it. Another store may have died
-//! between writing its journal and the first byte of the file: then we see the state before, and so
-//! may all others, because that transaction was not reported. If we write, our journal takes the place
-//! of its one. If not, who comes next finishes it, as if it had come after us. As soon as a byte of the
-//! file was written, its time is another one, and we look.
+//! The journal is read only if the file has changed. Another store may have died between writing its
+//! journal and the first byte of the file. Then this store, like all others, sees the state before,
+//! which is right because that transaction was not reported. If this store writes, its journal replaces
+//! that one. If not, the next store finishes the transaction, as if it had come later. Once a byte of
+//! the file is written, its time differs, and the journal is read.
 //!
-//! Where no journal can be made, because the directory is not ours or another file has that name, a
-//! change that is to survive the system is refused, and any other is written without one, as the host
-//! does. A file that has two names has two journals, which do not know of each other.
+//! If no journal can be made, because the directory belongs to another user or another file has that
+//! name, a change that must survive the system is refused, and any other is written without a journal,
+//! as the host does. A file with two names has two journals, which do not know of each other.
 
 mod blocks;
 mod commit;

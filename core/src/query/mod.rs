@@ -1,7 +1,7 @@
-//! Questions about rows, whatever they are rows of: which of them hold a condition, and what they add up to by group.
+//! Queries on rows of any schema: which rows satisfy a condition, and the sums of rows by group.
 //!
-//! A [`Condition`] and a [`GroupBy`] are compiled for one [`Schema`](crate::batch::Schema), and then shown rows as
-//! functions from the place of a field to its [`Value`](crate::batch::Value). They know nothing of packets or flows.
+//! A [`Condition`] and a [`GroupBy`] are compiled for one [`Schema`](crate::batch::Schema). They read a row through a
+//! function from the index of a field to its [`Value`](crate::batch::Value), and do not know packets or flows.
 
 mod condition;
 mod groups;

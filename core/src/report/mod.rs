@@ -1,8 +1,8 @@
 //! One page of HTML about captures: who talked to whom, how much, when, and what went wrong.
 //!
-//! A [`Report`] reads captures one after the other, each in one pass, and adds everything up that the page shows, in bounded
-//! memory. [`Report::finish`] makes the page: a template, a script of our own that draws, and the sums as one block of
-//! JSON. The page needs no network and holds at most [`PAGE_MAX`] bytes, whatever the captures hold.
+//! A [`Report`] reads captures one after the other, each in one pass, and adds up everything that the page shows, in bounded
+//! memory. [`Report::finish`] makes the page: a template, a script that draws the charts, and the sums as one block of JSON.
+//! The page needs no network and has at most [`PAGE_MAX`] bytes for any captures.
 
 mod calls;
 mod data;

@@ -1,13 +1,13 @@
 //! Thrift calls in the connections of a capture: packets in, calls out, each with its answer.
 //!
 //! It is pure, as [`tcp`](crate::tcp) is. Messages are found by their headers, on any port, framed or not, in Binary
-//! (strict) and Compact, and found again behind a gap. A [`Call`] is what was asked and what came back:
-//! method, outcome, latency, sizes, and with [`RpcOptions::keeps_messages`] the structs, which a [`Methods`] reads by
-//! a schema. A [`Summary`] adds calls up by method.
+//! (strict) and Compact, and found again after a gap. A [`Call`] is a request with its answer: method, outcome, latency,
+//! sizes, and with [`RpcOptions::keeps_messages`] the structs, which a [`Methods`] reads by a schema. A [`Summary`] adds
+//! calls up by method.
 //!
-//! What is no Thrift gives no call: a header has many fixed bits, its name is an identifier, and the struct
-//! behind it is walked to its end before a connection counts as Thrift. Binary without a version has no such
-//! header and is not looked for, nor is Thrift inside of HTTP, TLS or THeader.
+//! Other protocols give no calls: a header has many fixed bits, its name is an identifier, and the struct after it is
+//! parsed to its end before a connection counts as Thrift. Binary without a version has no such header and is not
+//! recognised, nor is Thrift in HTTP, TLS or THeader.
 
 mod call;
 mod conversation;

@@ -1,6 +1,5 @@
-//! Whole captures: one call in, batches, counts, flows or calls out. Here the decoders meet the bytes; a
-//! face needs nothing below this module to read a capture. IDL files, which include others, come from
-//! disk here too.
+//! Whole captures: one call in, batches, counts, flows or calls out. This module connects the decoders with the bytes; a
+//! face needs nothing below it to read a capture. It also loads IDL files with their includes.
 
 mod ahead;
 mod batch;

@@ -1,6 +1,6 @@
-//! What every host language needs, and none should write: passes over captures on a thread of their own, and how they
-//! wait, are interrupted and end; tables that threads share, by turns; readers and writers as steps. A face says things
-//! its language's way, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
+//! Shared code of all host languages: passes over captures on their own thread, with their waits, interrupts and ends;
+//! tables that threads share in turns; readers and writers as steps. A face adds the interface of its language, converts
+//! values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
 
 mod ahead;
 mod background;

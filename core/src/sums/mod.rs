@@ -1,5 +1,5 @@
 //! Sums over many captures in a table file: flows by conversation, calls by method. A capture is counted in one
-//! transaction, and once, however often it comes.
+//! transaction, and only once, even if it is added again.
 
 mod call_store;
 mod counted;

@@ -44,10 +44,10 @@ pub use view::View;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A table: what every kind of it can do.
+/// The operations of every table.
 ///
 /// A change is seen by later calls at once. Outside of [`Table::begin`] and [`Table::commit`] each
-/// change is a transaction of its own. Who shares a table between threads puts a lock around it.
+/// change is a transaction of its own. To share a table between threads, put it behind a lock.
 pub trait Table: Send {
     /// Number of entries.
     fn len(&self) -> Result<u64>;
@@ -57,12 +57,12 @@ pub trait Table: Send {
         Ok(self.len()? == 0)
     }
 
-    /// Shows `found` the value of `key`, and says whether there is one. The bytes are the table's: it
-    /// cannot be changed meanwhile, and nothing is copied.
+    /// Calls `found` with the value of `key`, and returns whether there is one. The bytes are borrowed from
+    /// the table: nothing is copied, and the table cannot be changed meanwhile.
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
-    /// Shows `found` the place in `keys` and the value of each key, one after another, or nothing where
-    /// it has none. Takes less time than a [`Table::get_with`] for each.
+    /// Calls `found` for each key with its index in `keys` and its value, or nothing without one. Takes
+    /// less time than a [`Table::get_with`] for each.
     fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
         for (place, key) in keys.iter().enumerate() {
             if !self.get_with(key, &mut |value| found(place, Some(value)))? {
@@ -84,7 +84,7 @@ pub trait Table: Send {
         self.get_with(key, &mut |_| ())
     }
 
-    /// The value of `key`, to keep, without a copy where the table can.
+    /// The value of `key` as a view that stays valid, without a copy if the table supports it.
     fn view(&self, key: &[u8]) -> Result<Option<View>> {
         Ok(self.get(key)?.map(View::copied))
     }
@@ -92,11 +92,11 @@ pub trait Table: Send {
     /// Sets the value of `key`. [`ErrorKind::Limit`] above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
-    /// Takes the entry of `key` out, and says whether there was one.
+    /// Deletes the entry of `key`, and returns whether there was one.
     fn delete(&mut self, key: &[u8]) -> Result<bool>;
 
-    /// Takes the first entry out, which a scan would give first, shows it to `taken`, and says whether
-    /// there was one.
+    /// Deletes the first entry of the table's order, calls `taken` with it, and returns whether there was
+    /// one.
     fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
         let mut scan = self.snapshot()?.scan()?;
         let Some((key, value)) = scan.advance()? else { return Ok(false) };
@@ -116,7 +116,7 @@ pub trait Table: Send {
         }
     }
 
-    /// Puts the entries that are still ahead of `entries` one after another; those before an error stay.
+    /// Puts the remaining entries of `entries` one after another; those before an error stay.
     fn put_each(&mut self, entries: &mut dyn Scan) -> Result<()> {
         while let Some((key, value)) = entries.advance()? {
             self.put(key, value)?;
@@ -124,29 +124,28 @@ pub trait Table: Send {
         Ok(())
     }
 
-    /// Takes all entries out.
+    /// Deletes all entries.
     fn clear(&mut self) -> Result<()>;
 
-    /// The table as it is now, which later changes do not change. Its cost does not depend on the
-    /// length of the entries.
+    /// The table as it is now; later changes do not affect it. The cost does not depend on the length of the
+    /// entries.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
-    /// Begins a transaction, or inside of one a part of it (a savepoint) that can be taken back by
-    /// itself.
+    /// Begins a transaction, or inside of one a savepoint, which can be rolled back by itself.
     fn begin(&mut self) -> Result<()>;
 
-    /// Ends what [`Table::begin`] began last, and keeps its changes.
+    /// Ends the innermost transaction or savepoint, and keeps its changes.
     /// [`ErrorKind::Argument`] without one.
     fn commit(&mut self) -> Result<()>;
 
-    /// Ends what [`Table::begin`] began last, and takes its changes back.
+    /// Ends the innermost transaction or savepoint, and rolls its changes back.
     /// [`ErrorKind::Argument`] without one.
     fn abort(&mut self) -> Result<()>;
 
-    /// How many times [`Table::begin`] was called without its end.
+    /// How many transactions and savepoints are open.
     fn depth(&self) -> usize;
 
-    /// Returns when everything committed so far will survive a power cut. Memory has nothing to do.
+    /// Makes everything committed so far durable. A table in memory does nothing.
     fn sync(&mut self) -> Result<()> {
         Ok(())
     }
@@ -163,13 +162,13 @@ pub trait Table: Send {
         false
     }
 
-    /// Returns when everything committed will survive a power cut, or says why it will not. The table is
-    /// then to be dropped; a transaction that is still open goes with it.
+    /// Makes everything committed durable, or returns why it cannot. Drop the table then; an open
+    /// transaction is rolled back.
     fn close(&mut self) -> Result<()> {
         self.sync()
     }
 
-    /// Gives back the space of entries that are gone, all of it, however long that takes.
+    /// Frees all space of deleted and overwritten entries, however long that takes.
     fn compact(&mut self) -> Result<()>;
 
     /// What the values are, as a file has it. A table in memory does not know.
@@ -177,10 +176,10 @@ pub trait Table: Send {
         Values::BYTES
     }
 
-    /// How much there is, and what it takes.
+    /// Counts and sizes.
     fn stat(&self) -> Result<Stat>;
 
-    /// Sets the value of `key` where it has none, and says whether it did.
+    /// Sets the value of `key` if it has none, and returns whether it did.
     fn create(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         if self.contains(key)? {
             return Ok(false);
@@ -189,16 +188,16 @@ pub trait Table: Send {
         Ok(true)
     }
 
-    /// Puts `bytes` at the end of the value of `key`, which is empty where there is none.
+    /// Appends `bytes` to the value of `key`; a missing value counts as empty.
     fn append(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
         let mut value = self.get(key)?.unwrap_or_default();
         value.extend_from_slice(bytes);
         self.put(key, &value)
     }
 
-    /// Adds `by` to the value of `key`, a whole number in decimal digits that is 0 where there is
-    /// none, and gives the sum. [`ErrorKind::Argument`] where the value is no such number, or the sum
-    /// is beyond 64 bits.
+    /// Adds `by` to the value of `key`, an integer in decimal digits, and returns the sum; a missing value
+    /// counts as 0. [`ErrorKind::Argument`] if the value is not such a number, or the sum needs more than
+    /// 64 bits.
     fn increment(&mut self, key: &[u8], by: i64) -> Result<i64> {
         let value = self.get(key)?.unwrap_or_else(|| b"0".to_vec());
         let number: i64 = std::str::from_utf8(&value)
@@ -217,17 +216,17 @@ pub trait Table: Send {
     }
 }
 
-/// A table as it was when this was taken.
+/// A table at one moment.
 pub trait Snapshot: Send {
     /// Number of entries.
     fn len(&self) -> Result<u64>;
 
-    /// Whether there was no entry.
+    /// Whether there are no entries.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Shows `found` the value of `key`, and says whether there is one.
+    /// Calls `found` with the value of `key`, and returns whether there is one.
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
     /// All entries: of a hashed table in the order of their last write, of an ordered one in that of
@@ -237,12 +236,11 @@ pub trait Snapshot: Send {
 
 /// Entries one after another.
 pub trait Scan: Send {
-    /// The next entry's key and value, which are there until the next call. After an error, and after
-    /// the end, it is over.
+    /// The key and value of the next entry, borrowed until the next call. An error ends the scan.
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>>;
 
-    /// The key of an entry that is still to come, so that its place can be made ready: each once and in their order. None
-    /// behind the last, and always from those that cannot tell.
+    /// The key of a later entry, so that its place can be prefetched: each key once, in the order of the entries. None after
+    /// the last one, and always from scans that cannot look ahead.
     fn look_ahead(&mut self) -> Option<&[u8]> {
         None
     }

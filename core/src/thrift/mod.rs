@@ -1,15 +1,13 @@
 //! Thrift messages, Binary and Compact, by a schema: bytes in, values on a tape out, and back.
 //!
-//! A [`Schema`] says what messages may hold; whoever knows fills it (generated classes of a host, or
-//! [`idl`] from a file). A [`Plan`] is compiled from it once. [`Plan::decode`] goes over a message once and leaves
-//! a [`Tape`], which holds no host objects: a face walks it with a [`Cursor`] and makes its objects. A
-//! [`Projection`] takes some fields only, onto a tape or, of many messages, into [`Columns`]. Writing
-//! is for a face to drive, through [`Write`].
+//! A [`Schema`] describes messages. It is filled from the generated classes of a host, or by [`idl`] from a file. A
+//! [`Plan`] is compiled from it once. [`Plan::decode`] reads a message in one pass and returns a [`Tape`], which has no host
+//! objects: a face walks it with a [`Cursor`] and makes its objects. A [`Projection`] decodes selected fields, to a tape or,
+//! for many messages, to [`Columns`]. A face writes messages through [`Write`].
 //!
-//! What a message has and the schema has not is passed: unknown fields, and fields of another type.
-//! A list, set or map of other elements than the schema's is there and null. Of a field that comes
-//! twice, the last counts where a message is read whole, and the first where fields are taken out of
-//! it. Whether fields are required, enums have a name for a number, and unions have one field, is for
+//! Unknown fields, and fields of another type than in the schema, are skipped. A list, set or map with elements of another
+//! type is present and null. If a field comes twice, the last one counts when a whole message is read, and the first one
+//! when selected fields are read. Whether fields are required, enums have a name for a number, and unions have one field, is for
 //! the face to say, as libraries differ.
 //!
 //! Bytes may claim no more than there is: a count times the smallest that an element can take is
