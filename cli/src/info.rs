@@ -18,7 +18,8 @@ use traffic::Traffic;
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let options = CaptureOptions { stream: session.stream_options(), ..CaptureOptions::default() };
     session.progress.expect(&args.files);
-    let captures = session.captures(&args.files, args.jobs, &options, Needs::Fields);
+    // The identity of a capture is that of its bytes.
+    let captures = session.captures(&args.files, args.jobs, &options, Needs::Frames);
     for (index, reader) in captures.enumerate() {
         let mut traffic = Traffic::new();
         let known = reader.and_then(|reader| match args.json {
@@ -82,6 +83,7 @@ fn print_text(
         }
         traffic.line().inspect(|traffic| line("traffic", traffic));
     }
+    line("content id", &info.content_id.to_string());
     for (link_type, packets) in &info.link_types {
         line("link type", &format!("{}: {packets} packets", link_type_text(*link_type)));
     }

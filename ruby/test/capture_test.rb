@@ -177,7 +177,7 @@ class CaptureTest < TestCase
     assert_in_epsilon(info[:bytes] / seconds, info[:bytes_per_second])
     info = open_capture(VLAN, &:info)
     assert_equal([:pcapng, 1, 316], info.values_at(:format, :sections, :packets))
-    interface = { link_type: 1, link_type_name: "ETHERNET", snaplen: 262_144, time_unit: "ns" }
+    interface = { link_type: 1, link_type_name: "ETHERNET", snaplen: 262_144, time_unit: "ns", name: "left" }
     assert_equal([interface], info[:interfaces])
   end
 

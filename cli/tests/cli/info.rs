@@ -22,6 +22,7 @@ mixed.pcap
   time span    3.000000 s
   per second   1.3 packets, 109 bytes on the wire
   traffic      ▅         █         ▄         ▄ 142 bytes at most in 100 ms
+  content id   29ef2581374c5a4fea719eb9e9361a1d
   link type    ETHERNET (1): 4 packets
   sections     1
   interface 0  ETHERNET (1), cut at 262144 bytes, times in us
@@ -53,13 +54,29 @@ fn json_escapes_the_name_and_tells_compression() {
             r#""captured_bytes":328,"first_ts":1700000000000005000,"last_ts":1700000003000005000,"#,
             r#""packets_per_second":1.3333333333333333,"bytes_per_second":109.33333333333333,"#,
             r#""sections":1,"interfaces":[{{"link_type":1,"link_type_name":"ETHERNET","#,
-            r#""snaplen":262144,"time_unit":"us"}}],"#,
+            r#""snaplen":262144,"time_unit":"us","name":null}}],"#,
+            r#""content_id":"29ef2581374c5a4fea719eb9e9361a1d","#,
             r#""link_types":[{{"link_type":1,"name":"ETHERNET","packets":4}}],"damage":null}}"#,
             "\n"
         ),
         compressed.len()
     );
     assert_eq!(folder.run(&["info", "--json", "a \"b\".pcap"]).stdout_of_success(), expected);
+}
+
+#[test]
+fn the_content_id_is_that_of_the_packets_whatever_the_file_is() {
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    folder.write("mixed.pcap.gz", &gzip(&mixed().0));
+    folder.write("other.pcap", &mixed().other(1).0);
+    folder.run(&["cut", "mixed.pcap", "-o", "mixed.pcapng.zst"]).stdout_of_success();
+    let files = ["mixed.pcap", "mixed.pcap.gz", "mixed.pcapng.zst", "other.pcap"];
+    let shown = folder.run(&[&["info"][..], &files].concat()).stdout_of_success();
+    let ids: Vec<_> =
+        shown.lines().filter_map(|line| line.trim().strip_prefix("content id")).collect();
+    assert_eq!((ids[0], ids[0]), (ids[1], ids[2]));
+    assert_ne!(ids[0], ids[3]);
 }
 
 #[test]

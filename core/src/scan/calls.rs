@@ -177,8 +177,7 @@ pub(super) struct ReadCalls {
 /// # Errors
 /// Those of reading that are not damage.
 pub(super) fn read_to_merge(reader: &mut CaptureReader, options: RpcOptions) -> Result<ReadCalls> {
-    let mut content =
-        ContentHasher::new(reader.selection().as_deref(), reader.decode_options().inner);
+    let mut content = ContentHasher::of(reader);
     let (mut rpc, mut summary) = (Rpc::new(options), Summary::new());
     let (mut packets, mut calls) = (0, 0);
     let mut each = |call: Call| {

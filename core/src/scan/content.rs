@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::CaptureReader;
 use crate::packet::Packet;
 
 /// A fingerprint of a capture: times, lengths and bytes of its packets in order. It does not depend
@@ -14,12 +15,12 @@ pub struct ContentId(pub [u8; 16]);
 pub(super) struct ContentHasher(Xxh3);
 
 impl ContentHasher {
-    /// A hasher for the packets that `selection` lets through, read with or without `inner` headers:
-    /// another choice is another content.
-    pub(super) fn new(selection: Option<&str>, inner: bool) -> Self {
+    /// A hasher for the packets that `reader` lets through, with or without inner headers: another choice is another
+    /// content.
+    pub(super) fn of(reader: &CaptureReader) -> Self {
         let mut hash = Xxh3::new();
-        hash.update(&[u8::from(inner)]);
-        hash.update(selection.unwrap_or_default().as_bytes());
+        hash.update(&[u8::from(reader.decode_options().inner)]);
+        hash.update(reader.selection().unwrap_or_default().as_bytes());
         ContentHasher(hash)
     }
 

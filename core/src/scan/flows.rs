@@ -174,8 +174,7 @@ pub(super) fn read_to_merge(
     options: FlowOptions,
     give: &mut impl FnMut(Vec<Flow>) -> Result<()>,
 ) -> Result<ReadCapture> {
-    let mut content =
-        ContentHasher::new(reader.selection().as_deref(), reader.decode_options().inner);
+    let mut content = ContentHasher::of(reader);
     let mut batches = FlowBatches::new(options, MERGED_LEN);
     let see = |packet: &Packet, captured: &[u8]| content.update(packet, captured);
     let damage = damage_of(batches.read_seeing(reader, see, give)?)?;

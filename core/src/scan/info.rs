@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::CaptureReader;
+use super::content::ContentHasher;
+use super::{CaptureReader, ContentId};
 use crate::batch::Value;
 use crate::capture::{Format, Interface};
 use crate::packet::{Field, LinkType, Packet};
@@ -37,6 +38,8 @@ pub struct CaptureInfo {
     pub bytes: u64,
     /// Bytes of the packets in the capture.
     pub captured_bytes: u64,
+    /// Its identity, by which stores count it once.
+    pub content_id: ContentId,
     /// Packets of each link type.
     pub link_types: Vec<(LinkType, u64)>,
     /// Earliest time, in nanoseconds since the epoch.
@@ -63,9 +66,11 @@ pub fn info_seeing(mut reader: CaptureReader, mut see: impl FnMut(&Packet)) -> R
     let (mut packets, mut bytes, mut captured_bytes) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     let mut link_types = BTreeMap::new();
-    let result = reader.each(|packet, _| {
+    let mut content = ContentHasher::of(&reader);
+    let result = reader.each(|packet, captured| {
         packets += 1;
         see(packet);
+        content.update(packet, captured);
         bytes += u64::from(packet.length());
         captured_bytes += u64::from(packet.caplen());
         if let Some(ts) = packet.ts() {
@@ -98,6 +103,7 @@ pub fn info_seeing(mut reader: CaptureReader, mut see: impl FnMut(&Packet)) -> R
         packets,
         bytes,
         captured_bytes,
+        content_id: content.finish(),
         link_types: link_types.into_iter().collect(),
         first_ts: first,
         last_ts: last,

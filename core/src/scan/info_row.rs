@@ -23,6 +23,7 @@ record_fields! { "What is known of a capture." "captures" InfoField {
     BytesPerSecond "bytes_per_second" optional DataType::Double, "Bytes on the wire by the same time; null where that is 0.";
     Sections "sections" required DataType::U64, "Sections of a pcapng file; 1 for pcap.";
     Interfaces "interfaces" required DataType::Json, "Interfaces of the last section: link type, its name, snaplen, unit of time.";
+    ContentId "content_id" required DataType::Text, "Fingerprint of its packets, by which stores count it once; the same whatever name, compression and format.";
     LinkTypes "link_types" required DataType::Json, "Packets of each link type: its number, its name, how many.";
     Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
 } }
@@ -32,6 +33,7 @@ record_fields! { "What is known of an interface of a capture." "interfaces" Inte
     LinkTypeName "link_type_name" optional DataType::Text, "The name of that; null where it has none here.";
     Snaplen "snaplen" required DataType::U32, "Bytes that frames are cut at; 0 where they are not.";
     TimeUnit "time_unit" required DataType::Text, "The unit of its times.";
+    Name "name" optional DataType::Text, "Its name; null where the file keeps none.";
 } }
 
 record_fields! { "How many packets have a link type." "link_types" LinkTypeField {
@@ -48,6 +50,7 @@ impl CaptureInfo {
         let (interfaces, link_types) =
             (array(&self.interface_rows()), array(&self.link_type_rows()));
         let damage = damage::as_json(self.damage.as_ref());
+        let content_id = self.content_id.to_string();
         let value = |field: &InfoField| match field {
             InfoField::File => Value::Text(&self.file),
             InfoField::Format => self.format.name().into(),
@@ -65,6 +68,7 @@ impl CaptureInfo {
             InfoField::BytesPerSecond => self.per_second(self.bytes).into(),
             InfoField::Sections => self.sections.into(),
             InfoField::Interfaces => Value::Json(&interfaces),
+            InfoField::ContentId => Value::Text(&content_id),
             InfoField::LinkTypes => Value::Json(&link_types),
             InfoField::Damage => damage.as_deref().map_or(Value::Null, Value::Json),
         };
@@ -89,6 +93,7 @@ impl CaptureInfo {
                 InterfaceField::LinkTypeName => LinkType(interface.link_type).name().into(),
                 InterfaceField::Snaplen => interface.snaplen.into(),
                 InterfaceField::TimeUnit => Value::Text(&unit),
+                InterfaceField::Name => interface.name.as_deref().into(),
             };
             batch.push_row(|place| InterfaceField::ALL.get(place).map_or(Value::Null, value));
         }
