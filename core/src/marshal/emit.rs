@@ -11,7 +11,7 @@ use super::encoding::Encoding;
 use super::index::Index;
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
-use super::walk::{Kind, Place, Role, Visitor, Walk};
+use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
 
 /// Where a content is defined in what stands before the place that is written at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,9 +220,9 @@ impl<'a> Source<'a> {
     pub(super) fn write<S: Surroundings>(
         &mut self,
         emitter: &mut Emitter<'a, S>,
-        place: Place,
+        place: StreamPosition,
         piece: Piece,
-    ) -> Result<Place> {
+    ) -> Result<StreamPosition> {
         let mut copy = Copying { source: self, emitter, copied: place.at };
         let mut walk = Walk::new(copy.source.stream, place, &mut copy);
         match piece {

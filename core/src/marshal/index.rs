@@ -14,7 +14,7 @@ use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::shifts::Shifts;
 use super::slots::Slots;
-use super::walk::{Kind, Place, Role, Visitor, Walk};
+use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
 use crate::wire::Reader;
 
 /// The index of a stream. It is made by scanning, and kept up by splicing.
@@ -63,10 +63,10 @@ impl Index {
     }
 
     /// Where a root begins, or with the number of roots, where they end.
-    pub(super) fn place(&self, root: usize) -> Option<Place> {
+    pub(super) fn place(&self, root: usize) -> Option<StreamPosition> {
         let at = *self.offsets.get(root)?;
         let symbols = self.symbols.partition_point(|&symbol| symbol < at) as u32;
-        Some(Place { at: at as usize, symbols, objects: *self.objects.get(root)? })
+        Some(StreamPosition { at: at as usize, symbols, objects: *self.objects.get(root)? })
     }
 
     /// The root that the byte is in, or the number of roots for what is behind them.
@@ -80,7 +80,7 @@ impl Index {
     }
 
     /// The place behind the key of a root.
-    pub(super) fn value_place(&self, stream: &[u8], root: usize) -> Result<Place> {
+    pub(super) fn value_place(&self, stream: &[u8], root: usize) -> Result<StreamPosition> {
         let place = self.place(root).ok_or(inconsistent(0))?;
         let mut nothing = Nothing(self.context.clone());
         let mut walk = Walk::new(stream, place, &mut nothing);
@@ -269,7 +269,8 @@ pub(super) fn content_at<'a>(
     }
     let mut only = Only { context: context.clone(), content: None };
     // The numbers of what is before do not matter, if only they are high enough for all links.
-    let place = Place { at: offset as usize, symbols: u32::MAX / 2, objects: u32::MAX / 2 };
+    let place =
+        StreamPosition { at: offset as usize, symbols: u32::MAX / 2, objects: u32::MAX / 2 };
     Walk::new(stream, place, &mut only).value(Role::Key).ok()?;
     only.content
 }

@@ -10,7 +10,7 @@ use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::shifts::Shifts;
 use super::survey::Survey;
-use super::walk::Place;
+use super::walk::StreamPosition;
 use crate::wire::Reader;
 
 /// What becomes of a root: where its new bytes are in those of the plan, and what they have.
@@ -19,16 +19,16 @@ pub(super) struct Written {
     /// The number of the root; of one that is appended, how many there are.
     pub(super) root: usize,
     /// The place of the old root; of one that is appended, the end of all.
-    pub(super) old_start: Place,
-    pub(super) old_end: Place,
+    pub(super) old_start: StreamPosition,
+    pub(super) old_end: StreamPosition,
     /// What it becomes; nothing if it goes.
     pub(super) with: Option<usize>,
     /// Where its bytes are in those of the plan.
     pub(super) start: usize,
     pub(super) end: usize,
     /// What is counted up to its new start and end.
-    pub(super) first: Place,
-    pub(super) behind: Place,
+    pub(super) first: StreamPosition,
+    pub(super) behind: StreamPosition,
 }
 
 /// How a stream changes.
@@ -113,7 +113,7 @@ pub(super) fn plan<'a>(
         if symbols != 0 && has_symbols_between(&written, old_start) {
             return Ok(None);
         }
-        let first = Place {
+        let first = StreamPosition {
             at: emitter.bytes.len(),
             symbols: (i64::from(old_start.symbols) + symbols) as u32,
             objects: (i64::from(old_start.objects) + emitter.surroundings.objects.last()) as u32,
@@ -121,7 +121,7 @@ pub(super) fn plan<'a>(
         // What is appended comes one behind the other.
         let first = match written.last() {
             Some(&Written { root: before, behind, .. }) if before == count => {
-                Place { at: first.at, ..behind }
+                StreamPosition { at: first.at, ..behind }
             }
             _ => first,
         };
@@ -133,8 +133,11 @@ pub(super) fn plan<'a>(
             let value = source.write(&mut emitter, place, Piece::Key)?;
             source.write(&mut emitter, value, Piece::Value)?;
         }
-        let behind =
-            Place { at: emitter.bytes.len(), symbols: emitter.symbols, objects: emitter.objects };
+        let behind = StreamPosition {
+            at: emitter.bytes.len(),
+            symbols: emitter.symbols,
+            objects: emitter.objects,
+        };
         symbols = i64::from(behind.symbols) - i64::from(old_end.symbols);
         let by = i64::from(behind.objects) - i64::from(old_end.objects);
         emitter.surroundings.objects.add(old_end.objects, by);
@@ -171,7 +174,7 @@ fn surveys<'a>(old: Indexed<'a>, edits: &Edits) -> Result<Vec<Survey<'a>>> {
 }
 
 /// Whether a symbol is defined between the last changed root and `next`.
-fn has_symbols_between(written: &[Written], next: Place) -> bool {
+fn has_symbols_between(written: &[Written], next: StreamPosition) -> bool {
     written.last().is_some_and(|written| written.old_end.symbols != next.symbols)
 }
 

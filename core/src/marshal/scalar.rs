@@ -6,7 +6,7 @@ use super::encoding::Encoding;
 use super::float::{self, Float};
 use super::index::{Index, content_at};
 use super::long;
-use super::walk::Place;
+use super::walk::StreamPosition;
 use crate::wire::Reader;
 
 /// The encoding of a text, for those that are frequent.
@@ -41,7 +41,7 @@ pub enum Scalar<'a> {
 const WORD: std::ops::RangeInclusive<i64> = -(1 << 62)..=(1 << 62) - 1;
 
 /// What the value or key at `place` is, if it is a scalar.
-pub(super) fn at<'a>(stream: &'a [u8], index: &Index, place: Place) -> Option<Scalar<'a>> {
+pub(super) fn at<'a>(stream: &'a [u8], index: &Index, place: StreamPosition) -> Option<Scalar<'a>> {
     let mut reader = Reader::new(stream.get(place.at..)?);
     match reader.u8()? {
         b'0' => Some(Scalar::Nil),

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::index::{self, Index, Linked};
 use super::refusal::{NotIndexable, Reason, Result};
 use super::slots::Slots;
-use super::walk::{Kind, Place, Role, Visitor, Walk};
+use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
 use super::{Hooks, LEN_MAX, long};
 use crate::wire::Reader;
 
@@ -30,7 +30,7 @@ pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
     };
     let mut scanner = Scanner::new(stream, hooks);
     scanner.index.has_default = has_default;
-    let start = Place { at: 3, symbols: 0, objects: 0 };
+    let start = StreamPosition { at: 3, symbols: 0, objects: 0 };
     let mut walk = Walk::new(stream, start, &mut scanner);
     walk.number(2, Kind::Unlinked)?;
     let count = walk.count(2)?;
@@ -132,7 +132,7 @@ impl<'a> Scanner<'a> {
         self.index.roots = Slots::with_capacity(count);
     }
 
-    fn root_begins(&mut self, place: Place) {
+    fn root_begins(&mut self, place: StreamPosition) {
         self.root_start = place.at as u32;
         self.root_objects = place.objects;
         self.index.offsets.push(self.root_start);
@@ -141,7 +141,7 @@ impl<'a> Scanner<'a> {
         self.root_key = None;
     }
 
-    fn root_key_ended(&mut self, end: Place) -> Result<()> {
+    fn root_key_ended(&mut self, end: StreamPosition) -> Result<()> {
         self.in_root_key = false;
         let seed = self.index.seed;
         let key = self.root_key.or_else(|| {

@@ -6,7 +6,7 @@ use super::by_number::ByNumber;
 use super::content::Content;
 use super::context::Context;
 use super::refusal::Result;
-use super::walk::{Place, Role, Visitor, Walk};
+use super::walk::{Role, StreamPosition, Visitor, Walk};
 
 /// A content that a root defines.
 #[derive(Debug, Clone, Copy)]
@@ -28,13 +28,17 @@ pub(super) struct Survey<'a> {
     pub(super) symbols_used: ByNumber<u32>,
     pub(super) objects_used: ByNumber<u32>,
     /// Where the root begins and ends.
-    pub(super) start: Place,
-    pub(super) end: Place,
+    pub(super) start: StreamPosition,
+    pub(super) end: StreamPosition,
 }
 
 impl<'a> Survey<'a> {
     /// Walks over the root at `place`. `context` is added to as the walk goes.
-    pub(super) fn of_root(stream: &'a [u8], place: Place, context: &mut Context) -> Result<Self> {
+    pub(super) fn of_root(
+        stream: &'a [u8],
+        place: StreamPosition,
+        context: &mut Context,
+    ) -> Result<Self> {
         let survey = Survey { start: place, ..Survey::default() };
         let mut surveyor = Surveyor { survey, context };
         let mut walk = Walk::new(stream, place, &mut surveyor);

@@ -12,7 +12,7 @@ use super::refusal::Result;
 use super::shifts::Shifts;
 use super::slots::Slots;
 use super::survey::Survey;
-use super::walk::Place;
+use super::walk::StreamPosition;
 
 /// What the index has of roots that change or go.
 pub(super) struct Departed {
@@ -212,7 +212,7 @@ impl Update {
         let mut surveys = Vec::with_capacity(self.changes.len());
         for change in &self.changes {
             let written = &change.written;
-            let place = Place { at: change.start, ..written.first };
+            let place = StreamPosition { at: change.start, ..written.first };
             let end = change.start + written.end - written.start;
             let survey = match written.with {
                 Some(_) => Survey::of_root(stream, place, &mut context)?,

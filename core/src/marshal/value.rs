@@ -265,16 +265,16 @@ impl Values {
     }
 }
 
-/// What a decoder found, without the bytes that it borrowed.
-struct Found {
+/// The values that a decoder read, without the bytes that it borrowed.
+struct Decoded {
     values: Vec<Value>,
     symbols: Vec<Span>,
     end: usize,
 }
 
-impl Found {
+impl Decoded {
     fn into_values(self, stream: Vec<u8>, root: ValueId) -> Values {
-        let Found { values, symbols, end } = self;
+        let Decoded { values, symbols, end } = self;
         Values { stream, values, symbols, root, end }
     }
 }
@@ -311,9 +311,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn done(self) -> Found {
+    fn done(self) -> Decoded {
         let end = self.at();
-        Found { values: self.values, symbols: self.symbols, end }
+        Decoded { values: self.values, symbols: self.symbols, end }
     }
 
     /// The value of one of several streams, which ends there.

@@ -133,9 +133,9 @@ pub(super) trait Visitor<'a> {
     }
 }
 
-/// A place in a stream and what was counted up to there.
+/// A position in a stream and what was counted up to there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct StreamPosition {
     /// Bytes from the start of the stream.
     pub(super) at: usize,
     /// Symbols defined before.
@@ -170,7 +170,7 @@ enum Owner {
 
 impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     /// A walk over `stream` from `place` on.
-    pub(super) fn new(stream: &'a [u8], place: Place, visitor: &'v mut V) -> Self {
+    pub(super) fn new(stream: &'a [u8], place: StreamPosition, visitor: &'v mut V) -> Self {
         let rest = stream.get(place.at..).unwrap_or_default();
         Walk {
             stream_len: stream.len(),
@@ -186,8 +186,8 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// Where the walk is.
     #[inline(always)]
-    pub(super) fn place(&self) -> Place {
-        Place { at: self.at(), symbols: self.symbols, objects: self.objects }
+    pub(super) fn place(&self) -> StreamPosition {
+        StreamPosition { at: self.at(), symbols: self.symbols, objects: self.objects }
     }
 
     /// Who is told.

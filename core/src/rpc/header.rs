@@ -21,8 +21,8 @@ const FRAME_HEADER_LEN: usize = 4;
 /// Bytes in which every header ends: a frame's length, Binary's fixed parts, Compact's varints, a name.
 pub(super) const HEADER_MAX: usize = FRAME_HEADER_LEN + 2 + 10 + 10 + NAME_MAX as usize;
 
-/// What bytes begin with.
-pub(super) enum Found<'a> {
+/// Whether bytes begin with a header.
+pub(super) enum HeaderSearch<'a> {
     /// A message.
     Header(Header<'a>),
     /// What may be one; more bytes will tell.
@@ -53,37 +53,37 @@ pub(super) fn first_byte(protocol: Protocol) -> u8 {
 }
 
 /// What `bytes` begin with; of one protocol if it is known.
-pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> Found<'_> {
-    let Some(first) = bytes.first() else { return Found::Part };
+pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
+    let Some(first) = bytes.first() else { return HeaderSearch::Part };
     let (frame_len, message) = match first {
         0x80 | 0x82 => (None, bytes),
         0 => {
             let Some((len, message)) = bytes.split_first_chunk::<FRAME_HEADER_LEN>() else {
-                return Found::Part;
+                return HeaderSearch::Part;
             };
             let len = u32::from_be_bytes(*len);
             if len == 0 || len > FRAME_USUAL {
-                return Found::Nothing;
+                return HeaderSearch::Nothing;
             }
             (Some(len), message)
         }
-        _ => return Found::Nothing,
+        _ => return HeaderSearch::Nothing,
     };
-    let Some(first) = message.first() else { return Found::Part };
+    let Some(first) = message.first() else { return HeaderSearch::Part };
     let encoding = match first {
         0x80 => Encoding::Binary,
         0x82 => Encoding::Compact,
-        _ => return Found::Nothing,
+        _ => return HeaderSearch::Nothing,
     };
     let protocol = Protocol { encoding, is_framed: frame_len.is_some() };
     if known.is_some_and(|known| known != protocol) || !has_magic(encoding, message) {
-        return Found::Nothing;
+        return HeaderSearch::Nothing;
     }
     let limits = Limits { string_max: NAME_MAX, ..Limits::default() };
     match MessageHeader::read(encoding, Strictness::Strict, message, limits) {
         Ok(header) => checked(protocol, frame_len, &header),
-        Err(error) if error.kind() == ProtocolErrorKind::Truncated => Found::Part,
-        Err(_) => Found::Nothing,
+        Err(error) if error.kind() == ProtocolErrorKind::Truncated => HeaderSearch::Part,
+        Err(_) => HeaderSearch::Nothing,
     }
 }
 
@@ -112,18 +112,18 @@ fn checked<'a>(
     protocol: Protocol,
     frame_len: Option<u32>,
     header: &MessageHeader<'a>,
-) -> Found<'a> {
+) -> HeaderSearch<'a> {
     let name = match std::str::from_utf8(header.name) {
         Ok(name) if is_name(name) => name,
-        _ => return Found::Nothing,
+        _ => return HeaderSearch::Nothing,
     };
     let body_len = frame_len.map(|len| u64::from(len).checked_sub(header.len as u64));
     // A struct takes a byte at least.
     if body_len.is_some_and(|len| len.unwrap_or_default() == 0) {
-        return Found::Nothing;
+        return HeaderSearch::Nothing;
     }
     let frame_header_len = if frame_len.is_some() { FRAME_HEADER_LEN } else { 0 };
-    Found::Header(Header {
+    HeaderSearch::Header(Header {
         protocol,
         name,
         kind: header.kind,

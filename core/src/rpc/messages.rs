@@ -3,7 +3,7 @@
 //! No more than a header is kept, whatever the messages are as long as: the struct behind it is walked, or
 //! counted where a frame says its length. Whoever wants structs says so, and they are kept up to a bound.
 
-use super::header::{self, Found, HEADER_MAX, Header};
+use super::header::{self, HEADER_MAX, Header, HeaderSearch};
 use super::ledger::Ledger;
 use super::message::{Body, Footing, Known, Message, SEAM_LEN, Walk};
 use crate::thrift::Extent;
@@ -159,13 +159,13 @@ impl Messages {
             return bytes.len();
         }
         match header::find(bytes, known.protocol) {
-            Found::Header(header) => self.begin(&header, ts, known, ledger),
-            Found::Part => {
+            HeaderSearch::Header(header) => self.begin(&header, ts, known, ledger),
+            HeaderSearch::Part => {
                 self.carry.extend_from_slice(bytes);
                 self.carry_ts = ts;
                 bytes.len()
             }
-            Found::Nothing => self.pass_to_candidate(bytes, known, ledger),
+            HeaderSearch::Nothing => self.pass_to_candidate(bytes, known, ledger),
         }
     }
 
@@ -177,11 +177,11 @@ impl Messages {
         let carry = std::mem::take(&mut self.carry);
         match header::find(&carry, known.protocol) {
             // It does not end in what was kept, which was found to be a part of one.
-            Found::Header(header) => {
+            HeaderSearch::Header(header) => {
                 let len = self.begin(&header, self.carry_ts, known, ledger);
                 Seam::Takes(len.saturating_sub(before))
             }
-            Found::Part if carry.len() < HEADER_MAX => {
+            HeaderSearch::Part if carry.len() < HEADER_MAX => {
                 self.carry = carry;
                 Seam::Takes(room)
             }
@@ -283,7 +283,7 @@ fn next_candidate(bytes: &[u8], known: Known) -> usize {
     {
         at += ahead;
         let candidate = bytes.get(at..).unwrap_or_default();
-        if !matches!(header::find(candidate, known.protocol), Found::Nothing) {
+        if !matches!(header::find(candidate, known.protocol), HeaderSearch::Nothing) {
             return at;
         }
         at += 1;

@@ -1,7 +1,7 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
 use super::interfaces::Interfaces;
-use super::records::{Place, Sink};
+use super::records::{RecordPlace, Sink};
 use crate::capture::{Decoder, Record};
 use crate::packet::{Frame, Packet};
 
@@ -140,7 +140,7 @@ impl Sink for FrameBatch {
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         self.add_start(record, place.view);
         self.add_interface(record, place.decoder);
         true

@@ -83,7 +83,7 @@ struct Kit {
     source: Box<dyn Source>,
     selection: Option<Selection>,
     batch: FrameBatch,
-    records: Vec<Found>,
+    records: Vec<BlockRecord>,
     /// Those of the records.
     interfaces: Interfaces,
 }
@@ -239,7 +239,7 @@ impl Drop for Turn<'_> {
 }
 
 /// A record in a block.
-struct Found {
+struct BlockRecord {
     ts: Option<i64>,
     bad_time: bool,
     length: u32,
@@ -355,7 +355,7 @@ fn find_records(link: &mut Link, bytes: &mut Bytes, kit: &mut Kit) -> Option<Res
             Ok(Step::Record { record, consumed }) => {
                 kit.interfaces.add(kit.records.len(), &record, &link.decoder);
                 let start = record.captured.as_ptr().addr() - bytes.view().as_ptr().addr();
-                kit.records.push(Found {
+                kit.records.push(BlockRecord {
                     ts: record.ts,
                     bad_time: record.bad_time,
                     length: record.length,

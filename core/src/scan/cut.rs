@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::CaptureReader;
-use super::records::{Pass, Place, RecordSource, Sink, StreamRecords};
+use super::records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::packet::{self, Field, Packet};
@@ -240,7 +240,7 @@ impl Sink for Selector<'_, '_> {
     }
 
     #[inline]
-    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         if !self.cut.options.wants(record, &place.frame(&self.packet, record)) {
             return true;
         }
@@ -250,7 +250,7 @@ impl Sink for Selector<'_, '_> {
         goes_on
     }
 
-    fn stepped_over(&mut self, place: Place<'_>) -> bool {
+    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
         self.begin_section(place);
         let Some((interface, options)) = place.decoder.described(place.raw()) else { return true };
         self.failure = self.cut.interface(interface, Some(options), self.interfaces).err();
@@ -261,7 +261,7 @@ impl Sink for Selector<'_, '_> {
 impl Selector<'_, '_> {
     /// Interfaces are numbered anew in each section.
     #[inline]
-    fn begin_section(&mut self, place: Place<'_>) {
+    fn begin_section(&mut self, place: RecordPlace<'_>) {
         if place.decoder.sections() != *self.sections {
             *self.sections = place.decoder.sections();
             self.interfaces.clear();
@@ -270,7 +270,7 @@ impl Selector<'_, '_> {
 
     /// Writes a packet, or keeps it where its turn has not come; says whether the next one is wanted.
     #[inline]
-    fn take(&mut self, record: &Record<'_>, place: Place<'_>) -> Result<bool> {
+    fn take(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> Result<bool> {
         self.begin_section(place);
         let origin = place.decoder.origin(place.raw());
         let Some(interface) = self.interfaces.get(origin.interface as usize) else {

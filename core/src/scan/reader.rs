@@ -6,7 +6,7 @@ use std::path::Path;
 use super::FrameBatch;
 use super::blocks;
 use super::live::Watermark;
-use super::records::{CaptureFacts, Pass, Place, RecordSource, Sink, StreamRecords};
+use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
 use crate::packet::{Columns, DecodeOptions, FlowSelector, Frame, Packet};
@@ -483,7 +483,7 @@ impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, _: Place<'_>) -> bool {
+    fn placed(&mut self, record: &Record<'_>, _: RecordPlace<'_>) -> bool {
         (self.each)(&self.packet, record.captured)
     }
 }
@@ -501,7 +501,7 @@ impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool {
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         (self.each)(&place.frame(&self.packet, record))
     }
 }
@@ -521,7 +521,7 @@ impl Sink for Block {
     }
 
     #[inline(always)]
-    fn placed(&mut self, _: &Record<'_>, _: Place<'_>) -> bool {
+    fn placed(&mut self, _: &Record<'_>, _: RecordPlace<'_>) -> bool {
         self.packets.len() < self.room
     }
 }

@@ -150,7 +150,7 @@ impl StreamRecords {
             let rest = view.get(at..).unwrap_or_default();
             match self.decoder.step(rest, at_end) {
                 Ok(Step::Record { record, consumed }) => {
-                    let place = Place { decoder: &self.decoder, view, start: at, consumed };
+                    let place = RecordPlace { decoder: &self.decoder, view, start: at, consumed };
                     at += consumed;
                     self.number += 1;
                     let selection = self.selection.as_mut();
@@ -165,8 +165,12 @@ impl StreamRecords {
                     }
                 }
                 Ok(Step::Skip(count)) if count <= rest.len() as u64 => {
-                    let place =
-                        Place { decoder: &self.decoder, view, start: at, consumed: count as usize };
+                    let place = RecordPlace {
+                        decoder: &self.decoder,
+                        view,
+                        start: at,
+                        consumed: count as usize,
+                    };
                     at += count as usize;
                     if !sink.stepped_over(place) {
                         break Ok(Pass::Enough);
@@ -231,11 +235,11 @@ pub(super) trait Sink {
 
     /// The packet of `record` is in its place, its bytes at `place`; says whether the next one is
     /// wanted.
-    fn placed(&mut self, record: &Record<'_>, place: Place<'_>) -> bool;
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool;
 
     /// What is at `place` holds no packet; says whether the next one is wanted.
     #[inline(always)]
-    fn stepped_over(&mut self, place: Place<'_>) -> bool {
+    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
         let _ = place;
         true
     }
@@ -243,7 +247,7 @@ pub(super) trait Sink {
 
 /// Where in the bytes in view something was found.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'v> {
+pub(super) struct RecordPlace<'v> {
     /// Who found it, just now.
     pub(super) decoder: &'v Decoder,
     pub(super) view: &'v [u8],
@@ -252,7 +256,7 @@ pub(super) struct Place<'v> {
     pub(super) consumed: usize,
 }
 
-impl<'v> Place<'v> {
+impl<'v> RecordPlace<'v> {
     /// The packet that the record here was decoded to, with the bytes of the record and its interface.
     #[inline(always)]
     pub(super) fn frame<'f>(&self, packet: &'f Packet, record: &Record<'f>) -> Frame<'f>

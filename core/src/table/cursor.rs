@@ -12,7 +12,7 @@ pub struct Cursor {
     /// Gives the next entry in the direction of the last move.
     scan: Option<Box<dyn Scan>>,
     direction: Direction,
-    place: Place,
+    place: CursorState,
     key: Vec<u8>,
     value: Vec<u8>,
 }
@@ -24,10 +24,10 @@ enum Direction {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CursorState {
     BeforeFirst,
     AtEntry,
-    BehindLast,
+    AfterLast,
 }
 
 impl Cursor {
@@ -37,7 +37,7 @@ impl Cursor {
             snapshot,
             scan: None,
             direction: Direction::Up,
-            place: Place::BeforeFirst,
+            place: CursorState::BeforeFirst,
             key: Vec::new(),
             value: Vec::new(),
         }
@@ -45,7 +45,7 @@ impl Cursor {
 
     /// The key and the value of the entry that it is at.
     pub fn entry(&self) -> Option<(&[u8], &[u8])> {
-        (self.place == Place::AtEntry).then_some((&self.key, &self.value))
+        (self.place == CursorState::AtEntry).then_some((&self.key, &self.value))
     }
 
     /// Moves to the entry with the lowest key. This and all moves say whether it is at an entry then.
@@ -81,7 +81,7 @@ impl Cursor {
             Direction::Down => KeyRange { to: edge, reverse: true, ..KeyRange::ALL },
         };
         // What a move that fails leaves behind is no entry.
-        self.place = Place::BeforeFirst;
+        self.place = CursorState::BeforeFirst;
         self.scan = Some(self.snapshot.scan_range(&range)?);
         self.direction = direction;
         self.advance()
@@ -89,14 +89,15 @@ impl Cursor {
 
     fn step(&mut self, direction: Direction) -> Result<bool> {
         match (self.place, direction) {
-            (Place::AtEntry, _) if self.direction == direction => self.advance(),
-            (Place::AtEntry, _) => {
+            (CursorState::AtEntry, _) if self.direction == direction => self.advance(),
+            (CursorState::AtEntry, _) => {
                 let edge = Bound::Excluded(std::mem::take(&mut self.key));
                 self.start(direction, edge)
             }
-            (Place::BeforeFirst, Direction::Up) => self.first(),
-            (Place::BehindLast, Direction::Down) => self.last(),
-            (Place::BeforeFirst, Direction::Down) | (Place::BehindLast, Direction::Up) => Ok(false),
+            (CursorState::BeforeFirst, Direction::Up) => self.first(),
+            (CursorState::AfterLast, Direction::Down) => self.last(),
+            (CursorState::BeforeFirst, Direction::Down)
+            | (CursorState::AfterLast, Direction::Up) => Ok(false),
         }
     }
 
@@ -109,9 +110,9 @@ impl Cursor {
             self.value.extend_from_slice(value);
         }
         self.place = match (entry.is_some(), self.direction) {
-            (true, _) => Place::AtEntry,
-            (false, Direction::Up) => Place::BehindLast,
-            (false, Direction::Down) => Place::BeforeFirst,
+            (true, _) => CursorState::AtEntry,
+            (false, Direction::Up) => CursorState::AfterLast,
+            (false, Direction::Down) => CursorState::BeforeFirst,
         };
         Ok(entry.is_some())
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The number of entries and the bytes of their keys and values, where all is as it must be.
 pub(super) fn check(root: &Node) -> Result<(u64, u64)> {
-    let mut found = Found::default();
+    let mut found = Checked::default();
     let is_empty = matches!(root, Node::Leaf(page) if page.count() == 0);
     if !is_empty {
         found.add(root, 0)?;
@@ -14,9 +14,9 @@ pub(super) fn check(root: &Node) -> Result<(u64, u64)> {
     Ok((found.len, found.live_bytes))
 }
 
-/// What was found, in the order of keys.
+/// What was checked so far, in the order of keys.
 #[derive(Default)]
-struct Found {
+struct Checked {
     len: u64,
     live_bytes: u64,
     last_key: Option<Vec<u8>>,
@@ -26,7 +26,7 @@ struct Found {
     depth: Option<usize>,
 }
 
-impl Found {
+impl Checked {
     fn add(&mut self, node: &Node, depth: usize) -> Result<()> {
         match node {
             Node::Leaf(page) => {

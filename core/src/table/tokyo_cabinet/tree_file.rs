@@ -108,7 +108,7 @@ fn leaf_number(key: &[u8]) -> Option<u64> {
 }
 
 /// An entry in the bytes of a leaf.
-type Place = (Range<usize>, Range<usize>);
+type EntryRanges = (Range<usize>, Range<usize>);
 
 /// The leaf that is being read.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ impl Leaf {
     }
 
     /// The next entry.
-    fn next(&mut self) -> Result<Option<Place>> {
+    fn next(&mut self) -> Result<Option<EntryRanges>> {
         if self.further_values > 0 {
             self.further_values -= 1;
             let value_len = self.read(length)?;
@@ -203,7 +203,7 @@ impl TreeScan {
     }
 
     /// The next entry. Damage is kept for the end, and what can be read behind it is.
-    fn step(&mut self) -> Result<Option<Place>> {
+    fn step(&mut self) -> Result<Option<EntryRanges>> {
         loop {
             match self.leaf.next() {
                 Ok(Some(place)) => {

@@ -129,7 +129,7 @@ impl Durability {
 
 /// An entry that was read into a buffer.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct StoredEntry {
     place: u64,
     /// The length of the record with its check.
     len: u64,
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// Reads the entry of `key` into `buffer`.
-    pub(super) fn find(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<Found>> {
+    pub(super) fn find(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<StoredEntry>> {
         let hash = self.view.hash(key);
         let mut found = None;
         self.view.index().index.find(hash, |place| {
@@ -184,7 +184,7 @@ impl Engine {
                 && stored == key
             {
                 let end = len as usize - CHECK_LEN;
-                found = Some(Found { place, len, value: end - value.len()..end });
+                found = Some(StoredEntry { place, len, value: end - value.len()..end });
             }
             Ok(found.is_some())
         })?;
@@ -212,7 +212,7 @@ impl Engine {
     }
 
     /// The entry of `key`, to be replaced.
-    fn find_old(&mut self, key: &[u8]) -> Result<Option<Found>> {
+    fn find_old(&mut self, key: &[u8]) -> Result<Option<StoredEntry>> {
         self.check_writable()?;
         let mut buffer = std::mem::take(&mut self.scratch);
         let found = self.find(key, &mut buffer);
@@ -252,7 +252,7 @@ impl Engine {
     }
 
     /// Writes `record`, or lets it wait with its transaction, and changes the index.
-    fn change(&mut self, record: &Record<'_>, old: Option<Found>) -> Result<()> {
+    fn change(&mut self, record: &Record<'_>, old: Option<StoredEntry>) -> Result<()> {
         let is_alone = self.transaction.depth() == 0;
         let place = match is_alone {
             true => self.write_alone(record)?,

@@ -8,7 +8,7 @@ use super::database::{self, CACHE_LEN, Database, Reading};
 use super::home::Home;
 use super::of_process::OfProcess;
 use super::redo_log::{Position, RedoLog, Tail};
-use super::view::{Below, Found, Spill, View, find};
+use super::view::{Below, FoundValue, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage};
 use crate::heap::record::Record;
@@ -262,7 +262,7 @@ impl State {
     }
 
     /// Where the value of `key` is.
-    pub(super) fn find(&mut self, key: &[u8]) -> Result<Found> {
+    pub(super) fn find(&mut self, key: &[u8]) -> Result<FoundValue> {
         if self.tail.is_some() {
             return self.view()?.find(key);
         }

@@ -72,10 +72,12 @@ pub(super) enum Below {
 }
 
 impl Below {
-    fn find(&self, key: &[u8]) -> Result<Found> {
+    fn find(&self, key: &[u8]) -> Result<FoundValue> {
         Ok(match self {
-            Below::Reading(reading) => reading.get(key)?.map_or(Found::Nothing, Found::Page),
-            Below::Spill(spill) => spill.get(key)?.map_or(Found::Nothing, Found::Copy),
+            Below::Reading(reading) => {
+                reading.get(key)?.map_or(FoundValue::Nothing, FoundValue::Page)
+            }
+            Below::Spill(spill) => spill.get(key)?.map_or(FoundValue::Nothing, FoundValue::Copy),
         })
     }
 
@@ -87,31 +89,31 @@ impl Below {
     }
 }
 
-/// Where the value of a key is.
-pub(super) enum Found {
+/// The value of a key, in the layer that has it.
+pub(super) enum FoundValue {
     Nothing,
     Change(Arc<Changes>),
     Page(Guard),
     Copy(Vec<u8>),
 }
 
-impl Found {
+impl FoundValue {
     /// Shows the value of `key`, which this was found for, and says whether there is one.
     pub(super) fn show(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> bool {
         match self {
-            Found::Nothing => return false,
-            Found::Change(changes) => match changes.get(key) {
+            FoundValue::Nothing => return false,
+            FoundValue::Change(changes) => match changes.get(key) {
                 Some(Some(value)) => found(value),
                 _ => return false,
             },
-            Found::Page(value) => found(value.value()),
-            Found::Copy(value) => found(value),
+            FoundValue::Page(value) => found(value.value()),
+            FoundValue::Copy(value) => found(value),
         }
         true
     }
 
     pub(super) fn is_there(&self) -> bool {
-        !matches!(self, Found::Nothing)
+        !matches!(self, FoundValue::Nothing)
     }
 }
 
@@ -120,11 +122,11 @@ pub(super) fn find(
     layers: &[Arc<Changes>],
     below: impl FnOnce() -> Result<Below>,
     key: &[u8],
-) -> Result<Found> {
+) -> Result<FoundValue> {
     for layer in layers.iter().rev() {
         match layer.get(key) {
-            Some(Some(_)) => return Ok(Found::Change(layer.clone())),
-            Some(None) => return Ok(Found::Nothing),
+            Some(Some(_)) => return Ok(FoundValue::Change(layer.clone())),
+            Some(None) => return Ok(FoundValue::Nothing),
             None => {}
         }
     }
@@ -149,7 +151,7 @@ impl View {
         View { process, layers, below }
     }
 
-    pub(super) fn find(&self, key: &[u8]) -> Result<Found> {
+    pub(super) fn find(&self, key: &[u8]) -> Result<FoundValue> {
         find(&self.layers, || Ok(self.below.clone()), key)
     }
 
