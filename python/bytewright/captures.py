@@ -35,7 +35,7 @@ class Capture(OpenFile, _bytewright.Capture):
       "10.0.0.1:5000-10.0.0.2:443".
     - `inner`: follow tunnels, and report the innermost IP header.
     - `inflate`: what decompresses gzip: "auto", "zlib_rs" or "isal".
-    - `jobs`: threads that work side by side, as many as the machine has cores where nothing is said. The results are the same.
+    - `jobs`: threads that work in parallel; by default one for each core. The results are the same.
 
     Raises `FileNotFoundError` and its like where the file cannot be opened, `ArgumentError` where the filter is none, and
     `MissingLibraryError` where there is one and libpcap is not on this machine.

@@ -96,7 +96,7 @@ Damage dies with a L<Bytewright::Error> after all that is before it.
 
     filter  an expression of libpcap's: other packets are left out
     inner   look into tunnels, and report the innermost IP header
-    jobs    threads that read and decode; one for each core where nothing is said
+    jobs    threads that read and decode; by default one for each core
 
 =head2 packets
 

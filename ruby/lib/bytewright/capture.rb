@@ -107,7 +107,7 @@ module Bytewright
       #
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
       # @param into [String, #to_path] the page's file
-      # @param title [String, nil] what the page is called; the names of the captures where nothing is said
+      # @param title [String, nil] title of the page; by default the names of the captures
       # @param options filter, flow, inner and inflate as for {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
