@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bytewright::batch::Value;
+use bytewright::batch::{DataType, Field, Schema, Value};
 use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::query::Condition;
 use bytewright::scan::{CaptureOptions, IntervalPart, Needs, flows_by_interval};
@@ -16,6 +16,14 @@ use crate::session::Session;
 
 /// Flows that are shown where nothing is said.
 const SHOWN: usize = 10;
+
+/// The beginning of the interval that a row is of, in front of the fields of its flow, which has a `ts` of its own.
+const INTERVAL: Field = Field::constant(
+    "interval_ts",
+    DataType::TimeNs,
+    false,
+    "Beginning of the interval, nanoseconds since 1970-01-01 00:00 UTC.",
+);
 
 /// Puts the cursor of a terminal at its first line, and clears what is there.
 const REDRAW: &[u8] = b"\x1b[H\x1b[2J";
@@ -34,8 +42,7 @@ pub(super) fn run(
         Err(error) => return session.report(&error),
     };
     if args.columns.reader(args.format) != Reader::People {
-        let schema =
-            FlowField::SCHEMA.project(FlowField::DEFAULT.iter().map(|field| *field as usize));
+        let schema = schema_of_rows();
         let filter = args.selection.filter.as_deref();
         listing.rows = args.columns.rows(schema, args.format, &args.files, filter, session)?;
         if listing.rows.is_none() {
@@ -86,7 +93,10 @@ impl Intervals<'_> {
                 let count = std::mem::take(&mut self.count);
                 match &mut self.rows {
                     Some(rows) => {
-                        print(&flows, FlowField::DEFAULT, rows, session)?;
+                        for flow in &flows {
+                            let value = |column| value_of_row(start, flow, column);
+                            rows.push(&mut session.output, value)?;
+                        }
                         rows.flush(&mut session.output)
                     }
                     None => {
@@ -119,7 +129,9 @@ impl Intervals<'_> {
         if !flows.is_empty() {
             let schema = FlowField::SCHEMA.project(FOR_PEOPLE.iter().map(|field| *field as usize));
             let mut rows = Rows::new(schema, Reader::People, None, &mut session.output);
-            print(flows, FOR_PEOPLE, &mut rows, session)?;
+            for flow in flows {
+                rows.push(&mut session.output, |column| flow.value(FOR_PEOPLE[column]))?;
+            }
             rows.finish(&mut session.output)?;
         }
         session.output.line("");
@@ -127,15 +139,17 @@ impl Intervals<'_> {
     }
 }
 
-fn print(
-    flows: &[Flow],
-    fields: &[FlowField],
-    rows: &mut Rows,
-    session: &mut Session,
-) -> io::Result<()> {
-    flows
-        .iter()
-        .try_for_each(|flow| rows.push(&mut session.output, |column| flow.value(fields[column])))
+/// What rows for programs consist of: a flow, behind the interval that it was summed up in.
+fn schema_of_rows() -> Schema {
+    let flow = FlowField::SCHEMA.project(FlowField::DEFAULT.iter().map(|field| *field as usize));
+    Schema::new("flows", Vec::from([INTERVAL])).with(flow.fields())
+}
+
+fn value_of_row(start: i64, flow: &Flow, column: usize) -> Value<'_> {
+    match column.checked_sub(1) {
+        None => Value::Time(start),
+        Some(place) => flow.value(FlowField::DEFAULT[place]),
+    }
 }
 
 fn time(ts: i64) -> String {

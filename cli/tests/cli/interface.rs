@@ -308,6 +308,13 @@ fn the_busiest_flows_of_each_interval_are_printed_when_it_is_over() {
     let line = lines.next().unwrap();
     assert!(line.contains("\"dst_port\":8,") || line.contains("\"dst_port\":9,"), "{line}");
     assert_eq!(interrupt(child).code, 0);
+    // A row names its interval, which its flow began in.
+    let number = |name: &str| -> i64 {
+        let (_, behind) = line.split_once(&format!("\"{name}\":")).unwrap();
+        behind.split(',').next().unwrap().parse().unwrap()
+    };
+    let (start, ts) = (number("interval_ts"), number("ts"));
+    assert!(start % 300_000_000 == 0 && (start..start + 300_000_000).contains(&ts), "{line}");
 }
 
 #[test]
