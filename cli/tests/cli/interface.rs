@@ -369,6 +369,6 @@ fn an_interface_that_goes_away_ends_with_an_error_after_the_packets_before() {
     assert!(ip(&["link", "del", "here"]));
     let ended = Outcome::of(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 1);
-    assert!(ended.stderr.contains("cannot capture: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("bytewright: here: cannot capture: "), "{}", ended.stderr);
     assert!(ended.stderr.contains(" packets captured, 0 dropped"), "{}", ended.stderr);
 }

@@ -252,6 +252,11 @@ impl Source for LiveSource {
         }
     }
 
+    /// Nobody but its reader has these bytes.
+    fn has_offsets(&self) -> bool {
+        false
+    }
+
     fn cancel(&self) -> Option<Cancel> {
         Some(self.cancel.clone())
     }

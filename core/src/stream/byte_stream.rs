@@ -394,11 +394,11 @@ impl ByteStream {
         }
     }
 
-    /// Puts the name, and the offset where there is none, into an error.
+    /// Puts the name, and the offset where there is none and one means something, into an error.
     fn place(&self, error: Error) -> Error {
         let error = match error.offset() {
-            Some(_) => error,
-            None => error.at(self.base + self.buffer.len() as u64),
+            None if self.input.has_offsets() => error.at(self.base + self.buffer.len() as u64),
+            _ => error,
         };
         error.in_file(&self.name)
     }

@@ -89,6 +89,11 @@ impl Input {
         self.source.len()
     }
 
+    /// See [`Source::has_offsets`].
+    pub(super) fn has_offsets(&self) -> bool {
+        self.source.has_offsets()
+    }
+
     /// A second reader of the source: see [`Source::another`].
     pub(super) fn another_source(&self) -> Option<Box<dyn Source>> {
         self.source.another()

@@ -59,6 +59,11 @@ pub trait Source: Send {
         false
     }
 
+    /// Whether people can look up an offset in its bytes: not where they are made of something else.
+    fn has_offsets(&self) -> bool {
+        true
+    }
+
     /// Passes over at most `count` bytes without reading them, and answers how many; 0 where that
     /// cannot be done.
     fn skip(&mut self, count: u64) -> Result<u64> {
