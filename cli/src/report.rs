@@ -16,9 +16,7 @@ const STDOUT: &str = "-";
 pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
     let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
     session.progress.expect(&args.files);
-    let options =
-        ReportOptions { title: args.title.clone(), filter: args.selection.filter.clone() };
-    let mut report = match Report::new(options) {
+    let mut report = match Report::new(options(args)) {
         Ok(report) => report,
         Err(error) => return session.report(&error),
     };
@@ -37,6 +35,15 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
         return Ok(());
     }
     report.write_to(&args.output).or_else(|error| session.report(&error))
+}
+
+fn options(args: &ReportArgs) -> ReportOptions {
+    ReportOptions {
+        title: args.title.clone(),
+        filter: args.selection.filter.clone(),
+        flow: args.selection.flow.as_ref().map(ToString::to_string),
+        condition: args.condition.clone(),
+    }
 }
 
 /// Adds a capture; its damage is an error of the command, too.

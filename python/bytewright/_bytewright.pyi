@@ -322,7 +322,9 @@ class Capture:
 
 @final
 class Report:
-    def __new__(cls, title: str | None, filter: str | None) -> Report: ...
+    def __new__(
+        cls, title: str | None, filter: str | None, flow: str | None, condition: str | None
+    ) -> Report: ...
     def write_to(self, path: str | PathLike[str]) -> None: ...
 
 @disjoint_base

@@ -261,15 +261,16 @@ def _nanoseconds(time):
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
 
 
-def report(*sources, into, title=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def report(*sources, into, title=None, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
 
-    A file that is there is replaced when the page is whole. The page is called `title`, or as the captures are. What became of
+    With `where`, only the packets that hold a condition, in the words of the command's --where, are in the report. A file that
+    is there is replaced when the page is whole. The page is called `title`, or as the captures are. What became of
     each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises `FormatError` or
     `TruncatedError` where a source is no capture, and then writes no page.
     """
-    page = _bytewright.Report(title, filter)
+    page = _bytewright.Report(title, filter, flow, where)
     opened = (_opened(source, filter, flow, inner, inflate, jobs) for source in _sources(sources))
     reported = [capture._add_to_report(page) for capture in opened]
     page.write_to(into)

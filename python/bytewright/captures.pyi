@@ -154,6 +154,7 @@ def report(
     *sources: _Sources,
     into: _Path,
     title: str | None = None,
+    where: str | None = None,
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,

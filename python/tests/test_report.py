@@ -28,6 +28,16 @@ def test_a_report_is_a_page_about_captures(tmp_path):
     assert page.stat().st_size <= 500_000
 
 
+def test_a_report_is_about_the_packets_that_were_asked_for(tmp_path):
+    page = tmp_path / "page.html"
+    flow, where = next(iter(bytewright.flows(WEB))).community_id, "length > 100"
+    (one,) = bytewright.report(WEB, into=page, flow=flow, where=where)
+    assert one["packets"] == sum(1 for _ in bytewright.packets(WEB, flow=flow, where=where)) > 0
+    assert f"<title>web.pcap.gz: flow {flow}, where length &gt; 100</title>" in page.read_text("utf-8")
+    with pytest.raises(bytewright.ArgumentError, match="did you mean length"):
+        bytewright.report(WEB, into=page, where="lenght > 1")
+
+
 def test_a_report_reads_objects_patterns_and_damaged_captures(tmp_path):
     page = tmp_path / "page.html"
     cut = io.BytesIO((SAMPLES / "tunnels.pcap").read_bytes()[:-9])

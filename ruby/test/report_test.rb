@@ -19,6 +19,18 @@ class ReportTest < TestCase
     end
   end
 
+  def test_a_report_is_about_the_packets_that_were_asked_for
+    with_new_file("page.html") do |path|
+      flow = Bytewright::Capture.flows(WEB).first.community_id
+      reported = Bytewright::Capture.report(WEB, into: path, flow: flow, where: "length > 100")
+      lengths = Bytewright::Capture.open(WEB, flow: flow) { |capture| capture.map(&:length) }
+      assert_equal(lengths.count { |length| length > 100 }, reported.first[:packets])
+      assert_includes(File.read(path, encoding: "UTF-8"), "<title>web.pcap.gz: flow #{flow}, where length &gt; 100</title>")
+      error = assert_raises(ArgumentError) { Bytewright::Capture.report(WEB, into: path, where: "lenght > 1") }
+      assert_includes(error.message, "did you mean length")
+    end
+  end
+
   def test_a_report_reads_objects_and_damaged_captures
     with_new_file("page.html") do |path|
       bytes = File.binread(TUNNELS)

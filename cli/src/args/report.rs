@@ -21,9 +21,14 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "PAGE", required = true)]
     pub(crate) output: PathBuf,
 
-    /// The title of the page [default: the names of the captures, and the filter].
+    /// The title of the page [default: the names of the captures, and which packets were asked for].
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+
+    /// Take only packets that meet this condition, such as 'dst_port == 443 and length > 100',
+    /// 'host == 10.0.0.1', 'ts >= 2026-11-21T10:00Z'.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
 
     #[command(flatten)]
     pub(crate) selection: Selection,

@@ -62,8 +62,33 @@ fn a_title_and_a_filter_say_what_was_asked() {
     }
     assert_has(
         &data(outcome.stdout.as_bytes()),
-        &["\"title\":\"a.pcap: udp port 53\"", "\"packets\":2,", "\"filter\":\"udp port 53\""],
+        &["\"title\":\"a.pcap: udp port 53\"", "\"packets\":2,", "\"asked\":\"udp port 53\""],
     );
+}
+
+#[test]
+fn a_condition_and_a_flow_choose_packets_and_are_in_the_title() {
+    let folder = Folder::new();
+    folder.write("a.pcap", &mixed().0);
+    let report = |args: &[&str]| folder.run(&[&["report", "a.pcap", "-o", "-"], args].concat());
+    let page = report(&["--where", "proto == udp and length > 100"]).stdout_of_success();
+    assert!(page.contains("<title>a.pcap: where proto == udp and length &gt; 100</title>"));
+    let shown = folder.run(&["packets", "a.pcap", "--where", "proto == udp and length > 100"]);
+    let packets = shown.stdout_of_success().lines().count() - 1;
+    assert!((1..4).contains(&packets), "{packets}");
+    let asked = "\"asked\":\"where proto == udp and length \\u003e 100\"";
+    assert_has(&data(page.as_bytes()), &[asked, &format!("\"packets\":{packets},")]);
+
+    let flow = folder.run(&["flows", "a.pcap", "--csv"]).stdout_of_success();
+    let flow: Vec<&str> = flow.lines().nth(1).unwrap().split(',').collect();
+    let flow = format!("{}:{}-{}:{}", flow[1], flow[3], flow[2], flow[4]);
+    let page = report(&["--flow", &flow, "--where", "length > 1e6"]).stdout_of_success();
+    assert!(page.contains(&format!("<title>a.pcap: flow {flow}, where length &gt; 1e6</title>")));
+    assert_has(&data(page.as_bytes()), &["\"packets\":0,"]);
+
+    let outcome = report(&["--where", "lenght > 1"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("did you mean length?"), "{}", outcome.stderr);
 }
 
 #[test]

@@ -168,9 +168,9 @@ fn summary(page: &mut Object<'_>, report: &Report, connections: u64) {
     page.value("captures_damaged", report.captures_damaged);
     page.value("captures_max", CAPTURES_MAX as u64);
     page.value("rows_max", ROWS_MAX as u64);
-    match &report.options.filter {
-        Some(filter) => page.text("filter", filter),
-        None => page.value("filter", Value::Null),
+    match report.options.asked() {
+        Some(asked) => page.text("asked", &asked),
+        None => page.value("asked", Value::Null),
     }
 }
 

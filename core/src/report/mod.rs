@@ -16,7 +16,8 @@ use std::path::Path;
 
 use crate::files::FileWriter;
 use crate::flow::{FlowOptions, FlowTable};
-use crate::packet::{Packet, Status};
+use crate::packet::{Field, Packet, Status};
+use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
 use crate::scan::{CaptureReader, damage_of};
 use crate::{Error, ErrorKind, Result};
@@ -52,6 +53,21 @@ pub struct ReportOptions {
     pub title: Option<String>,
     /// The expression that packets had to match, to be shown.
     pub filter: Option<String>,
+    /// The conversation that packets had to be of, to be shown.
+    pub flow: Option<String>,
+    /// What packets have to meet to be in the report, in the words of [`Condition`].
+    pub condition: Option<String>,
+}
+
+impl ReportOptions {
+    /// Which packets were asked for, as text; none where all were.
+    fn asked(&self) -> Option<String> {
+        let words = |word: &str, text: &Option<String>| Some(format!("{word}{}", text.as_ref()?));
+        let parts =
+            [words("", &self.filter), words("flow ", &self.flow), words("where ", &self.condition)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// What is known of one capture.
@@ -69,6 +85,7 @@ struct CaptureSums {
 /// Sums of captures, under way.
 pub struct Report {
     options: ReportOptions,
+    condition: Option<Condition>,
     timeline: Timeline,
     flows: FlowTable,
     rpc: Rpc,
@@ -91,10 +108,13 @@ impl Report {
     /// No capture read yet.
     ///
     /// # Errors
-    /// None that a caller can cause.
+    /// Those of [`Condition::new`] over the fields of packets.
     pub fn new(options: ReportOptions) -> Result<Self> {
+        let condition = options.condition.as_ref();
+        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
         Ok(Report {
             options,
+            condition,
             timeline: Timeline::new(),
             flows: FlowTable::new(FlowOptions::default()),
             rpc: Rpc::new(RpcOptions::default()),
@@ -121,14 +141,20 @@ impl Report {
     pub fn read(&mut self, reader: &mut CaptureReader) -> Result<ReportedCapture> {
         reader.read_header()?;
         let (mut amount, mut span) = (Amount::default(), None);
-        let result = reader.each(|packet, captured| {
+        let condition = self.condition.take();
+        let result = reader.each_frame(|frame| {
+            if condition.as_ref().is_some_and(|asked| !asked.holds(|place| frame.value_at(place))) {
+                return;
+            }
+            let packet = frame.packet();
             amount.add(Amount { packets: 1, bytes: packet.length().into() });
             if let Some(ts) = packet.ts() {
                 let (first, last) = span.unwrap_or((ts, ts));
                 span = Some((ts.min(first), ts.max(last)));
             }
-            self.add(packet, captured);
+            self.add(packet, frame.captured());
         });
+        self.condition = condition;
         let facts = reader.facts();
         self.take_note(CaptureSums {
             name: facts.name.clone(),
@@ -270,8 +296,8 @@ impl Report {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let filter = self.options.filter.as_ref();
-        format!("{told}{more}{}", filter.map_or(String::new(), |filter| format!(": {filter}")))
+        let asked = self.options.asked().map_or(String::new(), |asked| format!(": {asked}"));
+        format!("{told}{more}{asked}")
     }
 }
 

@@ -108,13 +108,14 @@ module Bytewright
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
       # @param into [String, #to_path] the page's file
       # @param title [String, nil] title of the page; by default the names of the captures
+      # @param where [String, nil] a condition that packets have to meet, in the words of the command's --where
       # @param options filter, flow, inner and inflate as for {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
       #   written
-      def report(*sources, into:, title: nil, **options)
+      def report(*sources, into:, title: nil, where: nil, **options)
         into = into.to_path if into.respond_to?(:to_path)
-        report = OpenReport.new(title, options[:filter])
+        report = OpenReport.new(title, options[:filter], options[:flow], where)
         reported = sources.map do |source|
           open(source, **options) { |capture| capture.send(:add_to_report, report) }
         end

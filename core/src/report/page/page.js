@@ -29,7 +29,7 @@ function header() {
   const when = data.first === null ? ["No packet has a time."] : [
     el("b", {}, time(BigInt(data.first))), " to ", el("b", {}, time(BigInt(data.last))), " UTC"];
   const files = data.captures_seen === 1 ? [] : [` · ${plural(data.captures_seen, "capture")}`];
-  const asked = data.filter === null ? [] : [" · only ", el("b", {}, data.filter)];
+  const asked = data.asked === null ? [] : [" · only ", el("b", {}, data.asked)];
   return el("header", {}, el("div", {}, el("h1", {}, data.title), el("p", { class: "when" }, ...when, ...files, ...asked)),
     el("div", { class: "controls" }, theme));
 }

@@ -14,9 +14,15 @@ use crate::record::row_to_hash;
 pub(crate) struct OpenReport(pub(crate) session::OpenReport);
 
 impl OpenReport {
-    /// `OpenReport.new(title, filter)`.
-    fn new(ruby: &Ruby, title: Option<String>, filter: Option<String>) -> Result<Self, Error> {
-        let report = session::OpenReport::new(ReportOptions { title, filter });
+    /// `OpenReport.new(title, filter, flow, where)`.
+    fn new(
+        ruby: &Ruby,
+        title: Option<String>,
+        filter: Option<String>,
+        flow: Option<String>,
+        condition: Option<String>,
+    ) -> Result<Self, Error> {
+        let report = session::OpenReport::new(ReportOptions { title, filter, flow, condition });
         raised(ruby, report).map(OpenReport)
     }
 
@@ -36,7 +42,7 @@ pub(crate) fn reported_to_hash(ruby: &Ruby, reported: &ReportedCapture) -> Resul
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<OpenReport>(ruby, "OpenReport")?;
-    class.define_singleton_method("new", function!(OpenReport::new, 2))?;
+    class.define_singleton_method("new", function!(OpenReport::new, 4))?;
     class.define_method("write_to", method!(OpenReport::write_to, 1))?;
     Ok(())
 }

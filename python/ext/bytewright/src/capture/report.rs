@@ -15,8 +15,16 @@ pub(crate) struct Report(pub(super) session::OpenReport);
 #[pymethods]
 impl Report {
     #[new]
-    fn new(py: Python<'_>, title: Option<String>, filter: Option<String>) -> PyResult<Report> {
-        raised(py, session::OpenReport::new(ReportOptions { title, filter })).map(Report)
+    #[pyo3(signature = (title, filter, flow, condition))]
+    fn new(
+        py: Python<'_>,
+        title: Option<String>,
+        filter: Option<String>,
+        flow: Option<String>,
+        condition: Option<String>,
+    ) -> PyResult<Report> {
+        let options = ReportOptions { title, filter, flow, condition };
+        raised(py, session::OpenReport::new(options)).map(Report)
     }
 
     /// Writes the page.
