@@ -7,8 +7,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::interfaces::Interfaces;
-use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block, decode};
-use super::selection::Selection;
+use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block};
+use super::selection::{Selection, decode_selected};
 use super::{CaptureOptions, FrameBatch};
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::DecodeOptions;
@@ -406,8 +406,7 @@ fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptio
             captured: captured.get(..found.caplen as usize).unwrap_or_default(),
         };
         let selection = selection.as_mut();
-        if selection.map_or(Ok(true), |selection| selection.matches(&record))? {
-            decode(&record, number, options, batch.place());
+        if decode_selected(selection, &record, number, options, || batch.place())? {
             batch.add_start(&record, bytes);
             batch.add_interface_from(interfaces, index);
         }

@@ -2,7 +2,7 @@
 
 use super::FrameBatch;
 use super::live::Watermark;
-use super::selection::Selection;
+use super::selection::{Selection, decode_selected};
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
 use crate::stream::{ByteStream, Compression};
@@ -154,12 +154,12 @@ impl StreamRecords {
                     at += consumed;
                     self.number += 1;
                     let selection = self.selection.as_mut();
-                    match selection.map_or(Ok(true), |selection| selection.matches(&record)) {
+                    let (number, options) = (self.number, self.decode);
+                    match decode_selected(selection, &record, number, options, || sink.place()) {
                         Ok(true) => {}
                         Ok(false) => continue,
                         Err(error) => break Err(error),
                     }
-                    decode(&record, self.number, self.decode, sink.place());
                     if !sink.placed(&record, place) {
                         break Ok(Pass::Enough);
                     }

@@ -1,4 +1,4 @@
-//! Which records of a capture are read, before their packets are anybody's.
+//! Which records of a capture are read, and their packets.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Selection {
 /// The conversation that packets have to belong to.
 struct Flow {
     selector: FlowSelector,
-    decode: DecodeOptions,
+    /// Decoded here, because the caller may have no place for it.
     packet: Packet,
     known: HashMap<FlowKey, bool>,
 }
@@ -37,31 +37,66 @@ impl Selection {
         let filter = options.filter.as_deref().map(Filter::new).transpose()?;
         let flow = options.flow.clone().map(|selector| Flow {
             selector,
-            decode: options.decode,
             packet: Packet::default(),
             known: HashMap::new(),
         });
         Ok(Some(Selection { filter, flow }))
     }
 
-    /// Whether the record is one that the caller wants.
+    /// Decodes the record into its place, if it is one that the caller wants; says whether it is.
     ///
     /// # Errors
     /// Those of [`Filter::matches`].
-    #[inline]
-    pub(super) fn matches(&mut self, record: &Record<'_>) -> Result<bool> {
+    fn decode<'p>(
+        &mut self,
+        record: &Record<'_>,
+        number: u64,
+        options: DecodeOptions,
+        place: impl FnOnce() -> &'p mut Packet,
+    ) -> Result<bool> {
         if let Some(filter) = &mut self.filter
             && !filter.matches(record)?
         {
             return Ok(false);
         }
-        Ok(self.flow.as_mut().is_none_or(|flow| flow.matches(record)))
+        match &mut self.flow {
+            None => decode(record, number, options, place()),
+            Some(flow) => {
+                decode(record, number, options, &mut flow.packet);
+                if !flow.has_packet() {
+                    return Ok(false);
+                }
+                *place() = flow.packet;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Decodes a record into its place, if it is one that `selection`, where there is one, asks for; says whether it is.
+///
+/// # Errors
+/// Those of [`Filter::matches`].
+#[inline(always)]
+pub(super) fn decode_selected<'p>(
+    selection: Option<&mut Selection>,
+    record: &Record<'_>,
+    number: u64,
+    options: DecodeOptions,
+    place: impl FnOnce() -> &'p mut Packet,
+) -> Result<bool> {
+    match selection {
+        Some(selection) => selection.decode(record, number, options, place),
+        None => {
+            decode(record, number, options, place());
+            Ok(true)
+        }
     }
 }
 
 impl Flow {
-    fn matches(&mut self, record: &Record<'_>) -> bool {
-        decode(record, 0, self.decode, &mut self.packet);
+    /// Whether the packet that was decoded last belongs to it.
+    fn has_packet(&mut self) -> bool {
         let Some(key) = FlowKey::of(&self.packet) else { return false };
         if let Some(is_it) = self.known.get(&key) {
             return *is_it;
