@@ -139,6 +139,31 @@ fn idle_flows_leave_while_others_go_on() {
 }
 
 #[test]
+fn at_any_time_of_the_clock_only_flows_are_open_that_were_not_idle_for_too_long() {
+    seeds(3, |random| {
+        let options = FlowOptions { idle_timeout: Some(100), ..FlowOptions::default() };
+        let mut table = FlowTable::new(options);
+        let (mut lasts, mut now) = (HashMap::new(), 0);
+        for _ in 0..3_000 {
+            now += match random.below(100) {
+                0 => -500,
+                1 => 90,
+                _ => random.below(5) as i64,
+            };
+            for _ in 0..random.below(3) {
+                let port = random.below(40) as u16;
+                table.add(&tcp(now, (1, port), (2, 2), 0).packet());
+                let last = lasts.entry(port).or_insert(now);
+                *last = now.max(*last);
+            }
+            table.end_idle(now);
+            lasts.retain(|_, last| now - *last <= 100);
+            assert_eq!(table.len(), lasts.len(), "at {now}");
+        }
+    });
+}
+
+#[test]
 fn time_that_goes_back_or_jumps_ahead_once_does_not_flush_the_table() {
     let options = FlowOptions { idle_timeout: Some(SECOND), ..FlowOptions::default() };
     let mut table = FlowTable::new(options);

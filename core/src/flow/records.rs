@@ -243,9 +243,17 @@ impl<A: Mix> Records<A> {
         }
     }
 
-    /// Hands over all that have been idle at `ts`.
-    pub(super) fn sweep_all(&mut self, ts: i64, timeouts: Timeouts, finished: &mut Vec<Flow>) {
+    /// Hands over all that have been idle at `ts`; answers the earliest of the last packets of those that stay.
+    pub(super) fn sweep_all(
+        &mut self,
+        ts: i64,
+        timeouts: Timeouts,
+        finished: &mut Vec<Flow>,
+    ) -> Option<i64> {
         self.sweep(self.records.numbers().count(), ts, timeouts, finished);
+        let records = self.records.numbers().map(|number| self.records.get(number));
+        let open = records.filter(|record| record.initiator != FREE && record.last != NO_TIME);
+        open.map(|record| record.last).min()
     }
 
     /// Hands over one flow to make room: of the next few, the one whose last packet is the oldest.

@@ -1,5 +1,7 @@
 //! The flow table: packets in, finished flows out, in bounded memory.
 
+use std::ops::Range;
+
 use super::key_hash::Mix;
 use super::record::Flow;
 use super::records::{NO_TIME, Observation, Ordered, RECORDS_MAX, Records, Timeouts};
@@ -49,6 +51,8 @@ pub struct FlowTable {
     v6: Records<[u8; 16]>,
     finished: Vec<Flow>,
     rules: Rules,
+    /// Times at which no open flow has been idle for too long.
+    quiet: Range<i64>,
     packets: u64,
     packets_without_flow: u64,
 }
@@ -69,6 +73,7 @@ impl FlowTable {
                 sweeps: options.idle_timeout.is_some(),
                 max_flows,
             },
+            quiet: 0..0,
             packets: 0,
             packets_without_flow: 0,
         }
@@ -104,12 +109,17 @@ impl FlowTable {
     }
 
     /// Ends the flows that have been idle for too long at a time, in nanoseconds since the epoch, before which no packet
-    /// comes any more. Looks at all that are open.
+    /// comes any more. Looks at all that are open, unless none of them can have been idle for so long since it last did.
     pub fn end_idle(&mut self, ts: i64) {
-        if self.rules.sweeps {
-            self.v4.sweep_all(ts, self.rules.timeouts, &mut self.finished);
-            self.v6.sweep_all(ts, self.rules.timeouts, &mut self.finished);
+        if !self.rules.sweeps || self.quiet.contains(&ts) {
+            return;
         }
+        let timeouts = self.rules.timeouts;
+        let v4 = self.v4.sweep_all(ts, timeouts, &mut self.finished);
+        let v6 = self.v6.sweep_all(ts, timeouts, &mut self.finished);
+        // Packets that come from here on are not older than `ts`.
+        let oldest = v4.into_iter().chain(v6).fold(ts, i64::min);
+        self.quiet = ts..oldest.saturating_add(timeouts.idle);
     }
 
     /// Open flows.
