@@ -34,6 +34,8 @@ use constant FIELDS => qw(
     src_mac dst_mac interface interface_name dns_query dns_type dns_answers tls_sni http_host
 );
 
+ok(!$INC{"JSON/PP.pm"}, "the module does not load what only info needs");
+
 my $arp = pack("H12H12n", "ffffffffffff", "020000000001", 0x88b5) . "\0" x 46;
 my $path = capture_file(udp(1, 53), $arp, (map { udp(1, 80) } 1 .. 3));
 my $capture = Bytewright::Capture->open($path);
