@@ -96,14 +96,38 @@ pub struct bw_capture {
 }
 
 impl bw_capture {
-    /// The one result of a pass.
-    pub(crate) fn result_of(&self, pass: Result<Pass>) -> Result<Option<Item>> {
+    /// The batch that `to_batch` makes of the one result of a pass.
+    pub(crate) fn batch_of(
+        &self,
+        pass: Result<Pass>,
+        to_batch: impl FnOnce(Item) -> Option<Batch>,
+    ) -> Result<Batch> {
         let pass = pass?;
         let result = pass.next(&self.host);
         if result.is_err() {
             pass.stop();
         }
-        result
+        result?.and_then(to_batch).ok_or_else(|| Error::internal("a pass without its result"))
+    }
+
+    /// Does the work of a call that hands one batch about a capture to C.
+    ///
+    /// # Safety
+    /// As for all functions.
+    pub(crate) unsafe fn hand_out_batch(
+        capture: *const bw_capture,
+        out: *mut *mut bw_batch,
+        error: *mut bw_error,
+        work: impl FnOnce(&bw_capture) -> Result<Batch>,
+    ) -> bw_status {
+        // SAFETY: the caller's promises about the pointers.
+        unsafe {
+            guard(error, || {
+                let out = target(out, "a place for the batch")?;
+                *out = bw_batch::handle_of_result(work(held(capture, "a capture")?)?);
+                Ok(bw_status::Ok)
+            })
+        }
     }
 }
 
@@ -200,14 +224,11 @@ pub unsafe extern "C" fn bw_capture_info(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the batch")?;
-            let capture = held(capture, "a capture")?;
-            let Some(Item::Info(info)) = capture.result_of(capture.capture.info())? else {
-                return Err(Error::internal("a capture without info"));
-            };
-            *out = bw_batch::handle_of_result(info.to_batch());
-            Ok(bw_status::Ok)
+        bw_capture::hand_out_batch(capture, out, error, |capture| {
+            capture.batch_of(capture.capture.info(), |result| match result {
+                Item::Info(info) => Some(info.to_batch()),
+                _ => None,
+            })
         })
     }
 }
@@ -227,16 +248,12 @@ pub unsafe extern "C" fn bw_capture_count_by(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the batch")?;
-            let capture = held(capture, "a capture")?;
+        bw_capture::hand_out_batch(capture, out, error, |capture| {
             let place = Field::SCHEMA.place_of(text(field, "a field")?)?;
-            let counts = capture.capture.counts(Field::ALL[place]);
-            let Some(Item::Counts(counts)) = capture.result_of(counts)? else {
-                return Err(Error::internal("a capture without counts"));
-            };
-            *out = bw_batch::handle_of_result(counts_as_batch(place, &counts.sorted()));
-            Ok(bw_status::Ok)
+            capture.batch_of(capture.capture.counts(Field::ALL[place]), |result| match result {
+                Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
+                _ => None,
+            })
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytewright::batch::Origin;
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::session::{Blocking, FlowTableFile, Item, Question};
-use bytewright::{Error, Result, panics};
+use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;
 use crate::buffer::{handle, held, take_back, target};
@@ -89,17 +89,14 @@ pub unsafe extern "C" fn bw_capture_merge_flows(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the batch")?;
-            let capture = held(capture, "a capture")?;
+        bw_capture::hand_out_batch(capture, out, error, |capture| {
             let store = held(store.cast_const(), "a store")?;
             let options = bw_flow_options::of_core(options)?;
             let merge = capture.capture.merge_flows(&store.store, options);
-            let Some(Item::Merge(merge)) = capture.result_of(merge)? else {
-                return Err(Error::internal("a merge without a result"));
-            };
-            *out = bw_batch::handle_of_result(merge.to_batch());
-            Ok(bw_status::Ok)
+            capture.batch_of(merge, |result| match result {
+                Item::Merge(merge) => Some(merge.to_batch()),
+                _ => None,
+            })
         })
     }
 }

@@ -155,13 +155,10 @@ pub unsafe extern "C" fn bw_reader_set_interrupted(
     context: *mut c_void,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
+    let asked = (interrupted, context);
+    // SAFETY: the caller's promises are handed on.
     unsafe {
-        guard(error, || {
-            let host = &mut target(reader, "a reader")?.host.0;
-            (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
-            Ok(bw_status::Ok)
-        })
+        CallerHost::set_interrupted(reader, "a reader", |reader| &mut reader.host.0, asked, error)
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::ffi::c_char;
 
+use bytewright::Result;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
 use bytewright::session::Item;
-use bytewright::{Error, Result};
 
 use crate::batch::bw_batch;
-use crate::buffer::{held, target};
 use crate::capture::bw_capture;
-use crate::error::{bw_error, bw_status, guard};
+use crate::error::{bw_error, bw_status};
 use crate::text::{bw_names, text_or_none};
 
 /// What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
@@ -70,16 +69,13 @@ pub unsafe extern "C" fn bw_capture_sum(
 ) -> bw_status {
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the batch")?;
-            let capture = held(capture, "a capture")?;
+        bw_capture::hand_out_batch(capture, out, error, |capture| {
             let (groups, condition, top) = bw_sum_options::of_core(options)?;
             let sums = capture.capture.sums(groups, condition, top);
-            let Some(Item::Sums(batch)) = capture.result_of(sums)? else {
-                return Err(Error::internal("a capture without sums"));
-            };
-            *out = bw_batch::handle_of_result(batch);
-            Ok(bw_status::Ok)
+            capture.batch_of(sums, |result| match result {
+                Item::Sums(batch) => Some(batch),
+                _ => None,
+            })
         })
     }
 }

@@ -12,7 +12,7 @@ use bytewright::{Error, ErrorKind, Result, panics};
 use crate::batch::bw_batch;
 use crate::buffer::{bytes, handle, held, take_back, target};
 use crate::error::{bw_error, bw_status, guard};
-use crate::host::{CallerHost, Context, ReaderHost, bw_interrupted};
+use crate::host::{CallerHost, ReaderHost, bw_interrupted};
 use crate::idl::bw_idl;
 use crate::rows::{NextBatch, ROWS_DEFAULT, bw_rows};
 use crate::schema::bw_schema;
@@ -196,13 +196,10 @@ pub unsafe extern "C" fn bw_thrift_set_interrupted(
     context: *mut c_void,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
+    let asked = (interrupted, context);
+    // SAFETY: the caller's promises are handed on.
     unsafe {
-        guard(error, || {
-            let host = &mut target(fields, "fields")?.host;
-            (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
-            Ok(bw_status::Ok)
-        })
+        CallerHost::set_interrupted(fields, "fields", |fields| &mut fields.host, asked, error)
     }
 }
 
