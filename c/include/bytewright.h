@@ -1171,9 +1171,9 @@ enum bw_status bw_cursor_entry(const struct bw_cursor *cursor,
 void bw_cursor_free(struct bw_cursor *cursor);
 
 /**
- * The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls",
- * "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables" (`bw_table_stat`). It lives as long as the
- * program. `BW_STATUS_ARGUMENT` for another name.
+ * The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls"
+ * (with those that only an IDL file gives), "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables"
+ * (`bw_table_stat`). It lives as long as the program. `BW_STATUS_ARGUMENT` for another name.
  */
 enum bw_status bw_schema_named(const char *name,
                                const struct bw_schema **out,
@@ -1326,8 +1326,9 @@ enum bw_status bw_capture_flows(struct bw_capture *const *captures,
 
 /**
  * Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
- * fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods; it may
- * be null. Free it with `bw_rows_free`.
+ * fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
+ * fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
+ * such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
  */
 enum bw_status bw_capture_calls(struct bw_capture *const *captures,
                                 size_t count,

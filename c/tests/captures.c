@@ -434,6 +434,50 @@ static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   bw_error_clear(&error);
 }
 
+/* Whether the value of a row is that text; a null pointer stands for none. */
+static bool is_json(const bw_batch *batch, size_t row, size_t place, const char *text) {
+  bw_error error = BW_ERROR_INIT;
+  bw_value value;
+  bw_status status = bw_batch_value(batch, row, place, &value, &error);
+  if (text == NULL) return status == BW_STATUS_NONE;
+  return status == BW_STATUS_OK && value.kind == BW_VALUE_KIND_JSON && value.data.bytes.len == strlen(text) &&
+         memcmp(value.data.bytes.data, text, strlen(text)) == 0;
+}
+
+static void calls_of_a_service_have_their_arguments_and_results(void) {
+  const char *names[] = {"result", "method", "arguments"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened("samples/warehouse.pcap.zst", NULL);
+  bw_batch *batch = NULL;
+  bw_rows *rows = NULL;
+  bw_names fields;
+  bw_idl idl = BW_IDL_INIT;
+  const bw_schema *schema = NULL;
+  size_t unicorns = 0, without = 0, pings = 0, row;
+  fields.names = names, fields.count = 3;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, NULL, &rows, &error));
+  EXPECT(strstr(error.message, "found result") != NULL);
+  idl.path = "samples/warehouse.thrift", idl.service = "NextStore";
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  while (bw_rows_next(rows, &batch, &error) == BW_STATUS_OK) {
+    for (row = 0; row < bw_batch_rows(batch); row++) {
+      unicorns += is_json(batch, row, 2, "{\"name\":\"unicorn\"}") &&
+                  is_json(batch, row, 0, "{\"not_found\":{\"name\":\"unicorn\"}}");
+      pings += is_json(batch, row, 2, "{}") && is_json(batch, row, 0, "{}");
+      without += is_json(batch, row, 0, NULL);
+    }
+    bw_batch_free(batch);
+  }
+  EXPECT(unicorns == 75 && pings == 567 && without == 254);
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, NULL, &idl, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_named("calls", &schema, &error));
+  EXPECT(bw_schema_len(bw_rows_schema(rows)) == 14 && bw_schema_len(schema) == 14);
+  bw_rows_free(rows);
+  closed(capture);
+  bw_error_clear(&error);
+}
+
 static void rows_and_batches_leave_as_arrow(void) {
   const char *names[] = {"length", "src_ip"};
   bw_error error = BW_ERROR_INIT;
@@ -551,6 +595,7 @@ int main(int argc, char **argv) {
   damage_comes_after_what_is_good_and_again(argv[1]);
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
+  calls_of_a_service_have_their_arguments_and_results();
   rows_and_batches_leave_as_arrow();
   packets_with_their_bytes_are_those_of_the_columns();
   null_is_an_error_or_nothing();

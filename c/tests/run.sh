@@ -45,6 +45,10 @@ prints() { # prints EXPECTED COMMAND...
   [ "$("${@:2}")" = "$1" ]
 }
 passes prints "   80     1898 packets     235007 bytes" "$work/ports" samples/web.pcap.gz "tcp dst port 80"
+example calls calls
+first_calls() { "$work/calls" samples/warehouse.pcap.zst samples/warehouse.thrift Catalog >"$work/calls.txt" && sed -n 1p "$work/calls.txt"; }
+gasket='{"name":"gasket","price_cents":63900,"unit":"PIECE","tags":["heavy","grey"],"stock":{"north":6,"süd":40}}'
+passes prints $'find\t{"name":"gasket"}\t{"success":'"$gasket}" first_calls
 example thrift pluck
 printf '\n\0\001\0\0\0\0\0\0\0\007\013\0\002\0\0\0\001a\0' >"$work/entry.bin"
 passes prints $'7\ta\t' "$work/pluck" samples/log.thrift Entry "$work/entry.bin" time host place.city

@@ -1,9 +1,7 @@
 //! How people see single values: times, durations, flags, quoted text. How programs see them is the core's matter.
 
 pub(crate) use bytewright::batch::csv::bytes as csv_bytes;
-pub(crate) use bytewright::batch::json::{
-    base64 as json_base64, bytes as json_bytes, double as json_double, text as json_text,
-};
+pub(crate) use bytewright::batch::json::{bytes as json_bytes, text as json_text};
 pub(crate) use bytewright::batch::notation::{double_text, signed, unsigned, uuid};
 use bytewright::terminal::push_visible;
 

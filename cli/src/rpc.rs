@@ -8,11 +8,12 @@ use std::slice;
 use bytewright::batch::{Schema, Value};
 use bytewright::query::Condition;
 use bytewright::rpc::{
-    Call, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions, Summary,
+    Call, CallColumn, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions,
+    Summary,
 };
 use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs, load_methods};
 use bytewright::sums::CallStore;
-use bytewright::thrift::{self, Tape, Type};
+use bytewright::thrift::Tape;
 use clap::error::ErrorKind;
 
 use crate::args::{self, MethodSize, Reader, RpcArgs, slower_than};
@@ -21,7 +22,6 @@ use crate::packets::capture_options;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
-use crate::thrift::show::json;
 
 /// What people see of a method: what fits a terminal.
 const METHOD_FOR_PEOPLE: &[MethodField] = &[
@@ -229,7 +229,7 @@ fn print_calls(
     session: &mut Session,
 ) -> io::Result<()> {
     let schema = match methods {
-        Some(_) => CallField::SCHEMA.with(CarriedField::SCHEMA.fields()),
+        Some(_) => CallColumn::schema(),
         None => CallField::SCHEMA,
     };
     let mut question = match question(args, schema) {
@@ -245,7 +245,10 @@ fn print_calls(
             if !question.holds(value_of(&call)) || question.counts(value_of(&call)) {
                 continue;
             }
-            let carried = methods.map(|methods| carried(methods, &call, &mut tape));
+            let carried = methods.map(|methods| {
+                [CarriedField::Arguments, CarriedField::Result]
+                    .map(|field| methods.json(&call, field, &mut tape))
+            });
             rows.push(&mut session.output, |column| match CallField::ALL.get(column) {
                 Some(field) => call.value(*field),
                 None => {
@@ -259,28 +262,4 @@ fn print_calls(
     })?;
     question.finish(&mut rows, &mut session.output)?;
     rows.finish(&mut session.output)
-}
-
-/// The arguments and the result of a call as JSON, where they are known.
-fn carried(methods: &Methods, call: &Call, tape: &mut Tape) -> [Option<String>; 2] {
-    // A struct that is none by the IDL is as good as one that is not there.
-    let arguments = match (methods.read_arguments(call, tape), &call.arguments) {
-        (Ok(true), Some(bytes)) => struct_as_json(methods, tape, bytes),
-        _ => None,
-    };
-    let result = match (methods.read_result(call, tape), &call.result) {
-        (Ok(true), Some(bytes)) => struct_as_json(methods, tape, bytes),
-        _ => None,
-    };
-    [arguments, result]
-}
-
-/// The struct on a tape, as JSON.
-fn struct_as_json(methods: &Methods, tape: &Tape, bytes: &[u8]) -> Option<String> {
-    let mut cursor = tape.cursor(bytes);
-    let value = cursor.value();
-    let thrift::Value::Struct(id) = value else { return None };
-    let mut text = Vec::new();
-    json(&mut text, methods.schema(), &mut cursor, value, &Type::Struct(id));
-    String::from_utf8(text).ok()
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
-    Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type,
+    Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type, json,
 };
 use bytewright::{Error, Result};
 
@@ -173,7 +173,7 @@ impl Decoder {
         let mut cursor = self.tape.cursor(message.body);
         let (schema, value) = (plan.schema(), cursor.value());
         if self.as_json {
-            show::json(into, schema, &mut cursor, value, &Type::Struct(id));
+            json(into, schema, &mut cursor, value, &Type::Struct(id));
             into.extend_from_slice(if message.header.is_some() { b"}\n" } else { b"\n" });
         } else {
             show::people(into, schema, &mut cursor, value, &Type::Struct(id));
@@ -268,7 +268,7 @@ impl Plucker {
             }
             match found {
                 Some((mut at, value)) if self.as_json => {
-                    show::json(into, schema, &mut at, value, value_type);
+                    json(into, schema, &mut at, value, value_type);
                 }
                 Some((mut at, value)) => show::line(into, schema, &mut at, value, value_type),
                 None => into.extend_from_slice(if self.as_json { b"null" } else { b"-" }),

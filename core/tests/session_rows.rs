@@ -13,8 +13,8 @@ use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
 use bytewright::packet::Field;
 use bytewright::query::Condition;
-use bytewright::rpc::CallField;
-use bytewright::scan::{CaptureOptions, CaptureReader};
+use bytewright::rpc::{CallColumn, CallField, CarriedField};
+use bytewright::scan::{CaptureOptions, CaptureReader, load_methods};
 use bytewright::session::{
     Blocking, Capture, CaptureSource, FlowTableFile, Item, Question, Rows, Step,
 };
@@ -91,6 +91,50 @@ fn calls_have_a_row_each() {
     let batches = all(&mut Rows::new(vec![source], question));
     assert!(batches.iter().map(Batch::len).sum::<usize>() > 1000);
     assert!(batches.iter().all(|batch| !batch.value(0, 0).is_null()));
+}
+
+#[test]
+fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
+    let path = sample("warehouse.pcap.zst");
+    let idl = sample("warehouse.thrift");
+    let methods = Arc::new(load_methods(&idl, &[], Some("NextStore")).unwrap());
+    let columns = vec![
+        CallColumn::Carried(CarriedField::Result),
+        CallColumn::Own(CallField::Method),
+        CallColumn::Carried(CarriedField::Arguments),
+    ];
+    // From an open capture, and from two files that are read side by side.
+    let mut options = CaptureOptions::default();
+    options.stream.jobs = 2;
+    let open = Capture::open(&path, CaptureOptions::default()).unwrap();
+    let file = CaptureSource::Path(path, options);
+    for (sources, times) in
+        [(vec![CaptureSource::Open(Arc::new(open))], 1), (vec![file.clone(), file], 2)]
+    {
+        let question = Question::CallsCarrying(columns.clone(), Arc::clone(&methods));
+        let batches = all(&mut Rows::new(sources, question));
+        let count = |expected: [Value<'_>; 3]| {
+            let rows =
+                batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+            rows.filter(|(batch, row)| {
+                expected.iter().zip(0..).all(|(value, place)| batch.value(*row, place) == *value)
+            })
+            .count()
+        };
+        assert_eq!(
+            count([
+                Value::Json(r#"{"not_found":{"name":"unicorn"}}"#),
+                Value::Text("find"),
+                Value::Json(r#"{"name":"unicorn"}"#)
+            ]),
+            75 * times
+        );
+        assert_eq!(count([Value::Json("{}"), Value::Text("ping"), Value::Json("{}")]), 567 * times);
+        assert_eq!(batches.iter().map(Batch::len).sum::<usize>(), 2412 * times);
+        let null =
+            |batch: &Batch| (0..batch.len()).filter(|row| batch.value(*row, 0).is_null()).count();
+        assert_eq!(batches.iter().map(null).sum::<usize>(), 254 * times);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::call::{Call, OUTCOMES, PROTOCOLS};
 use super::summary::MethodSummary;
 use crate::batch::schema::record_fields;
-use crate::batch::{DataType, Value};
+use crate::batch::{DataType, Schema, Value};
 
 record_fields! { "A field of a call." "calls" CallField {
     Ts "ts" optional DataType::TimeNs, "Time of its first byte, nanoseconds since 1970-01-01 00:00 UTC; of an answer whose call is missing, the answer's.";
@@ -25,6 +25,36 @@ record_fields! { "What a call carries, by an IDL file: columns behind those of t
     Arguments "arguments" optional DataType::Json, "The arguments of the call; null where they are incomplete in the capture, or do not fit the IDL.";
     Result "result" optional DataType::Json, "The result or exception of the call; null as for the arguments.";
 } }
+
+/// A column of the calls of a service: what a call is, or what it carries by the IDL file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallColumn {
+    /// A field of the call.
+    Own(CallField),
+    /// What it carries, as JSON.
+    Carried(CarriedField),
+}
+
+impl CallColumn {
+    /// Every column, as [`CallColumn::schema`] has them.
+    pub fn all() -> Vec<CallColumn> {
+        let carried = CarriedField::ALL.iter().copied().map(CallColumn::Carried);
+        CallField::ALL.iter().copied().map(CallColumn::Own).chain(carried).collect()
+    }
+
+    /// All of them: those of the call first.
+    pub fn schema() -> Schema {
+        CallField::SCHEMA.with(CarriedField::SCHEMA.fields())
+    }
+
+    /// Its place in [`CallColumn::schema`].
+    pub fn place(self) -> usize {
+        match self {
+            CallColumn::Own(field) => field as usize,
+            CallColumn::Carried(field) => CallField::ALL.len() + field as usize,
+        }
+    }
+}
 
 record_fields! { "A field of the sums of a method's calls." "methods" MethodField {
     Method "method" required DataType::Text, "The method that is called.";

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::call::{Call, Outcome};
+use super::field::CarriedField;
 use crate::thrift::idl::{Document, Service, ServiceId};
 use crate::thrift::{
-    FieldSchema, Limits, Plan, ProtocolResult, Schema, StructId, StructKind, Tape, Type,
+    FieldSchema, Limits, Plan, ProtocolResult, Schema, StructId, StructKind, Tape, Type, Value,
+    json,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -78,6 +80,24 @@ impl Methods {
             _ => self.structs(call).map(|(_, result)| result),
         };
         self.read(call, found, call.result.as_deref(), tape)
+    }
+
+    /// What a call carries, as JSON with fields by name. None where the call does not have it, and where it is no such struct
+    /// by the IDL, which is as good as one that is not there.
+    pub fn json(&self, call: &Call, field: CarriedField, tape: &mut Tape) -> Option<String> {
+        let (read, bytes) = match field {
+            CarriedField::Arguments => (self.read_arguments(call, tape), &call.arguments),
+            CarriedField::Result => (self.read_result(call, tape), &call.result),
+        };
+        if !matches!(read, Ok(true)) {
+            return None;
+        }
+        let mut cursor = tape.cursor(bytes.as_deref()?);
+        let value = cursor.value();
+        let Value::Struct(id) = value else { return None };
+        let mut text = Vec::new();
+        json(&mut text, self.schema(), &mut cursor, value, &Type::Struct(id));
+        String::from_utf8(text).ok()
     }
 
     fn read(

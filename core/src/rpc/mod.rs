@@ -23,7 +23,7 @@ mod waiting;
 
 pub use call::{Call, Outcome, Protocol};
 pub use conversation::{Rpc, RpcOptions};
-pub use field::{CallField, CarriedField, MethodField};
+pub use field::{CallColumn, CallField, CarriedField, MethodField};
 pub use histogram::Histogram;
 pub use ledger::ByteCounts;
 pub use methods::Methods;

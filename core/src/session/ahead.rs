@@ -73,6 +73,7 @@ impl Asked {
                 reading::columns(reader, fields, *rows_max, Some(condition), outlet)
             }
             Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
+            Question::CallsCarrying(_, methods) => reading::calls(reader, Some(methods), outlet),
             Question::Flows(..) => {
                 self.flows.add(reader, is_last, &mut |flows| outlet.send(Item::Flows(flows)))
             }
@@ -83,7 +84,7 @@ impl Asked {
         match &self.question {
             Question::Frames => FRAMES_AHEAD,
             Question::Packets(..) | Question::PacketsWhere(..) => 1,
-            Question::Flows(..) | Question::Calls(..) => SUMS_AHEAD,
+            Question::Flows(..) | Question::Calls(..) | Question::CallsCarrying(..) => SUMS_AHEAD,
         }
     }
 
@@ -96,7 +97,7 @@ impl Asked {
                 Needs::of(fields.iter().chain(asked).copied())
             }
             Question::Flows(..) => Needs::Fields,
-            Question::Frames | Question::Calls(..) => Needs::Frames,
+            Question::Frames | Question::Calls(..) | Question::CallsCarrying(..) => Needs::Frames,
         }
     }
 }

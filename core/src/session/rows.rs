@@ -14,8 +14,9 @@ use crate::batch::{Batch, Schema, Value};
 use crate::flow::{FlowField, FlowOptions};
 use crate::packet::Field;
 use crate::query::Condition;
-use crate::rpc::{CallField, Methods};
+use crate::rpc::{Call, CallColumn, CallField, Methods};
 use crate::scan::CaptureOptions;
+use crate::thrift::Tape;
 
 /// A capture whose rows are asked for.
 #[derive(Clone)]
@@ -41,6 +42,8 @@ pub enum Question {
     Flows(Vec<FlowField>, FlowOptions),
     /// Thrift calls with these fields; with methods, only theirs.
     Calls(Vec<CallField>, Option<Arc<Methods>>),
+    /// The calls of these methods, with these columns, among which may be what they carry.
+    CallsCarrying(Vec<CallColumn>, Arc<Methods>),
 }
 
 impl Question {
@@ -56,6 +59,9 @@ impl Question {
             }
             Question::Calls(fields, _) => {
                 CallField::SCHEMA.project(fields.iter().map(|field| *field as usize))
+            }
+            Question::CallsCarrying(columns, _) => {
+                CallColumn::schema().project(columns.iter().map(|column| column.place()))
             }
         }
     }
@@ -201,6 +207,7 @@ impl Rows {
                 capture.columns_where(fields.clone(), *rows_max, Some(condition.clone()))
             }
             Question::Calls(_, methods) => capture.calls(methods.clone()),
+            Question::CallsCarrying(_, methods) => capture.calls(Some(Arc::clone(methods))),
             Question::Flows(..) => capture.flows(&self.flows, is_last),
         }?;
         Ok((Some(capture), pass))
@@ -216,8 +223,30 @@ impl Rows {
             (Item::Calls(calls, _), Question::Calls(fields, _)) => {
                 Some(self.filled(&calls, fields, |call, field| call.value(field)))
             }
+            (Item::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
+                Some(self.carrying(&calls, columns, methods))
+            }
             _ => None,
         }
+    }
+
+    /// Calls with what they carry, of which only the columns that were asked for are read.
+    fn carrying(&self, calls: &[Call], columns: &[CallColumn], methods: &Methods) -> Batch {
+        let mut batch = Batch::new(self.schema.clone());
+        batch.reserve(calls.len());
+        let mut tape = Tape::new();
+        for call in calls {
+            let mut text = |column: &CallColumn| match column {
+                CallColumn::Own(_) => None,
+                CallColumn::Carried(field) => methods.json(call, *field, &mut tape),
+            };
+            let texts: Vec<_> = columns.iter().map(&mut text).collect();
+            batch.push_row(|place| match columns.get(place) {
+                Some(CallColumn::Own(field)) => call.value(*field),
+                _ => texts.get(place).and_then(Option::as_deref).map_or(Value::Null, Value::Json),
+            });
+        }
+        batch
     }
 
     fn filled<'r, R, F: Copy>(

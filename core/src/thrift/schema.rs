@@ -202,6 +202,12 @@ impl Schema {
         self.enums.get(id.0 as usize)
     }
 
+    /// The name of a number, where it is of an enum that has one for it.
+    pub fn enum_name(&self, of: &Type, number: i64) -> Option<&str> {
+        let Type::Enum(id) = of else { return None };
+        self.get_enum(*id)?.name_of(i32::try_from(number).ok()?)
+    }
+
     /// The first struct of that name.
     pub fn find(&self, name: &str) -> Option<StructId> {
         let at = self.structs.iter().position(|found| found.name == name)?;
@@ -225,6 +231,22 @@ impl FieldSchema {
 }
 
 impl Type {
+    /// The type of the elements of a list or a set; of others, itself.
+    pub fn element(&self) -> &Type {
+        match self {
+            Type::List(element) | Type::Set(element) => element,
+            other => other,
+        }
+    }
+
+    /// The types of the keys and the values of a map; of others, itself twice.
+    pub fn entry(&self) -> (&Type, &Type) {
+        match self {
+            Type::Map(key, value) => (key, value),
+            other => (other, other),
+        }
+    }
+
     /// A list of such values.
     pub fn list(element: Type) -> Self {
         Type::List(Box::new(element))

@@ -6,7 +6,7 @@ use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
-use bytewright::rpc::CallField;
+use bytewright::rpc::{CallColumn, CallField};
 use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, Step};
 use bytewright::{Error, ErrorKind, Result};
 
@@ -212,8 +212,9 @@ pub unsafe extern "C" fn bw_capture_flows(
 }
 
 /// Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
-/// fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods; it may
-/// be null. Free it with `bw_rows_free`.
+/// fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
+/// fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
+/// such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
 /// `captures` points to `count` captures; `fields` and `idl` were initialized.
@@ -230,9 +231,17 @@ pub unsafe extern "C" fn bw_capture_calls(
     unsafe {
         guard(error, || {
             let names = bw_names::texts(fields)?;
-            let fields = fields_named(&CallField::SCHEMA, CallField::ALL, &names, CallField::ALL)?;
-            let methods = bw_idl::methods(idl)?;
-            answer(captures, count, Question::Calls(fields, methods), out)
+            let question = match bw_idl::methods(idl)? {
+                Some(methods) => {
+                    let (schema, all) = (CallColumn::schema(), CallColumn::all());
+                    Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, methods)
+                }
+                None => {
+                    let (schema, all) = (CallField::SCHEMA, CallField::ALL);
+                    Question::Calls(fields_named(&schema, all, &names, all)?, None)
+                }
+            };
+            answer(captures, count, question, out)
         })
     }
 }

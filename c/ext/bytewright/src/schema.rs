@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
 use bytewright::packet::Field;
-use bytewright::rpc::CallField;
+use bytewright::rpc::CallColumn;
 use bytewright::scan::{FlowMergeField, InfoField};
 use bytewright::table::StatField;
 use bytewright::{Error, ErrorKind, Result};
@@ -125,9 +125,9 @@ fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls",
-/// "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables" (`bw_table_stat`). It lives as long as the
-/// program. `BW_STATUS_ARGUMENT` for another name.
+/// The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls"
+/// (with those that only an IDL file gives), "captures" (`bw_capture_info`), "merges" (`bw_capture_merge_flows`), "tables"
+/// (`bw_table_stat`). It lives as long as the program. `BW_STATUS_ARGUMENT` for another name.
 ///
 /// # Safety
 /// `name` ends with a zero byte.
@@ -155,7 +155,7 @@ fn all() -> &'static [bw_schema] {
         let schemas = [
             Field::SCHEMA,
             FlowField::SCHEMA,
-            CallField::SCHEMA,
+            CallColumn::schema(),
             InfoField::SCHEMA,
             FlowMergeField::SCHEMA,
             StatField::SCHEMA,

@@ -2,7 +2,6 @@
 
 use bytewright::thrift::{Collection, Cursor, Schema, StructId, Type, Value};
 
-use super::{element, entry, enum_name};
 use crate::notation;
 
 /// Bytes of a string that are shown.
@@ -63,12 +62,12 @@ impl<'a> Writer<'a> {
             Value::Binary(bytes) => self.bytes(bytes),
             Value::Uuid(bytes) => notation::uuid(self.into, bytes),
             Value::Struct(id) | Value::Union { id, .. } => self.structure(cursor, id),
-            Value::List(count) => self.elements(["[", "]"], cursor, count, element(of)),
-            Value::Set(count) => self.elements(["{", "}"], cursor, count, element(of)),
+            Value::List(count) => self.elements(["[", "]"], cursor, count, of.element()),
+            Value::Set(count) => self.elements(["{", "}"], cursor, count, of.element()),
             Value::Map(count) => self.map(cursor, count, of),
             Value::Ints(kind, numbers) => {
                 self.flat(kind, numbers.iter(), |writer, &number| {
-                    writer.number(number, element(of));
+                    writer.number(number, of.element());
                 });
             }
             Value::Doubles(kind, numbers) => {
@@ -126,7 +125,7 @@ impl<'a> Writer<'a> {
     }
 
     fn map(&mut self, cursor: &mut Cursor<'_>, count: usize, of: &Type) {
-        let (key_type, value_type) = entry(of);
+        let (key_type, value_type) = of.entry();
         let mut block = self.begin("{", is_nested(key_type) || is_nested(value_type));
         for nth in 0..count {
             let shows = self.shows(&mut block, nth, count);
@@ -220,7 +219,7 @@ impl<'a> Writer<'a> {
     }
 
     fn number(&mut self, number: i64, of: &Type) {
-        match enum_name(self.schema, of, number) {
+        match self.schema.enum_name(of, number) {
             Some(name) => self.put(name),
             None => notation::signed(self.into, number),
         }

@@ -1,12 +1,11 @@
-//! Values as JSON.
+//! Values of a message as JSON: structs as objects with fields by name, numbers of enums as names, binary in base64, and maps
+//! whose keys cannot be names as pairs.
 
-use bytewright::thrift::{Cursor, Schema, Type, Value};
-
-use super::{element, entry, enum_name};
-use crate::notation;
+use super::{Cursor, Schema, Type, Value};
+use crate::batch::{json as text, notation};
 
 /// Appends a value, which `cursor` is behind of, as JSON.
-pub(crate) fn json<'t>(
+pub fn json<'t>(
     into: &mut Vec<u8>,
     schema: &Schema,
     cursor: &mut Cursor<'t>,
@@ -27,9 +26,9 @@ impl Writer<'_> {
             Value::Null => self.put("null"),
             Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
             Value::Int(number) => self.number(number, of),
-            Value::Double(number) => notation::json_double(self.into, number),
-            Value::String(text) => notation::json_bytes(self.into, text),
-            Value::Binary(bytes) => notation::json_base64(self.into, bytes),
+            Value::Double(number) => text::double(self.into, number),
+            Value::String(bytes) => text::bytes(self.into, bytes),
+            Value::Binary(bytes) => text::base64(self.into, bytes),
             Value::Uuid(bytes) => {
                 self.put("\"");
                 notation::uuid(self.into, bytes);
@@ -45,7 +44,7 @@ impl Writer<'_> {
                         continue;
                     };
                     self.into.push(std::mem::replace(&mut opening, b','));
-                    notation::json_text(self.into, &field.name);
+                    text::text(self.into, &field.name);
                     self.put(":");
                     self.value(cursor, value, &field.value_type);
                 }
@@ -54,16 +53,16 @@ impl Writer<'_> {
             Value::List(count) | Value::Set(count) => {
                 self.list(0..count, |writer, _| {
                     let value = cursor.value();
-                    writer.value(cursor, value, element(of));
+                    writer.value(cursor, value, of.element());
                 });
             }
             Value::Map(count) => self.map(cursor, count, of),
             Value::Ints(_, numbers) => {
-                self.list(numbers, |writer, &number| writer.number(number, element(of)));
+                self.list(numbers, |writer, &number| writer.number(number, of.element()));
             }
             Value::Doubles(_, numbers) => {
                 self.list(numbers.iter(), |writer, number| {
-                    notation::json_double(writer.into, number);
+                    text::double(writer.into, number);
                 });
             }
             Value::Bools(_, truths) => {
@@ -76,7 +75,7 @@ impl Writer<'_> {
 
     /// An object where keys can be names, pairs otherwise.
     fn map<'t>(&mut self, cursor: &mut Cursor<'t>, count: usize, of: &Type) {
-        let (key_type, value_type) = entry(of);
+        let (key_type, value_type) = of.entry();
         if !are_names(cursor, count, key_type) {
             self.put("{\"entries\":");
             self.list(0..count, |writer, _| {
@@ -108,8 +107,8 @@ impl Writer<'_> {
     }
 
     fn number(&mut self, number: i64, of: &Type) {
-        match enum_name(self.schema, of, number) {
-            Some(name) => notation::json_text(self.into, name),
+        match self.schema.enum_name(of, number) {
+            Some(name) => text::text(self.into, name),
             None => notation::signed(self.into, number),
         }
     }
@@ -123,8 +122,8 @@ impl Writer<'_> {
         self.put("]");
     }
 
-    fn put(&mut self, text: &str) {
-        self.into.extend_from_slice(text.as_bytes());
+    fn put(&mut self, words: &str) {
+        self.into.extend_from_slice(words.as_bytes());
     }
 }
 
