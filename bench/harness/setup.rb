@@ -16,6 +16,7 @@ module Bench
       pcaprub: Packaged.new([Paths::RUBY, "-e", "require 'pcaprub'"], %w[ruby-pcaprub]),
       packetfu: Packaged.new([Paths::RUBY, "-e", "require 'packetfu'"], %w[ruby-packetfu]),
       tshark: Packaged.new(%w[tshark --version], %w[tshark]),
+      tcpdump: Packaged.new(%w[tcpdump --version], %w[tcpdump]),
       tokyo: Packaged.new([Paths::RUBY, "-e", "require 'tokyocabinet'"], %w[ruby-tokyocabinet]),
       kyoto: Packaged.new([Paths::RUBY, "-e", "require 'kyotocabinet'"], %w[ruby-kyotocabinet]),
       perl: Packaged.new(%w[perl -MCompress::Raw::Zlib -MTime::HiRes -e 1], %w[perl]),

@@ -3,19 +3,25 @@
 # under a tenth of a second for 20,000 lines, on the other core while tshark works).
 #
 #   tshark.sh count_by_dst_port CAPTURE
+#   tshark.sh sum_by_minute CAPTURE         bytes by dst_port and minute
 #
-# The options switch off what a count of ports does not need: names, reassembly, desegmentation.
+# The options switch off what a task of ports does not need: names, reassembly, desegmentation.
 
 set -eu
-if [ "${1:-}" != count_by_dst_port ] || [ -z "${2:-}" ]; then
-  echo "usage: tshark.sh count_by_dst_port CAPTURE" >&2
-  exit 2
-fi
+task=${1:-} capture=${2:-}
 
-tshark -n -r "$2" -T fields -E separator='|' -E occurrence=f \
-  -o ip.defragment:FALSE -o ipv6.defragment:FALSE -o tcp.desegment_tcp_streams:FALSE \
-  -e frame.number -e tcp.dstport -e udp.dstport 2>/dev/null |
-  awk -F'|' '
+# fields NAME...: those fields of each packet, a line each.
+fields() {
+  names=
+  for name in "$@"; do names="$names -e $name"; done
+  # The names hold no space.
+  # shellcheck disable=SC2086
+  tshark -n -r "$capture" -T fields -E separator='|' -E occurrence=f \
+    -o ip.defragment:FALSE -o ipv6.defragment:FALSE -o tcp.desegment_tcp_streams:FALSE $names 2>/dev/null
+}
+
+count_by_dst_port() {
+  fields frame.number tcp.dstport udp.dstport | awk -F'|' '
     { packets++; port = $2 $3 }
     port != "" { counts[port]++ }
     END {
@@ -26,3 +32,26 @@ tshark -n -r "$2" -T fields -E separator='|' -E occurrence=f \
       printf "{\"packets\":%.0f,\"ports\":%.0f,\"counted\":%.0f,\"weighted\":%.0f,\"squares\":%.0f}\n",
         packets, ports, counted, weighted, squares
     }'
+}
+
+sum_by_minute() {
+  fields frame.time_epoch frame.len tcp.dstport udp.dstport | awk -F'|' '
+    { group = int($1 / 60) "|" $3 $4; ports[group] = $3 $4; counts[group]++; bytes[group] += $2 }
+    END {
+      for (group in counts) {
+        groups++; packets += counts[group]; lengths += bytes[group]
+        weighted += ports[group] * bytes[group]; squares += counts[group] * counts[group]
+      }
+      printf "{\"packets\":%.0f,\"lengths\":%.0f,\"groups\":%.0f,\"weighted\":%.0f,\"squares\":%.0f}\n",
+        packets, lengths, groups, weighted, squares
+    }'
+}
+
+if [ -z "$capture" ]; then task=; fi
+case $task in
+  count_by_dst_port | sum_by_minute) "$task" ;;
+  *)
+    echo "usage: tshark.sh count_by_dst_port|sum_by_minute CAPTURE" >&2
+    exit 2
+    ;;
+esac

@@ -41,7 +41,7 @@ module Bench
 
       # Each row by itself: what two sides need from the machine does not mix with other rows' needs.
       def all_blocks
-        measures = core_measures + ruby_measures + library_measures + flow_measures + memory_measures
+        measures = core_measures + ruby_measures + library_measures + flow_measures + answer_measures + memory_measures
         measures.map { |measure| Block.new(measures: [measure]) }
       end
 
@@ -96,7 +96,7 @@ module Bench
         [
           library_measure("packetfu", packetfu, 300, PACKETFU_LIMIT),
           library_measure("dpkt", dpkt, 40),
-          library_measure("tshark -T fields", tshark, 100)
+          library_measure("tshark -T fields", tshark("count_by_dst_port"), 100)
         ]
       end
 
@@ -114,6 +114,18 @@ module Bench
           Measure.new(title: "report of the .gz / columns of it", kind: Kind::TimeShare,
                       ours: columns("report"), peer: columns("columns"), input: :mixed_gz,
                       bar: Bar.at_most(1.4))
+        ]
+      end
+
+      def answer_measures
+        [
+          Measure.new(title: "bytes by dst_port and minute of the .gz / columns of it", kind: Kind::TimeShare,
+                      ours: columns("sums"), peer: columns("columns"), input: :mixed_gz, bar: Bar.at_most(1.15)),
+          Measure.new(title: "bytes by dst_port and minute / tshark -T fields, awk (rate)", kind: Kind::Rate,
+                      ours: columns("sums"), input: :mixed, peer: tshark("sum_by_minute"), peer_input: :cut,
+                      bar: Bar.at_least(100)),
+          Measure.new(title: "cut UDP in IPv4 from the .gz / gzip -dc, tcpdump -w", kind: Kind::TimeShare,
+                      ours: columns_cut, peer: tcpdump, input: :mixed_gz, bar: Bar.at_most(0.7))
         ]
       end
 
@@ -142,7 +154,7 @@ module Bench
           peers_agree(reference, pcaprub("count_by_dst_port_lean"), :mixed),
           peers_agree(reference, c_extension("count_by_dst_port"), :mixed),
           peers_agree(reference, dpkt, :mixed),
-          peers_agree(reference, tshark, :mixed),
+          peers_agree(reference, tshark("count_by_dst_port"), :mixed),
           peers_agree(reference, packetfu, :cut, PACKETFU_LIMIT),
           peers_agree(pcaprub("getters"), pcaprub("getters_lean"), :mixed),
           peers_agree(pcaprub("getters"), c_extension("getters"), :mixed),
@@ -214,9 +226,26 @@ module Bench
                  command: ->(path) { [Paths::VENV_PYTHON, Paths.peer("dpkt.py"), "count_by_dst_port", path] })
       end
 
-      def tshark
-        Side.new(name: "tshark", needs: :tshark,
-                 command: ->(path) { [Paths.peer("tshark.sh"), "count_by_dst_port", path] })
+      def tshark(task)
+        Side.new(name: "tshark #{task}", needs: :tshark,
+                 command: ->(path) { [Paths.peer("tshark.sh"), task, path] })
+      end
+
+      # Both sides of `cut` write a capture to standard output. What is in it is found out outside the timing.
+      def columns_cut
+        cutting("columns cut", nil, "\"$1\" cut \"$0\"")
+      end
+
+      def tcpdump
+        cutting("tcpdump -w", :tcpdump, "gzip -dc \"$0\" | tcpdump -r - -w - 'ip and udp' 2>/dev/null")
+      end
+
+      def cutting(name, needs, script)
+        columns = Paths.executable("columns")
+        Side.new(name: name, needs: needs, command: ->(path) { ["sh", "-c", script, path, columns] },
+                 answer_command: lambda { |path|
+                   ["sh", "-c", "#{script} | \"$1\" columns /dev/stdin", path, columns]
+                 })
       end
     end
   end

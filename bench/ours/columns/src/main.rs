@@ -4,28 +4,40 @@
 //!     columns decompress FILE [--gzip ...] [--jobs N]           the bytes of the capture, nothing looked at
 //!     columns flows FILE [--gzip ...] [--jobs N]                a flow table over all packets
 //!     columns report FILE [--gzip ...] [--jobs N]               a report over all packets, whose page nobody gets
+//!     columns sums FILE [--gzip ...] [--jobs N]                 bytes by dst_port and minute, of all packets
+//!     columns cut FILE [--gzip ...] [--jobs N]                  a pcap file of the packets that are UDP in IPv4, on standard output
 //!     columns backends                                          what inflates gzip here, best first
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use bytewright::Result;
+use bytewright::batch::{Batch, Value};
+use bytewright::capture::Format;
+use bytewright::export::{CaptureFile, CaptureForm};
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::{Columns, Field};
+use bytewright::query::GroupBy;
 use bytewright::report::{PAGE_MAX, Report, ReportOptions};
-use bytewright::scan::{CaptureOptions, CaptureReader};
-use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
+use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, cut, sum_by};
+use bytewright::stream::{ByteStream, Compression, InflateBackend, InflateChoice, StreamOptions};
 
 const ROWS_MAX: usize = 1 << 16;
 
 /// Finished flows that are taken from the table together.
 const FINISHED_MAX: usize = 4096;
 
+const MINUTE: i64 = 60_000_000_000;
+
+/// What about a tenth of the packets of `mixed` match.
+const UDP_IN_IPV4: &str = "ip and udp";
+
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
 const USAGE: &str =
-    "usage: columns columns|decompress|flows|report FILE [--gzip built-in|isa-l] [--jobs N]
+    "usage: columns columns|decompress|flows|report|sums|cut FILE [--gzip built-in|isa-l] [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -39,6 +51,8 @@ fn main() -> ExitCode {
         _ => Err(USAGE.to_owned()),
     };
     match answer {
+        // A capture is on standard output, and nothing else.
+        Ok(answer) if answer.is_empty() => ExitCode::SUCCESS,
         Ok(answer) => {
             println!("{answer}");
             ExitCode::SUCCESS
@@ -69,6 +83,8 @@ fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<St
         "decompress" => decompress(path, &stream),
         "flows" => flows(path, stream),
         "report" => report(path, stream),
+        "sums" => sums(path, stream),
+        "cut" => cut_udp(path, stream).map(|()| String::new()),
         _ => return Err(USAGE.to_owned()),
     };
     answer.map_err(|error| error.to_string())
@@ -140,6 +156,43 @@ fn report(path: &Path, stream: StreamOptions) -> Result<String> {
     assert!(page.len() <= PAGE_MAX, "a page of {} bytes", page.len());
     let (packets, lengths) = (reported.packets, reported.bytes);
     Ok(format!("{{\"packets\":{packets},\"lengths\":{lengths}}}"))
+}
+
+fn sums(path: &Path, stream: StreamOptions) -> Result<String> {
+    let by = GroupBy::new(&Field::SCHEMA, &["dst_port"], &["length"], Some(MINUTE))?;
+    let groups = sum_by(&mut open(path, stream)?, by, None)?.finish(None);
+    let (mut packets, mut lengths, mut weighted, mut squares) = (0, 0, 0, 0);
+    for row in 0..groups.len() {
+        let [port, count, bytes] =
+            ["dst_port", "packets", "length"].map(|name| number(&groups, row, name));
+        packets += count;
+        lengths += bytes;
+        weighted += port * bytes;
+        squares += count * count;
+    }
+    let groups = groups.len();
+    Ok(format!(
+        "{{\"packets\":{packets},\"lengths\":{lengths},\"groups\":{groups},\"weighted\":{weighted},\
+         \"squares\":{squares}}}"
+    ))
+}
+
+/// A number of a row; 0 where there is none.
+fn number(batch: &Batch, row: usize, name: &str) -> u64 {
+    match batch.schema().find(name).map(|place| batch.value(row, place)) {
+        Some(Value::Unsigned(number)) => number,
+        _ => 0,
+    }
+}
+
+fn cut_udp(path: &Path, stream: StreamOptions) -> Result<()> {
+    let filter = Some(UDP_IN_IPV4.to_owned());
+    let options = CaptureOptions { filter, stream, ..CaptureOptions::default() };
+    let reader = CaptureReader::open(path, &options)?;
+    let form = CaptureForm { format: Format::Pcap, compression: Compression::None };
+    let mut file = CaptureFile::to_stream(form, Box::new(io::stdout()), "standard output")?;
+    cut(vec![reader], &CutOptions::default(), &mut file)?;
+    file.finish()
 }
 
 /// What the flows say together. A packet in the wrong flow shows in the sum of squares.
