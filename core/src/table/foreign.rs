@@ -1,11 +1,14 @@
 //! What a file that is no table is, for the errors that refuse it.
 
 /// Formats that people keep keys and values in, and what wraps other files, by their first bytes.
-const KNOWN: [(&[u8], &str); 6] = [
+const KNOWN: [(&[u8], &str); 9] = [
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x04\x08", "a PStore, or another Marshal stream: `bytewright store` reads it"),
     (b"\x13\x57\x9a\xce", "a GDBM database"),
     (b"\xce\x9a\x57\x13", "a GDBM database"),
+    (b"\xd4\xc3\xb2\xa1", "a packet capture"),
+    (b"\xa1\xb2\xc3\xd4", "a packet capture"),
+    (b"\x0a\x0d\x0d\x0a", "a packet capture"),
     (b"\x1f\x8b", "gzip data"),
     (b"\x28\xb5\x2f\xfd", "zstd data"),
 ];
