@@ -240,7 +240,7 @@ fn no_file_is_overwritten_by_a_conversion() {
     let outcome = folder.run(&["table", "convert", &tokyo_cabinet("tree.tcb"), "new.bwt"]);
     assert_eq!(outcome.code, 2);
     assert!(
-        outcome.stderr.contains("new.bwt: expected the name of a file to be made"),
+        outcome.stderr.contains("new.bwt: expected the name of a new file"),
         "{}",
         outcome.stderr
     );
@@ -344,7 +344,7 @@ fn a_backup_is_a_table_of_the_same_kind_and_replaces_one_only_if_asked_to() {
     let refused = folder.run(&["table", "backup", "t.bwt", "copy.bwt"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     assert!(
-        refused.stderr.contains("copy.bwt: expected the name of a file to be made"),
+        refused.stderr.contains("copy.bwt: expected the name of a new file"),
         "{}",
         refused.stderr
     );

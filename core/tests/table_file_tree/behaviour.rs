@@ -308,7 +308,7 @@ fn a_missing_an_empty_and_a_foreign_file_are_told_apart() {
     for options in [CREATE, READ] {
         let error = TreeTable::open(&path, options).unwrap_err();
         assert_eq!((error.kind(), error.file()), (ErrorKind::Format, path.to_str()));
-        assert!(error.to_string().contains("d4, c3, b2, a1"), "{error}");
+        assert!(error.to_string().ends_with("found a packet capture"), "{error}");
     }
     assert_eq!(std::fs::read(&path).unwrap().len(), 19, "left alone");
     std::fs::write(&path, [0; 5_000]).unwrap();
