@@ -25,6 +25,8 @@ ruby_header() { ruby -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG[
 java_from() { # java_from NUMBER: whether the Java that Spark runs has this version, or a later one
   "${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | awk -F'[".]' -v least="$1" '/version/ { is = $2 >= least } END { exit !is }'
 }
+# Perl's headers include it, and Debian's libc6-dev brings it no more.
+crypt_header() { echo '#include <crypt.h>' | cc -E -o /dev/null -; }
 libclang() { compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" || compgen -G "/usr/lib/*/libclang*.so*"; }
 
 if ! command -v cargo >/dev/null; then
@@ -47,6 +49,7 @@ need "clang" command -v clang
 need "libclang-dev" libclang
 need "perl" perl -MExtUtils::MakeMaker -MTest::More -e 1
 need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
+need "libcrypt-dev" crypt_header
 need "libpcap0.8" library "libpcap.so"
 case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
 x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
