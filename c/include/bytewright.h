@@ -25,6 +25,7 @@
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL }
+#define BW_LIVE_OPTIONS_INIT { 0, 0, false }
 #define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
 #define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL }
 #define BW_IDL_INIT { NULL, NULL, BW_NAMES_INIT }
@@ -758,6 +759,42 @@ typedef struct bw_capture_options {
 typedef int64_t (*bw_read)(void *context, uint8_t *data, size_t capacity);
 
 /**
+ * How an interface is opened. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_live_options {
+  /**
+   * Bytes that are kept of each packet at most; 0 for 262144.
+   */
+  uint32_t snaplen;
+  /**
+   * Bytes of packets that the system holds until they are read, those that find no room are dropped; 0 for 16 MiB.
+   */
+  uint32_t buffer;
+  /**
+   * Take packets to other hosts, too.
+   */
+  bool promiscuous;
+} bw_live_options;
+
+/**
+ * Packets that an interface had since it was opened.
+ */
+typedef struct bw_live_counts {
+  /**
+   * Packets that were read.
+   */
+  uint64_t captured;
+  /**
+   * Packets that were lost because the buffer was full.
+   */
+  uint64_t dropped;
+  /**
+   * Packets that the interface or its driver lost.
+   */
+  uint64_t dropped_by_interface;
+} bw_live_counts;
+
+/**
  * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
  */
 typedef struct bw_names {
@@ -1290,6 +1327,32 @@ enum bw_status bw_capture_count_by(const struct bw_capture *capture,
                                    const char *field,
                                    struct bw_batch **out,
                                    struct bw_error *error);
+
+/**
+ * Captures from the network interface of that name, through libpcap, which is loaded then: `BW_STATUS_MISSING_LIBRARY`
+ * without it, `BW_STATUS_ARGUMENT` without such an interface, `BW_STATUS_IO` without the right to capture. What reads the
+ * capture first has the packets from here on, what reads it later those from its own beginning on, until
+ * `bw_capture_stop`. `live` and `options` may be null. Close it with `bw_capture_close`.
+ */
+enum bw_status bw_capture_open_live(const char *interface_name,
+                                    const struct bw_live_options *live,
+                                    const struct bw_capture_options *options,
+                                    struct bw_capture **out,
+                                    struct bw_error *error);
+
+/**
+ * Ends what reads packets of an interface, which answers for the packets that came before. Of other captures it ends nothing.
+ * Any thread may call it while another one reads, and so may `interrupted`.
+ */
+enum bw_status bw_capture_stop(const struct bw_capture *capture,
+                               struct bw_error *error);
+
+/**
+ * How many packets an interface had, up to date within a second; `BW_STATUS_NONE` for other captures.
+ */
+enum bw_status bw_capture_live_counts(const struct bw_capture *capture,
+                                      struct bw_live_counts *out,
+                                      struct bw_error *error);
 
 /**
  * Adds packets up by group: a batch with a row for each group, the largest first. Its columns are the beginning of the

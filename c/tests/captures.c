@@ -8,6 +8,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -583,9 +586,66 @@ static void null_is_an_error_or_nothing(void) {
   bw_error_clear(&error);
 }
 
+/* A socket at a port of this machine to which nobody else sends. */
+static int bound_socket(struct sockaddr_in *to) {
+  socklen_t length = sizeof *to;
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  memset(to, 0, sizeof *to);
+  to->sin_family = AF_INET, to->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT(bind(fd, (const struct sockaddr *)to, sizeof *to) == 0);
+  EXPECT(getsockname(fd, (struct sockaddr *)to, &length) == 0);
+  return fd;
+}
+
+static void packets_of_an_interface_come_until_it_is_stopped(void) {
+  const char *names[] = {"caplen"};
+  bw_error error = BW_ERROR_INIT;
+  bw_live_options live = BW_LIVE_OPTIONS_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_live_counts counts;
+  bw_capture *capture = NULL;
+  bw_batch *batch = NULL;
+  bw_rows *rows;
+  bw_status status;
+  struct sockaddr_in to;
+  const int fd = bound_socket(&to);
+  char filter[40];
+  snprintf(filter, sizeof filter, "udp dst port %d", ntohs(to.sin_port));
+  EXPECT(bw_capture_open_live(NULL, NULL, NULL, &capture, &error) == BW_STATUS_ARGUMENT);
+  live.snaplen = 44, options.filter = filter;
+  status = bw_capture_open_live("lo", &live, &options, &capture, &error);
+  if (status == BW_STATUS_MISSING_LIBRARY || status == BW_STATUS_IO) {
+    fprintf(stderr, "c: gap: nothing was captured: %s\n", error.message);
+    bw_error_clear(&error);
+    close(fd);
+    return;
+  }
+  EXPECT_STATUS(BW_STATUS_OK, status);
+  EXPECT(bw_capture_open_live("no such", NULL, NULL, &capture, &error) == BW_STATUS_ARGUMENT);
+  EXPECT(strstr(error.message, "there are ") != NULL);
+  bw_error_clear(&error);
+  rows = packets_of(capture, names, 1, 100);
+  EXPECT(sendto(fd, "data", 4, 0, (const struct sockaddr *)&to, sizeof to) == 4);
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  EXPECT(value_of(batch, "caplen").data.unsigned_number == 44);
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_stop(capture, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_rows_next(rows, &batch, &error));
+  bw_rows_free(rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_live_counts(capture, &counts, &error));
+  EXPECT(counts.captured == 1 && counts.dropped == 0);
+  closed(capture);
+  close(fd);
+  capture = opened(WEB, NULL);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_capture_live_counts(capture, &counts, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_stop(capture, &error));
+  closed(capture);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   packets_counts_and_info_agree();
+  packets_of_an_interface_come_until_it_is_stopped();
   sums_are_told_by_group_and_interval();
   values_are_those_of_the_columns_and_text_as_people_write_it();
   a_filter_leaves_out_what_it_does_not_match();

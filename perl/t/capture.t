@@ -118,6 +118,23 @@ subtest "damage comes after what is before it" => sub {
     ok($cut->info->{damage}, "info tells of it");
 };
 
+subtest "packets of an interface come until it is stopped" => sub {
+    require IO::Socket::INET;
+    my $socket = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1", LocalPort => 0);
+    my $port = $socket->sockport;
+    my $live = eval { Bytewright::Capture->live("lo", filter => "udp dst port $port", snaplen => 44) };
+    plan(skip_all => "nothing can be captured here: $@") if !$live && $@->kind =~ /^(?:io|missing_library)$/;
+    my $rows = $live->packets("dst_port", "caplen");
+    $socket->send("data", 0, $socket->sockname);
+    is_deeply([$rows->next_row], [$port, 44], "one that was sent");
+    local $SIG{ALRM} = sub { $live->stop };
+    alarm(1);
+    is_deeply([$rows->next_row], [], "a handler stops it while it waits");
+    is_deeply($live->live_counts, { captured => 1, dropped => 0, dropped_by_interface => 0 });
+    is(scalar($capture->live_counts), undef, "a file has no such counts");
+    ok(!eval { Bytewright::Capture->live("no such"); 1 } && $@ =~ /there are /, "an interface that there is not: $@");
+};
+
 subtest "what cannot be opened or used" => sub {
     ok(!eval { Bytewright::Capture->open("/missing.pcap")->info; 1 });
     is($@->kind, "io");

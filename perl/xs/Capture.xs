@@ -21,6 +21,54 @@ CODE:
     if (bw_capture_open(path, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
+_live(self, name, filter, inner, snaplen, buffer, promiscuous)
+    SV *self
+    SV *name
+    SV *filter
+    bool inner
+    U32 snaplen
+    U32 buffer
+    bool promiscuous
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+    bw_live_options live = BW_LIVE_OPTIONS_INIT;
+    const char *interface_name = SvPVutf8_nolen(name);
+    Capture *capture;
+    if (SvOK(filter)) options.filter = SvPVutf8_nolen(filter);
+    options.inner = inner;
+    options.jobs = 1;
+    options.interrupted = signal_waits;
+    options.interrupted_context = aTHX;
+    live.snaplen = snaplen;
+    live.buffer = buffer;
+    live.promiscuous = promiscuous;
+    Newxz(capture, 1, Capture);
+    attach(aTHX_ self, &capture_kind, capture);
+    if (bw_capture_open_live(interface_name, &live, &options, &capture->capture, &error)) die_of(aTHX_ &error);
+
+void
+stop(self)
+    SV *self
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    if (bw_capture_stop(open_capture(aTHX_ self), &error)) die_of(aTHX_ &error);
+
+void
+_live_counts(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_live_counts counts;
+    bw_status status = bw_capture_live_counts(open_capture(aTHX_ self), &counts, &error);
+    if (status == BW_STATUS_NONE) XSRETURN_EMPTY;
+    if (status) die_of(aTHX_ &error);
+    EXTEND(SP, 3);
+    mPUSHu(counts.captured);
+    mPUSHu(counts.dropped);
+    mPUSHu(counts.dropped_by_interface);
+
+void
 close(self)
     SV *self
 CODE:

@@ -8,6 +8,7 @@ use Bytewright::Error;
 use Bytewright::Path;
 
 my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
+my %LIVE_OPTIONS = map { $_ => 1 } qw(filter inner snaplen buffer promiscuous);
 my %FLOW_OPTIONS = map { $_ => 1 } qw(fields idle_timeout active_timeout max_flows);
 my %SUM_OPTIONS = map { $_ => 1 } qw(fields by every top where);
 # What `info` has as text in JSON.
@@ -19,6 +20,22 @@ sub open {
     my $self = bless {}, $class;
     $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, $options{jobs} // 0);
     return $self;
+}
+
+sub live {
+    my ($class, $interface, %options) = @_;
+    _expect(\%LIVE_OPTIONS, \%options);
+    my $self = bless {}, $class;
+    my ($inner, $promiscuous) = map { !!$_ } @options{qw(inner promiscuous)};
+    $self->_live($interface, $options{filter}, $inner, $options{snaplen} // 0, $options{buffer} // 0, $promiscuous);
+    return $self;
+}
+
+sub live_counts {
+    my ($self) = @_;
+    my %counts;
+    @counts{qw(captured dropped dropped_by_interface)} = $self->_live_counts or return;
+    return \%counts;
 }
 
 sub next {
@@ -98,6 +115,28 @@ Damage dies with a L<Bytewright::Error> after all that is before it.
     filter  an expression of libpcap's: other packets are left out
     inner   look into tunnels, and report the innermost IP header
     jobs    threads that read and decode; by default one for each core
+
+=head2 live
+
+    Bytewright::Capture->live($interface, %options)
+
+    filter       as for open
+    inner        as for open
+    snaplen      bytes that are kept of each packet; by default 262144
+    buffer       bytes that the system holds until they are read; by default 16 MiB
+    promiscuous  take packets to other hosts, too
+
+Captures from a network interface, through libpcap, with the right to capture. C<packets>, C<next> and C<flows> give what comes from
+then on, and wait for it; handlers of signals run meanwhile. C<count_by>, C<sum> and C<info> read to the end, which an interface
+does not have.
+
+=head2 stop
+
+Ends the rows of packets and flows of an interface, after those that came before: call it from the handler of a signal.
+
+=head2 live_counts
+
+A reference to a hash with the packets that an interface had: C<captured>, C<dropped>, C<dropped_by_interface>. Undef for a file.
 
 =head2 packets
 

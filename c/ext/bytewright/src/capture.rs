@@ -50,7 +50,9 @@ pub struct bw_capture_options {
 impl bw_capture_options {
     /// # Safety
     /// `options` is null for the default, or was initialized.
-    unsafe fn of_core(options: *const bw_capture_options) -> Result<(CaptureOptions, CallerHost)> {
+    pub(crate) unsafe fn of_core(
+        options: *const bw_capture_options,
+    ) -> Result<(CaptureOptions, CallerHost)> {
         let mut found = CaptureOptions::default();
         // SAFETY: the caller's promise.
         let Some(options) = (unsafe { options.as_ref() }) else {

@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 25] = [
     "version",
     "error",
     "buffer",
@@ -38,6 +38,7 @@ const SOURCES: [&str; 24] = [
     "batch",
     "host",
     "capture",
+    "live",
     "sums",
     "idl",
     "rows",

@@ -1,0 +1,129 @@
+//! Captures from network interfaces.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use bytewright::scan::LiveOptions;
+use bytewright::{panics, session};
+
+use crate::buffer::{handle, held, target};
+use crate::capture::{bw_capture, bw_capture_options};
+use crate::error::{bw_error, bw_status, guard};
+use crate::text::text;
+
+/// How an interface is opened. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_live_options {
+    /// Bytes that are kept of each packet at most; 0 for 262144.
+    pub snaplen: u32,
+    /// Bytes of packets that the system holds until they are read, those that find no room are dropped; 0 for 16 MiB.
+    pub buffer: u32,
+    /// Take packets to other hosts, too.
+    pub promiscuous: bool,
+}
+
+/// Packets that an interface had since it was opened.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_live_counts {
+    /// Packets that were read.
+    pub captured: u64,
+    /// Packets that were lost because the buffer was full.
+    pub dropped: u64,
+    /// Packets that the interface or its driver lost.
+    pub dropped_by_interface: u64,
+}
+
+impl bw_live_options {
+    /// # Safety
+    /// `options` is null for the default, or was initialized.
+    unsafe fn of_core(options: *const bw_live_options) -> LiveOptions {
+        let usual = LiveOptions::default();
+        // SAFETY: the caller's promise.
+        let Some(options) = (unsafe { options.as_ref() }) else { return usual };
+        let or = |number: u32, usual: u32| if number == 0 { usual } else { number };
+        LiveOptions {
+            snaplen: or(options.snaplen, usual.snaplen),
+            buffer: or(options.buffer, usual.buffer),
+            promiscuous: options.promiscuous,
+        }
+    }
+}
+
+/// Captures from the network interface of that name, through libpcap, which is loaded then: `BW_STATUS_MISSING_LIBRARY`
+/// without it, `BW_STATUS_ARGUMENT` without such an interface, `BW_STATUS_IO` without the right to capture. What reads the
+/// capture first has the packets from here on, what reads it later those from its own beginning on, until
+/// `bw_capture_stop`. `live` and `options` may be null. Close it with `bw_capture_close`.
+///
+/// # Safety
+/// `interface_name` ends with a zero byte; `live` and `options` were initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_open_live(
+    interface_name: *const c_char,
+    live: *const bw_live_options,
+    options: *const bw_capture_options,
+    out: *mut *mut bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    panics::catch_all();
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the capture")?;
+            let (options, host) = bw_capture_options::of_core(options)?;
+            let filter = options.filter.clone();
+            let name = text(interface_name, "the name of an interface")?;
+            let live = bw_live_options::of_core(live);
+            let capture = Arc::new(session::Capture::live(name, live, options)?);
+            *out = handle(bw_capture { capture, host, filter });
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Ends what reads packets of an interface, which answers for the packets that came before. Of other captures it ends nothing.
+/// Any thread may call it while another one reads, and so may `interrupted`.
+///
+/// # Safety
+/// As for all functions, but for the thread. The capture is not closed meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_stop(
+    capture: *const bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            held(capture, "a capture")?.capture.stop();
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// How many packets an interface had, up to date within a second; `BW_STATUS_NONE` for other captures.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_live_counts(
+    capture: *const bw_capture,
+    out: *mut bw_live_counts,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let out = target(out, "a place for the counts")?;
+            let Some(counts) = held(capture, "a capture")?.capture.live_counts() else {
+                return Ok(bw_status::None);
+            };
+            *out = bw_live_counts {
+                captured: counts.captured(),
+                dropped: counts.dropped(),
+                dropped_by_interface: counts.dropped_by_interface(),
+            };
+            Ok(bw_status::Ok)
+        })
+    }
+}
