@@ -167,6 +167,18 @@ fn a_file_on_disk_is_replaced_by_another_with_its_lock_and_tells_so() {
 }
 
 #[test]
+fn a_lock_ends_with_its_handle_whoever_else_has_the_file_open() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unlocked");
+    let first = FileStorage::open(&path, StorageMode::Create).unwrap();
+    // As a process has it that a thread is about to start.
+    let inherited = first.file().unwrap().try_clone().unwrap();
+    assert_eq!(FileStorage::open(&path, StorageMode::Write).unwrap_err().kind(), ErrorKind::Lock);
+    drop(first);
+    drop(FileStorage::open(&path, StorageMode::Write).unwrap());
+    drop(inherited);
+}
+
+#[test]
 fn a_second_writer_waits_and_gets_the_file_that_took_the_place() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replaced");
     let _ = std::fs::remove_file(&path);

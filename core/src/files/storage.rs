@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::process_mark::ProcessMark;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file, or what stands for one. Its errors are the operating system's; the caller adds the name.
@@ -96,6 +97,7 @@ pub enum StorageMode {
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
+    process: ProcessMark,
 }
 
 /// How long to wait between two tries to lock a file.
@@ -104,7 +106,17 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 impl From<File> for FileStorage {
     /// An open file, with the lock it may have.
     fn from(file: File) -> FileStorage {
-        FileStorage { file }
+        FileStorage { file, process: ProcessMark::new() }
+    }
+}
+
+impl Drop for FileStorage {
+    /// Closing alone would leave the lock to a process that another thread starts at this moment, until that runs its
+    /// program. A forked child only closes: the lock is its parent's.
+    fn drop(&mut self) {
+        if self.process.is_here() {
+            let _ = self.file.unlock();
+        }
     }
 }
 
@@ -118,7 +130,7 @@ impl FileStorage {
     /// Opens the file at `path` without a lock, for callers that lock parts of it.
     pub fn open_unlocked(path: &Path, mode: StorageMode) -> Result<FileStorage> {
         let file = open_or_create(path, mode);
-        Ok(FileStorage { file: file.map_err(|error| error.in_file(&path.to_string_lossy()))? })
+        Ok(file.map_err(|error| error.in_file(&path.to_string_lossy()))?.into())
     }
 
     /// The same as [`FileStorage::open`], but waits up to `timeout` for the others to go.
@@ -134,7 +146,7 @@ impl FileStorage {
                 }
                 thread::sleep(left.min(LOCK_PAUSE));
             } else if still_named(&file, path).map_err(|e| Error::io("open", &e).in_file(&name))? {
-                return Ok(FileStorage { file });
+                return Ok(file.into());
             }
             // Another handle had it, or put a new file in its place between our opening and locking
             // it: what has the name now is what was asked for.
