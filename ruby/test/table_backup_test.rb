@@ -16,7 +16,7 @@ class TableBackupTest < TableCase
     assert_same(t, t.backup(copy))
     t["c"] = "3"
     t.class.open(copy, read_only: true) { |opened| assert_equal({ "a" => "1", "b" => "\xFF" }, opened.to_h) }
-    assert_match(/a file that is there/, assert_raises(ArgumentError) { t.backup(copy) }.message)
+    assert_match(/a file that exists/, assert_raises(ArgumentError) { t.backup(copy) }.message)
     t.backup(Pathname(copy), replace: true)
     t.class.open(copy) { |opened| assert_equal(3, opened.size) }
     assert_raises(Errno::ENOENT) { t.backup(path("missing/copy")) }

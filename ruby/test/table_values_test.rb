@@ -234,7 +234,7 @@ class TableValuesTest < TableCase
       error = assert_raises(ArgumentError) { HashTable.new(values: values) }
       assert_match(/expected values to be :string, :integer, :json, :marshal or/, error.message)
     end
-    { "integer" => /another name/, "a_name_too_long" => /shorter name/, "" => /name/ }.each do |name, message|
+    { "integer" => /a name other than integer/, "a_name_too_long" => /shorter name/, "" => /name/ }.each do |name, message|
       assert_match(message, assert_raises(ArgumentError) { HashTable.new(values: { name => Reversed }) }.message)
     end
     assert_match(/shorter name.*|name of 1 to 12/, assert_raises(ArgumentError) { HashTable.new(values: Reversed) }.message)
