@@ -112,6 +112,30 @@ impl bw_capture {
         result?.and_then(to_batch).ok_or_else(|| Error::internal("a pass without its result"))
     }
 
+    /// Does the work of a call that hands a capture to C, which `open` opens; it may add to what the caller's functions do.
+    ///
+    /// # Safety
+    /// As for all functions; `options` is null for the default, or was initialized.
+    pub(crate) unsafe fn hand_out_opened(
+        options: *const bw_capture_options,
+        out: *mut *mut bw_capture,
+        error: *mut bw_error,
+        open: impl FnOnce(CaptureOptions, &mut CallerHost) -> Result<session::Capture>,
+    ) -> bw_status {
+        panics::catch_all();
+        // SAFETY: the caller's promises about the pointers.
+        unsafe {
+            guard(error, || {
+                let out = target(out, "a place for the capture")?;
+                let (options, mut host) = bw_capture_options::of_core(options)?;
+                let filter = options.filter.clone();
+                let capture = Arc::new(open(options, &mut host)?);
+                *out = handle(bw_capture { capture, host, filter });
+                Ok(bw_status::Ok)
+            })
+        }
+    }
+
     /// Does the work of a call that hands one batch about a capture to C.
     ///
     /// # Safety
@@ -145,16 +169,10 @@ pub unsafe extern "C" fn bw_capture_open(
     out: *mut *mut bw_capture,
     error: *mut bw_error,
 ) -> bw_status {
-    panics::catch_all();
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the capture")?;
-            let (options, host) = bw_capture_options::of_core(options)?;
-            let filter = options.filter.clone();
-            let capture = Arc::new(session::Capture::open(text::path(path)?, options)?);
-            *out = handle(bw_capture { capture, host, filter });
-            Ok(bw_status::Ok)
+        bw_capture::hand_out_opened(options, out, error, |options, _| {
+            session::Capture::open(text::path(path)?, options)
         })
     }
 }
@@ -174,19 +192,12 @@ pub unsafe extern "C" fn bw_capture_open_input(
     out: *mut *mut bw_capture,
     error: *mut bw_error,
 ) -> bw_status {
-    panics::catch_all();
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the capture")?;
+        bw_capture::hand_out_opened(options, out, error, |options, host| {
             let read = read.ok_or_else(|| is_null("a function that reads"))?;
-            let (options, mut host) = bw_capture_options::of_core(options)?;
             host.input = Some(Input { read, context: Context(context) });
-            let filter = options.filter.clone();
-            let name = text(name, "a name")?.to_owned();
-            let capture = Arc::new(session::Capture::of_host(name, options)?);
-            *out = handle(bw_capture { capture, host, filter });
-            Ok(bw_status::Ok)
+            session::Capture::of_host(text(name, "a name")?.to_owned(), options)
         })
     }
 }

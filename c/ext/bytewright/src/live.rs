@@ -1,12 +1,11 @@
 //! Captures from network interfaces.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use bytewright::scan::LiveOptions;
-use bytewright::{panics, session};
+use bytewright::session;
 
-use crate::buffer::{handle, held, target};
+use crate::buffer::{held, target};
 use crate::capture::{bw_capture, bw_capture_options};
 use crate::error::{bw_error, bw_status, guard};
 use crate::text::text;
@@ -66,18 +65,11 @@ pub unsafe extern "C" fn bw_capture_open_live(
     out: *mut *mut bw_capture,
     error: *mut bw_error,
 ) -> bw_status {
-    panics::catch_all();
     // SAFETY: the caller's promises about the pointers.
     unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the capture")?;
-            let (options, host) = bw_capture_options::of_core(options)?;
-            let filter = options.filter.clone();
+        bw_capture::hand_out_opened(options, out, error, |options, _| {
             let name = text(interface_name, "the name of an interface")?;
-            let live = bw_live_options::of_core(live);
-            let capture = Arc::new(session::Capture::live(name, live, options)?);
-            *out = handle(bw_capture { capture, host, filter });
-            Ok(bw_status::Ok)
+            session::Capture::live(name, bw_live_options::of_core(live), options)
         })
     }
 }
