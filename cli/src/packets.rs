@@ -194,7 +194,8 @@ fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
 
 /// Every field with its meaning, a line each.
 fn field_list() -> String {
+    let width = Field::ALL.iter().map(|field| field.name().len()).max().unwrap_or(0);
     let lines =
-        Field::ALL.iter().map(|field| format!("  {:<12} {}", field.name(), field.meaning()));
+        Field::ALL.iter().map(|field| format!("  {:<width$} {}", field.name(), field.meaning()));
     lines.collect::<Vec<_>>().join("\n")
 }
