@@ -267,6 +267,9 @@ impl CaptureReader {
         condition: Option<&Condition>,
     ) -> Result<()> {
         columns.clear();
+        if condition.is_none() {
+            columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
+        }
         let has_some = Cell::new(false);
         let each = |frame: &Frame<'_>| {
             if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
