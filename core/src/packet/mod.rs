@@ -1,8 +1,10 @@
 //! Protocol headers of a captured frame, outermost IP first, turned into one flat [`Packet`].
 //!
-//! It is pure: bytes in, fields out, no I/O, no allocation, no panic on any input. It is not a
-//! dissector: it stops at the transport header and at the first thing it cannot trust, and says so
-//! in [`Status`].
+//! It is pure: bytes in, fields out, no I/O, no panic on any input. It is not a dissector: it stops at the transport
+//! header and at the first thing it cannot trust, and says so in [`Status`]. A packet is decoded without an allocation.
+//!
+//! What lies outside of these headers, such as MAC addresses and the names in DNS, TLS and HTTP, is no member of a
+//! packet: a [`Frame`] reads it from the bytes when it is asked for.
 
 mod app;
 mod columns;
