@@ -40,7 +40,8 @@ module Bench
     # Libraries of PyPI: what is imported of them, and which release.
     PYTHON_LIBRARIES = {
       dpkt: ["dpkt", "dpkt==1.9.8"], thriftpy2: ["thriftpy2.protocol.cybin", "thriftpy2==0.7.1"],
-      scapy: ["scapy.layers.inet6", "scapy==2.8.0"], polars: ["polars", "polars==2.1.0"], lmdb: ["lmdb", "lmdb==3.0.0"]
+      scapy: ["scapy.layers.inet6", "scapy==2.8.0"], polars: ["polars", "polars==2.1.0"], lmdb: ["lmdb", "lmdb==3.0.0"],
+      duckdb: ["duckdb", "duckdb==2.0.0"]
     }.freeze
 
     # Classes of the gem that sides need, by the part of that name.
@@ -82,6 +83,7 @@ module Bench
       when :wheel_thrift then missing(:wheel) || missing(:thrift_python)
       when :wheel_thriftpy2 then missing(:wheel) || missing(:thriftpy2)
       when :command then build_command
+      when :command_duckdb then missing(:command) || missing(:duckdb)
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :io_floor then prepare_io_floor
       when :isa_l then prepare_isa_l

@@ -124,6 +124,10 @@ module Bench
           Measure.new(title: "bytes by dst_port and minute / tshark -T fields, awk (rate)", kind: Kind::Rate,
                       ours: columns("sums"), input: :mixed, peer: tshark("sum_by_minute"), peer_input: :cut,
                       bar: Bar.at_least(100)),
+          Measure.new(title: "bytes by dst_port and minute of the .gz / --csv, DuckDB", kind: Kind::Speedup,
+                      ours: columns("sums"), peer: csv_duckdb, input: :mixed_gz, bar: Bar.at_least(3)),
+          Measure.new(title: "columns of the .gz with dns_query / without", kind: Kind::TimeShare,
+                      ours: columns("names"), peer: columns("columns"), input: :mixed_gz, bar: Bar.at_most(1.15)),
           Measure.new(title: "cut UDP in IPv4 from the .gz / gzip -dc, tcpdump -w", kind: Kind::TimeShare,
                       ours: columns_cut, peer: tcpdump, input: :mixed_gz, bar: Bar.at_most(0.7))
         ]
@@ -229,6 +233,11 @@ module Bench
       def tshark(task)
         Side.new(name: "tshark #{task}", needs: :tshark,
                  command: ->(path) { [Paths.peer("tshark.sh"), task, path] })
+      end
+
+      def csv_duckdb
+        Side.new(name: "csv, DuckDB", needs: :command_duckdb,
+                 command: ->(path) { [Paths::VENV_PYTHON, Paths.peer("csv_duckdb.py"), Paths::COMMAND, path] })
       end
 
       # Both sides of `cut` write a capture to standard output. What is in it is found out outside the timing.

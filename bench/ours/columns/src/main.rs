@@ -1,6 +1,7 @@
 //! Ours, without a host language:
 //!
 //!     columns columns FILE [--gzip built-in|isa-l] [--jobs N]   every default column of every packet
+//!     columns names FILE [--gzip ...] [--jobs N]                the same columns, and the name that each DNS message asks for
 //!     columns decompress FILE [--gzip ...] [--jobs N]           the bytes of the capture, nothing looked at
 //!     columns flows FILE [--gzip ...] [--jobs N]                a flow table over all packets
 //!     columns report FILE [--gzip ...] [--jobs N]               a report over all packets, whose page nobody gets
@@ -37,7 +38,7 @@ const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
 const USAGE: &str =
-    "usage: columns columns|decompress|flows|report|sums|cut FILE [--gzip built-in|isa-l] [--jobs N]
+    "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--gzip built-in|isa-l] [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -79,7 +80,8 @@ fn stream_options(arguments: &[&str]) -> std::result::Result<StreamOptions, Stri
 
 fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<String, String> {
     let answer = match mode {
-        "columns" => columns(path, stream),
+        "columns" => columns(path, Field::DEFAULT, stream),
+        "names" => columns(path, &[Field::DEFAULT, &[Field::DnsQuery]].concat(), stream),
         "decompress" => decompress(path, &stream),
         "flows" => flows(path, stream),
         "report" => report(path, stream),
@@ -94,9 +96,9 @@ fn open(path: &Path, stream: StreamOptions) -> Result<CaptureReader> {
     CaptureReader::open(path, &CaptureOptions { stream, ..CaptureOptions::default() })
 }
 
-fn columns(path: &Path, stream: StreamOptions) -> Result<String> {
+fn columns(path: &Path, fields: &[Field], stream: StreamOptions) -> Result<String> {
     let mut reader = open(path, stream)?;
-    let mut columns = Columns::new(Field::DEFAULT);
+    let mut columns = Columns::new(fields);
     let (mut packets, mut lengths, mut caplens) = (0, 0, 0);
     loop {
         reader.read_columns(&mut columns, ROWS_MAX)?;
