@@ -96,9 +96,9 @@ pub(crate) enum Command {
 /// Sum up packets by conversation: who talked to whom, how much, how long.
 ///
 /// Several files are one run: a conversation that continues in the next file is one flow. Flows
-/// are printed as they end; --top keeps only the largest. With --interface, --every without groups
-/// prints the busiest flows of each interval when it ends: 10, or as many as --top says. Flows end
-/// with their interval then, and the time-outs mean nothing.
+/// are printed as they end; --top keeps only the largest. Of an interface and of standard input,
+/// --every without groups prints the busiest flows of each interval when it ends: 10, or as many as
+/// --top says. Flows end with their interval then, and the time-outs mean nothing.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct FlowsArgs {

@@ -18,7 +18,7 @@ use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
 use crate::question::Question;
 use crate::rows::Rows;
-use crate::session::Session;
+use crate::session::{STDIN, Session};
 use top::Top;
 
 /// Finished flows that are printed together.
@@ -140,11 +140,17 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
 }
 
 impl FlowsArgs {
-    /// The interval whose busiest flows are asked for: one of an interface, without groups.
+    /// The interval whose busiest flows are asked for: one of an interface or of standard input, without groups.
     fn interval(&self) -> Option<i64> {
         let question = &self.question;
         let has_groups = question.plot || !question.group_by.is_empty() || !question.sum.is_empty();
-        question.every.filter(|_| self.selection.live.interface().is_some() && !has_groups)
+        question.every.filter(|_| self.comes_as_it_is_captured() && !has_groups)
+    }
+
+    /// Whether somebody may be waiting for packets that are yet to come.
+    fn comes_as_it_is_captured(&self) -> bool {
+        let is_stdin = matches!(self.files.as_slice(), [only] if only.as_os_str() == STDIN.0);
+        is_stdin || self.selection.live.interface().is_some()
     }
 }
 

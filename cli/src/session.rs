@@ -19,7 +19,7 @@ use crate::progress::{Progress, Watched};
 use crate::{DONE, FAILED, USAGE};
 
 /// How people write standard input, and how errors call it.
-const STDIN: (&str, &str) = ("-", "standard input");
+pub(crate) const STDIN: (&str, &str) = ("-", "standard input");
 
 const ERROR_STYLE: Style = AnsiColor::Red.on_default().bold();
 

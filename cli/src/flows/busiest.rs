@@ -1,4 +1,4 @@
-//! `flows --interface NAME --every INTERVAL`: the busiest flows of each interval, when it is over.
+//! `flows --interface NAME --every INTERVAL`, or of standard input: the busiest flows of each interval, when it is over.
 
 use std::io;
 

@@ -257,6 +257,28 @@ fn flows_from_a_pipe_are_printed_as_they_end() {
 }
 
 #[test]
+fn the_busiest_flows_of_a_pipe_are_printed_when_their_interval_is_over() {
+    use std::io::{BufRead, BufReader, Write};
+    let folder = Folder::new();
+    let args = ["flows", "-", "--every", "5s", "--top", "1", "--by", "packets"];
+    let mut command = folder.command(&args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let busy = Capture::new().udp(0, (1, 5000), (2, 53), 1).udp(1, (1, 5000), (2, 53), 1);
+    let capture = busy.udp(1, (3, 5000), (2, 53), 1).udp(10, (3, 5000), (2, 53), 1);
+    stdin.write_all(&capture.0).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    // The input is still open: this would wait for ever if the first interval did.
+    assert!(lines.next().unwrap().ends_with(": 3 packets, 129 bytes, 2 flows"));
+    assert!(lines.next().unwrap().starts_with("ts "));
+    assert!(lines.next().unwrap().contains("10.0.0.1"));
+    assert_eq!(lines.next().unwrap(), "");
+    drop(stdin);
+    assert!(lines.next().unwrap().ends_with(": 1 packets, 43 bytes, 1 flows"));
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn tables_of_flows_merge_and_a_capture_counts_once() {
     let folder = Folder::new();
     folder.write("a.pcap", &Capture::new().udp(0, (1, 5000), (2, 53), 30).0);
