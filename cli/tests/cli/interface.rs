@@ -109,12 +109,12 @@ fn interrupt(child: Child) -> Outcome {
 fn what_is_cut_of_an_interface_is_what_tcpdump_writes_with_its_name() {
     let Some(network) = Network::new() else { return };
     let folder = Folder::new();
-    let mut tcpdump = Command::new("tcpdump");
-    let nano = "--time-stamp-precision=nano";
-    // At a signal it would leave what the system still holds.
-    tcpdump
-        .args(["-i", "lo", nano, "-Z", "root", "-w", "peer.pcap", "-c", "10000"])
-        .current_dir(folder.path(""));
+    // At a signal it would leave what the system still holds. Where packets are lost, it would wait for more for ever.
+    let mut tcpdump = Command::new("timeout");
+    tcpdump.args(["--signal=INT", "60", "tcpdump", "-c", "10000"]);
+    // With a buffer like ours: its own, of 2 MB, is too small for a machine with other work.
+    tcpdump.args(["-i", "lo", "-B", "16384", "--time-stamp-precision=nano"]);
+    tcpdump.args(["-Z", "root", "-w", "peer.pcap"]).current_dir(folder.path(""));
     if network.is_of_user || Command::new("tcpdump").arg("--version").output().is_err() {
         let gap = "tcpdump is not here, or we are not root, which it asks for";
         return eprintln!("gap: {gap}, so captures of an interface were not compared");
