@@ -8,13 +8,11 @@ import json
 
 import polars
 
+from . import _time_range
 from ._pcap_filter import any_of, both, comparison, of_versions
 
 #: `a < b` is `b > a`.
 _TURNED = {"Eq": "Eq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
-
-#: The first and the last time that a column has, in nanoseconds since 1970.
-_FIRST, _LAST = -(2**63), 2**63 - 1
 
 #: Nanoseconds of polars' units of time.
 _UNITS = {"Nanoseconds": 1, "Microseconds": 1_000, "Milliseconds": 1_000_000}
@@ -34,15 +32,10 @@ def libpcap_filter(predicate):
 def time_condition(predicate):
     """A condition on `ts` that is true of every packet for which the predicate is true; None where nothing is known."""
     try:
-        times = _times(_tree(predicate))
+        return _time_range.condition(_times(_tree(predicate)))
     except Exception:
         # As above.
         return None
-    if times is None:
-        return None
-    first, last = times
-    bounds = [f"ts >= {first}"] * (first > _FIRST) + [f"ts <= {last}"] * (last < _LAST)
-    return " and ".join(bounds) or None
 
 
 def _tree(predicate):
@@ -78,21 +71,21 @@ def _times(node):
     if kind == "BinaryExpr":
         left, operator, right = content["left"], content["op"], content["right"]
         if operator in ("And", "LogicalAnd"):
-            return _common(_times(left), _times(right))
+            return _time_range.common(_times(left), _times(right))
         if operator in ("Or", "LogicalOr"):
-            return _joined(_times(left), _times(right))
+            return _time_range.joined(_times(left), _times(right))
         if operator in _TURNED and "Column" in left:
             return _compared(left, operator, right)
         if operator in _TURNED and "Column" in right:
             return _compared(right, _TURNED[operator], left)
     if kind == "Function" and isinstance(content["function"].get("Boolean"), dict) and "IsBetween" in content["function"]["Boolean"]:
         column, low, high = content["input"]
-        return _common(_compared(column, "GtEq", low), _compared(column, "LtEq", high))
+        return _time_range.common(_compared(column, "GtEq", low), _compared(column, "LtEq", high))
     return None
 
 
 def _compared(column, operator, literal):
-    """The times of packets whose time compares so with a literal. One that is also equal is in them: polars filters, too."""
+    """The times of packets whose time compares so with a literal."""
     if column != {"Column": "ts"}:
         return None
     count, unit, zone = literal["Literal"]["Scalar"]["Datetime"]
@@ -100,20 +93,7 @@ def _compared(column, operator, literal):
         return None
     # Of a coarser unit, it is not said how polars rounds.
     nanoseconds = _UNITS[unit]
-    first, last = count * nanoseconds - (nanoseconds - 1), count * nanoseconds + (nanoseconds - 1)
-    return (_FIRST if operator in ("Lt", "LtEq") else first, _LAST if operator in ("Gt", "GtEq") else last)
-
-
-def _common(one, two):
-    if one is None or two is None:
-        return one or two
-    return max(one[0], two[0]), min(one[1], two[1])
-
-
-def _joined(one, two):
-    if one is None or two is None:
-        return None
-    return min(one[0], two[0]), max(one[1], two[1])
+    return _time_range.compared(operator, count * nanoseconds - (nanoseconds - 1), count * nanoseconds + (nanoseconds - 1))
 
 
 def _literal(node):

@@ -48,21 +48,22 @@ def schema(options):
     if options.rows == "damage":
         return DAMAGES
     empty = Capture(io.BytesIO(_EMPTY_PCAP))
-    known = pyarrow.schema(_asked(options, empty, None))
+    known = pyarrow.schema(_asked(options, empty))
     fields = [pyarrow.field("file", pyarrow.string()) if name == "file" else known.field(name) for name in options.columns or known.names]
     return pyarrow.schema([pyarrow.field(field.name, _type(field.type)) for field in fields])
 
 
-def batches(options, place, path, target, pushed=None):
-    """The rows of the capture at a path, the one at that place of the list, as batches of the schema `target`."""
+def batches(options, place, path, target, pushed=None, where=None):
+    """The rows of the capture at a path, the one at that place of the list, as batches of the schema `target`. Packets need not
+    come that the filter `pushed` of libpcap does not match, or that the condition `where` is not true of."""
     if options.rows == "entries":
         return _entries(options, place, path)
     if options.rows == "damage":
         return _damage(options, path)
-    return _until_damage(options, path, target, pushed)
+    return _until_damage(options, path, target, pushed, where)
 
 
-def _asked(options, source, pushed):
+def _asked(options, source, pushed=None, where=None):
     """The rows that options ask for, of one capture."""
     fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
     if options.columns == ["file"]:
@@ -70,7 +71,7 @@ def _asked(options, source, pushed):
     reading = {"flow": options.flow, "inner": options.inner, "jobs": options.jobs}
     if options.rows == "packets":
         both = [f"({part})" for part in (options.filter, pushed) if part is not None]
-        rows = packets(source, *fields, rows=_ROWS, filter=" and ".join(both) or None, **reading)
+        rows = packets(source, *fields, rows=_ROWS, where=where, filter=" and ".join(both) or None, **reading)
     elif options.rows == "flows":
         rows = flows(source, fields=fields, filter=options.filter, **options.limits, **reading)
     else:
@@ -85,9 +86,9 @@ def _type(type_):
     return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
 
 
-def _until_damage(options, path, target, pushed):
+def _until_damage(options, path, target, pushed, where):
     try:
-        for batch in _batches(options, path, pushed):
+        for batch in _batches(options, path, pushed, where):
             found = pyarrow.record_batch(batch)
             columns = [_column(found, field, path) for field in target]
             yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
@@ -96,9 +97,9 @@ def _until_damage(options, path, target, pushed):
             raise
 
 
-def _batches(options, path, pushed):
+def _batches(options, path, pushed, where):
     if pushed is not None:
-        given = _asked(options, opened(path), pushed).batches()
+        given = _asked(options, opened(path), pushed, where).batches()
         try:
             first = next(given, None)
         except (MissingLibraryError, ArgumentError):
@@ -109,7 +110,7 @@ def _batches(options, path, pushed):
                 yield first
                 yield from given
             return
-    yield from _asked(options, opened(path), None).batches()
+    yield from _asked(options, opened(path), None, where).batches()
 
 
 def _column(batch, field, path):

@@ -6,7 +6,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from ._filters import pushed
+from ._filters import libpcap_filter, time_condition
 from ._options import Options
 from ._paths import captures, in_folder
 from ._rows import batches, schema
@@ -22,7 +22,7 @@ class CaptureSource(DataSource):
     - `columns`: the names of the columns, with commas between; `file` is the capture's path. Some common ones where none is named.
     - `mode`: "permissive" ends a damaged capture where the damage is; "failfast" fails.
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
-    - `pushdown`: "true" has libpcap leave out packets that a query does not want, where `register` was told `pushdown=True`. It
+    - `pushdown`: "true" has libpcap and the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
       is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
       of it lacks those rows.
     """
@@ -63,8 +63,9 @@ class Capture(InputPartition):
 class Reader(DataSourceReader):
     """Reads captures, one after another or side by side."""
 
-    #: What libpcap leaves out.
+    #: What packets of a query are, in libpcap's language and in the core's.
     pushed = None
+    where = None
 
     def __init__(self, options, schema):
         self.options = options
@@ -74,15 +75,17 @@ class Reader(DataSourceReader):
         return _partitions(captures(self.options.paths))
 
     def read(self, partition):
-        return batches(self.options, partition.value, partition.path, _arrow(self.schema), self.pushed)
+        return batches(self.options, partition.value, partition.path, _arrow(self.schema), self.pushed, self.where)
 
 
 class PushingReader(Reader):
-    """Has libpcap leave out packets that Spark does not want. Spark filters what comes nevertheless."""
+    """Has libpcap and the core leave out packets that Spark does not want. Spark filters what comes nevertheless."""
 
     def pushFilters(self, filters):
-        if self.options.rows == "packets" and not self.options.inner:
-            self.pushed = pushed(filters)
+        if self.options.rows == "packets":
+            self.where = time_condition(filters)
+            # What is inside of tunnels, libpcap does not see.
+            self.pushed = None if self.options.inner else libpcap_filter(filters)
         return filters
 
 

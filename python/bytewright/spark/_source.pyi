@@ -27,6 +27,7 @@ class Capture(InputPartition):  # type: ignore[misc,unused-ignore]
 
 class Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
     pushed: str | None
+    where: str | None
     options: Options
     schema: StructType
     def __init__(self, options: Options, schema: StructType) -> None: ...

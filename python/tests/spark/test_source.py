@@ -162,7 +162,7 @@ def test_one_flow_of_captures_is_read(spark, paths):
 def test_ports_protocol_and_addresses_are_pushed_down(spark):
     from pyspark.sql.datasource import EqualTo, GreaterThan, In, Not
 
-    from bytewright.spark._filters import pushed
+    from bytewright.spark._filters import libpcap_filter as pushed
 
     port = EqualTo(("dst_port",), 80)
     assert "(dst portrange 80-80)" in pushed([port])
@@ -170,6 +170,36 @@ def test_ports_protocol_and_addresses_are_pushed_down(spark):
     assert "(ip src host 10.0.0.1)" in pushed([In(("src_ip",), ("10.0.0.1",))])
     assert "(ip6 src host fd00::1)" in pushed([Not(port), In(("src_ip",), ("fd00::1",))])
     assert pushed([Not(port)]) is None
+
+
+def test_times_are_pushed_down_to_the_microsecond(spark):
+    from pyspark.sql.datasource import EqualTo, GreaterThan, LessThanOrEqual
+
+    from bytewright.spark._filters import time_condition
+
+    second = datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)
+    assert time_condition([EqualTo(("ts",), second)]) == "ts >= 1000000000 and ts <= 1000000999"
+    assert time_condition([GreaterThan(("ts",), second)]) == "ts >= 1000000000"
+    later = second + datetime.timedelta(seconds=1)
+    assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), later)]) == "ts >= 1000000000 and ts <= 2000000999"
+    # Times without a zone, and other columns.
+    assert time_condition([EqualTo(("ts",), second.replace(tzinfo=None)), GreaterThan(("length",), 9)]) is None
+
+
+def test_packets_outside_of_the_times_of_a_query_do_not_reach_spark(spark, paths):
+    from pyspark.sql.datasource import GreaterThan
+
+    from bytewright.spark._options import Options
+    from bytewright.spark._source import Capture, PushingReader
+
+    times = sorted(packet.ts for packet in bytewright.Capture(paths[0]))
+    middle = EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(microseconds=times[len(times) // 2] // 1000)
+    options = {"columns": "ts", "pushdown": "true"}
+    reader = PushingReader(Options(options), read(spark, paths[0], **options).schema)
+    condition = GreaterThan(("ts",), middle)
+    assert reader.pushFilters([condition]) == [condition]
+    rows = sum(len(batch) for batch in reader.read(Capture(0, paths[0])))
+    assert rows == sum(ts >= times[len(times) // 2] // 1000 * 1000 for ts in times) < len(times)
 
 
 @pytest.mark.parametrize("options,message", [
