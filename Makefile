@@ -5,9 +5,10 @@
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
+#   make bench-spark  the same for Spark, which it installs, so that it is no part of make bench
 #   make install-c    the C library, with PREFIX=/usr/local
 #   make wheel        the wheel for Python, in target/python/wheels
-#   make test-spark   what Spark makes of captures, with Java and PySpark in an environment of its own; HEAVY=1: 20 kills
+#   make test-spark   what Spark makes of captures, with Java and PySpark in an environment of its own; HEAVY=1: 20 kills, and a capture of 2 GB
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
@@ -40,7 +41,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo quick packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) fuzz setup clean
+.PHONY: demo quick packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -117,6 +118,7 @@ test-python: $(WHEEL_STAMP)
 test-spark: $(WHEEL_STAMP)
 	./setup.sh spark
 	python/tests/spark/run.sh
+	ruby bench/run.rb spark --check
 
 perl-dist: setup
 	rm -f target/perl/Bytewright-*.tar.gz
@@ -190,7 +192,7 @@ bench: $(GEM_STAMP)
 	for bench in $(BENCHES); do $(MAKE) $$bench BENCH_OPTIONS=--record || exit 1; done
 	ruby bench/readme.rb
 
-$(BENCHES): $(GEM_STAMP)
+$(BENCHES) bench-spark: $(GEM_STAMP)
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb $(@:bench-%=%) $(BENCH_OPTIONS)
 
 # Built from the packed gem in a clean folder, so that a file missing from the gem shows.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the wheel with Spark, in an environment of its own with PySpark. HEAVY=1 kills an executor 20 times. Arguments go to
+# Tests the wheel with Spark, in an environment of its own with PySpark. HEAVY=1 kills an executor 20 times, and reads 2 GB. Arguments go to
 # pytest.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
