@@ -178,6 +178,7 @@ pub(crate) fn capture_options(
         decode: DecodeOptions { inner: selection.inner },
         filter: selection.filter.clone(),
         flow: selection.flow.clone(),
+        part: None,
         stream: session.stream_options(),
     }))
 }

@@ -1,8 +1,8 @@
-//! Goal: how many threads read a capture changes nothing of what is read: packets, their bytes, errors with their
-//! offsets, and what is known of the capture are the same.
+//! Goal: how many threads read a capture, or in how many parts, changes nothing of what is read: packets, their bytes,
+//! errors with their offsets, and what is known of the capture are the same.
 //!
 //! Method: random captures, whole and damaged, are read with one thread, which is the slow and obvious twin, and with
-//! several, in random steps of all the ways there are to read.
+//! several, in random steps of all the ways there are to read, and part after part.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,8 +20,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytewright::packet::{Columns, Field, Packet};
 use bytewright::scan::{
-    CaptureList, CaptureOptions, CaptureReader, CapturesAhead, FrameBatch, Needs,
+    CaptureList, CaptureOptions, CapturePart, CaptureReader, CapturesAhead, FrameBatch, Needs,
+    capture_parts,
 };
+use bytewright::stream::StreamOptions;
 use bytewright::{Error, ErrorKind, Result};
 use generate::{Random, seeds};
 
@@ -139,6 +141,59 @@ fn a_plain_file_reads_the_same_on_any_number_of_threads() {
             assert_eq!(found, expected, "{jobs} threads, {way:?}");
         }
     });
+}
+
+/// What each part of a capture shows.
+fn shown_by_parts(path: &Path, parts: Vec<CapturePart>, random: &mut Random) -> Vec<Shown> {
+    let ends: Vec<_> = parts.iter().map(|part| part.end).collect();
+    let starts: Vec<_> = parts.iter().skip(1).map(|part| Some(part.start)).chain([None]).collect();
+    assert_eq!(starts, ends, "parts follow one another");
+    let way = random.pick(&[Way::Each, Way::Frames, Way::Mixed]);
+    let jobs = 1 + random.below(3);
+    let read = |part| {
+        let options = CaptureOptions { part: Some(part), ..options(jobs) };
+        shown(CaptureReader::open(path, &options).unwrap(), way, random)
+    };
+    parts.into_iter().map(read).collect()
+}
+
+#[test]
+fn the_parts_of_a_capture_are_the_capture() {
+    seeds(60, |random| {
+        let len = random.below(1 << 18);
+        let file = TemporaryFile::new(&generate::capture::random_large(random, len));
+        let expected = shown(open(&file.0, 1), Way::Each, random);
+        let bytes = 1 + random.below(1 << 16) as u64;
+        let parts = match capture_parts(&file.0, bytes, &StreamOptions::default()) {
+            Ok(parts) => parts,
+            Err(error) => return assert_eq!(Some(told(&error)), expected.error),
+        };
+        assert!(parts.iter().all(|part| part.end.is_none_or(|end| end - part.start >= bytes)));
+        let mut parts = shown_by_parts(&file.0, parts, random);
+        let last = parts.last_mut().unwrap();
+        assert_eq!((last.error.take(), last.position), (expected.error.clone(), expected.position));
+        assert!(parts.iter().all(|part| part.error.is_none()), "only the last part is damaged");
+        let packets: Vec<_> = parts.into_iter().flat_map(|part| part.packets).collect();
+        assert!(packets == expected.packets, "{} packets of {expected:?}", packets.len());
+    });
+}
+
+#[test]
+fn what_cannot_be_gone_into_is_one_part() {
+    for (name, parts) in [("web.pcap.gz", 1), ("vlan.pcapng", 1), ("tunnels.pcap", 3)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name);
+        let len = path.metadata().unwrap().len();
+        let found = capture_parts(&path, len.div_ceil(3) - 200, &StreamOptions::default());
+        assert_eq!(found.unwrap().len(), parts, "{name}");
+    }
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/web.pcap.gz");
+    let part = Some(CapturePart { start: 24, end: None, packets_before: 0 });
+    let error = CaptureReader::open(&web, &CaptureOptions { part, ..options(1) }).err().unwrap();
+    let expected = "expected a plain capture of format pcap to read a part of it";
+    assert!(error.to_string().contains(expected), "{error}");
+    let text = TemporaryFile::new(b"no capture, but text");
+    let error = capture_parts(&text.0, 1, &StreamOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("expected a pcap or pcapng capture"), "{error}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ __all__ = [
     "Batches",
     "Call",
     "Capture",
+    "CapturePart",
     "CaptureWriter",
     "Cursor",
     "EntryMerge",
@@ -35,6 +36,7 @@ __all__ = [
     "ThriftMessages",
     "Transaction",
     "Writer",
+    "capture_parts",
     "read_idl",
     "run_command",
     "schema_of",
@@ -278,6 +280,11 @@ class Writer:
     def _abandon(self) -> None: ...
 
 def schema_of(name: str) -> list[tuple[str, str, bool, str]]: ...
+
+def capture_parts(path: str | PathLike[str], bytes: int) -> list[tuple[int, int | None, int]]: ...
+@final
+class CapturePart:
+    def __new__(cls, path: str | PathLike[str], start: int, end: int | None, packets_before: int) -> CapturePart: ...
 
 @final
 class Interface:

@@ -53,3 +53,7 @@ class ArgumentError(Error, ValueError):
 
 class InternalError(Error):
     """A defect in Bytewright itself; please report it."""
+
+
+#: What a damaged capture raises, behind what is before the damage.
+DAMAGE = (FormatError, TruncatedError, LimitError)

@@ -252,6 +252,11 @@ impl Decoder {
         }
     }
 
+    /// Makes the next step that of a record at `offset`, which a pcap file allows: its records stand by themselves.
+    pub(crate) fn go_to_record(&mut self, offset: u64) {
+        self.offset = offset;
+    }
+
     /// What the record says beside its frame whose bytes `raw` [`Decoder::step`] has just taken.
     pub fn origin<'a>(&self, raw: &'a [u8]) -> Origin<'a> {
         match &self.state {

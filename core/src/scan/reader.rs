@@ -6,6 +6,7 @@ use std::path::Path;
 use super::FrameBatch;
 use super::blocks;
 use super::live::Watermark;
+use super::parts::CapturePart;
 use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
 use crate::capture::{Decoder, Record};
@@ -29,6 +30,8 @@ pub struct CaptureOptions {
     pub filter: Option<String>,
     /// The one conversation whose packets are read; those of all others are left out, too.
     pub flow: Option<FlowSelector>,
+    /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
+    pub part: Option<CapturePart>,
     /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
     /// as many threads beside the one that reads.
     pub stream: StreamOptions,
@@ -66,7 +69,7 @@ impl CaptureReader {
     ///
     /// # Errors
     /// `Io` where it cannot be opened, `Format` where its compression is not supported, and those
-    /// of [`Filter::new`].
+    /// of [`CaptureReader::new`].
     pub fn open(path: &Path, options: &CaptureOptions) -> Result<Self> {
         Self::new(ByteStream::open(path, &options.stream)?, options)
     }
@@ -74,11 +77,11 @@ impl CaptureReader {
     /// Reads a capture from a stream that was opened before.
     ///
     /// # Errors
-    /// Those of [`Filter::new`].
+    /// Those of [`Filter::new`](super::Filter::new); for a part also those of the header.
     pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
         let selection = Selection::new(options)?;
         let (cancel, decode) = (stream.cancel(), options.decode);
-        let records = StreamRecords {
+        let mut records = StreamRecords {
             stream,
             decoder: Decoder::new(),
             decode,
@@ -87,14 +90,15 @@ impl CaptureReader {
             skip: None,
             cut: None,
             watermark: None,
+            end: u64::MAX,
         };
-        let source = Source::Stream(Box::new(records));
-        Ok(CaptureReader {
-            source,
-            options: Box::new(options.clone()),
-            cancel,
-            jobs: options.stream.jobs,
-        })
+        let mut jobs = options.stream.jobs;
+        if let Some(part) = &options.part {
+            records.go_to(part)?;
+            jobs = 1;
+        }
+        let (source, options) = (Source::Stream(Box::new(records)), Box::new(options.clone()));
+        Ok(CaptureReader { source, options, cancel, jobs })
     }
 
     /// A reader of packets that come as they are captured, and of which the system leaves out those that the filter of

@@ -2,8 +2,9 @@
 
 use super::FrameBatch;
 use super::live::Watermark;
+use super::parts::CapturePart;
 use super::selection::{Selection, decode_selected};
-use crate::capture::{Decoder, Record, Step};
+use crate::capture::{Decoder, Format, Record, Step};
 use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
 use crate::stream::{ByteStream, Compression};
 use crate::{Error, ErrorKind, Result};
@@ -57,6 +58,8 @@ pub(super) struct StreamRecords {
     pub(super) cut: Option<Error>,
     /// Of packets that come as they are captured, with the time of this system.
     pub(super) watermark: Option<Watermark>,
+    /// Offset of the first record that is not read any more.
+    pub(super) end: u64,
 }
 
 /// Why a pass over the bytes in view ended.
@@ -72,6 +75,23 @@ pub(super) enum Pass {
 }
 
 impl StreamRecords {
+    /// Goes on with the records of a part of the capture, of which nothing was read yet.
+    pub(super) fn go_to(&mut self, part: &CapturePart) -> Result<()> {
+        if part.start > 0 {
+            self.read_header()?;
+            let is_plain = self.stream.compression() == Compression::None;
+            if !is_plain || self.decoder.format() != Some(Format::Pcap) {
+                let message = "expected a plain capture of format pcap to read a part of it";
+                return Err(Error::new(ErrorKind::Argument, message).in_file(self.stream.name()));
+            }
+            self.stream.seek(part.start)?;
+            self.decoder.go_to_record(part.start);
+        }
+        self.number = part.packets_before;
+        self.end = part.end.unwrap_or(u64::MAX);
+        Ok(())
+    }
+
     /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
     pub(super) fn go_on(&mut self, pass: &Pass) -> Result<bool> {
         match self.go_over(pass) {
@@ -145,8 +165,13 @@ impl StreamRecords {
         }
         let view = self.stream.buffered();
         let at_end = self.stream.at_end();
+        let here = self.end.saturating_sub(self.stream.position());
+        let end = usize::try_from(here).unwrap_or(usize::MAX);
         let mut at = 0;
         let result = loop {
+            if at >= end {
+                break Ok(Pass::End);
+            }
             let rest = view.get(at..).unwrap_or_default();
             match self.decoder.step(rest, at_end) {
                 Ok(Step::Record { record, consumed }) => {

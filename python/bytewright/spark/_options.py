@@ -8,7 +8,11 @@ _ROWS = ("packets", "flows", "calls", "damage", "entries")
 _MODES = ("permissive", "failfast")
 _KNOWN = {
     "path", "paths", "rows", "columns", "mode", "filter", "inner", "jobs", "idle_timeout", "active_timeout", "max_flows", "pushdown", "flow",
+    "split_bytes",
 }  # fmt: skip
+
+#: Plain captures that are larger are read in parts of this size, and no part is smaller than the least.
+_SPLIT_BYTES, _SPLIT_BYTES_MIN = 256 << 20, 64 << 10
 
 
 class Options:
@@ -28,6 +32,7 @@ class Options:
         self.inner = _flag(given, "inner")
         self.pushdown = _flag(given, "pushdown")
         self.jobs = _number(given, "jobs", int, 1)
+        self.split_bytes = max(_number(given, "split_bytes", int, _SPLIT_BYTES), _SPLIT_BYTES_MIN)
         self.limits = {
             "idle_timeout": _number(given, "idle_timeout", float, None),
             "active_timeout": _number(given, "active_timeout", float, None),

@@ -11,5 +11,6 @@ class Options:
     inner: bool
     pushdown: bool
     jobs: int
+    split_bytes: int
     limits: dict[str, Any]
     def __init__(self, given: Mapping[str, str]) -> None: ...

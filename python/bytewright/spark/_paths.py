@@ -3,7 +3,8 @@
 import glob
 import os
 
-from .._errors import ArgumentError
+from .._bytewright import CapturePart, capture_parts
+from .._errors import DAMAGE, ArgumentError
 
 #: What a path may begin with that is a file of the system.
 _LOCAL = ("file://", "file:")
@@ -28,9 +29,24 @@ def in_folder(folder):
     return [path for path in paths if os.path.isfile(path)]
 
 
-def opened(path):
-    """What `bytewright.Capture` takes: a path, or a file object."""
+def parts(path, bytes):
+    """The parts of a capture that has more than so many bytes, as numbers that `opened` takes; None alone for the whole capture."""
     path = _local(path)
+    try:
+        if "://" in path or os.path.getsize(path) <= bytes:
+            return [None]
+        found = capture_parts(path, bytes)
+    except (OSError, *DAMAGE):
+        # It is told by whoever reads it.
+        return [None]
+    return found if len(found) > 1 else [None]
+
+
+def opened(path, part=None):
+    """What `bytewright.Capture` takes: a path or a part of its file, or a file object."""
+    path = _local(path)
+    if part is not None:
+        return CapturePart(path, *part)
     if "://" not in path:
         return path
     import fsspec

@@ -8,7 +8,7 @@ from itertools import islice
 import pyarrow
 
 from .. import _bytewright
-from .._errors import ArgumentError, FormatError, LimitError, MissingLibraryError, TruncatedError
+from .._errors import DAMAGE, ArgumentError, MissingLibraryError
 from ..captures import Capture, calls, flows, packets
 from ..table import TreeTable
 from ._paths import opened
@@ -18,9 +18,6 @@ _ROWS = 32_768
 
 #: What Spark has no types for.
 _TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
-
-#: What a damaged capture raises, behind the rows that are before the damage.
-DAMAGE = (FormatError, TruncatedError, LimitError)
 
 _EMPTY_PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 
@@ -53,14 +50,14 @@ def schema(options):
     return pyarrow.schema([pyarrow.field(field.name, _type(field.type)) for field in fields])
 
 
-def batches(options, place, path, target, pushed=None, where=None):
-    """The rows of the capture at a path, the one at that place of the list, as batches of the schema `target`. Packets need not
-    come that the filter `pushed` of libpcap does not match, or that the condition `where` is not true of."""
+def batches(options, place, path, target, part=None, pushed=None, where=None):
+    """The rows of the capture at a path, or of a part of its packets, the one at that place of the list, as batches of the schema
+    `target`. Packets need not come that the filter `pushed` of libpcap does not match, or that the condition `where` is not true of."""
     if options.rows == "entries":
         return _entries(options, place, path)
     if options.rows == "damage":
         return _damage(options, path)
-    return _until_damage(options, path, target, pushed, where)
+    return _until_damage(options, path, part, target, pushed, where)
 
 
 def _asked(options, source, pushed=None, where=None):
@@ -86,9 +83,9 @@ def _type(type_):
     return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
 
 
-def _until_damage(options, path, target, pushed, where):
+def _until_damage(options, path, part, target, pushed, where):
     try:
-        for batch in _batches(options, path, pushed, where):
+        for batch in _batches(options, path, part, pushed, where):
             found = pyarrow.record_batch(batch)
             columns = [_column(found, field, path) for field in target]
             yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
@@ -97,9 +94,9 @@ def _until_damage(options, path, target, pushed, where):
             raise
 
 
-def _batches(options, path, pushed, where):
+def _batches(options, path, part, pushed, where):
     if pushed is not None:
-        given = _asked(options, opened(path), pushed, where).batches()
+        given = _asked(options, opened(path, part), pushed, where).batches()
         try:
             first = next(given, None)
         except (MissingLibraryError, ArgumentError):
@@ -110,7 +107,7 @@ def _batches(options, path, pushed, where):
                 yield first
                 yield from given
             return
-    yield from _asked(options, opened(path), None, where).batches()
+    yield from _asked(options, opened(path, part), None, where).batches()
 
 
 def _column(batch, field, path):

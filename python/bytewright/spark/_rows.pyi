@@ -3,10 +3,11 @@ from typing import Any
 
 from ._options import Options
 
-DAMAGE: tuple[type[Exception], ...]
 ENTRIES: Any
 DAMAGES: Any
 CAPTURE_KEY: bytes
 
 def schema(options: Options) -> Any: ...
-def batches(options: Options, place: int, path: str, target: Any, pushed: str | None = None, where: str | None = None) -> Iterator[Any]: ...
+def batches(
+    options: Options, place: int, path: str, target: Any, part: Any = None, pushed: str | None = None, where: str | None = None
+) -> Iterator[Any]: ...

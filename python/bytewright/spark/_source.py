@@ -8,7 +8,7 @@ from pyspark.sql.types import StructField, StructType
 
 from ._filters import libpcap_filter, time_condition
 from ._options import Options
-from ._paths import captures, in_folder
+from ._paths import captures, in_folder, parts
 from ._rows import batches, schema
 
 #: Whether Spark hands filters down to sources in Python.
@@ -22,6 +22,8 @@ class CaptureSource(DataSource):
     - `columns`: the names of the columns, with commas between; `file` is the capture's path. Some common ones where none is named.
     - `mode`: "permissive" ends a damaged capture where the damage is; "failfast" fails.
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
+    - `split_bytes`: packets of a plain pcap file that is larger are read in parts of this size, a partition for each; 256 MiB where
+      nothing is said. The driver looks for where the records begin, so it needs the file, too.
     - `pushdown`: "true" has libpcap and the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
       is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
       of it lacks those rows.
@@ -53,11 +55,12 @@ def register(spark, pushdown=False):
 
 
 class Capture(InputPartition):
-    """One capture, and its place in the list."""
+    """One capture, or a part of it, and its place in the list."""
 
-    def __init__(self, place, path):
+    def __init__(self, place, path, part=None):
         super().__init__(place)
         self.path = path
+        self.part = part
 
 
 class Reader(DataSourceReader):
@@ -72,10 +75,15 @@ class Reader(DataSourceReader):
         self.schema = schema
 
     def partitions(self):
-        return _partitions(captures(self.options.paths))
+        paths = captures(self.options.paths)
+        if self.options.rows != "packets":
+            # A flow, and a call, may go on from part to part.
+            return _partitions(paths)
+        found = [(path, part) for path in paths for part in parts(path, self.options.split_bytes)]
+        return [Capture(place, path, part) for place, (path, part) in enumerate(found)]
 
     def read(self, partition):
-        return batches(self.options, partition.value, partition.path, _arrow(self.schema), self.pushed, self.where)
+        return batches(self.options, partition.value, partition.path, _arrow(self.schema), partition.part, self.pushed, self.where)
 
 
 class PushingReader(Reader):

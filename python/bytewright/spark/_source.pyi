@@ -23,7 +23,8 @@ def register(spark: SparkSession, pushdown: bool = False) -> None: ...
 
 class Capture(InputPartition):  # type: ignore[misc,unused-ignore]
     path: str
-    def __init__(self, place: int, path: str) -> None: ...
+    part: tuple[int, int | None, int] | None
+    def __init__(self, place: int, path: str, part: tuple[int, int | None, int] | None = None) -> None: ...
 
 class Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
     pushed: str | None

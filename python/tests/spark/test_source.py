@@ -6,10 +6,12 @@ seed is in the failure.
 
 import datetime
 import json
+import os
 import random
 import subprocess
 import sys
 
+import captures
 import fsspec
 import pytest
 from pyspark.errors import PySparkException
@@ -184,6 +186,23 @@ def test_times_are_pushed_down_to_the_microsecond(spark):
     assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), later)]) == "ts >= 1000000000 and ts <= 2000000999"
     # Times without a zone, and other columns.
     assert time_condition([EqualTo(("ts",), second.replace(tzinfo=None)), GreaterThan(("length",), 9)]) is None
+
+
+def test_a_large_plain_capture_is_read_in_parts(spark, tmp_path):
+    chance = random.Random(int(os.environ.get("BYTEWRIGHT_SEED", "21")))
+    data = captures.pcap(chance, 9_000)
+    (tmp_path / "whole.pcap").write_bytes(data)
+    (tmp_path / "cut.pcap").write_bytes(data[:-7])
+    columns = ",".join(["number", "ts", "ts_nanos", "src_ip", "src_port", "length", "file"])
+    for path in map(str, sorted(tmp_path.iterdir())):
+        whole, split = (read(spark, path, columns=columns, split_bytes=bytes) for bytes in ("1000000000", "100000"))
+        assert (whole.rdd.getNumPartitions(), split.rdd.getNumPartitions()) == (1, len(data) // 100_000)
+        assert in_order(map(plain, split.collect())) == in_order(map(plain, whole.collect()))
+        # What goes on from part to part is not split.
+        assert read(spark, path, rows="flows", split_bytes="100000").rdd.getNumPartitions() == 1
+        assert read(spark, path, rows="damage", split_bytes="100000").count() == ("cut" in path)
+    with pytest.raises(PySparkException, match="TruncatedError"):
+        read(spark, str(tmp_path / "cut.pcap"), mode="failfast", split_bytes="100000").count()
 
 
 def test_packets_outside_of_the_times_of_a_query_do_not_reach_spark(spark, paths):

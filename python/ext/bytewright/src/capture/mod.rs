@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
+use bytewright::scan::{self, CaptureOptions, CutOptions, LiveOptions};
 use bytewright::session::{self, Item, Pass};
+use bytewright::stream::StreamOptions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -47,6 +48,36 @@ impl Interface {
     fn new(name: String, snaplen: u32, buffer: u32, promiscuous: bool) -> Self {
         Interface { name, options: LiveOptions { snaplen, buffer, promiscuous } }
     }
+}
+
+/// A part of a plain pcap file, as the source of a `Capture`: `capture_parts` tells its numbers.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct CapturePart {
+    path: PathBuf,
+    part: scan::CapturePart,
+}
+
+#[pymethods]
+impl CapturePart {
+    #[new]
+    #[pyo3(signature = (path, start, end, packets_before))]
+    fn new(path: PathBuf, start: u64, end: Option<u64>, packets_before: u64) -> Self {
+        CapturePart { path, part: scan::CapturePart { start, end, packets_before } }
+    }
+}
+
+/// The parts of the capture at `path`, each of `bytes` or more but for the last one: where they begin and end in the file, and how many
+/// packets are before them.
+#[pyfunction]
+pub(crate) fn capture_parts(
+    py: Python<'_>,
+    path: PathBuf,
+    bytes: u64,
+) -> PyResult<Vec<(u64, Option<u64>, u64)>> {
+    let found =
+        py.detach(|| guarded(|| scan::capture_parts(&path, bytes, &StreamOptions::default())));
+    let numbers = |part: scan::CapturePart| (part.start, part.end, part.packets_before);
+    Ok(raised(py, found)?.into_iter().map(numbers).collect())
 }
 
 impl Interface {
@@ -96,6 +127,12 @@ impl Capture {
         let options = capture_options(py, filter, flow, inner, inflate, jobs)?;
         if let Ok(path) = source.extract::<PathBuf>() {
             let opened = py.detach(|| guarded(|| session::Capture::open(&path, options.clone())));
+            return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
+        }
+        if let Ok(part) = source.cast::<CapturePart>() {
+            let CapturePart { path, part } = part.get();
+            let options = CaptureOptions { part: Some(*part), ..options };
+            let opened = py.detach(|| guarded(|| session::Capture::open(path, options.clone())));
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
         }
         if let Ok(interface) = source.cast::<Interface>() {
