@@ -11,6 +11,10 @@ What gives columns has Arrow's PyCapsule interface (`__arrow_c_stream__`): pyarr
 as it is, without a copy. Times are nanoseconds since 1970-01-01 00:00 UTC, in columns `timestamp[ns, UTC]`; durations are
 microseconds; addresses are text. A field that a packet does not have is None.
 
+A program that reads columns may request a schema: the same columns in any order, with other types of the same kind (integers, units
+of time, layouts of text, dictionaries). A value that a requested type cannot hold is a `LimitError`; other columns or kinds are
+an `ArgumentError`; a column whose requested type is not made here keeps its own.
+
 A damaged capture gives all that is before the damage, and then raises `FormatError`, `TruncatedError` or `LimitError`,
 which say where. Python's lock is not held while captures are read; Ctrl-C ends reading.
 """

@@ -9,10 +9,11 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CString, c_char, c_int, c_void};
-use std::ptr;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::{ptr, slice};
 
 use super::export::{Export, ExportOptions};
+use super::request::{self, Form, LaidOut, Leaving, RequestedColumn};
 use super::{Batch, Buffers, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result, panics};
 
@@ -26,7 +27,16 @@ static NOTHING: [u64; 8] = [0; 8];
 const EIO: c_int = 5;
 const EINVAL: c_int = 22;
 
-/// The names, types and meanings of columns: `struct ArrowSchema`.
+/// What the columns of batches of one schema are in Arrow.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    export: Export,
+    /// The columns in the order in which they leave.
+    columns: Vec<Leaving>,
+}
+
+/// The names, types and meanings of columns: `struct ArrowSchema`. A reference to one leads to one of this module, or of
+/// another program that keeps the rules of the interface.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowSchema {
@@ -75,38 +85,121 @@ struct SchemaParts {
     name: CString,
     metadata: Vec<u8>,
     children: Vec<*mut ArrowSchema>,
+    dictionary: *mut ArrowSchema,
 }
 
 /// What an [`ArrowArray`] owns.
 struct ArrayParts {
-    /// The memory that `pointers` lead to.
+    /// The memory that `pointers` lead to, with what a requested type needs.
     _buffers: Buffers,
+    _more_buffers: Vec<Vec<u8>>,
     pointers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
+    dictionary: *mut ArrowArray,
 }
 
 /// What an [`ArrowArrayStream`] owns.
 struct StreamParts {
-    export: Export,
+    layout: Layout,
     metadata: Vec<(String, String)>,
     next: Box<dyn FnMut() -> Result<Option<Batch>> + Send>,
     /// The error that ended it, which every call answers from then on.
     failure: Option<(c_int, CString)>,
 }
 
+impl Layout {
+    /// What the columns of batches of `schema` are when they leave with `options`.
+    pub fn new(schema: &Schema, options: ExportOptions) -> Self {
+        let export = Export::new(schema, options);
+        let fields = export.schema().fields().iter().enumerate();
+        let columns = fields.map(|(place, field)| Leaving {
+            place,
+            form: Form::Own,
+            is_nullable: field.is_nullable(),
+        });
+        Layout { columns: columns.collect(), export }
+    }
+
+    /// The same where a program requests the columns in the order and in the types of `requested`, as Arrow's
+    /// PyCapsule interface has it. These types are made:
+    ///
+    /// - of integers, all integers;
+    /// - of times and durations, seconds to nanoseconds, and any time zone;
+    /// - of text, strings with offsets of 32 and 64 bits and as views, dictionaries of them, and the same of bytes;
+    /// - of bytes, the same without strings;
+    /// - of addresses, those of text, and 16 bytes.
+    ///
+    /// A column keeps its own type where it is of the same kind as the requested one, but that is none of these. A
+    /// batch fails with `Limit` where a value does not fit: nothing is rounded.
+    ///
+    /// # Errors
+    /// `Argument` where `requested` does not have the same columns, or one of them is of another kind.
+    pub fn requested(
+        schema: &Schema,
+        options: ExportOptions,
+        requested: &ArrowSchema,
+    ) -> Result<Self> {
+        let (export, columns) = request::answer(&requested.columns()?, schema, options)?;
+        Ok(Layout { export, columns })
+    }
+
+    /// The names, types and meanings of the columns; `metadata` is about all of them.
+    pub fn schema(&self, metadata: &[(String, String)]) -> ArrowSchema {
+        let fields = self.export.schema().fields();
+        let columns = self.columns.iter();
+        let children = columns.filter_map(|leaving| {
+            fields.get(leaving.place).map(|field| ArrowSchema::field(field, leaving))
+        });
+        ArrowSchema::build("+s", "", 0, metadata, children.collect(), None)
+    }
+
+    /// The rows of a batch. Columns that need no conversion are moved.
+    ///
+    /// # Errors
+    /// `Format` where text is not UTF-8, `Limit` where a value does not fit.
+    pub fn array(&self, batch: Batch) -> Result<ArrowArray> {
+        let batch = self.export.convert(batch)?;
+        let row_count = batch.len();
+        let mut columns: Vec<Option<Column>> = batch.into_columns().into_iter().map(Some).collect();
+        let mut children = Vec::with_capacity(columns.len());
+        for (leaving, field) in self.columns.iter().filter_map(|leaving| {
+            self.export.schema().fields().get(leaving.place).map(|field| (leaving, field))
+        }) {
+            if let Some(column) = columns.get_mut(leaving.place).and_then(Option::take) {
+                children.push(ArrowArray::column(leaving.form.laid_out(column, field.name())?));
+            }
+        }
+        let memory = (Buffers::default(), Vec::new());
+        Ok(ArrowArray::build((row_count, 0), memory, vec![ptr::null()], children, None))
+    }
+
+    /// A stream of the batches that `next` gives until it has none, or fails; `metadata` is about all of them. An error
+    /// reaches the program that reads as a number of the system and the error's text, and comes again however often it
+    /// asks.
+    pub fn stream(
+        self,
+        metadata: Vec<(String, String)>,
+        next: impl FnMut() -> Result<Option<Batch>> + Send + 'static,
+    ) -> ArrowArrayStream {
+        let parts = StreamParts { layout: self, metadata, next: Box::new(next), failure: None };
+        ArrowArrayStream {
+            get_schema: Some(stream_schema),
+            get_next: Some(stream_next),
+            get_last_error: Some(stream_error),
+            release: Some(release_stream),
+            private_data: Box::into_raw(Box::new(parts)).cast(),
+        }
+    }
+}
+
 impl ArrowSchema {
     /// What the columns of batches of `schema` are when they leave with `options`; `metadata` is about all of them.
     pub fn new(schema: &Schema, options: ExportOptions, metadata: &[(String, String)]) -> Self {
-        ArrowSchema::of(Export::new(schema, options).schema(), metadata)
+        Layout::new(schema, options).schema(metadata)
     }
 
-    fn of(schema: &Schema, metadata: &[(String, String)]) -> Self {
-        let children = schema.fields().iter().map(ArrowSchema::field).collect();
-        ArrowSchema::build("+s", "", 0, metadata, children)
-    }
-
-    fn field(field: &Field) -> Self {
-        let flags = if field.is_nullable() { NULLABLE } else { 0 };
+    fn field(field: &Field, leaving: &Leaving) -> Self {
+        let flags = if leaving.is_nullable { NULLABLE } else { 0 };
         let mut metadata = Vec::new();
         if !field.meaning().is_empty() {
             metadata.push(("meaning".to_owned(), field.meaning().to_owned()));
@@ -115,7 +208,11 @@ impl ArrowSchema {
             metadata.push(("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()));
             metadata.push(("ARROW:extension:metadata".to_owned(), String::new()));
         }
-        ArrowSchema::build(format_of(field.data_type()), field.name(), flags, &metadata, Vec::new())
+        let values = leaving.form.dictionary_format();
+        let dictionary =
+            values.map(|values| ArrowSchema::build(values, "", NULLABLE, &[], Vec::new(), None));
+        let format = leaving.form.format(field.data_type());
+        ArrowSchema::build(format, field.name(), flags, &metadata, Vec::new(), dictionary)
     }
 
     fn build(
@@ -124,11 +221,13 @@ impl ArrowSchema {
         flags: i64,
         metadata: &[(String, String)],
         children: Vec<ArrowSchema>,
+        dictionary: Option<ArrowSchema>,
     ) -> Self {
         let (format, name) = (c_text(format), c_text(name));
         let metadata = packed(metadata);
         let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
-        let mut parts = Box::new(SchemaParts { format, name, metadata, children });
+        let dictionary = boxed(dictionary);
+        let mut parts = Box::new(SchemaParts { format, name, metadata, children, dictionary });
         ArrowSchema {
             format: parts.format.as_ptr(),
             name: parts.name.as_ptr(),
@@ -139,11 +238,65 @@ impl ArrowSchema {
             flags,
             n_children: parts.children.len() as i64,
             children: parts.children.as_mut_ptr(),
-            dictionary: ptr::null_mut(),
+            dictionary,
             release: Some(release_schema),
             private_data: Box::into_raw(parts).cast(),
         }
     }
+
+    /// The columns that another program's schema consists of.
+    fn columns(&self) -> Result<Vec<RequestedColumn>> {
+        if self.release.is_none() {
+            let message = "expected a requested schema, found one that was released";
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        let format = text_of(self.format)?;
+        if format != "+s" {
+            let message = format!("expected a requested schema of columns (+s), found {format}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        let children = match usize::try_from(self.n_children) {
+            // SAFETY: the schema is alive, and the interface demands as many pointers as it says.
+            Ok(count) if count > 0 && !self.children.is_null() => unsafe {
+                slice::from_raw_parts(self.children, count)
+            },
+            _ => &[],
+        };
+        let child = |child: &*mut ArrowSchema| {
+            // SAFETY: as above; each leads to a schema that lives as long as its parent, or to nothing.
+            let column = unsafe { child.as_ref() }.ok_or_else(no_text)?;
+            // SAFETY: the same.
+            let dictionary = unsafe { column.dictionary.as_ref() };
+            Ok(RequestedColumn {
+                name: if column.name.is_null() { String::new() } else { text_of(column.name)? },
+                format: text_of(column.format)?,
+                dictionary: dictionary.map(|values| text_of(values.format)).transpose()?,
+                is_nullable: column.flags & NULLABLE != 0,
+            })
+        };
+        children.iter().map(child).collect()
+    }
+}
+
+/// Text of another program's schema.
+fn text_of(text: *const c_char) -> Result<String> {
+    if text.is_null() {
+        return Err(no_text());
+    }
+    // SAFETY: it is not null, and the interface demands that it ends in a byte 0 and lives as long as the schema.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map(str::to_owned).map_err(|_| no_text())
+}
+
+#[cold]
+fn no_text() -> Error {
+    let message = "expected names and types in the requested schema, found none in UTF-8";
+    Error::new(ErrorKind::Argument, message)
+}
+
+/// A place of its own for a struct; null for none.
+fn boxed<T>(value: Option<T>) -> *mut T {
+    value.map_or(ptr::null_mut(), |value| Box::into_raw(Box::new(value)))
 }
 
 impl ArrowArray {
@@ -152,38 +305,47 @@ impl ArrowArray {
     /// # Errors
     /// `Format` where text is not UTF-8, `Limit` where a number does not fit.
     pub fn new(batch: Batch, options: ExportOptions) -> Result<Self> {
-        let export = Export::new(batch.schema(), options);
-        Ok(ArrowArray::of(export.convert(batch)?))
+        Layout::new(batch.schema(), options).array(batch)
     }
 
-    fn of(batch: Batch) -> Self {
-        let row_count = batch.len();
-        let children = batch.into_columns().into_iter().map(ArrowArray::column).collect();
-        ArrowArray::build(row_count, 0, Buffers::default(), vec![ptr::null()], children)
+    fn column(column: LaidOut) -> Self {
+        match column {
+            LaidOut::Own(column) => ArrowArray::own_column(column),
+            LaidOut::Anew { row_count, null_count, validity, buffers, dictionary } => {
+                let dictionary = dictionary.map(|values| ArrowArray::column(*values));
+                let mut pointers = vec![validity_of(null_count, &validity)];
+                pointers.extend(buffers.iter().map(|buffer| start_of(buffer)));
+                let memory = (Buffers { validity, ..Buffers::default() }, buffers);
+                let counts = (row_count, null_count);
+                ArrowArray::build(counts, memory, pointers, Vec::new(), dictionary)
+            }
+        }
     }
 
-    fn column(column: Column) -> Self {
+    fn own_column(column: Column) -> Self {
         let (row_count, null_count) = (column.len(), column.null_count());
         let is_variable = column.data_type().is_variable();
         let buffers = column.into_buffers();
-        let validity = if null_count == 0 { ptr::null() } else { start_of(&buffers.validity) };
-        let mut pointers = vec![validity];
+        let mut pointers = vec![validity_of(null_count, &buffers.validity)];
         if is_variable {
             pointers.push(start_of(&buffers.offsets));
         }
         pointers.push(start_of(&buffers.values));
-        ArrowArray::build(row_count, null_count, buffers, pointers, Vec::new())
+        let counts = (row_count, null_count);
+        ArrowArray::build(counts, (buffers, Vec::new()), pointers, Vec::new(), None)
     }
 
     fn build(
-        row_count: usize,
-        null_count: usize,
-        buffers: Buffers,
+        (row_count, null_count): (usize, usize),
+        (_buffers, _more_buffers): (Buffers, Vec<Vec<u8>>),
         pointers: Vec<*const c_void>,
         children: Vec<ArrowArray>,
+        dictionary: Option<ArrowArray>,
     ) -> Self {
         let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
-        let mut parts = Box::new(ArrayParts { _buffers: buffers, pointers, children });
+        let dictionary = boxed(dictionary);
+        let mut parts =
+            Box::new(ArrayParts { _buffers, _more_buffers, pointers, children, dictionary });
         ArrowArray {
             length: row_count as i64,
             null_count: null_count as i64,
@@ -192,7 +354,7 @@ impl ArrowArray {
             n_children: parts.children.len() as i64,
             buffers: parts.pointers.as_ptr(),
             children: parts.children.as_mut_ptr(),
-            dictionary: ptr::null_mut(),
+            dictionary,
             release: Some(release_array),
             private_data: Box::into_raw(parts).cast(),
         }
@@ -216,24 +378,14 @@ impl ArrowArray {
 }
 
 impl ArrowArrayStream {
-    /// A stream of the batches of `schema` that `next` gives until it has none, or fails. They leave with `options`;
-    /// `metadata` is about all of them. An error reaches the program that reads as a number of the system and the
-    /// error's text, and comes again however often it asks.
+    /// A stream of the batches of `schema`, which leave with `options`: see [`Layout::stream`].
     pub fn new(
         schema: &Schema,
         options: ExportOptions,
         metadata: Vec<(String, String)>,
         next: impl FnMut() -> Result<Option<Batch>> + Send + 'static,
     ) -> Self {
-        let export = Export::new(schema, options);
-        let parts = StreamParts { export, metadata, next: Box::new(next), failure: None };
-        ArrowArrayStream {
-            get_schema: Some(stream_schema),
-            get_next: Some(stream_next),
-            get_last_error: Some(stream_error),
-            release: Some(release_stream),
-            private_data: Box::into_raw(Box::new(parts)).cast(),
-        }
+        Layout::new(schema, options).stream(metadata, next)
     }
 }
 
@@ -242,9 +394,9 @@ impl StreamParts {
         if let Some((number, _)) = &self.failure {
             return Err(*number);
         }
-        let StreamParts { next, export, .. } = self;
+        let StreamParts { next, layout, .. } = self;
         let convert = |batch: Option<Batch>| match batch {
-            Some(batch) => export.convert(batch).map(ArrowArray::of),
+            Some(batch) => layout.array(batch),
             None => Ok(ArrowArray::released()),
         };
         // A panic must not go through the functions of another language.
@@ -259,7 +411,7 @@ impl StreamParts {
 }
 
 /// How Arrow writes a type.
-fn format_of(data_type: DataType) -> &'static str {
+pub(super) fn format_of(data_type: DataType) -> &'static str {
     match data_type {
         DataType::TimeNs => "tsn:UTC",
         DataType::TimeUs => "tsu:UTC",
@@ -313,6 +465,11 @@ fn start_of<T>(values: &[T]) -> *const c_void {
     if values.is_empty() { NOTHING.as_ptr().cast() } else { values.as_ptr().cast() }
 }
 
+/// Where the bits begin that say which rows have a value; nothing where all have one.
+fn validity_of(null_count: usize, validity: &[u8]) -> *const c_void {
+    if null_count == 0 { ptr::null() } else { start_of(validity) }
+}
+
 /// Frees what a schema owns, unless others took it over.
 ///
 /// # Safety
@@ -324,7 +481,8 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
         (*schema).release = None;
         Box::from_raw((*schema).private_data.cast::<SchemaParts>())
     };
-    for child in parts.children {
+    let dictionary = (!parts.dictionary.is_null()).then_some(parts.dictionary);
+    for child in parts.children.into_iter().chain(dictionary) {
         // SAFETY: the pointers are boxes that `build` made; a child that others took over has no `release`.
         drop(unsafe { Box::from_raw(child) });
     }
@@ -340,7 +498,8 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
         (*array).release = None;
         Box::from_raw((*array).private_data.cast::<ArrayParts>())
     };
-    for child in parts.children {
+    let dictionary = (!parts.dictionary.is_null()).then_some(parts.dictionary);
+    for child in parts.children.into_iter().chain(dictionary) {
         // SAFETY: as in `release_schema`.
         drop(unsafe { Box::from_raw(child) });
     }
@@ -366,7 +525,7 @@ unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     // SAFETY: a stream that was not released has the box that `new` made, and nobody else uses it meanwhile.
     let parts = unsafe { &*(*stream).private_data.cast::<StreamParts>() };
-    let schema = ArrowSchema::of(parts.export.schema(), &parts.metadata);
+    let schema = parts.layout.schema(&parts.metadata);
     // SAFETY: `out` is memory for a schema; what it had before is not looked at.
     unsafe { out.write(schema) };
     0

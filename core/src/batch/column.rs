@@ -211,6 +211,14 @@ impl Column {
         (self.unsigned(row) << unused) as i64 >> unused
     }
 
+    /// The integer, time or duration in `row`, as it is kept.
+    pub(super) fn integer(&self, row: usize) -> i128 {
+        match self.data_type.storage() {
+            DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => self.signed(row).into(),
+            _ => self.unsigned(row).into(),
+        }
+    }
+
     /// Makes room for that many rows more, without a guess at the length of text.
     pub fn reserve(&mut self, rows: usize) {
         self.validity.reserve(rows);

@@ -70,20 +70,35 @@ impl Origin {
 #[derive(Debug, Clone)]
 pub(super) struct Export {
     schema: Schema,
-    options: ExportOptions,
+    /// One for each field of the batches.
+    conversions: Vec<Conversion>,
+}
+
+/// How one column is converted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conversion {
+    pub(super) options: ExportOptions,
+    /// Whether text becomes bytes, which need not be UTF-8.
+    pub(super) text_as_bytes: bool,
 }
 
 impl Export {
-    /// For batches of `schema`.
+    /// For batches of `schema`, whose columns are all converted with `options`.
     pub(super) fn new(schema: &Schema, options: ExportOptions) -> Self {
+        Export::by_field(schema, |_| Conversion { options, text_as_bytes: false })
+    }
+
+    /// For batches of `schema`, whose columns are converted as `conversion` says of each field.
+    pub(super) fn by_field(schema: &Schema, conversion: impl Fn(&Field) -> Conversion) -> Self {
+        let conversions: Vec<Conversion> = schema.fields().iter().map(conversion).collect();
         let mut fields = Vec::with_capacity(schema.fields().len());
-        for field in schema.fields() {
+        for (field, conversion) in schema.fields().iter().zip(&conversions) {
             let named = |name: String, data_type| {
                 Field::new(name, data_type, field.is_nullable(), field.meaning().to_owned())
             };
             let name = field.name().to_owned();
-            fields.push(named(name, options.type_of(field.data_type())));
-            if options.has_rest(field.data_type()) {
+            fields.push(named(name, conversion.type_of(field.data_type())));
+            if conversion.options.has_rest(field.data_type()) {
                 fields.push(Field::new(
                     format!("{}{REST_ENDING}", field.name()),
                     DataType::I16,
@@ -92,7 +107,7 @@ impl Export {
                 ));
             }
         }
-        Export { schema: Schema::new(schema.name().to_owned(), fields), options }
+        Export { schema: Schema::new(schema.name().to_owned(), fields), conversions }
     }
 
     /// What the converted batches have.
@@ -105,12 +120,33 @@ impl Export {
         let row_count = batch.row_count;
         let schema = batch.schema;
         let mut columns = Vec::with_capacity(self.schema.fields().len());
-        for (field, column) in schema.fields().iter().zip(batch.columns) {
-            let rest = self.options.has_rest(field.data_type()).then(|| nanoseconds(&column));
-            columns.push(self.options.convert(column, field.name())?);
+        let fields = schema.fields().iter().zip(&self.conversions);
+        for ((field, conversion), column) in fields.zip(batch.columns) {
+            let rest = conversion.options.has_rest(field.data_type()).then(|| nanoseconds(&column));
+            columns.push(conversion.convert(column, field.name())?);
             columns.extend(rest);
         }
         Ok(Batch { schema: self.schema.clone(), row_count, columns })
+    }
+}
+
+impl Conversion {
+    /// The type that a column gets.
+    fn type_of(self, data_type: DataType) -> DataType {
+        match data_type {
+            DataType::Text | DataType::Json if self.text_as_bytes => DataType::Bytes,
+            _ => self.options.type_of(data_type),
+        }
+    }
+
+    /// The column with the type that it gets. `name` is what errors call it.
+    fn convert(self, column: Column, name: &str) -> Result<Column> {
+        match column.data_type() {
+            DataType::Text | DataType::Json if self.text_as_bytes => {
+                Ok(column.with_type(DataType::Bytes))
+            }
+            _ => self.options.convert(column, name),
+        }
     }
 }
 

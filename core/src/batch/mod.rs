@@ -16,6 +16,8 @@ pub mod json;
 pub mod notation;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(target_endian = "little")]
+mod request;
 pub(crate) mod schema;
 mod value;
 

@@ -21,46 +21,46 @@ use crate::generate::{Random, seeds};
 use crate::{Model, TYPES, push, schema};
 
 #[repr(C)]
-struct CSchema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *mut *mut CSchema,
-    dictionary: *mut CSchema,
-    release: Option<unsafe extern "C" fn(*mut CSchema)>,
-    private_data: *mut c_void,
+pub(super) struct CSchema {
+    pub(super) format: *const c_char,
+    pub(super) name: *const c_char,
+    pub(super) metadata: *const c_char,
+    pub(super) flags: i64,
+    pub(super) n_children: i64,
+    pub(super) children: *mut *mut CSchema,
+    pub(super) dictionary: *mut CSchema,
+    pub(super) release: Option<unsafe extern "C" fn(*mut CSchema)>,
+    pub(super) private_data: *mut c_void,
 }
 
 #[repr(C)]
-struct CArray {
-    length: i64,
-    null_count: i64,
+pub(super) struct CArray {
+    pub(super) length: i64,
+    pub(super) null_count: i64,
     offset: i64,
     n_buffers: i64,
-    n_children: i64,
+    pub(super) n_children: i64,
     buffers: *mut *const c_void,
-    children: *mut *mut CArray,
-    dictionary: *mut CArray,
-    release: Option<unsafe extern "C" fn(*mut CArray)>,
-    private_data: *mut c_void,
+    pub(super) children: *mut *mut CArray,
+    pub(super) dictionary: *mut CArray,
+    pub(super) release: Option<unsafe extern "C" fn(*mut CArray)>,
+    pub(super) private_data: *mut c_void,
 }
 
 #[repr(C)]
-struct CStream {
-    get_schema: unsafe extern "C" fn(*mut CStream, *mut CSchema) -> c_int,
-    get_next: unsafe extern "C" fn(*mut CStream, *mut CArray) -> c_int,
+pub(super) struct CStream {
+    pub(super) get_schema: unsafe extern "C" fn(*mut CStream, *mut CSchema) -> c_int,
+    pub(super) get_next: unsafe extern "C" fn(*mut CStream, *mut CArray) -> c_int,
     get_last_error: unsafe extern "C" fn(*mut CStream) -> *const c_char,
-    release: Option<unsafe extern "C" fn(*mut CStream)>,
-    private_data: *mut c_void,
+    pub(super) release: Option<unsafe extern "C" fn(*mut CStream)>,
+    pub(super) private_data: *mut c_void,
 }
 
 /// A struct in other hands: taken over byte by byte, and released at the end.
 macro_rules! taken_over {
     ($c:ident of $ours:ident) => {
         impl $c {
-            fn take(ours: $ours) -> Self {
+            pub(super) fn take(ours: $ours) -> Self {
                 let mut place = MaybeUninit::<$c>::uninit();
                 // SAFETY: both are the struct that the specification declares; the old one is forgotten.
                 unsafe {
@@ -88,12 +88,12 @@ taken_over!(CArray of ArrowArray);
 taken_over!(CStream of ArrowArrayStream);
 
 impl CSchema {
-    fn children(&self) -> &[&CSchema] {
+    pub(super) fn children(&self) -> &[&CSchema] {
         // SAFETY: there are as many pointers as it says, none of them null.
         unsafe { std::slice::from_raw_parts(self.children.cast(), self.n_children as usize) }
     }
 
-    fn text(text: *const c_char) -> String {
+    pub(super) fn text(text: *const c_char) -> String {
         // SAFETY: it ends in a byte 0.
         unsafe { CStr::from_ptr(text) }.to_str().expect("UTF-8").to_owned()
     }
@@ -129,7 +129,7 @@ impl CSchema {
 }
 
 impl CArray {
-    fn children(&self) -> &[&CArray] {
+    pub(super) fn children(&self) -> &[&CArray] {
         // SAFETY: there are as many pointers as it says, none of them null.
         unsafe { std::slice::from_raw_parts(self.children.cast(), self.n_children as usize) }
     }
@@ -144,7 +144,7 @@ impl CArray {
         self.buffer::<u8>(place, row / 8) >> (row % 8) & 1 == 1
     }
 
-    fn is_null(&self, row: usize) -> bool {
+    pub(super) fn is_null(&self, row: usize) -> bool {
         // SAFETY: there is a pointer for each buffer; the first may be null where nothing is.
         let validity = unsafe { *self.buffers };
         !validity.is_null() && !self.bit(0, row)
@@ -155,8 +155,30 @@ impl CArray {
         range.map(|at| self.buffer::<u8>(2, at as usize)).collect()
     }
 
+    fn small_bytes(&self, row: usize) -> Vec<u8> {
+        let range = self.buffer::<i32>(1, row)..self.buffer::<i32>(1, row + 1);
+        range.map(|at| self.buffer::<u8>(2, at as usize)).collect()
+    }
+
+    /// Text or bytes of at most 12 bytes in a view, or where the view says.
+    fn viewed(&self, row: usize) -> Vec<u8> {
+        let len = self.buffer::<i32>(1, 4 * row) as usize;
+        if len <= 12 {
+            return (0..len).map(|at| self.buffer::<u8>(1, 16 * row + 4 + at)).collect();
+        }
+        let (buffer, start) =
+            (self.buffer::<i32>(1, 4 * row + 2) as usize, self.buffer::<i32>(1, 4 * row + 3));
+        let sizes_place = self.n_buffers as usize - 1;
+        assert!(start as usize + len <= self.buffer::<i64>(sizes_place, buffer) as usize);
+        let bytes: Vec<u8> =
+            (0..len).map(|at| self.buffer::<u8>(2 + buffer, start as usize + at)).collect();
+        let prefix = self.buffer::<[u8; 4]>(1, 4 * row + 1);
+        assert_eq!(prefix, bytes[..4]);
+        bytes
+    }
+
     /// A value as text, by its format alone.
-    fn value(&self, format: &str, row: usize) -> String {
+    pub(super) fn value(&self, format: &str, row: usize) -> String {
         if self.is_null(row) {
             return "null".to_owned();
         }
@@ -168,18 +190,25 @@ impl CArray {
             "c" => self.buffer::<i8>(1, row).to_string(),
             "s" => self.buffer::<i16>(1, row).to_string(),
             "i" => self.buffer::<i32>(1, row).to_string(),
-            "l" | "tsn:UTC" | "tsu:UTC" | "tDu" => self.buffer::<i64>(1, row).to_string(),
+            "l" => self.buffer::<i64>(1, row).to_string(),
+            time if time.starts_with("ts") || time.starts_with("tD") => {
+                self.buffer::<i64>(1, row).to_string()
+            }
             "g" => self.buffer::<u64>(1, row).to_string(),
             "b" => self.bit(1, row).to_string(),
             "w:16" => hex(&self.buffer::<[u8; 16]>(1, row)),
             "U" => String::from_utf8(self.bytes(row)).expect("UTF-8"),
             "Z" => hex(&self.bytes(row)),
+            "u" => String::from_utf8(self.small_bytes(row)).expect("UTF-8"),
+            "z" => hex(&self.small_bytes(row)),
+            "vu" => String::from_utf8(self.viewed(row)).expect("UTF-8"),
+            "vz" => hex(&self.viewed(row)),
             other => panic!("no format of this crate: {other}"),
         }
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -187,7 +216,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The formats and texts of the columns that a value becomes; nothing where it does not fit.
-fn expected(
+pub(super) fn expected(
     data_type: DataType,
     value: Value<'_>,
     options: ExportOptions,
@@ -243,7 +272,7 @@ fn options(random: &mut Random) -> ExportOptions {
 }
 
 /// Rows of every type, and the rows as they were put in. Numbers fit 63 bits most of the time.
-fn rows(random: &mut Random, count: usize) -> (Batch, Vec<Vec<Model>>) {
+pub(super) fn rows(random: &mut Random, count: usize) -> (Batch, Vec<Vec<Model>>) {
     let (mut batch, mut model) = (Batch::new(schema()), Vec::new());
     push(&mut batch, &mut model, random, count);
     (batch, model)

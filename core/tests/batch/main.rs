@@ -9,6 +9,7 @@
 mod generate;
 
 mod arrow;
+mod requested;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

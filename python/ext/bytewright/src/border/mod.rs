@@ -2,11 +2,13 @@
 
 #![allow(unsafe_code)]
 
+mod arrow;
 mod descriptor;
 mod locked;
 mod memory;
 mod objects;
 
+pub(crate) use arrow::read_schema;
 pub(crate) use descriptor::duplicate;
 pub(crate) use locked::{Locked, check as check_lock};
 pub(crate) use memory::PinnedMemory;

@@ -27,7 +27,7 @@ pub(crate) use flow_entries::EntryMerge;
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;
-pub(crate) use rows::{Batch, Batches, Records, Rows, entered, schema_of};
+pub(crate) use rows::{Batch, Batches, Records, Rows, entered, layout, schema_of};
 pub(crate) use store::{FlowStore, StoredFlows};
 pub(crate) use writer::CaptureWriter;
 

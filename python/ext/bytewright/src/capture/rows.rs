@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 
-use bytewright::batch::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema};
+use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::export::ParquetFile;
 use bytewright::flow::{self, FlowField};
@@ -23,6 +23,7 @@ use super::arguments::{
 };
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
+use crate::border::read_schema;
 use crate::error::{argument, guarded, raised, to_python};
 use crate::host::PythonHost;
 use crate::values;
@@ -283,21 +284,20 @@ impl Rows {
         Ok(Rows { captures, options, question, export })
     }
 
-    /// The columns as Arrow's C stream. A schema that is asked for is not needed to read it.
+    /// The columns as Arrow's C stream, in the order and the types of a requested schema where these can be made.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        drop(requested_schema);
         let schema = self.question.schema();
+        let layout = layout(py, &schema, self.export, requested_schema.as_ref())?;
         let mut reading = self.read(py);
         let owner = thread::current().id();
         let next = move || reading.next_of_stream(owner);
         let metadata = self.origin().metadata(&schema);
-        let stream = ArrowArrayStream::new(&schema, self.export, metadata, next);
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        PyCapsule::new_with_value(py, layout.stream(metadata, next), c"arrow_array_stream")
     }
 
     /// The names and types of the columns as Arrow's C schema.
@@ -347,6 +347,23 @@ impl Rows {
             self.origin().sources.join(", "),
             fields.join(", ")
         )
+    }
+}
+
+/// What columns are in Arrow, for a program that requests a schema, or does not.
+pub(crate) fn layout(
+    py: Python<'_>,
+    schema: &Schema,
+    options: ExportOptions,
+    requested_schema: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Layout> {
+    match requested_schema {
+        None => Ok(Layout::new(schema, options)),
+        Some(capsule) => {
+            let layout =
+                read_schema(capsule, |requested| Layout::requested(schema, options, requested))?;
+            raised(py, layout)
+        }
     }
 }
 
@@ -429,16 +446,17 @@ impl Batch {
         Ok(dict)
     }
 
-    /// The columns as Arrow's C schema and C array.
+    /// The columns as Arrow's C schema and C array, in the order and the types of a requested schema where these can be made.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        drop(requested_schema);
-        let array = raised(py, ArrowArray::new(self.rows.clone(), self.export))?;
-        Ok((self.__arrow_c_schema__(py)?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+        let layout = layout(py, self.rows.schema(), self.export, requested_schema.as_ref())?;
+        let array = raised(py, layout.array(self.rows.clone()))?;
+        let schema = PyCapsule::new_with_value(py, layout.schema(&[]), c"arrow_schema")?;
+        Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
     }
 
     /// The names and types of the columns as Arrow's C schema.

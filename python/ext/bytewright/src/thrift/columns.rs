@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use bytewright::batch::ExportOptions;
-use bytewright::batch::arrow::{ArrowArrayStream, ArrowSchema};
+use bytewright::batch::arrow::ArrowSchema;
 use bytewright::session::MessageRows;
 use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use super::codec::codec_of;
 use super::source::{Origin, layout_of};
-use crate::capture::{Batch, StreamHost, entered};
+use crate::capture::{Batch, StreamHost, entered, layout};
 use crate::error::{argument, guarded_python, raised};
 use crate::host::PythonHost;
 
@@ -65,20 +65,20 @@ impl ThriftColumns {
         Ok(ThriftBatches { reading: Mutex::new(self.read(py)?) })
     }
 
-    /// The columns as Arrow's C stream. A schema that is asked for is not needed to read it.
+    /// The columns as Arrow's C stream, in the order and the types of a requested schema where these can be made.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        drop(requested_schema);
+        let columns = raised(py, Columns::new(Arc::clone(&self.projection)))?;
+        let (schema, options) = (columns.batch().schema(), ExportOptions::default());
+        let layout = layout(py, schema, options, requested_schema.as_ref())?;
         let Reading { mut rows, object } = self.read(py)?;
-        let schema = rows.schema().clone();
         let owner = thread::current().id();
         let next = move || rows.next(&StreamHost::new(object.as_ref(), owner));
-        let stream = ArrowArrayStream::new(&schema, ExportOptions::default(), Vec::new(), next);
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        PyCapsule::new_with_value(py, layout.stream(Vec::new(), next), c"arrow_array_stream")
     }
 
     /// The names and types of the columns as Arrow's C schema.
