@@ -9,10 +9,18 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
-/// Whether [`catch_all`] was called.
-static ALL_ARE_CAUGHT: AtomicBool = AtomicBool::new(false);
+/// What [`catch`] has to do before its work: one number, so that most of the time it looks at nothing else.
+static MODE: AtomicU8 = AtomicU8::new(0);
+
+/// Of [`MODE`]: [`catch_all`] was called.
+const ALL_ARE_CAUGHT: u8 = 1;
+/// Of [`MODE`]: [`panic_in_nth`] was called, and the panic is still to come.
+const ONE_PANICS: u8 = 2;
+
+/// Calls of [`catch`] until one panics, where [`MODE`] says so.
+static UNTIL_PANIC: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// How many [`catch`] of this thread are under way, one in another.
@@ -52,15 +60,28 @@ impl fmt::Display for Panic {
 /// The panic. What `work` was changing may be half changed.
 #[inline]
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
-    let _quiet = Quiet::begin();
+    let _quiet = Quiet::begin()?;
     catch_unwind(AssertUnwindSafe(work)).map_err(caught)
+}
+
+/// Makes the `count`th [`catch`] from now on, in whatever thread, answer a panic in place of its work; none for 0. For
+/// tests of what a host makes of a defect, of which there should be no other. The answer is what was left of an earlier
+/// count.
+#[doc(hidden)]
+pub fn panic_in_nth(count: usize) -> usize {
+    let left = UNTIL_PANIC.swap(count, Relaxed);
+    match count {
+        0 => MODE.fetch_and(!ONE_PANICS, Relaxed),
+        _ => MODE.fetch_or(ONE_PANICS, Relaxed),
+    };
+    left
 }
 
 /// Says that no panic of this library's code goes uncaught, as in an extension of a host, which has a copy of the
 /// standard library to itself: none is told any more, but for those that end the program. [`catch`] costs less then.
 pub fn catch_all() {
     hook();
-    ALL_ARE_CAUGHT.store(true, Relaxed);
+    MODE.fetch_or(ALL_ARE_CAUGHT, Relaxed);
 }
 
 /// Keeps panics of this thread quiet until it is dropped.
@@ -69,14 +90,42 @@ struct Quiet {
 }
 
 impl Quiet {
+    /// The panic that a test asked for, where it is its turn.
     #[inline]
-    fn begin() -> Quiet {
-        let is_counted = !ALL_ARE_CAUGHT.load(Relaxed);
-        if is_counted {
-            count_one_more();
+    fn begin() -> Result<Quiet, Panic> {
+        match MODE.load(Relaxed) {
+            ALL_ARE_CAUGHT => Ok(Quiet { is_counted: false }),
+            mode => begin_slowly(mode),
         }
-        Quiet { is_counted }
     }
+}
+
+// Not inlined, like the two below.
+#[inline(never)]
+fn begin_slowly(mode: u8) -> Result<Quiet, Panic> {
+    let is_counted = mode & ALL_ARE_CAUGHT == 0;
+    if is_counted {
+        count_one_more();
+    }
+    let quiet = Quiet { is_counted };
+    if mode & ONE_PANICS != 0 && is_last_before_panic() {
+        catch_unwind(requested).map_err(caught)?;
+    }
+    Ok(quiet)
+}
+
+#[expect(clippy::panic, reason = "a test asked for it")]
+fn requested() {
+    panic!("a panic that a test asked for")
+}
+
+fn is_last_before_panic() -> bool {
+    let left = UNTIL_PANIC.fetch_update(Relaxed, Relaxed, |count| count.checked_sub(1));
+    let is_last = left == Ok(1);
+    if is_last {
+        MODE.fetch_and(!ONE_PANICS, Relaxed);
+    }
+    is_last
 }
 
 // Neither is inlined: there are many places that catch.
@@ -117,7 +166,7 @@ fn hook() {
 }
 
 fn is_caught(panic: &PanicHookInfo<'_>) -> bool {
-    if ALL_ARE_CAUGHT.load(Relaxed) {
+    if MODE.load(Relaxed) & ALL_ARE_CAUGHT != 0 {
         return !LAST_WORDS.contains(&text(panic.payload()));
     }
     CATCHING.try_with(Cell::get).is_ok_and(|count| count > 0)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::files::MemoryStorage;
-use bytewright::panics::{catch, catch_all};
+use bytewright::panics::{catch, catch_all, panic_in_nth};
 use bytewright::session::{Background, Event};
 use bytewright::stream::{ByteStream, Cancel, StreamOptions};
 use bytewright::table::file::{OpenOptions, TreeTable};
@@ -67,11 +67,28 @@ fn only_panics_that_become_no_error_are_told() {
     catch(|| std::thread::spawn(|| panic!("of another thread")).join().unwrap_err()).unwrap();
     assert_eq!(TOLD.load(Ordering::SeqCst), 2);
 
+    the_nth_catch_panics_in_place_of_its_work();
     catch_all();
+    the_nth_catch_panics_in_place_of_its_work();
     catch_unwind(|| panic!("caught by somebody else")).unwrap_err();
     let error = catch(|| panic!("caught here")).map(|()| "nothing").unwrap_err();
     assert!(error.to_string().starts_with("caught here at core/tests/panics.rs:"), "{error}");
     assert_eq!(TOLD.load(Ordering::SeqCst), 2);
     catch_unwind(|| panic!("panic in a function that cannot unwind")).unwrap_err();
     assert_eq!(TOLD.load(Ordering::SeqCst), 3);
+}
+
+fn the_nth_catch_panics_in_place_of_its_work() {
+    let told = TOLD.load(Ordering::SeqCst);
+    for nth in 1..4 {
+        panic_in_nth(nth);
+        let done: Vec<bool> = (1..6).map(|_| catch(|| ()).is_ok()).collect();
+        assert_eq!(done, (1..6).map(|call| call != nth).collect::<Vec<_>>());
+    }
+    panic_in_nth(1);
+    let error = catch(|| panic!("it is not done")).map(|()| "nothing").unwrap_err();
+    assert_eq!(error.message(), "a panic that a test asked for");
+    assert_eq!((panic_in_nth(2), panic_in_nth(0), panic_in_nth(0)), (0, 2, 0));
+    assert!((1..6).all(|_| catch(|| ()).is_ok()));
+    assert_eq!(TOLD.load(Ordering::SeqCst), told);
 }

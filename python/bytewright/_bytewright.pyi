@@ -37,6 +37,7 @@ __all__ = [
     "Transaction",
     "Writer",
     "capture_parts",
+    "panic_in_nth",
     "read_idl",
     "run_command",
     "schema_of",
@@ -54,6 +55,7 @@ _Part = Literal["keys", "values", "items"]
 VERSION: str
 
 def run_command(arguments: list[str]) -> int: ...
+def panic_in_nth(count: int) -> int: ...
 
 @disjoint_base
 class Table:

@@ -136,3 +136,39 @@ fn text(text: &str) -> *mut c_char {
 pub(crate) fn is_null(what: &str) -> Error {
     Error::new(ErrorKind::Argument, format!("expected {what}, found a null pointer"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    fn empty() -> bw_error {
+        bw_error {
+            status: bw_status::Ok,
+            os_error: 0,
+            offset: -1,
+            message: ptr::null_mut(),
+            file: ptr::null_mut(),
+        }
+    }
+
+    #[test]
+    #[expect(clippy::panic, reason = "it is what is tested")]
+    fn a_panic_is_told_as_a_defect_and_the_next_call_works() {
+        panics::catch_all();
+        let mut error = empty();
+        // SAFETY: the error is one, and is cleared.
+        unsafe {
+            let status = guard(&raw mut error, || panic!("a wrong turn"));
+            assert_eq!((status, error.status), (bw_status::Internal, bw_status::Internal));
+            let told = CStr::from_ptr(error.message).to_str().unwrap_or_default();
+            let start = "a defect in Bytewright, please report it: a wrong turn at ";
+            assert!(told.starts_with(start), "{told}");
+            assert_eq!(guard(ptr::null_mut(), || panic!("nobody is told")), bw_status::Internal);
+            assert_eq!(guard(&raw mut error, || Ok(bw_status::None)), bw_status::None);
+            bw_error_clear(&raw mut error);
+        }
+        assert_eq!((error.status, error.message), (bw_status::Ok, ptr::null_mut()));
+    }
+}

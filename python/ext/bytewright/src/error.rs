@@ -76,3 +76,10 @@ pub(crate) fn guarded_python<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<
 fn defect(panic: &Panic) -> Error {
     Error::internal(panic)
 }
+
+/// The `count`th work of the core from now on panics in place of being done; none for 0. For the tests of this package alone:
+/// there should be no other way to a panic. Answers what was left of an earlier count.
+#[pyfunction]
+pub(crate) fn panic_in_nth(count: usize) -> usize {
+    panics::panic_in_nth(count)
+}

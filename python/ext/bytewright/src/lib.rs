@@ -37,6 +37,8 @@ mod native {
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
+    use crate::error::panic_in_nth;
+    #[pymodule_export]
     use crate::pstore::Store;
     #[pymodule_export]
     use crate::reader::{Reader, RecordIterator};

@@ -189,7 +189,15 @@ fn stumbled(name: &str, panic: &Panic) -> Error {
         "expected the table as it was written, found damage that redb cannot read: {}",
         panic.message()
     );
-    Error::new(ErrorKind::Corrupt, message).in_file(name)
+    named(Error::new(ErrorKind::Corrupt, message), name)
+}
+
+/// The error of the file `name`; nothing where the caller knows the name.
+fn named(error: Error, name: &str) -> Error {
+    match name {
+        "" => error,
+        name => error.in_file(name),
+    }
 }
 
 /// What one of redb's errors means for the file `name`.
@@ -232,10 +240,7 @@ fn failed(name: &str, error: redb::Error) -> Error {
         ),
         other => Error::internal(other),
     };
-    match name {
-        "" => error,
-        name => error.in_file(name),
-    }
+    named(error, name)
 }
 
 /// What an error of a read or write means.
