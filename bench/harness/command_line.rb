@@ -12,6 +12,7 @@ require_relative "suites/io"
 require_relative "suites/perl"
 require_relative "suites/pstore"
 require_relative "suites/python"
+require_relative "suites/spark"
 require_relative "suites/tables"
 require_relative "suites/thrift"
 
@@ -20,7 +21,8 @@ module Bench
   class CommandLine
     SUITES = {
       "flows" => Suites::Flows, "tables" => Suites::Tables, "pstore" => Suites::PStore, "thrift" => Suites::Thrift,
-      "io" => Suites::IO, "perl" => Suites::Perl, "python" => Suites::Python
+      "io" => Suites::IO, "perl" => Suites::Perl, "python" => Suites::Python,
+      "spark" => Suites::Spark
     }.freeze
     CLOCKS = { "wall" => :wall_s, "processor" => :cpu_s }.freeze
     RUNS_COUNT_MIN_FOR_RECORD = 5

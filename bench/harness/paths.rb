@@ -22,6 +22,9 @@ module Bench
     # An environment of that Python, with its packages and those of PyPI.
     VENV = File.join(DATA, "python")
     VENV_PYTHON = File.join(VENV, "bin", "python")
+    # An environment with Spark, which the tests of Spark also use.
+    SPARK = File.join(ROOT, "target", "spark", "environment")
+    SPARK_PYTHON = File.join(SPARK, "bin", "python")
     # Where the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another folder that has it.
     WHEELS = File.expand_path(ENV.fetch("BYTEWRIGHT_WHEELS", File.join(ROOT, "target", "python", "wheels")))
     COMMAND = File.join(CARGO_TARGET, "release", "bytewright")

@@ -4,14 +4,15 @@ require_relative "paths"
 require_relative "readme_rows"
 
 module Bench
-  # The figures of README.md, docs/benchmarks.md and docs/compared.md, out of the newest record of each suite. A table
+  # The figures of README.md, docs/benchmarks.md, docs/compared.md and docs/spark.md, out of the newest record of each suite. A table
   # stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `headlines`, has a few rows of
-  # each product. A single ratio follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
+  # each product. A single number follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
     ALL_FIGURES = File.join(Paths::ROOT, "docs/benchmarks.md")
     COMPARISON = File.join(Paths::ROOT, "docs/compared.md")
-    PAGES = [PATH, ALL_FIGURES, COMPARISON].freeze
+    SPARK_COSTS = File.join(Paths::ROOT, "docs/spark.md")
+    PAGES = [PATH, ALL_FIGURES, COMPARISON, SPARK_COSTS].freeze
     BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m.freeze
     MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)(?:\d+(?:[.,]\d+)*×?)?/.freeze
 
@@ -56,7 +57,7 @@ module Bench
 
     def single_figure(suite_name, title)
       ratio = newest_record(suite_name)&.find(title)&.ratio
-      ratio&.match?(/\A\d[\d.,]*×?\z/) ? ratio : raise(Unfit, "#{suite_name}: #{title}: expected a ratio, found #{ratio.inspect}")
+      ratio&.[](/\A(\d[\d.,]*×?)(?: \w+)?\z/, 1) || raise(Unfit, "#{suite_name}: #{title}: expected a number, found #{ratio.inspect}")
     end
 
     # The rows of README in one table, without the bars.

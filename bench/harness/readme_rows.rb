@@ -197,9 +197,39 @@ module Bench
       row("`import bytewright`; the wheel", "import bytewright", "size of the wheel")
     ]).freeze
 
+    SPARK = Rows.new(["measured"], [
+      row("flows of 20 captures on `local[1]` / the command with one thread", "flows of 20 captures: local[1] / the command, --jobs 1"),
+      row("the same on `local[2]` / on `local[1]`", "flows of 20 captures: local[2] / local[1]"),
+      row("packets of 20 captures on `local[1]`, faster than `binaryFile` and dpkt in `mapInPandas`",
+          "packets of 20 captures: local[1] / binaryFile and dpkt in mapInPandas"),
+      row("packets of one plain capture of 1 GB on `local[2]`: split / unsplit",
+          "packets of one plain capture of 1 GB on local[2]: split / unsplit"),
+      row("hours of one core for a terabyte of .gz: decompressing alone, flows by the command, flows on Spark, packets on Spark",
+          *["decompressing alone", "flows by the command", "flows on Spark", "packets on Spark"].map do |what|
+            "core hours for a terabyte of .gz: #{what}"
+          end)
+    ]).freeze
+
+    PERL = Rows.new(["measured"], [
+      row("the article's benchmark: memory / Perl's hash, hashed, ordered", "article: memory, HashTable / Perl hash, A",
+          "article: memory, TreeTable / Perl hash, A"),
+      row("the same: time to store / Perl's hash, hashed", "article: time to store, HashTable / Perl hash, A"),
+      row("store, fetch by `tie`, faster than Tokyo Cabinet's: hashed", "tie: put, hash / TC *, A", "tie: get, hash / TC *, A"),
+      row("the same: ordered", "tie: put, tree / TC +, A", "tie: get, tree / TC +, A"),
+      row("`put`, `get`, faster than Tokyo Cabinet's: hashed, ordered", "methods: put, hash / TC *, A", "methods: get, hash / TC *, A",
+          "methods: put, tree / TC +, A", "methods: get, tree / TC +, A"),
+      row("`get_many` of 1,000 / a slice of Perl's hash", "get_many of 1,000 / Perl hash, A"),
+      row("tables in files by `tie`, put, get / Tokyo Cabinet's: hashed", "file by tie, hash-file: put / TC .tch, A, 100 k",
+          "file by tie, hash-file: get / TC .tch, A, 100 k"),
+      row("the same: ordered", "file by tie, tree-file: put / TC .tcb, A, 100 k", "file by tie, tree-file: get / TC .tcb, A, 100 k"),
+      row("two fields of each packet, faster than Net::Pcap and `unpack`: by columns",
+          "captures: two fields of each packet, columns / Net::Pcap + unpack")
+    ]).freeze
+
     # By the name of the suite, in the order of docs/benchmarks.md.
     ALL = {
-      "flows" => FLOWS, "tables" => TABLES, "pstore" => PSTORE, "thrift" => THRIFT, "io" => IO, "python" => PYTHON
+      "flows" => FLOWS, "tables" => TABLES, "pstore" => PSTORE, "thrift" => THRIFT, "io" => IO, "python" => PYTHON,
+      "perl" => PERL, "spark" => SPARK
     }.freeze
 
     # README's rows: at most five of a product, and among them what we lose. By the name of the suite, with the product.

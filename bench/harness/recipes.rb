@@ -24,6 +24,24 @@ module Bench
     end
   end
 
+  # The same for a folder of captures, compressed by gzip, each of the next seed.
+  CaptureFolderRecipe = Struct.new(:count, :megabytes, :profile) do
+    def generator_command(path)
+      script = 'generator=$0 folder=$1 count=$2 megabytes=$3 profile=$4; mkdir -p "$folder" && ' \
+               'for seed in $(seq "$count"); do file="$folder/$seed.pcap"; ' \
+               '"$generator" "$seed" "$megabytes" "$profile" "$file" && gzip -6 -n -f "$file" || exit; done'
+      ["sh", "-ec", script, Paths.executable("capture-generator"), path, count.to_s, megabytes.to_s, profile]
+    end
+
+    def ending
+      "captures"
+    end
+
+    def sources
+      Paths.generator_sources
+    end
+  end
+
   # The same for entries of a table.
   RecordsRecipe = Struct.new(:seed, :count, :profile) do
     def generator_command(path)

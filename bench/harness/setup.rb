@@ -83,6 +83,9 @@ module Bench
       when :wheel_thrift then missing(:wheel) || missing(:thrift_python)
       when :wheel_thriftpy2 then missing(:wheel) || missing(:thriftpy2)
       when :command then build_command
+      when :spark then prepare_spark
+      when :spark_dpkt then missing(:spark) || install_dpkt_beside_spark
+      when :spark_command then missing(:spark) || missing(:command)
       when :command_duckdb then missing(:command) || missing(:duckdb)
       when *PRODUCT then prepare_gem(GEM_CLASSES.fetch(part))
       when :io_floor then prepare_io_floor
@@ -170,6 +173,19 @@ module Bench
       pip("--timeout", "10", "--retries", "1", package)
     end
 
+    # Java, PySpark and the wheel, as for the tests of Spark.
+    def prepare_spark
+      Shell.run("./setup.sh", "spark", folder: Paths::ROOT)
+      Shell.run("python/environment.sh", "python3", Paths::SPARK, "python/tests/spark/requirements.txt", folder: Paths::ROOT)
+      Shell.run("make", "--silent", "wheel", folder: Paths::ROOT) unless ENV["BYTEWRIGHT_WHEELS"]
+      pip("--no-index", "--no-deps", "--force-reinstall", Paths.wheel, python: Paths::SPARK_PYTHON)
+    end
+
+    def install_dpkt_beside_spark
+      name, package = PYTHON_LIBRARIES.fetch(:dpkt)
+      pip(package, python: Paths::SPARK_PYTHON) unless Shell.succeeds?(Paths::SPARK_PYTHON, "-c", "import #{name}")
+    end
+
     def prepare_environment
       return if Shell.succeeds?(Paths::VENV_PYTHON, "-m", "pip", "--version")
 
@@ -183,8 +199,8 @@ module Bench
       nil
     end
 
-    def pip(*arguments)
-      Shell.run(Paths::VENV_PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
+    def pip(*arguments, python: Paths::VENV_PYTHON)
+      Shell.run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
       nil
     end
 

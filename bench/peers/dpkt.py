@@ -5,26 +5,15 @@
 
 import json
 import os
-import socket
 import sys
 
-# This file has the library's name: without its own folder on the path, the import finds the library.
-sys.path = [folder for folder in sys.path if folder != os.path.dirname(os.path.abspath(__file__))]
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workload"))
+# This file has the library's name: behind all other folders its own one is no danger, and has what is imported from it.
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path = [os.path.join(HERE, "..", "workload"), *(folder for folder in sys.path if folder != HERE), HERE]
 import captures  # noqa: E402
 import dpkt  # noqa: E402
-
-
-def internet(frame):
-    """The outermost IP packet, or None."""
-    packet = dpkt.ethernet.Ethernet(frame).data
-    return packet if isinstance(packet, (dpkt.ip.IP, dpkt.ip6.IP6)) else None
-
-
-def segment_of(packet):
-    """What has ports of an IP packet, or None."""
-    segment = packet.data
-    return segment if isinstance(segment, (dpkt.tcp.TCP, dpkt.udp.UDP)) else None
+import dpkt_columns  # noqa: E402
+from dpkt_columns import internet, segment_of  # noqa: E402
 
 
 def destination_port(frame):
@@ -60,25 +49,8 @@ def attributes(path):
 
 def lists(path):
     """Seven columns, as lists."""
-    times, sources, destinations, source_ports, destination_ports, protocols, lengths = ([] for _ in range(7))
     with open(path, "rb") as file:
-        for time, frame in dpkt.pcap.UniversalReader(file):
-            times.append(time)
-            lengths.append(len(frame))
-            packet = internet(frame)
-            segment = None if packet is None else segment_of(packet)
-            source_ports.append(None if segment is None else segment.sport)
-            destination_ports.append(None if segment is None else segment.dport)
-            if packet is None:
-                sources.append(None)
-                destinations.append(None)
-                protocols.append(None)
-                continue
-            is_old = isinstance(packet, dpkt.ip.IP)
-            family = socket.AF_INET if is_old else socket.AF_INET6
-            sources.append(socket.inet_ntop(family, packet.src))
-            destinations.append(socket.inet_ntop(family, packet.dst))
-            protocols.append(packet.p if is_old else packet.nxt)
+        times, sources, destinations, source_ports, destination_ports, protocols, lengths = dpkt_columns.lists(file)
     numbers = {"src_port": source_ports, "dst_port": destination_ports, "proto": protocols, "length": lengths}
     return captures.of_lists(times, sources + destinations, **numbers)
 

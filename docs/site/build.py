@@ -28,7 +28,7 @@ MENU = {
         path.relative_to(ROOT).as_posix() for path in (ROOT / "perl/lib").rglob("*.p*") if "=head1" in path.read_text("utf-8")
     ),
     "File formats": [f"docs/{name}.md" for name in ("flow-table", "call-table", "hash-table-file", "tree-table-file", "pstore-journal")],
-    "Figures": ["docs/benchmarks.md", "docs/compared.md"],
+    "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],
     "Project": ["CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"],
 }
 FIRST = "README.md"

@@ -44,10 +44,14 @@ class FiguresTest < Minitest::Test
     assert_match(/-->[\d,]{3,}×, as fast/, Bench::Readme.new.updated(sentence))
   end
 
-  def test_a_figure_in_a_sentence_is_a_ratio_of_a_record
+  def test_the_costs_of_spark_are_the_figures_of_the_newest_records
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::SPARK_COSTS, ["spark"])
+  end
+
+  def test_a_figure_in_a_sentence_is_a_number_of_a_record
     ["flows: peak memory above Ruby's own: rows, mixed", "nothing: plain"].each do |mark|
       error = assert_raises(Bench::Readme::Unfit) { Bench::Readme.new.updated("<!-- bench:figure #{mark} -->1") }
-      assert_includes(error.message, "expected a ratio")
+      assert_includes(error.message, "expected a number")
     end
   end
 

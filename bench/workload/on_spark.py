@@ -1,0 +1,47 @@
+"""What is asked of a folder of captures on Spark, and how it is measured: each program answers once to warm Spark up, and then
+again, which is timed. The sides are ours/spark.py and peers/spark_dpkt.py.
+"""
+
+import json
+import os
+import sys
+import time
+
+# Spark would run the python3 that it finds first, and workers import what stands beside these programs.
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+
+import captures  # noqa: E402
+from pyspark.sql import SparkSession, functions  # noqa: E402
+
+COLUMNS = ("ts", "src_ip", "dst_ip", "src_port", "dst_port", "proto", "length")
+
+
+def session(cores):
+    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def main(answer, cores, folder):
+    """Prints what `answer(spark, folder)` says, and how long it took when Spark was warm."""
+    spark = session(cores)
+    first = answer(spark, folder)
+    start = time.perf_counter()
+    again = answer(spark, folder)
+    seconds = time.perf_counter() - start
+    spark.stop()
+    if first != again:
+        sys.exit(f"{first}, then {again}")
+    print(json.dumps({**again, "figures": captures.figures(folder, seconds)}))
+
+
+def of_packets(packets, microseconds):
+    """What a frame of packets with `COLUMNS` holds: every value counts. Times are a column of their own."""
+    total = functions.sum
+    text = [total(functions.octet_length(name)) for name in ("src_ip", "dst_ip")]
+    numbers = [total(functions.col(name)) for name in ("src_port", "dst_port", "proto", "length")]
+    row = packets.agg(functions.count(functions.lit(1)), total(microseconds % 60_000_000), *text, *numbers).first()
+    return dict(zip(["packets", "times", "src_ip", "dst_ip", "src_port", "dst_port", "proto", "length"], row, strict=True))
