@@ -106,6 +106,7 @@ fn many_entries_are_what_putting_one_by_one_leaves() {
                 scan.advance().unwrap();
             }
             table.put_all(&mut scan).unwrap();
+            assert_eq!(table.len().unwrap(), expected.len() as u64);
             let found: BTreeMap<_, _> = contents(table.as_ref()).into_iter().collect();
             assert_eq!(found, expected);
         }

@@ -135,6 +135,17 @@ def test_an_update_that_fails_leaves_nothing_behind_however_far_it_got(make):
     assert len(table) == 3000
 
 
+@pytest.mark.parametrize("length, count", [(1, 100_000), (1000, 3000), (1, 3000)])
+def test_an_update_of_a_dict_is_the_same_however_long_it_is(make, length, count):
+    table = make()
+    given = {f"key {number}": "x" * length for number in range(count)}
+    table.update(given)
+    assert len(table) == count and dict(table) == given
+    with pytest.raises(TypeError, match="a table of text keeps str: value is int 5"):
+        table.update({**dict.fromkeys(given, "y"), "last": 5})
+    assert table["key 0"] == "x" * length and "last" not in table and not table.in_transaction
+
+
 def test_get_many_increment_append_and_create(make):
     table = make()
     table.update({"a": "1", "b": "2"})

@@ -11,6 +11,11 @@ pub struct PackedEntries {
 }
 
 impl PackedEntries {
+    /// None yet, with room for the lengths of so many.
+    pub fn with_capacity(count: usize) -> Self {
+        PackedEntries { lengths: Vec::with_capacity(count), bytes: Vec::new() }
+    }
+
     /// Puts an entry behind the others.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         self.lengths.push((key.len(), value.len()));

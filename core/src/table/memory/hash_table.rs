@@ -103,6 +103,20 @@ impl HashTable {
         }
     }
 
+    /// Writes the entry of a key with that hash, whose record was `old`.
+    #[inline]
+    fn put_anew(
+        &mut self,
+        hash: u64,
+        old: Option<Address>,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<()> {
+        let new = self.content.heap.append(key, value)?;
+        self.set(hash, old, Some(new));
+        self.clean(key.len() + value.len())
+    }
+
     /// Takes out the entry of a key with that hash.
     fn take_out(&mut self, hash: u64, old: Address) -> Result<()> {
         let (key, value) = self.content.heap.record(old);
@@ -157,12 +171,14 @@ impl Content {
         self.index.find(hash, |address| self.heap.record(address).0 == key)
     }
 
-    /// Prefetches the record that a search for `hash` looks at first.
+    /// Prefetches the record that a search for `hash` looks at first. Where there is none, no key has that hash.
     #[inline]
-    fn prefetch_record(&self, hash: u64) {
-        if let Some(address) = self.index.find(hash, |_| true) {
+    fn prefetch_record(&self, hash: u64) -> bool {
+        let found = self.index.find(hash, |_| true);
+        if let Some(address) = found {
             self.heap.prefetch(address);
         }
+        found.is_some()
     }
 
     /// The entry that was written first of all.
@@ -227,7 +243,9 @@ impl Table for HashTable {
             }
             let hashes = &hashes[..keys.len()];
             hashes.iter().for_each(|hash| self.content.index.prefetch_groups(*hash));
-            hashes.iter().for_each(|hash| self.content.prefetch_record(*hash));
+            for hash in hashes {
+                self.content.prefetch_record(*hash);
+            }
             for (place, (hash, key)) in hashes.iter().zip(keys).enumerate() {
                 let address = self.content.find(*hash, key);
                 let value = address.map(|address| self.content.heap.record(address).1);
@@ -241,9 +259,7 @@ impl Table for HashTable {
         check_entry(key, value)?;
         let hash = self.hash(key);
         let old = self.content.find(hash, key);
-        let new = self.content.heap.append(key, value)?;
-        self.set(hash, old, Some(new));
-        self.clean(key.len() + value.len())
+        self.put_anew(hash, old, key, value)
     }
 
     /// As in [`Table::get_many`], a block of keys waits for memory together, and for its buckets while the block before
@@ -254,11 +270,21 @@ impl Table for HashTable {
             let coming = next;
             coming.iter().flatten().for_each(|hash| self.content.index.prefetch_groups(*hash));
             next = self.hashes_ahead(entries);
-            coming.iter().flatten().for_each(|hash| self.content.prefetch_record(*hash));
-            // Hashed again: what was told ahead may be others, after an error for one.
-            for _ in 0..BLOCK_LEN {
+            let mut is_new = [false; BLOCK_LEN];
+            for (is_new, hash) in is_new.iter_mut().zip(coming.iter().flatten()) {
+                *is_new = !self.content.prefetch_record(*hash);
+            }
+            for place in 0..BLOCK_LEN {
                 let Some((key, value)) = entries.advance()? else { return Ok(()) };
-                self.put(key, value)?;
+                check_entry(key, value)?;
+                // Hashed again: what was told ahead may be others, after an error for one.
+                let hash = self.hash(key);
+                // Of the block, only a key with the same hash can have been put since that was found out.
+                let old = match is_new[place] && coming[place] == Some(hash) {
+                    true if !coming[..place].contains(&Some(hash)) => None,
+                    _ => self.content.find(hash, key),
+                };
+                self.put_anew(hash, old, key, value)?;
             }
         }
     }

@@ -244,6 +244,6 @@ pub(crate) fn each_entry<'py>(
 #[cold]
 fn changed() -> PyErr {
     PyRuntimeError::new_err(
-        "expected a dict that stays as it is while it is encoded, found one that is changed",
+        "expected a dict that stays as it is while it is read, found one that is changed",
     )
 }

@@ -9,9 +9,13 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::values::Object;
 use super::{Table, transaction};
+use crate::border::each_entry;
 
 /// Bytes of entries that are put at once.
 const PIECE_BYTES: usize = 1 << 20;
+
+/// Entries of a dict that are put at once, where these are not too many bytes.
+const PIECE_LEN: usize = 1 << 16;
 
 /// Bytes of entries from which on they are put without Python's lock.
 const LONG_BYTES: usize = 1 << 18;
@@ -39,6 +43,12 @@ pub(super) fn get_many(
 
 /// Puts the pairs of a dict or an iterable in, all of them or none.
 pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(dict) = pairs.cast_exact::<PyDict>()
+        && table.values.runs_no_python()
+        && let Some(entries) = packed(table, dict)?
+    {
+        return put(py, table, &entries);
+    }
     let mut pieces = Pieces::of(table, pairs)?;
     let first = pieces.next()?;
     if pieces.is_over {
@@ -69,6 +79,22 @@ fn put(py: Python<'_>, table: &Table, entries: &PackedEntries) -> PyResult<()> {
         }
         false => table.shared.change(py, |table| table.put_all(&mut entries.scan())),
     }
+}
+
+/// All entries of a dict, read where they lie; nothing where they are more than a piece.
+fn packed(table: &Table, dict: &Bound<'_, PyDict>) -> PyResult<Option<PackedEntries>> {
+    if dict.len() > PIECE_LEN {
+        return Ok(None);
+    }
+    let mut entries = PackedEntries::with_capacity(dict.len());
+    each_entry(dict, |key, value| {
+        if entries.bytes_len() < PIECE_BYTES {
+            let key = table.strings.bytes(&key, "key")?;
+            entries.push(&key, &table.values.bytes(&value)?);
+        }
+        Ok(())
+    })?;
+    Ok((entries.bytes_len() < PIECE_BYTES).then_some(entries))
 }
 
 /// Pairs of Python in pieces of bounded size.

@@ -69,6 +69,11 @@ impl ValueForm {
         }
     }
 
+    /// Whether no Python code makes the bytes of values.
+    pub(super) fn runs_no_python(&self) -> bool {
+        !matches!(self, ValueForm::Objects(_))
+    }
+
     /// What a file remembers of it.
     pub(super) fn values(&self) -> Values {
         match self {
