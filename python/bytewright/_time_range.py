@@ -29,6 +29,7 @@ def condition(times):
     """A condition in the core's language that is true of packets of these times; None where none is left out."""
     if times is None:
         return None
-    first, last = times
+    # No packet is outside of the column's times, which are fewer than those that a program can compare with.
+    first, last = min(times[0], _LAST), max(times[1], _FIRST)
     bounds = [f"ts >= {first}"] * (first > _FIRST) + [f"ts <= {last}"] * (last < _LAST)
     return " and ".join(bounds) or None

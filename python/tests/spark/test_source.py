@@ -148,6 +148,15 @@ def test_random_conditions_give_the_same_rows_with_and_without_pushing_down(push
     every.unpersist()
 
 
+@pytest.mark.parametrize("condition,is_all", [
+    ("ts > timestamp'9999-12-30'", False), ("ts = timestamp'9999-12-30'", False), ("ts < timestamp'0001-01-02'", False),
+    ("ts < timestamp'9999-12-30'", True), ("ts >= timestamp'0001-01-02'", True),
+])  # fmt: skip
+def test_times_that_no_packet_can_have_are_compared_as_all_others(pushing, paths, condition, is_all):
+    frames = [read(pushing, paths[0], pushdown=pushdown).where(condition) for pushdown in ("true", "false")]
+    assert [frame.count() for frame in frames] == [300 * is_all] * 2
+
+
 @pytest.mark.parametrize("is_some_first", [True, False])
 def test_a_data_frame_that_is_used_twice_has_all_rows_each_time(spark, paths, is_some_first):
     packets = read(spark, paths[0])
@@ -184,6 +193,10 @@ def test_times_are_pushed_down_to_the_microsecond(spark):
     assert time_condition([GreaterThan(("ts",), second)]) == "ts >= 1000000000"
     later = second + datetime.timedelta(seconds=1)
     assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), later)]) == "ts >= 1000000000 and ts <= 2000000999"
+    # Of no packet's year, because the core has nanoseconds in 64 bits.
+    never = second.replace(year=9999)
+    assert time_condition([GreaterThan(("ts",), never)]) == f"ts >= {2**63 - 1}"
+    assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), never)]) == "ts >= 1000000000"
     # Times without a zone, and other columns.
     assert time_condition([EqualTo(("ts",), second.replace(tzinfo=None)), GreaterThan(("length",), 9)]) is None
 
