@@ -2,6 +2,7 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
+#   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
@@ -31,7 +32,7 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-site test-bench
+TESTS := lint test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-site test-bench
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -41,7 +42,7 @@ GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/s
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 
-.PHONY: demo quick packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick lint packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -52,9 +53,15 @@ quick: setup
 	cargo clippy --quiet --locked --workspace -- -D warnings
 	cargo test --quiet --locked -p bytewright --lib --test layers --test names_page
 	for test in paths errors figures; do LC_ALL=C ruby -W -Iruby/test ruby/test/$${test}_test.rb || exit 1; done
+	@$(MAKE) --no-print-directory lint
+	@echo "make quick: all of it passed; make test has the rest"
+
+# What Python and Ruby are asked beside the compilers' questions to Rust: ruff.toml and .rubocop.yml.
+lint: setup
 	python/environment.sh python3 target/python/lint python/tests/lint.txt
 	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs examples conformance
-	@echo "make quick: all of it passed; make test has the rest"
+	@if command -v rubocop >/dev/null; then LC_ALL=C.UTF-8 rubocop --cache-root target/rubocop --format quiet; \
+	else echo "gap: Ruby is not linted: RuboCop is not installed (apt-get install rubocop)" >&2; fi
 
 # Two at a time: one builds with one thread while another tests with one. What a part prints comes when it ends. Cargo is
 # told of no jobserver, because it may not use that of make.

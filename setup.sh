@@ -63,6 +63,7 @@ esac
 peer "ruby-tokyocabinet" ruby_library tokyocabinet
 peer "ruby-moneta" ruby_library moneta
 peer "ruby-thrift" ruby_library thrift
+peer "rubocop" command -v rubocop
 peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
 peer "thrift-compiler" command -v thrift
 peer "pypy3" command -v pypy3

@@ -13,8 +13,8 @@ module Bench
     COMPARISON = File.join(Paths::ROOT, "docs/compared.md")
     SPARK_COSTS = File.join(Paths::ROOT, "docs/spark.md")
     PAGES = [PATH, ALL_FIGURES, COMPARISON, SPARK_COSTS].freeze
-    BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m.freeze
-    MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)(?:\d+(?:[.,]\d+)*×?)?/.freeze
+    BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m
+    MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)(?:\d+(?:[.,]\d+)*×?)?/
 
     # A record that cannot be shown, with what is wrong.
     class Unfit < StandardError; end

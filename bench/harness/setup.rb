@@ -214,8 +214,8 @@ module Bench
     end
 
     def build_command
-      Shell.run("cargo", "build", "--release", "--quiet", "--locked", "-p", "bytewright-cli", folder: Paths::ROOT,
-                environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
+      Shell.run("cargo", "build", "--release", "--quiet", "--locked", "-p", "bytewright-cli",
+                folder: Paths::ROOT, environment: { "CARGO_TARGET_DIR" => Paths::CARGO_TARGET })
       nil
     end
 

@@ -122,6 +122,26 @@ module MessageWorkload
       { messages: @messages.size, **send(name) }
     end
 
+    # A value as JSON has it in every language of the benches.
+    def self.plain(value)
+      case value
+      when Thrift::Struct then value.struct_fields.to_h { |_, field| [field[:name], plain(value.send(field[:name]))] }
+      when Array then value.map { |each| plain(each) }
+      when Set then value.map { |each| plain(each) }.sort
+      when Hash then value.to_h { |key, each| [key.to_s, plain(each)] }.sort.to_h
+      when String then value.encoding == Encoding::BINARY ? value.unpack1("H*") : value
+      else value
+      end
+    end
+
+    def self.sorted(plain)
+      case plain
+      when Array then plain.map { |each| sorted(each) }
+      when Hash then plain.sort.to_h { |key, each| [key, sorted(each)] }
+      else plain
+      end
+    end
+
     private
 
     def decode
@@ -185,7 +205,7 @@ module MessageWorkload
     def ten_thousand
       count = @input.small? ? @messages.size : TEN_THOUSAND
       messages = @messages.cycle.first(count)
-      objects = others = nil
+      objects = nil
       decode_s = clocked { objects = messages.map { |bytes| @engine.decode(bytes) } }
       others = messages.map { |bytes| @engine.decode(bytes) }
       hash_s = clocked { objects.each(&:hash) }
@@ -198,28 +218,8 @@ module MessageWorkload
       Array.new(2) { @messages.map { |bytes| @engine.decode(bytes) } }
     end
 
-    # A value as JSON has it in every language of the benches.
-    def self.plain(value)
-      case value
-      when Thrift::Struct then value.struct_fields.to_h { |_, field| [field[:name], plain(value.send(field[:name]))] }
-      when Array then value.map { |each| plain(each) }
-      when Set then value.map { |each| plain(each) }.sort
-      when Hash then value.to_h { |key, each| [key.to_s, plain(each)] }.sort.to_h
-      when String then value.encoding == Encoding::BINARY ? value.unpack1("H*") : value
-      else value
-      end
-    end
-
     def digest(plain)
       { sha256: Digest::SHA256.hexdigest(JSON.generate(Tasks.sorted(plain))) }
-    end
-
-    def self.sorted(plain)
-      case plain
-      when Array then plain.map { |each| sorted(each) }
-      when Hash then plain.sort.to_h { |key, each| [key, sorted(each)] }
-      else plain
-      end
     end
 
     # `pass` does what is measured once for each message.

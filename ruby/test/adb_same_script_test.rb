@@ -107,6 +107,7 @@ class AdbSameScriptTest < AdbCase
   # Keys come in an order of the table's own. What is in memory ends with its object.
   def answer(adb, name, *arguments)
     return adb.path.then { |path| path.length == 1 || (adb.close && adb.open(path)) } if name == :reopen
+
     # In a tree file, putlist adds a second value to a key, which ours have not.
     adb.misc("outlist", arguments.last) if arguments.first == "putlist"
     # To begin inside of a transaction is to wait for ever, with Tokyo Cabinet.

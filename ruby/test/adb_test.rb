@@ -143,7 +143,7 @@ class AdbTest < AdbCase
       end
       assert_equal((0...20).map(&:to_s).sort, (seen - ["z"]).sort)
       assert_equal(adb.rnum, seen.include?("z") ? 0 : 1)
-      adb.each { |key, _| adb.out(key) && adb.put("#{key}x", "") }
+      adb.each { |each, _| adb.out(each) && adb.put("#{each}x", "") }
       assert_equal(["zx"].first(adb.rnum), adb.keys)
       adb.close
     end

@@ -28,7 +28,7 @@ class CallTest < TestCase
     assert_equal(calls, again)
     assert_equal(calls.map(&:hash), again.map(&:hash))
     case calls.first
-    in {method: "ping", latency: Integer => latency} then assert_equal(1501, latency)
+    in { method: "ping", latency: Integer => latency } then assert_equal(1501, latency)
     end
     assert_raises(ArgumentError) { calls.first[:nothing] }
   end

@@ -86,7 +86,8 @@ module ErrorTexts
       elsif @scanner.skip(CHARACTER) then Token.new(:sign, "'")
       elsif @scanner.scan(/'?\w+!?(?!=)|\w+/) then Token.new(:word, @scanner.matched)
       elsif @scanner.scan(/::|->|=>|==|!=|<=|>=|&&|\|\|/) then Token.new(:sign, @scanner.matched)
-      else Token.new(:sign, @scanner.getch)
+      else
+        Token.new(:sign, @scanner.getch)
       end
     end
 
@@ -122,7 +123,7 @@ module ErrorTexts
     CLASSES = { "Io" => "Errno" }.freeze
     RUBY_CLASSES = { "arg" => "ArgumentError", "type" => "TypeError", "range" => "RangeError", "eof" => "EOFError",
                      "key" => "KeyError", "runtime" => "RuntimeError", "io" => "IOError" }.freeze
-    TEXT_TYPES = /&.*str$|String|Display|Arguments|ErrorKind/.freeze
+    TEXT_TYPES = /&.*str$|String|Display|Arguments|ErrorKind/
     # Reasons whose texts become those of errors of several classes.
     REASONS = File.join(ROOT, "core/src/marshal/refusal.rs")
     # Functions that answer what they are given, or what their block does.
@@ -438,14 +439,14 @@ module ErrorTexts
 
   # The errors that a source of the Perl face dies with: by functions of Bytewright::Error in Perl, by `die_with` in C.
   class PerlSource
-    STRING = /"((?:\\.|[^"\\])*)"/.freeze
+    STRING = /"((?:\\.|[^"\\])*)"/
     CALL = /
       \b_refuse\(\s*#{STRING} | \b_new\(\s*"(\w+)",\s*#{STRING} |
       \bdie_with\(aTHX_\s+"(\w+)",\s*((?:"(?:\\.|[^"\\])*"|\s|\w)+)
-    /x.freeze
-    IN_PERL = /@\{\[.*?\]\}|[$@]\w+(?:::\w+)*(?:->)?(?:\[[^\]]*\]|\{[^}]*\})*/.freeze
+    /x
+    IN_PERL = /@\{\[.*?\]\}|[$@]\w+(?:::\w+)*(?:->)?(?:\[[^\]]*\]|\{[^}]*\})*/
     # What the macros of perl.h stand for is between two strings.
-    IN_C = /%[-+0-9.#]*(?:"\s*\w+\s*(?:"|\z)|\w)/.freeze
+    IN_C = /%[-+0-9.#]*(?:"\s*\w+\s*(?:"|\z)|\w)/
 
     def initialize(file)
       @file = file

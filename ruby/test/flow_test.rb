@@ -87,7 +87,7 @@ class FlowTest < TestCase
 
   def test_flows_of_a_capture_hold_all_its_packets
     capture = open_capture(WEB)
-    with_flow = capture.count { |packet| packet.src_ip }
+    with_flow = capture.count(&:src_ip)
     assert_equal(with_flow, capture.flows.sum { |flow| flow.packets + flow.rev_packets })
     assert_equal(926, capture.flows.count)
   end
@@ -441,7 +441,7 @@ class FlowStoreTest < TestCase
       flows = store.each
       flows.next
       store.close
-      assert_raises(Bytewright::ClosedError) { flows.next while true }
+      assert_raises(Bytewright::ClosedError) { flows.next while true } # rubocop:disable Style/InfiniteLoop -- loop would rescue the end
       Bytewright::FlowStore.open(path, &:size)
     end
   end

@@ -28,7 +28,7 @@ module GarbageMode
 
     # A call under way.
     Window = Struct.new(:thread, :method_id, :owner, :began) do
-      def is_ended_by?(point)
+      def ended_by?(point)
         method_id == point.method_id && owner.equal?(point.defined_class) && thread.equal?(Thread.current)
       end
     end
@@ -49,7 +49,7 @@ module GarbageMode
         if window.nil?
           open(point) if !@rests && point.event == :c_call && ours?(point.defined_class)
         elsif point.event == :c_return
-          close if window.is_ended_by?(point)
+          close if window.ended_by?(point)
         elsif GC.count - window.began > COLLECTIONS_MAX
           close
         end

@@ -8,7 +8,7 @@ require_relative "test_case"
 class LoadingTest < TestCase
   # The files that a program has loaded after `script`, of ours and of Ruby's library for checksums.
   def loaded_after(script)
-    report = 'puts $LOADED_FEATURES.grep(%r{/bytewright/|/digest})'
+    report = "puts $LOADED_FEATURES.grep(%r{/bytewright/|/digest})"
     features = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-e", "#{script}; #{report}"], &:readlines)
     assert($?.success?)
     features.map { |feature| feature.chomp[%r{(?:bytewright/(?!lib/|bytewright/)|digest).*\z}] }

@@ -5,7 +5,7 @@ require "rbconfig"
 # Runs all Ruby tests in one process in as many orders as the argument says, while objects are moved. An order that
 # fails is printed with the command that repeats it.
 ORDERS = Integer(ARGV.fetch(0, 10))
-MOVING = "GC.auto_compact = true if GC.respond_to?(:auto_compact=); require #{File.join(__dir__, "all.rb").dump}"
+MOVING = "GC.auto_compact = true if GC.respond_to?(:auto_compact=); require #{File.join(__dir__, "all.rb").dump}".freeze
 
 failed = (1..ORDERS).map { Random.new_seed % 65_536 }.reject do |seed|
   command = [RbConfig.ruby, "-W", *$LOAD_PATH.map { |path| "-I#{path}" }, "-e", MOVING, "--", "--seed", seed.to_s]

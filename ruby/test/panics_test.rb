@@ -46,7 +46,7 @@ class PanicsTest < TestCase
 
   def test_the_command_of_the_gem_tells_it_in_one_line
     with_damaged_table do |path|
-      output, status = run_ruby('exit Bytewright.send(:run_command, %w[table scan] + ARGV)', path)
+      output, status = run_ruby("exit Bytewright.send(:run_command, %w[table scan] + ARGV)", path)
       assert_equal(1, status.exitstatus)
       assert_match(/\Abytewright: #{Regexp.escape(path)}: expected the table as it was written.*\n\z/, output)
     end

@@ -14,8 +14,8 @@ class PathsTest < Minitest::Test
              "ruby/", "ruby/ext/bytewright/src/", "samples/"].freeze
   FILE_NAMES = Dir[File.join(ROOT, "{core/src,core/tests,cli,ruby,docs}/**/*")].to_h { |path| [File.basename(path), true] }.freeze
   # Made when they are needed.
-  MADE = %r{\A(?:core/fuzz/artifacts|(?:bench/)?(?:target|data)|pkg/|ruby/lib/bytewright/bytewright\.so|bench/records/DATE)}.freeze
-  LOOKS_LIKE_A_PATH = %r{\A[\w.-]+(?:/[\w.-]*)+\z|\A[\w-]+\.(?:rs|rb|rbs|md|toml|sh)\z}.freeze
+  MADE = %r{\A(?:core/fuzz/artifacts|(?:bench/)?(?:target|data)|pkg/|ruby/lib/bytewright/bytewright\.so|bench/records/DATE)}
+  LOOKS_LIKE_A_PATH = %r{\A[\w.-]+(?:/[\w.-]*)+\z|\A[\w-]+\.(?:rs|rb|rbs|md|toml|sh)\z}
 
   DOCUMENTS.each do |document|
     define_method("test_every_path_in_#{document.gsub(/\W/, "_")}_exists") do

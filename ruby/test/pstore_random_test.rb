@@ -25,6 +25,7 @@ class PStoreRandomTest < StoreCase
   module Loud; end
   class Text < String; end
   class List < Array; end
+
   class Record
     attr_accessor :name, :parts
 
@@ -43,7 +44,8 @@ class PStoreRandomTest < StoreCase
 
   # Values, made alike for the same state of the random numbers.
   class Maker
-    Pair, Named = StoreCase::Pair, StoreCase::Named
+    Pair = StoreCase::Pair
+    Named = StoreCase::Named
     WORDS = %w[a b name zone E encoding value é 日本].push("x" * 130).freeze
     FLOATS = [0.0, -0.0, 1.0, 1.5, 0.1, 1e100, -1e-100, Float::INFINITY, 123456.789, 5e-324].freeze
     INTEGERS = [0, -1, 122, 123, -124, 65_536, 2**30, -2**30 - 1, 2**62 - 1, 2**62, -2**70].freeze
@@ -109,7 +111,7 @@ class PStoreRandomTest < StoreCase
 
     def change(value)
       case value
-      when String then value.frozen? ? value : value.replace(once_in(2) ? "#{value.b.tr("a-y", "b-z")}" : "changed").force_encoding(value.encoding)
+      when String then value.frozen? ? value : value.replace(once_in(2) ? value.b.tr("a-y", "b-z") : "changed").force_encoding(value.encoding)
       when Hash then value.frozen? ? value : value[key] = self.value(1)
       when Array then once_in(3) ? value.pop : value << self.value(1)
       when Pair then value.left = self.value(1)

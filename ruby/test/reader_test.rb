@@ -301,8 +301,8 @@ class ReaderTest < TestCase
   end
 
   def test_pipes_are_read_and_written_where_nothing_else_is_loaded
-    script = 'r, w = IO.pipe; Bytewright::Writer.open(w) { |writer| writer.u32be(7) }; w.close; ' \
-             'abort unless Bytewright::Reader.open(r).u32be == 7'
+    script = "r, w = IO.pipe; Bytewright::Writer.open(w) { |writer| writer.u32be(7) }; w.close; " \
+             "abort unless Bytewright::Reader.open(r).u32be == 7"
     assert(system(RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-rbytewright/extension", "-e", script))
   end
 

@@ -15,7 +15,7 @@ class ReaderThreadsTest < TestCase
   PIECE = 65_536
 
   # What interrupts.
-  class Interruption < Exception; end
+  class Interruption < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
   def setup
     @seed = Integer(ENV.fetch("BYTEWRIGHT_SEED", Random.new_seed % 1_000_000))
@@ -167,7 +167,7 @@ class ReaderThreadsTest < TestCase
         super(*arguments).tap { |ready| read_nonblock(100, exception: false) if ready && @steals }
       end
       mine.instance_variable_set(:@steals, true)
-      thread = Thread.new { Timeout.timeout(0.3) { reader.u8 } rescue $!.class }
+      thread = Thread.new { Timeout.timeout(0.3) { reader.u8 } rescue $!.class } # rubocop:disable Style/RescueModifier
       theirs << "stolen"
       assert_same(thread, thread.join(10))
       assert_equal(Timeout::Error, thread.value)
@@ -281,7 +281,7 @@ class ReaderThreadsTest < TestCase
   # The class of what a use raises, or what it answers.
   def outcome(use)
     use.call
-  rescue Exception => e
+  rescue Exception => e # rubocop:disable Lint/RescueException -- whatever it is, it is the outcome
     e.class
   end
 
@@ -299,7 +299,7 @@ class ReaderThreadsTest < TestCase
   end
 
   def test_a_signal_handler_in_the_middle_of_a_read_is_told_that_the_reader_is_busy
-    works = { u32be: -> (reader) { reader.u32be }, read: ->(reader) { reader.read(30_000) }, gets: ->(reader) { reader.gets } }
+    works = { u32be: ->(reader) { reader.u32be }, read: ->(reader) { reader.read(30_000) }, gets: ->(reader) { reader.gets } }
     expected = { u32be: 0x61626364, read: "abcd#{"x" * 29_996}", gets: "abcd#{"x" * 29_996}\n" }
     works.each do |name, work|
       IO.pipe do |mine, theirs|

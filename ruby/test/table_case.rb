@@ -54,7 +54,7 @@ class TableCase < TestCase
       reader.close
       yield
       writer.write("done")
-    rescue Exception => e
+    rescue Exception => e # rubocop:disable Lint/RescueException -- the parent is told, and the child ends
       writer.write(e.full_message)
     ensure
       writer.close

@@ -170,10 +170,9 @@ class TableThreadsTest < TableCase
     inside, go_on = Queue.new, Queue.new
     thread = Thread.new { t.transaction { t.clear && inside << true && go_on.pop } }
     inside.pop
-    in_child { raise "not taken back" unless t.to_h == { "a" => "1" } && t["b"] = "2" }
+    in_child { raise "not taken back" unless t.to_h == { "a" => "1" } && (t["b"] = "2") }
     go_on << true
     thread.join
     assert_empty(t)
   end
-
 end

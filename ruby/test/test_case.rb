@@ -19,10 +19,10 @@ class TestCase < Minitest::Test
 
   # Moves every object that may be moved, and verifies that nothing refers to where it was. The option has another
   # name since Ruby 3.2; some platforms move nothing.
-  MOVE_ALL_OBJECTS = "GC.verify_compaction_references(toward: :empty, #{RUBY_VERSION < "3.2" ? "double" : "expand"}_heap: true)"
+  MOVE_ALL_OBJECTS = "GC.verify_compaction_references(toward: :empty, #{RUBY_VERSION < "3.2" ? "double" : "expand"}_heap: true)".freeze
 
   def move_all_objects
-    eval(MOVE_ALL_OBJECTS) if GC.respond_to?(:verify_compaction_references)
+    eval(MOVE_ALL_OBJECTS) if GC.respond_to?(:verify_compaction_references) # rubocop:disable Security/Eval -- the constant above
   end
 
   # Ethernet, IPv4 and UDP around a payload, from 10.0.0.1:1000 to 10.0.0.2:port, or +back+.

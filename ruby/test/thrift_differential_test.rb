@@ -104,7 +104,7 @@ class ThriftDifferentialTest < ThriftCase
       return klass.new(field[:name].to_sym, value_of(field, random, depth - 1))
     end
     set = fields.reject { random.rand(6).zero? }
-    klass.new(set.to_h { |field| [field[:name], value_of(field, random, depth - 1)] })
+    klass.new(set.to_h { |each| [each[:name], value_of(each, random, depth - 1)] })
   end
 
   def value_of(field, random, depth)

@@ -217,7 +217,7 @@ class ThriftLoadTest < ThriftCase
     assert_operator(blocks.size, :>=, 4)
     blocks.each do |block|
       checked = block.gsub(/^(\s*)(\S.*?\S)\s+# => (.*)$/) { "#{$1}assert_equal((#{$3}), (#{$2}))" }
-      Dir.chdir(ROOT) { eval(checked, binding, "an example") }
+      Dir.chdir(ROOT) { eval(checked, binding, "an example") } # rubocop:disable Security/Eval -- of our document
     ensure
       Object.send(:remove_const, :Logs) if Object.const_defined?(:Logs)
     end

@@ -166,7 +166,7 @@ class ThriftTest < ThriftCase
     bytes = T.encode(Inner.new({ "name" => latin }))
     assert_equal("grüß", T.decode(Inner, bytes).name)
     assert_equal("ISO-8859-1", latin.encoding.name)
-    frozen = Rich.new({ "text" => "a".freeze, "ints" => [1].freeze, "tags" => Set["a"].freeze, "attributes" => { "a" => "b" }.freeze }).freeze
+    frozen = Rich.new({ "text" => "a", "ints" => [1].freeze, "tags" => Set["a"].freeze, "attributes" => { "a" => "b" }.freeze }).freeze
     assert_equal(gem_write(frozen, :binary), T.encode(frozen))
     assert_raises(EncodingError) { T.encode(Inner.new({ "name" => "\xff".b })) }
     message = T.encode(rich).freeze
@@ -187,8 +187,8 @@ class ThriftTest < ThriftCase
       end
       assert_equal(theirs, ours)
     end
-    [Rich.new({ "ints" => [nil] }), Rich.new({ "ints" => 5 }), Rich.new({ "text" => 5 }), Rich.new({ "inner" => 5 })].each do |object|
-      assert_raises(StandardError) { T.encode(object) }
+    [Rich.new({ "ints" => [nil] }), Rich.new({ "ints" => 5 }), Rich.new({ "text" => 5 }), Rich.new({ "inner" => 5 })].each do |wrong|
+      assert_raises(StandardError) { T.encode(wrong) }
     end
   end
 

@@ -187,7 +187,7 @@ class ThriftTransportTest < ThriftCase
 
   class Handler
     def echo(given)
-      raise ThriftCase::Failure.new("no text").tap { |failure| failure.code = 3 } unless given.text
+      raise(ThriftCase::Failure.new("no text").tap { |failure| failure.code = 3 }) unless given.text
 
       given
     end

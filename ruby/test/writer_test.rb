@@ -155,7 +155,7 @@ class WriterTest < TestCase
   end
 
   def test_numbers_of_24_bits_are_those_that_a_reader_reads
-    numbers = [0, 1, 0xff_ffff, *Array.new(50) { @random.rand(1 << 24) }]
+    numbers = [0, 1, 0xff_ffff] + Array.new(50) { @random.rand(1 << 24) }
     with_new_file("out.bin") do |path|
       Bytewright::Writer.open(path) do |writer|
         numbers.each { |number| assert_same(writer, writer.u24be(number).u24le(number)) }

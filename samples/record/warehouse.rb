@@ -37,7 +37,7 @@ class Handler
 
   def reserve(name, count)
     known(name)
-    @left[name] >= count or raise Warehouse::OutOfStock.new.tap { |full| full.name, full.left = name, @left[name] }
+    @left[name] >= count or raise(Warehouse::OutOfStock.new.tap { |full| full.name, full.left = name, @left[name] })
     @left[name] -= count
   end
 
@@ -55,7 +55,7 @@ class Handler
   private
 
   def known(name)
-    NAMES.include?(name) or raise Warehouse::NotFound.new.tap { |missing| missing.name = name }
+    NAMES.include?(name) or raise(Warehouse::NotFound.new.tap { |missing| missing.name = name })
   end
 
   def item(name)

@@ -57,8 +57,8 @@ module Bench
       # What one core needs, without a bar; the answer is compared with a witness's.
       def terabyte(what, side, witness)
         agreement = Agreement.new(first: side, second: witness, input: :day)
-        Measure.new(title: "core hours for a terabyte of .gz: #{what}", kind: Kind::FigureLevel.new(TERABYTE), ours: side, peer: nil, input: :day, bar: Bar.none,
-                    agreement: agreement)
+        Measure.new(title: "core hours for a terabyte of .gz: #{what}", kind: Kind::FigureLevel.new(TERABYTE), ours: side,
+                    peer: nil, input: :day, bar: Bar.none, agreement: agreement)
       end
 
       def ours(task, cores)

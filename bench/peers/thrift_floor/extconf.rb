@@ -2,5 +2,5 @@
 
 require "mkmf"
 
-$CFLAGS << " -O2"
+$CFLAGS << " -O2" # rubocop:disable Style/GlobalVars -- as mkmf has it
 create_makefile("thrift_floor")

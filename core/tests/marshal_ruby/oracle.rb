@@ -16,6 +16,7 @@ class Text < String; end
 class List < Array; end
 class Map < Hash; end
 class Failure < StandardError; end
+
 class Point
   attr_accessor :x, :y
 
@@ -24,11 +25,13 @@ class Point
     @y = y
   end
 end
+
 class Dumped
   def initialize(parts) = @parts = parts
   def marshal_dump = @parts
   def marshal_load(parts) = @parts = parts
 end
+
 class Packed
   def initialize(text) = @text = text
   def _dump(_limit) = @text.dup

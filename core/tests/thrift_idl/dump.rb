@@ -1,3 +1,5 @@
+# frozen_string_literal: true
+
 # Says what the code is that the compiler generated, one definition a line, in the form that as_ruby.rs
 # says the same in. Reads the names of folders of generated code from its input, and answers each with
 # lines, and a line with a dot after them.
@@ -25,6 +27,7 @@ def fields_of(object)
   names = object.class::FIELDS.values.map { |data| data[:name] }
   if object.is_a?(Thrift::Union)
     return [] unless object.get_set_field
+
     return [[object.get_set_field.to_s, object.get_value]]
   end
   names.map { |name| [name, object.instance_variable_get("@#{name}")] }.reject { |_, value| value.nil? }
@@ -47,6 +50,7 @@ end
 # Which fields `validate` misses, found by setting one after the other.
 def required(klass)
   return [] if klass < Thrift::Union
+
   names = []
   object = klass.allocate
   loop do
@@ -61,6 +65,7 @@ end
 
 def kind(klass)
   return "union" if klass < Thrift::Union
+
   klass < Thrift::Exception ? "exception" : "struct"
 end
 
@@ -96,11 +101,12 @@ def lines(mod, known)
   (mod.constants(false) - known).flat_map do |name|
     it = mod.const_get(name)
     next "const #{mod == Object ? "" : "::#{mod}"}::#{name} = #{value(it)}" unless it.is_a?(Module)
+
     if it.const_defined?(:FIELDS, false) then struct_line(it)
     elsif it.const_defined?(:VALUE_MAP, false) then enum_line(it)
-    elsif it.const_defined?(:Client, false)
-      [service_line(it)] + lines(it, %i[Client Processor])
-    else lines(it, [])
+    elsif it.const_defined?(:Client, false) then [service_line(it)] + lines(it, %i[Client Processor])
+    else
+      lines(it, [])
     end
   end
 end
@@ -112,7 +118,7 @@ $stdin.each_line(chomp: true) do |folder|
     $LOAD_PATH.unshift(folder)
     Dir.children(folder).sort.each { |file| require File.join(folder, file) if file.end_with?(".rb") }
     puts lines(Object, known).sort
-  rescue Exception => error
+  rescue Exception => error # rubocop:disable Lint/RescueException -- it is printed, and the child ends
     puts "cannot load: #{error.message.lines.first}"
   end
   Process.wait(pid)

@@ -157,7 +157,7 @@ module Bytewright
     # @return [Integer] the bytes of the value, or -1
     def vsiz(key)
       key = Conversion.bytes(key) unless String === key
-      (@table && @table.view(key, &:bytesize)) || -1
+      @table&.view(key, &:bytesize) || -1
     rescue *FAILURES => error
       failed(error, -1)
     end

@@ -31,7 +31,7 @@ module Bytewright
     PIECE = 65_536
 
     # What ends a wait for input when the reader is closed.
-    class Woken < Exception; end
+    class Woken < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
     # When that may come. The Hashes are made once: a wait is to cost nothing beside itself.
     ASLEEP, AWAKE, READING = [{ Woken => :immediate }, { Woken => :never }, { Object => :never }].each(&:freeze)
@@ -340,6 +340,7 @@ module Bytewright
       unless external_encoding.ascii_compatible? || (separator.nil? && limit.nil?)
         raise ArgumentError, "expected newlines of one byte, found #{external_encoding}; try reader.read.each_line"
       end
+
       LineRule.new(separator, limit, external_encoding == Encoding::UTF_8, chomp ? true : false)
     end
 

@@ -71,7 +71,7 @@ module Bytewright
 
       def closing(writer)
         yield writer
-      rescue Exception
+      rescue Exception # rubocop:disable Lint/RescueException -- it is raised again
         # What the block wrote before it raised is written, as File.open does; a second error would hide
         # the first.
         close_quietly(writer)

@@ -4,7 +4,7 @@ module Bytewright
   class ADB
     # What Tokyo Cabinet's methods take for a String or a number, and what they raise for the rest.
     module Conversion
-      INT = (-2**31...2**31).freeze
+      INT = (-2**31...2**31)
 
       module_function
 

@@ -24,7 +24,7 @@ module Bytewright
         other = names.find { |name| !@permitted.key?(name) }
         raise DisallowedClass, other if other
 
-        Marshal.load(stream)
+        Marshal.load(stream) # rubocop:disable Security/MarshalLoad -- of permitted classes only
       end
     end
   end

@@ -55,9 +55,11 @@ module Bytewright
         when Integer
           # What it shared with others is theirs now, as they were when they shared it.
           touch(root) if !@values.key?(root) && @file.shares?(root)
-          return whole[key] = value if @whole
-
-          @values[root] = value
+          if @whole
+            whole[key] = value
+          else
+            @values[root] = value
+          end
         when false then @added[key] = value
         else whole[key] = value
         end
