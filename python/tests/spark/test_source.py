@@ -209,7 +209,7 @@ def test_a_large_plain_capture_is_read_in_parts(spark, tmp_path):
     columns = ",".join(["number", "ts", "ts_nanos", "src_ip", "src_port", "length", "file"])
     for path in map(str, sorted(tmp_path.iterdir())):
         whole, split = (read(spark, path, columns=columns, split_bytes=bytes) for bytes in ("1000000000", "100000"))
-        assert (whole.rdd.getNumPartitions(), split.rdd.getNumPartitions()) == (1, len(data) // 100_000)
+        assert whole.rdd.getNumPartitions() == 1 and 5 < split.rdd.getNumPartitions() <= len(data) // 100_000 + 1
         assert in_order(map(plain, split.collect())) == in_order(map(plain, whole.collect()))
         # What goes on from part to part is not split.
         assert read(spark, path, rows="flows", split_bytes="100000").rdd.getNumPartitions() == 1
