@@ -200,6 +200,23 @@ module Bench
       end
     end
 
+    # What a figure of ours is above the peer's: one stage of some work, where the peer does the others.
+    FigureAbove = Struct.new(:figure) do
+      include OfFigure
+
+      def ratio(ours, peer)
+        figure.of(ours) - figure.of(peer)
+      end
+
+      def show_ratio(ratio)
+        figure.show(ratio)
+      end
+
+      def unit
+        figure.unit
+      end
+    end
+
     # A figure of ours for each byte of keys and values. A peer is there for scale.
     PayloadShare = Struct.new(:figure) do
       include OfFigure

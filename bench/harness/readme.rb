@@ -4,9 +4,10 @@ require_relative "paths"
 require_relative "readme_rows"
 
 module Bench
-  # The figures of README.md, docs/benchmarks.md, docs/compared.md and docs/spark.md, out of the newest record of each suite. A table
-  # stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `headlines`, has a few rows of
-  # each product. A single number follows `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
+  # The figures of README.md, docs/benchmarks.md, docs/compared.md and docs/spark.md, out of the newest record of each suite.
+  # A table stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `headlines`, has a few rows of
+  # each product, and that of docs/spark.md, `costs`, has no bars. A single number follows
+  # `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
     ALL_FIGURES = File.join(Paths::ROOT, "docs/benchmarks.md")
@@ -47,10 +48,11 @@ module Bench
 
     def section(suite_name)
       return headlines if suite_name == "headlines"
+      return costs if suite_name == "costs"
 
       rows = ReadmeRows::ALL.fetch(suite_name) { raise Unfit, "#{@path} has a table of #{suite_name}, which is no suite" }
       record = newest_record(suite_name)
-      return "There is no record yet; `make bench-#{suite_name}` measures.\n" unless record
+      return without_record(suite_name) unless record
 
       "#{origin(record, suite_name)}\n\n#{table(rows, record)}\n"
     end
@@ -58,6 +60,19 @@ module Bench
     def single_figure(suite_name, title)
       ratio = newest_record(suite_name)&.find(title)&.ratio
       ratio&.[](/\A(\d[\d.,]*×?)(?: \w+)?\z/, 1) || raise(Unfit, "#{suite_name}: #{title}: expected a number, found #{ratio.inspect}")
+    end
+
+    # What a terabyte costs on Spark.
+    def costs
+      record = newest_record("spark")
+      return without_record("spark") unless record
+
+      lines = ReadmeRows::COSTS.map { |title, sentence| "| #{sentence} | #{record.find(title).ratio} |" }
+      [origin(record, "spark"), "", "| work | measured |", "| --- | --- |", *lines].join("\n") << "\n"
+    end
+
+    def without_record(suite_name)
+      "There is no record yet; `make bench-#{suite_name}` measures.\n"
     end
 
     # The rows of README in one table, without the bars.

@@ -197,6 +197,21 @@ module Bench
       row("`import bytewright`; the wheel", "import bytewright", "size of the wheel")
     ]).freeze
 
+    # The rows of docs/spark.md, by the titles of the suite.
+    COSTS = {
+      "core hours for a terabyte of .gz: reading files" => "1. reading the files, which are in the page cache",
+      "core hours for a terabyte of .gz: decompressing" => "2. decompressing",
+      "core hours for a terabyte of .gz: decoding and adding up flows" => "3. decoding packets and adding up flows, as the command does",
+      "core hours for a terabyte of .gz: the same in workers of Spark" => "4. doing so in Spark's workers, and moving entries to the JVM",
+      "core hours for a terabyte of .gz: shuffling and merging flows" => "5. shuffling entries, and merging those of one key",
+      "core hours for a terabyte of .gz: flows on Spark, all stages" => "**flows: 1 to 5**",
+      "core hours for a terabyte of .gz: packets on Spark, all stages" => "**packets, seven columns: 1, 2, decoding, moving rows to the JVM**",
+      "core hours for a terabyte of .gz: packets by binaryFile and dpkt, all stages" => "the same by `binaryFile` and dpkt",
+      ".gz that one core goes through: flows on Spark" => "flows: .gz that a core goes through",
+      ".gz that one core goes through: packets on Spark" => "packets: .gz that a core goes through",
+      "shuffled for a terabyte of .gz: flows on Spark" => "flows: shuffled for a terabyte"
+    }.freeze
+
     SPARK = Rows.new(["measured"], [
       row("flows of 20 captures on `local[1]` / the command with one thread", "flows of 20 captures: local[1] / the command, --jobs 1"),
       row("the same on `local[2]` / on `local[1]`", "flows of 20 captures: local[2] / local[1]"),
@@ -204,10 +219,8 @@ module Bench
           "packets of 20 captures: local[1] / binaryFile and dpkt in mapInPandas"),
       row("packets of one plain capture of 1 GB on `local[2]`: split / unsplit",
           "packets of one plain capture of 1 GB on local[2]: split / unsplit"),
-      row("hours of one core for a terabyte of .gz: decompressing alone, flows by the command, flows on Spark, packets on Spark",
-          *["decompressing alone", "flows by the command", "flows on Spark", "packets on Spark"].map do |what|
-            "core hours for a terabyte of .gz: #{what}"
-          end)
+      row("core hours for a terabyte of .gz: flows, packets", "core hours for a terabyte of .gz: flows on Spark, all stages",
+          "core hours for a terabyte of .gz: packets on Spark, all stages")
     ]).freeze
 
     PERL = Rows.new(["measured"], [

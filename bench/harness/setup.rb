@@ -51,7 +51,7 @@ module Bench
     }.freeze
 
     # The parts that this repository makes.
-    PRODUCT = [*GEM_CLASSES.keys, :c_library, :perl_module, :wheel].freeze
+    PRODUCT = [*GEM_CLASSES.keys, :c_library, :perl_module, :wheel, :spark].freeze
 
     def initialize
       @reasons = {}
@@ -177,8 +177,7 @@ module Bench
     def prepare_spark
       Shell.run("./setup.sh", "spark", folder: Paths::ROOT)
       Shell.run("python/environment.sh", "python3", Paths::SPARK, "python/tests/spark/requirements.txt", folder: Paths::ROOT)
-      Shell.run("make", "--silent", "wheel", folder: Paths::ROOT) unless ENV["BYTEWRIGHT_WHEELS"]
-      pip("--no-index", "--no-deps", "--force-reinstall", Paths.wheel, python: Paths::SPARK_PYTHON)
+      install_wheel(Paths::SPARK_PYTHON)
     end
 
     def install_dpkt_beside_spark
@@ -204,13 +203,18 @@ module Bench
       nil
     end
 
-    # The wheel as `make wheel` builds it, installed in the environment of the peers.
+    # In the environment of the peers.
     def prepare_wheel
+      missing(:python_environment) || install_wheel(Paths::VENV_PYTHON)
+    end
+
+    # The wheel as `make wheel` builds it, in the environment of this Python. nil, or why it cannot be had.
+    def install_wheel(python)
       Shell.run("make", "--silent", "wheel", folder: Paths::ROOT) unless ENV["BYTEWRIGHT_WHEELS"]
       wheel = Paths.wheel
       return "#{Paths::WHEELS} has no wheel of bytewright" unless wheel
 
-      missing(:python_environment) || pip("--no-index", "--no-deps", "--force-reinstall", wheel)
+      pip("--no-index", "--no-deps", "--force-reinstall", wheel, python: python)
     end
 
     def build_command

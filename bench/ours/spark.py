@@ -1,8 +1,8 @@
 """Ours: a folder of captures on Spark.
 
-    python spark.py flows|packets|unsplit CORES FOLDER
+    python spark.py flows|entries|packets|unsplit CORES FOLDER
 
-`unsplit` is `packets` in one task for each capture; FOLDER may be one capture.
+`entries` is what `flows` does before the shuffle; `unsplit` is `packets` in one task for each capture. FOLDER may be one capture.
 """
 
 import os
@@ -23,6 +23,16 @@ def flows(spark, folder):
     return dict(zip(["flows", "packets", "rev_packets", "bytes", "rev_bytes", "weighted"], row, strict=True))
 
 
+def entries(spark, folder):
+    bytewright.spark.register(spark)
+    found = spark.read.format("bytewright").option("rows", "entries").load(folder)
+    # Keys begin with the version of IP of a flow, or with what only that of a capture has.
+    first = functions.substring("key", 1, 1)
+    counts = [functions.count_if(first.isin(kinds)) for kinds in ([b"\xc0"], [b"\x04", b"\x06"])]
+    of_captures, of_flows, size = found.agg(*counts, functions.sum(functions.length("value"))).first()
+    return {"captures": of_captures, "flows_of_captures": of_flows, "value_bytes": size}
+
+
 def packets(spark, folder, **options):
     bytewright.spark.register(spark)
     found = spark.read.format("bytewright").options(columns=",".join(on_spark.COLUMNS), **options).load(folder)
@@ -33,7 +43,7 @@ def unsplit(spark, folder):
     return packets(spark, folder, split_bytes=1 << 40)
 
 
-TASKS = {"flows": flows, "packets": packets, "unsplit": unsplit}
+TASKS = {"flows": flows, "entries": entries, "packets": packets, "unsplit": unsplit}
 
 if len(sys.argv) != 4 or sys.argv[1] not in TASKS:
     sys.exit(f"usage: spark.py {'|'.join(TASKS)} CORES FOLDER")

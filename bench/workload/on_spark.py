@@ -5,7 +5,6 @@ again, which is timed. The sides are ours/spark.py and peers/spark_dpkt.py.
 import json
 import os
 import sys
-import time
 
 # Spark would run the python3 that it finds first, and workers import what stands beside these programs.
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -20,22 +19,32 @@ COLUMNS = ("ts", "src_ip", "dst_ip", "src_port", "dst_port", "proto", "length")
 
 def session(cores):
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
+    # Counts of bytes are those of the last task at once.
+    builder = builder.config("spark.ui.liveUpdate.period", "0")
     spark = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.session.timeZone", "UTC").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
 
 
 def main(answer, cores, folder):
-    """Prints what `answer(spark, folder)` says, and how long it took when Spark was warm."""
+    """Prints what `answer(spark, folder)` says, and what it took when Spark was warm."""
     spark = session(cores)
     first = answer(spark, folder)
-    start = time.perf_counter()
-    again = answer(spark, folder)
-    seconds = time.perf_counter() - start
+    shuffled_before = shuffled_bytes(spark)
+    again, figures = captures.measured(folder, lambda: answer(spark, folder))
+    shuffled = shuffled_bytes(spark) - shuffled_before
     spark.stop()
     if first != again:
         sys.exit(f"{first}, then {again}")
-    print(json.dumps({**again, "figures": captures.figures(folder, seconds)}))
+    print(json.dumps({**again, "figures": {**figures, "shuffled_bytes": captures.for_a_terabyte(folder, shuffled)}}))
+
+
+def shuffled_bytes(spark):
+    """Bytes that all tasks until now have written for others to read."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    executors = context.statusStore().executorList(True)
+    return sum(executors.apply(place).totalShuffleWrite() for place in range(executors.size()))
 
 
 def of_packets(packets, microseconds):

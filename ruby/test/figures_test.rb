@@ -32,6 +32,7 @@ class FiguresTest < Minitest::Test
   def test_every_row_of_the_pages_is_one_that_a_bench_measures
     Bench::ReadmeRows::ALL.each { |suite, table| assert_measured(suite, table.rows) }
     Bench::ReadmeRows::HEADLINES.each { |suite, (_product, rows)| assert_measured(suite, rows) }
+    assert_measured("spark", Bench::ReadmeRows::COSTS.map { |title, sentence| Bench::ReadmeRows.row(sentence, title) })
   end
 
   def test_readme_is_short
@@ -45,7 +46,7 @@ class FiguresTest < Minitest::Test
   end
 
   def test_the_costs_of_spark_are_the_figures_of_the_newest_records
-    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::SPARK_COSTS, ["spark"])
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::SPARK_COSTS, ["costs"])
   end
 
   def test_a_figure_in_a_sentence_is_a_number_of_a_record
