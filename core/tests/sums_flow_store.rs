@@ -11,10 +11,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytewright::batch::Value;
 use bytewright::files::MemoryStorage;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::FlowKey;
-use bytewright::sums::{EntryMerge, FlowEntry, FlowStore, Merged};
+use bytewright::sums::{
+    EntryField, EntryMerge, EntryOrigin, EntryRows, FlowEntry, FlowStore, Merged,
+};
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, ErrorKind};
@@ -357,6 +360,70 @@ fn sorted_entries_of_single_captures_merge_into_those_of_a_store_of_all() {
         let found: Vec<_> = found.iter().map(FlowEntry::encode).collect();
         assert!(found == entries_in(&store));
     });
+}
+
+#[test]
+fn rows_of_a_capture_are_the_entries_of_its_table_in_batches() {
+    seeds(5, |random| {
+        let specs: Vec<Spec> = random_capture(random, 400, 1_000, 12);
+        let store = in_memory().unwrap();
+        count(&store, b"contents", &specs).unwrap();
+        let damage = (random.below(2) == 0).then(|| (77, "cut".to_owned()));
+        let origin =
+            EntryOrigin { place: 3, file: "trace.pcap".to_owned(), damage: damage.clone() };
+        let rows_max = 1 + random.below(200);
+        let mut rows = EntryRows::new(&store, b"contents", origin).unwrap();
+        let (mut found, mut tellers) = (Vec::new(), 0);
+        while let Some(batch) = rows.next(rows_max).unwrap() {
+            assert!(batch.len() <= rows_max && !batch.is_empty());
+            for row in 0..batch.len() {
+                let value = |field: EntryField| batch.value(row, field as usize);
+                assert_eq!(value(EntryField::Capture), Value::Signed(3));
+                assert_eq!(value(EntryField::ContentId), Value::Bytes(b"contents"));
+                let (Value::Bytes(key), Value::Bytes(bytes)) =
+                    (value(EntryField::Key), value(EntryField::Value))
+                else {
+                    panic!("an entry without bytes");
+                };
+                if !value(EntryField::File).is_null() {
+                    tellers += 1;
+                    assert_eq!(key[0], 0xc0);
+                    let offset =
+                        damage.as_ref().map_or(Value::Null, |(at, _)| Value::Signed(*at as i64));
+                    let text = damage.as_ref().map_or(Value::Null, |(_, text)| Value::Text(text));
+                    assert_eq!(
+                        (value(EntryField::Offset), value(EntryField::Text)),
+                        (offset, text)
+                    );
+                } else {
+                    assert!(
+                        value(EntryField::Offset).is_null() && value(EntryField::Text).is_null()
+                    );
+                }
+                found.push((key.to_vec(), bytes.to_vec()));
+            }
+        }
+        assert!(found == entries_in(&store) && tellers == 1);
+    });
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_one_row_that_tells_why() {
+    let damage = Some((0, "no capture".to_owned()));
+    let rows = EntryOrigin { place: 1, file: "notes.txt".to_owned(), damage }.without_entries();
+    let values: Vec<Value<'_>> =
+        (0..EntryField::ALL.len()).map(|column| rows.value(0, column)).collect();
+    let (null, text) = (Value::Null, Value::Text);
+    let expected = [
+        Value::Signed(1),
+        null,
+        null,
+        null,
+        text("notes.txt"),
+        Value::Signed(0),
+        text("no capture"),
+    ];
+    assert_eq!((rows.len(), values), (1, expected.to_vec()));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::pass::{Item, Pass, Passes};
 use crate::flow::{Flow, FlowOptions};
 use crate::scan::{self, CaptureReader, FlowBatches};
 use crate::stream::Cancel;
-use crate::sums::{CountedCapture, FlowStore, Merged};
+use crate::sums::{CountedCapture, EntryOrigin, EntryRows, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
 /// Flows that are handed to a host together.
@@ -153,6 +153,14 @@ impl FlowTableFile {
         let mut count = store.begin()?;
         count.merge(flows)?;
         count.commit(&capture.content_id, &capture.name, capture.packets)
+    }
+
+    /// The entries of the one capture that was counted, whose content this is.
+    ///
+    /// # Errors
+    /// `Closed`, and those of reading the table.
+    pub fn entries(&self, content_id: &[u8], origin: EntryOrigin) -> Result<EntryRows> {
+        EntryRows::new(&*self.opened()?, content_id, origin)
     }
 
     /// A pass that gives the flows as [`Item::Flows`], in the order of addresses.

@@ -144,8 +144,12 @@ impl FlowStore {
             to: Bound::Excluded(vec![kind::V6_FLOW + 1]),
             reverse: false,
         };
-        let entries = self.0.read(|table| table.scan_range(&range))?;
-        Ok(StoredFlows { entries, damaged: self.0.damaged_entry() })
+        Ok(StoredFlows { entries: self.scan(&range)?, damaged: self.0.damaged_entry() })
+    }
+
+    /// The entries of a range, as the table has them.
+    pub(super) fn scan(&self, range: &KeyRange) -> Result<Box<dyn Scan>> {
+        self.0.read(|table| table.scan_range(range))
     }
 
     /// Number of flows.

@@ -4,9 +4,11 @@
 mod call_store;
 mod counted;
 mod entry;
+mod entry_rows;
 mod flow_store;
 
 pub use call_store::{CallCount, CallStore};
 pub use counted::CountedCapture;
 pub use entry::{EntryMerge, FlowEntry};
+pub use entry_rows::{EntryField, EntryOrigin, EntryRows, merged_rows};
 pub use flow_store::{CaptureCount, FlowStore, Merged, StoredFlows};

@@ -3,14 +3,12 @@
 import io
 import os
 import tempfile
-from itertools import islice
 
 import pyarrow
 
 from .. import _bytewright
 from .._errors import DAMAGE, ArgumentError, MissingLibraryError
 from ..captures import Capture, calls, flows, packets
-from ..table import TreeTable
 from ._paths import opened
 
 #: Rows of a batch.
@@ -21,17 +19,6 @@ _TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
 
 _EMPTY_PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 
-#: Entries of tables of flows, one capture after another: docs/flow-table.md draws key and value.
-ENTRIES = pyarrow.schema([
-    ("capture", pyarrow.int64()),
-    ("content_id", pyarrow.binary()),
-    ("key", pyarrow.binary()),
-    ("value", pyarrow.binary()),
-    ("file", pyarrow.string()),
-    ("offset", pyarrow.int64()),
-    ("text", pyarrow.string()),
-])  # fmt: skip
-
 DAMAGES = pyarrow.schema([("file", pyarrow.string()), ("offset", pyarrow.int64()), ("text", pyarrow.string())])
 
 #: The first byte of the key of an entry that stands for a capture.
@@ -41,13 +28,29 @@ CAPTURE_KEY = b"\xc0"
 def schema(options):
     """The columns of rows, as Arrow's schema."""
     if options.rows == "entries":
-        return ENTRIES
+        return _entry_schema()
     if options.rows == "damage":
         return DAMAGES
     empty = Capture(io.BytesIO(_EMPTY_PCAP))
     known = pyarrow.schema(_asked(options, empty))
     fields = [pyarrow.field("file", pyarrow.string()) if name == "file" else known.field(name) for name in options.columns or known.names]
+    return _in_spark(fields)
+
+
+def _entry_schema():
+    """Entries of tables of flows, one capture after another: docs/flow-table.md draws key and value."""
+    return _in_spark(pyarrow.schema(_bytewright.FlowStore._without_entries(0, "", None)))
+
+
+def _in_spark(fields):
     return pyarrow.schema([pyarrow.field(field.name, _type(field.type)) for field in fields])
+
+
+def _type(type_):
+    """Spark has text and bytes of at most 2 GiB."""
+    if pyarrow.types.is_large_string(type_):
+        return pyarrow.string()
+    return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
 
 
 def batches(options, place, path, target, part=None, pushed=None, where=None):
@@ -74,13 +77,6 @@ def _asked(options, source, pushed=None, where=None):
     else:
         rows = calls(source, fields=fields, filter=options.filter, **reading)
     return rows.converted(**_TYPES)
-
-
-def _type(type_):
-    """Spark has text and bytes of at most 2 GiB."""
-    if pyarrow.types.is_large_string(type_):
-        return pyarrow.string()
-    return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
 
 
 def _until_damage(options, path, part, target, pushed, where):
@@ -130,14 +126,16 @@ def _entries(options, place, path):
     with tempfile.TemporaryDirectory(prefix="bytewright-") as folder:
         table = os.path.join(folder, "flows.bwt")
         merge = _merged(options, path, table)
+        damage = merge["damage"] and (merge["damage"].offset, str(merge["damage"]))
         if "content_id" not in merge:
-            yield _batch(ENTRIES, [(place, None, None, None, path, merge["damage"].offset, str(merge["damage"]))])
+            yield pyarrow.record_batch(_bytewright.FlowStore._without_entries(place, path, damage)).cast(_entry_schema())
             return
-        content_id = bytes.fromhex(merge["content_id"])
-        with TreeTable.open(table, text=False, read_only=True) as entries:
-            pairs = iter(entries.items())
-            while some := list(islice(pairs, _ROWS)):
-                yield _entry_batch(place, content_id, some, path, merge["damage"])
+        store = _bytewright.FlowStore(table, read_only=True)
+        try:
+            for batch in store._entries(bytes.fromhex(merge["content_id"]), place, path, damage, _ROWS):
+                yield pyarrow.record_batch(batch).cast(_entry_schema())
+        finally:
+            store.close()
 
 
 def _merged(options, path, table):
@@ -154,22 +152,6 @@ def _merged(options, path, table):
     if options.is_failfast and merge["damage"] is not None:
         raise merge["damage"]
     return merge
-
-
-def _entry_batch(place, content_id, pairs, path, damage):
-    count = len(pairs)
-    keys, values = zip(*pairs)
-    about = [key[:1] == CAPTURE_KEY for key in keys]
-    columns = [
-        pyarrow.repeat(pyarrow.scalar(place, pyarrow.int64()), count),
-        pyarrow.repeat(pyarrow.scalar(content_id, pyarrow.binary()), count),
-        pyarrow.array(keys, pyarrow.binary()),
-        pyarrow.array(values, pyarrow.binary()),
-        pyarrow.array([path if one else None for one in about], pyarrow.string()),
-        pyarrow.array([damage.offset if one and damage is not None else None for one in about], pyarrow.int64()),
-        pyarrow.array([str(damage) if one and damage is not None else None for one in about], pyarrow.string()),
-    ]
-    return pyarrow.RecordBatch.from_arrays(columns, schema=ENTRIES)
 
 
 def _batch(schema, rows):

@@ -3,7 +3,6 @@ from typing import Any
 
 from ._options import Options
 
-ENTRIES: Any
 DAMAGES: Any
 CAPTURE_KEY: bytes
 

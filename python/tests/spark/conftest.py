@@ -17,7 +17,7 @@ SAMPLES = sorted(path for path in (pathlib.Path(__file__).parents[3] / "samples"
 
 def session(master, **settings):
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.sql.session.timeZone", "UTC")
-    for name, value in {"spark.sql.shuffle.partitions": "3", "spark.ui.showConsoleProgress": "false", **settings}.items():
+    for name, value in {"spark.ui.showConsoleProgress": "false", **settings}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")

@@ -64,6 +64,29 @@ def test_options_are_those_of_flows(spark, paths):
     assert len(found) > 0 and {row.proto for row in found} == {6}
 
 
+def partitions(frame):
+    return frame.rdd.getNumPartitions()
+
+
+def test_a_task_merges_eight_captures_but_where_the_session_says_how_many(spark, paths, expected):
+    assert len(paths) == 40 and partitions(bytewright.spark.flows(spark, paths)) == 5
+    assert partitions(bytewright.spark.flows(spark, paths[0])) == 2
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try:
+        flows = bytewright.spark.flows(spark, paths)
+        assert partitions(flows) == 3
+        assert in_order(map(plain, flows.collect())) == in_order(command("flows", "--from", expected)[0])
+    finally:
+        spark.conf.unset("spark.sql.shuffle.partitions")
+        spark.conf.unset("spark.sql.adaptive.enabled")
+
+
+def test_a_path_that_is_none_is_an_error_before_the_job_begins(spark, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        bytewright.spark.flows(spark, f"{tmp_path}/*.pcap")
+
+
 @pytest.mark.parametrize("run", range(20 if os.environ.get("HEAVY") else 1))
 def test_an_executor_that_is_killed_in_the_middle_of_a_capture_changes_nothing(run, paths, expected, tmp_path):
     table = tmp_path / "week.bwt"

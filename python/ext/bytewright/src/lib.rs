@@ -31,8 +31,8 @@ mod native {
 
     #[pymodule_export]
     use crate::capture::{
-        Batch, Batches, Call, Capture, CapturePart, CaptureWriter, EntryMerge, Flow, FlowStore,
-        Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts, schema_of,
+        Batch, Batches, Call, Capture, CapturePart, CaptureWriter, EntryBatches, EntryMerge, Flow,
+        FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts, schema_of,
     };
     #[pymodule_export]
     use crate::command::run_command;

@@ -4,13 +4,14 @@ use std::sync::Mutex;
 
 use bytewright::batch::{self, AddressForm, ExportOptions, TimeUnit, Value};
 use bytewright::flow::{Flow, FlowField};
-use bytewright::sums::{self, CountedCapture, FlowEntry};
+use bytewright::sums::{self, CountedCapture, EntryOrigin, EntryRows, FlowEntry};
 use bytewright::{Error, ErrorKind};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
 use super::rows::{Batch, entered};
-use crate::error::raised;
+use crate::error::{guarded, raised};
 
 /// What engines on the JVM take: no nanoseconds, no unsigned numbers.
 const FOR_ENGINES: ExportOptions = ExportOptions {
@@ -30,6 +31,80 @@ struct Merging {
     merged: Vec<FlowEntry>,
 }
 
+impl Merging {
+    /// Adds the rows of three columns: content ids, keys and values.
+    fn add(&mut self, columns: [&(PyBackedBytes, PyBackedBytes); 3]) -> bytewright::Result<()> {
+        let columns = columns.map(|(offsets, data)| BytesColumn { offsets, data });
+        for row in 0..columns[0].len() {
+            let [content_id, key, value] =
+                [columns[0].get(row)?, columns[1].get(row)?, columns[2].get(row)?];
+            self.merged.extend(self.merge.add(content_id, key, value)?);
+        }
+        Ok(())
+    }
+}
+
+/// A column of bytes in Arrow's layout: 32-bit offsets, one more than rows, into the bytes of all rows.
+struct BytesColumn<'a> {
+    offsets: &'a [u8],
+    data: &'a [u8],
+}
+
+impl<'a> BytesColumn<'a> {
+    fn len(&self) -> usize {
+        (self.offsets.len() / 4).saturating_sub(1)
+    }
+
+    fn get(&self, row: usize) -> bytewright::Result<&'a [u8]> {
+        let value = self.offset(row).zip(self.offset(row + 1));
+        value.and_then(|(from, to)| self.data.get(from..to)).ok_or_else(|| {
+            let message = format!(
+                "expected a column with {} rows of bytes, found no bytes for row {row}",
+                self.len()
+            );
+            Error::new(ErrorKind::Argument, message)
+        })
+    }
+
+    fn offset(&self, place: usize) -> Option<usize> {
+        let bytes = self.offsets.get(place * 4..place * 4 + 4)?;
+        usize::try_from(i32::from_le_bytes(bytes.try_into().ok()?)).ok()
+    }
+}
+
+/// The entries of one capture as batches of columns.
+#[pyclass(frozen, module = "bytewright._bytewright")]
+pub(crate) struct EntryBatches {
+    entries: Mutex<EntryRows>,
+    rows_max: usize,
+}
+
+impl EntryBatches {
+    pub(super) fn new(entries: EntryRows, rows_max: usize) -> EntryBatches {
+        EntryBatches { entries: Mutex::new(entries), rows_max }
+    }
+}
+
+#[pymethods]
+impl EntryBatches {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let mut entries = entered(py, &self.entries)?;
+        let rows = &mut *entries;
+        let read = py.detach(|| guarded(|| rows.next(self.rows_max)));
+        drop(entries);
+        Ok(raised(py, read)?.map(|rows| Batch { rows, export: FOR_ENGINES }))
+    }
+}
+
+/// The one row of a file that is no capture.
+pub(super) fn without_entries(origin: &EntryOrigin) -> Batch {
+    Batch { rows: origin.without_entries(), export: FOR_ENGINES }
+}
+
 #[pymethods]
 impl EntryMerge {
     #[new]
@@ -37,26 +112,19 @@ impl EntryMerge {
         EntryMerge(Mutex::default())
     }
 
-    /// Adds entries, each with the content id of its capture.
+    /// Adds entries, each with the content id of its capture: columns of bytes, each as its offsets and its data.
     fn add(
         &self,
         py: Python<'_>,
-        content_ids: Vec<Bound<'_, PyBytes>>,
-        keys: Vec<Bound<'_, PyBytes>>,
-        values: Vec<Bound<'_, PyBytes>>,
+        content_ids: (PyBackedBytes, PyBackedBytes),
+        keys: (PyBackedBytes, PyBackedBytes),
+        values: (PyBackedBytes, PyBackedBytes),
     ) -> PyResult<()> {
         let mut merging = entered(py, &self.0)?;
-        for ((content_id, key), value) in content_ids.iter().zip(&keys).zip(&values) {
-            let added = merging.merge.add(content_id.as_bytes(), key.as_bytes(), value.as_bytes());
-            match added {
-                Ok(merged) => merging.merged.extend(merged),
-                Err(error) => {
-                    drop(merging);
-                    return raised(py, Err(error));
-                }
-            }
-        }
-        Ok(())
+        let state = &mut *merging;
+        let added = py.detach(|| guarded(|| state.add([&content_ids, &keys, &values])));
+        drop(merging);
+        raised(py, added)
     }
 
     /// Ends the last entry.
@@ -67,19 +135,10 @@ impl EntryMerge {
         Ok(())
     }
 
-    /// The entries that were merged since the last time: their keys and their values.
-    fn take_entries<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+    /// The entries that were merged since the last time.
+    fn take_entries(&self, py: Python<'_>) -> PyResult<Batch> {
         let merged = std::mem::take(&mut entered(py, &self.0)?.merged);
-        let (keys, values) = (PyList::empty(py), PyList::empty(py));
-        for entry in &merged {
-            let (key, value) = entry.encode();
-            keys.append(PyBytes::new(py, &key))?;
-            values.append(PyBytes::new(py, &value))?;
-        }
-        Ok((keys, values))
+        Ok(Batch { rows: sums::merged_rows(&merged), export: FOR_ENGINES })
     }
 
     /// The flows among them as rows.

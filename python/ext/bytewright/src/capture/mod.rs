@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use arguments::{capture_options, field_named, flow_options};
-pub(crate) use flow_entries::EntryMerge;
+pub(crate) use flow_entries::{EntryBatches, EntryMerge};
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;

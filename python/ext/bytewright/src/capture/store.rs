@@ -6,13 +6,13 @@ use std::vec::IntoIter;
 
 use bytewright::flow;
 use bytewright::session::{FlowTableFile, Item, Pass};
-use bytewright::sums::Merged;
+use bytewright::sums::{EntryOrigin, Merged};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::flow_entries;
+use super::flow_entries::{self, EntryBatches};
 use super::record::Flow;
-use super::rows::entered;
+use super::rows::{Batch, entered};
 use crate::error::{guarded, raised};
 use crate::host::PythonHost;
 use crate::values::row_to_dict;
@@ -86,6 +86,29 @@ impl FlowStore {
         let (capture, flows) = raised(py, flow_entries::of_capture(&keys, &values))?;
         let counted = py.detach(|| guarded(|| self.0.count(&capture, flows)));
         Ok(matches!(raised(py, counted)?, Merged::Added { .. }))
+    }
+
+    /// The entries of the one capture that was counted: its content id, its place in a list of captures, its path and its damage.
+    #[pyo3(name = "_entries")]
+    fn entries(
+        &self,
+        py: Python<'_>,
+        content_id: &[u8],
+        place: i64,
+        file: String,
+        damage: Option<(u64, String)>,
+        rows: usize,
+    ) -> PyResult<EntryBatches> {
+        let origin = EntryOrigin { place, file, damage };
+        let entries = py.detach(|| guarded(|| self.0.entries(content_id, origin)));
+        Ok(EntryBatches::new(raised(py, entries)?, rows))
+    }
+
+    /// The one row of a file that is no capture, and so has no entries.
+    #[staticmethod]
+    #[pyo3(name = "_without_entries")]
+    fn without_entries(place: i64, file: String, damage: Option<(u64, String)>) -> Batch {
+        flow_entries::without_entries(&EntryOrigin { place, file, damage })
     }
 
     /// Merges table files; what became of each, as dicts.
