@@ -197,5 +197,11 @@ fn a_second_writer_waits_and_gets_the_file_that_took_the_place() {
     let error = FileStorage::open_within(&path, StorageMode::Write, patience).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lock);
     assert!(error.to_string().contains("0.01 seconds"), "{error}");
+    if cfg!(target_os = "linux") {
+        assert!(
+            error.to_string().contains("locked by another object of this process for"),
+            "{error}"
+        );
+    }
     drop(held);
 }

@@ -7,6 +7,7 @@
 mod access;
 mod directory;
 mod file_writer;
+mod lock_holder;
 mod mapping;
 mod memory_storage;
 mod process_mark;
@@ -17,6 +18,7 @@ pub use access::{FileAccess, FileOwner};
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, FileDirectory};
 pub use file_writer::FileWriter;
+pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;
 pub use process_mark::ProcessMark;

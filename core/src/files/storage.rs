@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::lock_holder::lock_holder;
 use super::process_mark::ProcessMark;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -142,7 +143,7 @@ impl FileStorage {
             if !try_lock(&file, mode).map_err(|e| Error::io("lock", &e).in_file(&name))? {
                 let left = timeout.saturating_sub(began.elapsed());
                 if left.is_zero() {
-                    return Err(locked_out(timeout).in_file(&name));
+                    return Err(locked_out(&file, timeout).in_file(&name));
                 }
                 thread::sleep(left.min(LOCK_PAUSE));
             } else if still_named(&file, path).map_err(|e| Error::io("open", &e).in_file(&name))? {
@@ -207,15 +208,14 @@ fn try_lock(file: &File, mode: StorageMode) -> io::Result<bool> {
     }
 }
 
-fn locked_out(timeout: Duration) -> Error {
+fn locked_out(file: &File, timeout: Duration) -> Error {
     let waited = match timeout.is_zero() {
         true => String::new(),
         false => format!(" for {} seconds", timeout.as_secs_f64()),
     };
-    let message = format!(
-        "expected a file that is not in use, found it locked by another process or \
-         handle{waited}"
-    );
+    let holder = lock_holder(file.metadata().ok().map(|metadata| FileId::of(&metadata)));
+    let message =
+        format!("expected a file that is not in use, found it locked by {holder}{waited}");
     Error::new(ErrorKind::Lock, message)
 }
 

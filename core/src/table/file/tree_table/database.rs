@@ -20,7 +20,7 @@ use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed_io, guarded};
 use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{MemoryStorage, Storage};
+use crate::files::{MemoryStorage, Storage, lock_holder};
 use crate::table::file::random::random_number;
 use crate::table::foreign::described;
 use crate::table::{KeyRange, Values};
@@ -139,7 +139,7 @@ impl Database {
         verify: bool,
         timeout: Duration,
     ) -> Result<Database> {
-        retried(timeout, || {
+        let opened = retried(timeout, || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
             let below = BelowRedb::new(&storage, true)?;
@@ -160,7 +160,8 @@ impl Database {
                     Database { redb: Redb::Writer(database), storage, failure, values }
                 })
                 .map_err(|error| explained(error, reopen))
-        })
+        });
+        opened.map_err(|error| with_holder(error, reopen, name))
     }
 
     /// Opens the file to read, beside a writer where there is one. It keeps no writer out.
@@ -336,6 +337,19 @@ fn retried<T>(timeout: Duration, mut open: impl FnMut() -> Result<T>) -> Result<
             opened => return opened,
         }
     }
+}
+
+/// The same error, with the process that writes the table where it is locked.
+fn with_holder(error: Error, reopen: &mut Reopen<'_>, name: &str) -> Error {
+    if error.kind() != ErrorKind::Lock {
+        return error;
+    }
+    let holder = lock_holder(reopen().ok().and_then(|storage| storage.id().ok().flatten()));
+    let message = format!(
+        "expected a table that nobody else is writing, found it locked by {holder}; wait with a timeout, or open it to read \
+         only"
+    );
+    Error::new(ErrorKind::Lock, message).in_file(name)
 }
 
 fn check_not_empty(storage: &dyn Storage) -> Result<()> {
