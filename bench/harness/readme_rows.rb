@@ -255,6 +255,11 @@ module Bench
         row("plain file to columns: time / reading it and doing nothing", "plain file to columns / read(2) and discard"),
         row("memory above Ruby's own, 400 MB file", Worst.new("peak memory above Ruby's own:"))
       ]],
+      "spark" => ["Spark", [
+        row("20 captures, one core: packets, times as fast as dpkt; flows, time / the command",
+            "packets of 20 captures: local[1] / binaryFile and dpkt in mapInPandas",
+            "flows of 20 captures: local[1] / the command, --jobs 1")
+      ]],
       "tables" => ["Tables", [
         row("HashTable, short and long records: memory / Hash", "HashTable memory / Hash, A", "HashTable memory / Hash, B"),
         row("full garbage collection beside it: time / beside a Hash", "GC.start beside HashTable / Hash, A"),
@@ -267,7 +272,6 @@ module Bench
       "pstore" => ["PStore", [
         row("100,000 roots, change one: times as fast as PStore", "100 k roots: change one, same length / stock"),
         row("benchmark of 2011, N = 1,000, 10,000, 100,000: times as fast as PStore", *of_2011(" / stock")),
-        row("change every root of 10,000: time / PStore", "10 k roots: change all / stock"),
         row("a fresh process changes an empty store: time / PStore", "a fresh process changes an empty store / stock")
       ]],
       "thrift" => ["Thrift", [
