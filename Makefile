@@ -14,7 +14,7 @@
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make test-packages  those that need no compiler, installed on new roots without one; takes root
-#   make site         the documents as pages that can be searched without a network, in target/site
+#   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -88,7 +88,8 @@ test-report: setup
 
 site: setup
 	python/environment.sh python3 target/site-tools docs/site/tools.txt
-	target/site-tools/bin/python docs/site/build.py target/site
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p bytewright
+	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/build.py target/site target/doc
 
 test-site: site
 	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/test.py target/site

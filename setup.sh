@@ -41,6 +41,7 @@ fi
 need "ruby" command -v ruby
 need "ruby-dev" ruby_header
 need "ruby-minitest" ruby -e 'require "minitest"'
+need "yard" ruby -e 'require "yard"'
 need "gcc libc6-dev make" command -v cc
 need "g++" command -v c++
 need "python3" command -v python3

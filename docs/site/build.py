@@ -1,7 +1,8 @@
-"""Makes the site: README, all documents and the manuals for Perl as HTML pages that need no network and can be searched.
+"""Makes the site: README, all documents and the APIs of all languages as HTML pages that need no network and can be searched.
 
-Usage: build.py FOLDER. Every link must lead to a page, a heading or a file of the repository; otherwise nothing is
-written, and the errors name the document and the link. Addresses on other machines are not asked.
+Usage: build.py FOLDER RUSTDOC, the latter the folder where `cargo doc` writes. Every link must lead to a page, a heading or a
+file of the repository; otherwise nothing is written, and the errors name the document and the link. Addresses on other
+machines are not asked.
 """
 
 import html
@@ -10,13 +11,15 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
+import urllib.parse
 
-from markdown_it import MarkdownIt
+from sources import c, python, ruby
+from sources.page import ROOT, MarkdownPage
+from sources.pod import PodPage
+from sources.rust import RustDoc
 
 HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parents[1]
 #: The pages of the menu. Every other Markdown file that a page links to becomes a page, too.
 MENU = {
     "Guides": sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides").glob("*.md")),
@@ -24,101 +27,29 @@ MENU = {
         f"docs/{name}.md"
         for name in ("captures", "report", "rpc", "tables", "adb", "pstore", "thrift", "reader", "c", "names", "errors", "tshark")
     ],
-    "Perl": sorted(
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "perl/lib").rglob("*.p*") if "=head1" in path.read_text("utf-8")
-    ),
     "File formats": [f"docs/{name}.md" for name in ("flow-table", "call-table", "hash-table-file", "tree-table-file", "pstore-journal")],
     "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],
     "Project": ["CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"],
 }
+#: The manuals of Perl's modules. Those of other languages are made by a module each.
+MANUALS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "perl/lib").rglob("*.p*") if "=head1" in path.read_text("utf-8"))
 FIRST = "README.md"
-
-
-def slug(heading):
-    """The anchor of a heading, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-
-
-def address(source):
-    """Where the page of a document is in the site."""
-    return "index.html" if source == FIRST else re.sub(r"\.(md|pm|pod)$", ".html", source)
-
-
-class Page:
-    """A document: its HTML, its headings with their texts, and its links."""
-
-    def __init__(self, source):
-        self.source = source
-        self.links = []  # of the document, as it has them
-        self.copied = []  # files of the repository that it links to
-        self.sections = []  # (anchor, heading, text) in order
-        self.anchors = {"top"}
-
-    @property
-    def title(self):
-        return self.sections[0][1] if self.sections else self.source
-
-
-class MarkdownPage(Page):
-    def __init__(self, source):
-        super().__init__(source)
-        self._tokens = MarkdownIt("commonmark").enable("table").parse((ROOT / source).read_text("utf-8"))
-        self._read()
-
-    def _read(self):
-        texts = []
-        for at, token in enumerate(self._tokens):
-            if token.type == "heading_open":
-                heading = "".join(child.content for child in self._tokens[at + 1].children)
-                anchor = self._anchor(heading)
-                token.attrSet("id", anchor)
-                texts = []
-                self.sections.append((anchor, heading, texts))
-            elif token.type in ("fence", "code_block"):
-                texts.append(token.content)
-            elif token.type == "inline":
-                texts.append("".join(" " if child.type == "softbreak" else child.content for child in token.children))
-                self.links += [child for child in token.children if child.type in ("link_open", "image")]
-
-    def _anchor(self, heading):
-        """The anchor of the next heading. Equal ones are numbered as on GitHub."""
-        first = anchor = slug(heading)
-        number = 0
-        while anchor in self.anchors:
-            number += 1
-            anchor = f"{first}-{number}"
-        self.anchors.add(anchor)
-        return anchor
-
-    def body(self, site):
-        for link in self.links:
-            name = "href" if link.type == "link_open" else "src"
-            link.attrSet(name, site.led(self, link.attrGet(name)))
-        return MarkdownIt("commonmark").enable("table").renderer.render(self._tokens, MarkdownIt("commonmark").options, {})
-
-
-class PodPage(Page):
-    """A manual for Perl. Links of POD lead to manuals of other modules, which are not checked."""
-
-    def __init__(self, source):
-        super().__init__(source)
-        command = ["perl", "-MPod::Simple::HTML", "-e", "my $p = Pod::Simple::HTML->new; $p->index(0); $p->output_string(\\my $o); "
-                   "$p->parse_file(shift); binmode STDOUT, ':utf8'; print $o", str(ROOT / source)]
-        made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        made = made[made.index("<h1>"):made.rindex("</body>")]
-        self._body = re.sub(r"</?a[^>]*>", "", made)
-        name = source.removeprefix("perl/lib/").rsplit(".", 1)[0].replace("/", "::")
-        self.sections.append(("top", name, [html.unescape(re.sub(r"<[^>]+>", " ", self._body))]))
-        self._body = f"<h1>{name}</h1>\n{self._body.replace('<h1>', '<h2>').replace('</h1>', '</h2>')}"
-
-    def body(self, _site):
-        return self._body
+#: The groups of the menu that are shown open.
+OPEN = ["Guides", "Reference"]
 
 
 class Site:
-    def __init__(self):
+    def __init__(self, rust):
         self.pages = {}
         self.errors = []
+        self.rust = rust
+        self.menu = {"Guides": MENU["Guides"], "Reference": MENU["Reference"]}
+        apis = {"Ruby": ruby.pages(), "Python": python.pages(), "Perl": [PodPage(source) for source in MANUALS], "C": c.pages()}
+        for language, pages in apis.items():
+            self.menu[f"API of {language}"] = [page.source for page in pages]
+            self.pages |= {page.source: page for page in pages}
+        self.menu["API of Rust"] = []
+        self.menu |= MENU
         for source in [FIRST, *(source for sources in MENU.values() for source in sources)]:
             self._add(source)
 
@@ -126,16 +57,17 @@ class Site:
         """The page of a document, with those that it leads to."""
         if source in self.pages:
             return
-        page = MarkdownPage(source) if source.endswith(".md") else PodPage(source)
-        self.pages[source] = page
+        page = self.pages[source] = MarkdownPage(source)
         for link in page.links:
             path = (link.attrGet("href") or link.attrGet("src")).partition("#")[0]
             target = self._target(page, path)
             if path.endswith(".md") and ":" not in path and target.is_relative_to(ROOT) and target.is_file():
                 self._add(target.relative_to(ROOT).as_posix())
 
-    def _target(self, page, path):
-        return (ROOT / page.source).parent.joinpath(path).resolve()
+    @staticmethod
+    def _target(page, path):
+        """The file that a link leads to. Links with a slash before them are to sources of pages."""
+        return ROOT / path[1:] if path.startswith("/") else page.folder.joinpath(path).resolve()
 
     def led(self, page, link):
         """The same link within the site."""
@@ -145,18 +77,18 @@ class Site:
         target = self._target(page, path) if path else ROOT / page.source
         source = target.relative_to(ROOT).as_posix() if target.is_relative_to(ROOT) else ""
         if source in self.pages:
-            if anchor and anchor not in self.pages[source].anchors:
+            if anchor and urllib.parse.unquote(anchor) not in self.pages[source].anchors:
                 self.errors.append(f"{page.source}: {link}: expected a heading of {source}, found none with that name")
-            place = address(source)
+            place = self.pages[source].address
         elif source and target.is_dir():
-            place = address(FIRST)
+            place = self.pages[FIRST].address
         elif source and target.is_file():
             page.copied.append(source)
             place = source
         else:
             self.errors.append(f"{page.source}: {link}: expected a file of the repository, found none")
             place = path
-        return os.path.relpath(place, os.path.dirname(address(page.source)) or ".") + (f"#{anchor}" if anchor else "")
+        return _relative(page, place) + (f"#{anchor}" if anchor else "")
 
     def write(self, folder):
         frame = (HERE / "page.html").read_text("utf-8")
@@ -165,38 +97,39 @@ class Site:
             raise SystemExit("\n".join(self.errors))
         shutil.rmtree(folder, ignore_errors=True)
         for source, text in made.items():
-            self._put(folder / address(source), text)
+            self._put(folder / self.pages[source].address, text)
             for copied in self.pages[source].copied:
                 (folder / copied).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / copied, folder / copied)
         for name in ("style.css", "search.js"):
             shutil.copy(HERE / name, folder / name)
+        self.rust.copy_to(folder)
         # A script, because pages that are opened from files may not read others.
         self._put(folder / "index.js", f"const SECTIONS = {json.dumps(self._index(), ensure_ascii=False)};\n")
 
     def _framed(self, frame, page):
-        root = os.path.relpath(".", os.path.dirname(address(page.source)) or ".")
-        parts = {"title": html.escape(page.title), "root": root, "menu": self._menu(page), "body": page.body(self)}
+        parts = {"title": html.escape(page.title), "root": _relative(page, "."), "menu": self._menu(page), "body": page.body(self)}
         return re.sub(r"\{\{(\w+)\}\}", lambda part: parts[part[1]], frame)
 
     def _menu(self, page):
-        def entry(source):
-            place = os.path.relpath(address(source), os.path.dirname(address(page.source)) or ".")
-            here = ' aria-current="page"' if source == page.source else ""
-            return f'<li><a href="{place}"{here}>{html.escape(self.pages[source].title)}</a></li>'
+        def entry(other):
+            here = ' aria-current="page"' if other is page else ""
+            return f'<li><a href="{_relative(page, other.address)}"{here}>{html.escape(other.title)}</a></li>'
 
-        groups = [f"<ul>{entry(FIRST)}</ul>"]
-        for name, sources in MENU.items():
-            groups.append(f"<h2>{name}</h2><ul>{''.join(entry(source) for source in sources)}</ul>")
+        groups = [f"<ul>{entry(self.pages[FIRST])}</ul>"]
+        for name, sources in self.menu.items():
+            entries = [self.pages[source] for source in sources] or [self.rust]
+            is_open = " open" if name in OPEN or page in entries else ""
+            groups.append(f"<details{is_open}><summary>{name}</summary><ul>{''.join(map(entry, entries))}</ul></details>")
         return "\n".join(groups)
 
     def _index(self):
         """Page, anchor, title of the page, heading and text of each section."""
         return [
-            [address(source), anchor, page.title, heading, re.sub(r"\s+", " ", " ".join(texts))]
-            for source, page in self.pages.items()
+            [page.address, anchor, page.title, heading, re.sub(r"\s+", " ", " ".join(texts))]
+            for page in self.pages.values()
             for anchor, heading, texts in page.sections
-        ]
+        ] + list(self.rust.index())
 
     @staticmethod
     def _put(path, text):
@@ -204,9 +137,13 @@ class Site:
         path.write_text(text, "utf-8")
 
 
+def _relative(page, place):
+    return os.path.relpath(place, os.path.dirname(page.address) or ".")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: build.py FOLDER")
-    site = Site()
+    if len(sys.argv) != 3:
+        sys.exit("usage: build.py FOLDER RUSTDOC")
+    site = Site(RustDoc(pathlib.Path(sys.argv[2])))
     site.write(pathlib.Path(sys.argv[1]))
     print(f"site: {len(site.pages)} pages in {sys.argv[1]}")

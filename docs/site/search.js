@@ -34,7 +34,7 @@ function entry({ at, word }) {
   const [page, anchor, title, heading, text] = SECTIONS[at];
   const item = document.createElement("li");
   const link = document.createElement("a");
-  link.href = `${document.body.dataset.root}/${page}#${anchor}`;
+  link.href = `${document.body.dataset.root}/${page}#${encodeURIComponent(anchor)}`;
   link.textContent = heading === title ? title : `${title}: ${heading}`;
   link.addEventListener("click", () => show([]));
   const excerpt = document.createElement("p");

@@ -37,7 +37,7 @@ const FIRST_LEN: usize = 512;
 /// Segments that an address can name.
 const SEGMENTS_MAX: usize = 1 << 24;
 
-/// Where a record is: 24 bits for the segment, 16 for the place in it. It fits [`Address::BYTES`] and
+/// Where a record is: 24 bits for the segment, 16 for the place in it. It takes [`Address::BITS`] bits and
 /// is never all ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(u64);

@@ -169,7 +169,7 @@ impl CountedTable {
     }
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,
-    /// [`ErrorKind::Lock`].
+    /// [`ErrorKind::Lock`](crate::ErrorKind::Lock).
     pub(super) fn begin(&self) -> Result<Count<'_>> {
         let thread = std::thread::current().id();
         let mut state = self.state();

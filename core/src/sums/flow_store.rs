@@ -81,7 +81,7 @@ impl FlowStore {
     }
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,
-    /// [`ErrorKind::Lock`].
+    /// [`ErrorKind::Lock`](crate::ErrorKind::Lock).
     pub fn begin(&self) -> Result<CaptureCount<'_>> {
         let count = self.0.begin()?;
         Ok(CaptureCount { count, batch: Vec::new(), flows: 0, new_flows: 0 })

@@ -48,7 +48,7 @@ impl<C: Caller> TableHandle<C> {
         self.change_by_cost(host, Cost::of_entries(count), |table| table.put_all(entries.as_mut()))
     }
 
-    /// As [`Table::create`].
+    /// As [`Table::create`](crate::table::Table::create).
     pub fn create<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
@@ -104,7 +104,7 @@ impl<C: Caller> TableHandle<C> {
         })
     }
 
-    /// As [`Table::view`].
+    /// As [`Table::view`](crate::table::Table::view).
     pub fn view<H: TurnHost<Caller = C>>(&self, host: &H, key: &[u8]) -> Outcome<Option<View>, H> {
         self.read(host, |content| content.table()?.view(key))
     }
@@ -124,19 +124,19 @@ impl<C: Caller> TableHandle<C> {
         self.read(host, |content| content.table()?.len())
     }
 
-    /// As [`Table::stat`].
+    /// As [`Table::stat`](crate::table::Table::stat).
     pub fn stat<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Stat, H> {
         let cost = self.cost_of_walk(host)?.or_long_if(self.is_in_file());
         self.change_by_cost(host, cost, |table| table.stat())
     }
 
-    /// As [`Table::sync`].
+    /// As [`Table::sync`](crate::table::Table::sync).
     pub fn sync<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
         let cost = Cost::Brief.or_long_if(self.is_in_file());
         self.change_by_cost(host, cost, |table| table.sync())
     }
 
-    /// As [`Table::compact`].
+    /// As [`Table::compact`](crate::table::Table::compact).
     pub fn compact<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
         let cost = self.cost_of_walk(host)?.or_long_if(self.is_in_file());
         self.change_by_cost(host, cost, |table| table.compact())
