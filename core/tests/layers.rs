@@ -34,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
     ("rpc", &["tcp", "thrift", "packet", "batch", "error"]),
-    ("sums", &["flow", "rpc", "packet", "table", "wire", "error"]),
+    ("sums", &["batch", "flow", "rpc", "packet", "table", "wire", "error"]),
     (
         "scan",
         &[

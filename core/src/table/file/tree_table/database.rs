@@ -17,7 +17,7 @@ use super::changes::Changes;
 use super::checked_pages::{self, CheckedPages};
 use super::of_process::OfProcess;
 use super::overlay::Overlay;
-use super::redb_backend::{Backend, failed_io, guarded};
+use super::redb_backend::{Backend, failed_io, guarded, locked_by};
 use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage, lock_holder};
@@ -345,11 +345,7 @@ fn with_holder(error: Error, reopen: &mut Reopen<'_>, name: &str) -> Error {
         return error;
     }
     let holder = lock_holder(reopen().ok().and_then(|storage| storage.id().ok().flatten()));
-    let message = format!(
-        "expected a table that nobody else is writing, found it locked by {holder}; wait with a timeout, or open it to read \
-         only"
-    );
-    Error::new(ErrorKind::Lock, message).in_file(name)
+    locked_by(&holder).in_file(name)
 }
 
 fn check_not_empty(storage: &dyn Storage) -> Result<()> {

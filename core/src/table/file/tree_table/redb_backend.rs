@@ -9,7 +9,7 @@ use redb::{BackendError, StorageBackend};
 
 use super::of_process::check_process;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{ProcessMark, Storage};
+use crate::files::{ProcessMark, Storage, lock_holder};
 use crate::panics::{self, Panic};
 
 /// The byte that a writer of redb locks from the moment its file is consistent, and as long as it has
@@ -200,6 +200,15 @@ fn named(error: Error, name: &str) -> Error {
     }
 }
 
+/// The error of a table that another process writes.
+pub(super) fn locked_by(holder: &str) -> Error {
+    let message = format!(
+        "expected a table that nobody else is writing, found it locked by {holder}; wait with a timeout, or open it to read \
+         only"
+    );
+    Error::new(ErrorKind::Lock, message)
+}
+
 /// What one of redb's errors means for the file `name`.
 fn failed(name: &str, error: redb::Error) -> Error {
     let error = match error {
@@ -211,11 +220,9 @@ fn failed(name: &str, error: redb::Error) -> Error {
         redb::Error::UpgradeRequired(version) => {
             Error::format("a table in redb's file format 3", format_args!("format {version}"))
         }
-        redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => Error::new(
-            ErrorKind::Lock,
-            "expected a table that nobody else is writing, found it locked by another process or \
-             handle",
-        ),
+        redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
+            locked_by(&lock_holder(None))
+        }
         redb::Error::TransactionInProgress => Error::new(
             ErrorKind::Lock,
             "expected a table that nobody is reading, found a snapshot or scan in use, here or in \
