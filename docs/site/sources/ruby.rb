@@ -123,17 +123,22 @@ class Comments
   end
 
   def tags(object, place)
-    parameters = object.tags(:param).map { |tag| item(tag, place) } + object.tags(:option).map { |tag| item(tag.pair, place) }
-    yielded = object.tags(:yieldparam).map { |tag| item(tag, place, "Yields ") } + object.tags(:yield).map { |tag| "- Yields #{inline(tag.text, place)}" }
-    answered = object.tags(:yieldreturn).map { |tag| item(tag, place, "The block returns ") } + object.tags(:return).map { |tag| item(tag, place, "Returns ") }
-    raised = object.tags(:raise).map { |tag| item(tag, place, "Raises ") }
-    see = object.tags(:see).map { |tag| "- See #{inline(tag.name, place)} #{inline(tag.text, place)}" }
-    [(parameters + yielded + answered + raised + see).join("\n")]
+    lists = [
+      object.tags(:param).map { |tag| item(tag, place) },
+      object.tags(:option).map { |tag| item(tag.pair, place) },
+      object.tags(:yieldparam).map { |tag| item(tag, place, "Yields ") },
+      object.tags(:yield).map { |tag| "- Yields #{inline(tag.text, place)}" },
+      object.tags(:yieldreturn).map { |tag| item(tag, place, "The block returns ") },
+      object.tags(:return).map { |tag| item(tag, place, "Returns ") },
+      object.tags(:raise).map { |tag| item(tag, place, "Raises ") },
+      object.tags(:see).map { |tag| "- See #{inline(tag.name, place)} #{inline(tag.text, place)}" }
+    ]
+    [lists.flatten.join("\n")]
   end
 
   def item(tag, place, lead = "")
     name = "`#{tag.name}`" if tag.name && !tag.name.empty?
-    types = tag.types && tag.types.map { |type| "`#{type}`" }.join(", ")
+    types = tag.types&.map { |type| "`#{type}`" }&.join(", ")
     types = "(#{types})" if name && types
     text = inline(tag.text, place).gsub("\n", " ")
     "- #{lead}#{[name, types].compact.join(" ")}#{": " unless text.empty?}#{text}"
@@ -163,7 +168,8 @@ end
 
 signatures = Signatures.new(File.read(File.join(ROOT, SIGNATURES), encoding: Encoding::UTF_8))
 comments = Comments.new(Dir[File.join(ROOT, "ruby/lib/**/*.rb")].sort)
-puts JSON.generate(signatures.places.map { |place|
-  { name: place.name, head: place.head, text: comments.of(place, nil),
-    members: place.members.map { |member| member.to_h.except(:aliased).merge(text: comments.of(place, member)) } }
-})
+written = signatures.places.map do |place|
+  members = place.members.map { |member| member.to_h.except(:aliased).merge(text: comments.of(place, member)) }
+  { name: place.name, head: place.head, text: comments.of(place, nil), members: members }
+end
+puts JSON.generate(written)
