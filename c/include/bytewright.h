@@ -3,7 +3,7 @@
  *
  * Written from the Rust sources by cbindgen; docs/c.md is the guide. The rules for all functions:
  *
- * - A call answers a bw_status. BW_STATUS_OK and BW_STATUS_NONE are no errors. Every other one fills the bw_error that
+ * - A call returns a bw_status. BW_STATUS_OK and BW_STATUS_NONE are not errors. Every other one fills the bw_error that
  *   the caller passes; it may be null.
  * - A handle (bw_table, bw_scan, ...) is opened and freed by functions of this library, and used by one thread at a time.
  *   Different handles are independent.
@@ -457,7 +457,7 @@ typedef struct bw_error {
    */
   int32_t os_error;
   /**
-   * The place in the input in bytes, after decompression, or -1 where there is none.
+   * Byte offset in the input, after decompression; -1 if unknown.
    */
   int64_t offset;
   /**
@@ -627,7 +627,7 @@ typedef struct bw_field {
    */
   const char *name;
   /**
-   * What it is, with its unit, as a sentence that ends with a zero byte; empty where nobody said.
+   * Description with its unit, a sentence that ends with a zero byte; empty if there is none.
    */
   const char *meaning;
   /**
@@ -716,7 +716,7 @@ typedef struct bw_column {
 } bw_column;
 
 /**
- * Whether the call that is under way is to end: it answers `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+ * Whether the current call should end: it returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
  * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
  */
 typedef bool (*bw_interrupted)(void *context);
@@ -887,7 +887,7 @@ uint32_t bw_abi_version(void);
 /**
  * Checks that the library serves a program that was compiled with `BW_ABI_VERSION` of its header.
  *
- * Answers `BW_STATUS_ARGUMENT` where it does not.
+ * Returns `BW_STATUS_ARGUMENT` where it does not.
  */
 enum bw_status bw_check_abi(uint32_t compiled_for, struct bw_error *error);
 
@@ -917,7 +917,7 @@ enum bw_status bw_table_open(const char *path,
                              struct bw_error *error);
 
 /**
- * Closes a table and frees its handle, whatever it answers: `BW_STATUS_OK` when everything that was committed survives
+ * Closes a table and frees its handle, whatever it returns: `BW_STATUS_OK` when everything that was committed survives
  * a power cut. A transaction that is open is taken back. Scans, cursors and snapshots of it stay usable. Null is
  * allowed.
  */
@@ -934,7 +934,7 @@ enum bw_status bw_table_clear(struct bw_table *table, struct bw_error *error);
 enum bw_status bw_table_len(const struct bw_table *table, uint64_t *len, struct bw_error *error);
 
 /**
- * Copies the value of a key into `value`. `BW_STATUS_NONE` where there is none; the buffer is as before then.
+ * Copies the value of a key into `value`. `BW_STATUS_NONE` where there is none; the buffer is unchanged then.
  */
 enum bw_status bw_table_get(const struct bw_table *table,
                             const uint8_t *key,
@@ -1010,7 +1010,7 @@ enum bw_status bw_table_delete(struct bw_table *table, const uint8_t *key, size_
 
 /**
  * Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where
- * the table is empty; the buffers are as before then.
+ * the table is empty; the buffers are unchanged then.
  */
 enum bw_status bw_table_shift(struct bw_table *table,
                               struct bw_buffer *key,
@@ -1094,7 +1094,7 @@ enum bw_status bw_table_backup(const struct bw_table *table,
 
 /**
  * Reads and checks all of the table file at `path`, also one of Tokyo Cabinet's (.tch, .tcb). Sets `records` to the number of
- * entries that can be read, also where it answers damage.
+ * entries that can be read, also if it returns damage.
  */
 enum bw_status bw_table_check(const char *path,
                               uint64_t *records,
@@ -1185,7 +1185,7 @@ enum bw_status bw_cursor_last(struct bw_cursor *cursor, struct bw_error *error);
 enum bw_status bw_cursor_next(struct bw_cursor *cursor, struct bw_error *error);
 
 /**
- * Moves to the entry before. `BW_STATUS_NONE` where there is none.
+ * Moves to the previous entry. `BW_STATUS_NONE` where there is none.
  */
 enum bw_status bw_cursor_prev(struct bw_cursor *cursor, struct bw_error *error);
 
@@ -1222,7 +1222,7 @@ enum bw_status bw_schema_named(const char *name,
 size_t bw_schema_len(const struct bw_schema *schema);
 
 /**
- * What the column at `place`, from 0, is. `BW_STATUS_NONE` past the last.
+ * Describes the column at `place`, counted from 0. `BW_STATUS_NONE` past the last.
  */
 enum bw_status bw_schema_field(const struct bw_schema *schema,
                                size_t place,
@@ -1230,7 +1230,7 @@ enum bw_status bw_schema_field(const struct bw_schema *schema,
                                struct bw_error *error);
 
 /**
- * The place of the column with that name. `BW_STATUS_ARGUMENT`, with the names that there are, where there is none.
+ * Finds the place of a column by its name. `BW_STATUS_ARGUMENT` if no column has it; the error lists the names.
  */
 enum bw_status bw_schema_find(const struct bw_schema *schema, const char *name, size_t *place, struct bw_error *error);
 
@@ -1303,7 +1303,7 @@ enum bw_status bw_capture_open_input(const char *name,
                                      struct bw_error *error);
 
 /**
- * Closes a capture and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+ * Closes a capture and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
  * Null is allowed.
  */
 enum bw_status bw_capture_close(struct bw_capture *capture,
@@ -1341,7 +1341,7 @@ enum bw_status bw_capture_open_live(const char *interface_name,
                                     struct bw_error *error);
 
 /**
- * Ends what reads packets of an interface, which answers for the packets that came before. Of other captures it ends nothing.
+ * Stops a running read of an interface; that read returns the packets that came before. For other captures it does nothing.
  * Any thread may call it while another one reads, and so may `interrupted`.
  */
 enum bw_status bw_capture_stop(const struct bw_capture *capture,
@@ -1506,7 +1506,7 @@ enum bw_status bw_flow_store_flows(const struct bw_flow_store *store,
                                    struct bw_error *error);
 
 /**
- * Closes a store and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+ * Closes a store and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
  * Null is allowed.
  */
 enum bw_status bw_flow_store_close(struct bw_flow_store *store,
@@ -1580,7 +1580,7 @@ enum bw_status bw_thrift_rows(const struct bw_thrift *fields,
                               struct bw_error *error);
 
 /**
- * Frees fields with the rows that nobody took. Null is allowed.
+ * Frees fields with the rows that were not taken. Null is allowed.
  */
 void bw_thrift_free(struct bw_thrift *fields);
 

@@ -134,7 +134,7 @@ sub adddouble {
     return defined($sum) && $sum == $sum ? $sum : undef;
 }
 
-# Adds to a number of this format, and gives the sum, or undef where the value is none.
+# Adds to a number of this format, and gives the sum, or undef if the value is not one.
 sub _add {
     my ($self, $key, $format, $number) = @_;
     return undef if $self->is_closed;
@@ -300,11 +300,11 @@ Bytewright::ADB - the methods of TokyoCabinet::ADB over Bytewright's tables
 A program that was written for C<TokyoCabinet::ADB> runs with this class: change its name, the names of files, and convert files
 that there are with C<bytewright table convert casket.tch casket.bwh>.
 
-A method that fails answers as the original's does, with false, undef, -1 or nothing, and C<error> says why. A reference, or a
+A method that fails returns what the original's does, with false, undef, -1 or nothing, and C<error> says why. A reference, or a
 character above 255, dies: the original keeps the address of the one and the UTF-8 of the other. Beside these methods it has those
 of L<Bytewright::Table>.
 
-C<delete $hash{key}> answers the value that was there, as a hash does; the original answers true.
+C<delete $hash{key}> returns the value that was there, as a hash does; the original returns true.
 
 =head1 METHODS
 
@@ -337,7 +337,7 @@ Closes it; a transaction is taken back.
 
     $adb->putkeep($key, $value)
 
-Puts a value where there is none, and answers whether it did.
+Puts a value where there is none, and returns whether it did.
 
 =head2 putcat
 
@@ -349,7 +349,7 @@ Puts a value behind the one that is there.
 
     $adb->out($key)
 
-Removes an entry, and answers whether there was one.
+Removes an entry, and returns whether there was one.
 
 =head2 get
 
@@ -381,7 +381,7 @@ A reference to an array of the keys that begin with this, at most so many.
 
     $adb->addint($key, $number)
 
-Adds to a value that is an int of C (C<pack "l">), or 0 where there is none, and answers the sum, or undef where the value is none.
+Adds to a value that is an int of C (C<pack "l">), or 0 where there is none, and returns the sum, or undef if the value is not one.
 
 =head2 adddouble
 
@@ -395,7 +395,7 @@ Returns when all changes survive a power cut.
 
 =head2 optimize
 
-Frees the space of entries that are gone.
+Frees the space of deleted and overwritten entries.
 
 =head2 vanish
 

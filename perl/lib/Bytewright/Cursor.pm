@@ -24,7 +24,7 @@ Bytewright::Cursor - a place in an ordered table that moves both ways
 
 =head1 DESCRIPTION
 
-Made by C<cursor> of a L<Bytewright::TreeTable>. It is in the table as it was then, before the first entry. Each move answers
+Made by C<cursor> of a L<Bytewright::TreeTable>. It is in the table as it was then, before the first entry. Each move returns
 whether it is at an entry now.
 
 =head1 METHODS

@@ -123,7 +123,7 @@ Up to so many bytes, or all that are left.
 
     $reader->skip($count)
 
-Passes over up to so many bytes, and answers how many there were.
+Skips at most this many bytes, and returns how many it skipped.
 
 =head2 seek
 

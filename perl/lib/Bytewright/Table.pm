@@ -193,7 +193,7 @@ Sets all of them or, on an error, none.
 
     $table->create($key, $value)
 
-Sets the value of a key that has none, and answers whether it did.
+Sets the value of a key that has none, and returns whether it did.
 
 =head2 append
 
@@ -205,7 +205,7 @@ Adds bytes to the end of a value.
 
     $table->increment($key, $by)
 
-Adds C<$by>, or 1, to a value that is a whole number in decimal digits (0 where there is none), and answers the sum. C<incr> is
+Adds C<$by>, or 1, to a value that is a whole number in decimal digits (0 where there is none), and returns the sum. C<incr> is
 the same.
 
 =head2 incr
@@ -216,7 +216,7 @@ See C<increment>.
 
     $table->delete($key)
 
-Removes an entry, and answers whether there was one. C<out> is the same.
+Removes an entry, and returns whether there was one. C<out> is the same.
 
 =head2 out
 
@@ -252,7 +252,7 @@ A L<Bytewright::Snapshot>: the table as it is now, at a cost that does not depen
     my $txn = $table->transaction;
 
 Calls the function, and keeps its changes when it returns, all of them together; where it dies, or is left in another way, none.
-Answers what the function answered. Without a function it answers a L<Bytewright::Transaction>. One inside of another is a
+Returns what the function returned. Without a function it returns a L<Bytewright::Transaction>. One inside of another is a
 savepoint.
 
 =head2 txn
@@ -265,7 +265,7 @@ Returns when everything committed survives a power cut.
 
 =head2 compact
 
-Frees the space of entries that are gone.
+Frees the space of deleted and overwritten entries.
 
 =head2 backup
 

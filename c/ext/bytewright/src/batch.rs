@@ -50,7 +50,7 @@ pub struct bw_column {
     pub offsets: *const i64,
 }
 
-/// What columns without values point to: aligned memory that nobody changes.
+/// What columns without values point to: aligned memory that never changes.
 static NOTHING: [u64; 2] = [0; 2];
 
 impl bw_column {

@@ -106,7 +106,7 @@ impl bw_buffer {
 /// The bytes that a pointer and a length stand for.
 ///
 /// # Safety
-/// `data` is null or points to `len` bytes that nobody changes while the answer is used.
+/// `data` is null or points to `len` bytes that do not change while the result is in use.
 #[inline]
 pub(crate) unsafe fn bytes<'a>(data: *const u8, len: usize) -> Result<&'a [u8]> {
     match (data.is_null(), len) {
@@ -130,7 +130,7 @@ pub(crate) unsafe fn target<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mu
 /// What a handle or a pointer leads to, to be read.
 ///
 /// # Safety
-/// As [`target`], and nobody changes it meanwhile.
+/// As [`target`], and it does not change meanwhile.
 #[inline]
 pub(crate) unsafe fn held<'a, T>(pointer: *const T, what: &str) -> Result<&'a T> {
     // SAFETY: the caller's promise.

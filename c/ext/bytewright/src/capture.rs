@@ -202,7 +202,7 @@ pub unsafe extern "C" fn bw_capture_open_input(
     }
 }
 
-/// Closes a capture and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+/// Closes a capture and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
 /// Null is allowed.
 ///
 /// # Safety

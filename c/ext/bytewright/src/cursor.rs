@@ -84,7 +84,7 @@ pub unsafe extern "C" fn bw_cursor_next(cursor: *mut bw_cursor, error: *mut bw_e
     unsafe { move_to(cursor, error, Cursor::next) }
 }
 
-/// Moves to the entry before. `BW_STATUS_NONE` where there is none.
+/// Moves to the previous entry. `BW_STATUS_NONE` where there is none.
 ///
 /// # Safety
 /// As for all functions.

@@ -1,4 +1,4 @@
-//! What every call answers, and the error that it fills.
+//! The status that every call returns, and the error that it fills.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -43,7 +43,7 @@ pub struct bw_error {
     pub status: bw_status,
     /// The operating system's number (`errno`), or 0.
     pub os_error: i32,
-    /// The place in the input in bytes, after decompression, or -1 where there is none.
+    /// Byte offset in the input, after decompression; -1 if unknown.
     pub offset: i64,
     /// What was expected and what was found, in UTF-8, with the file and the place before it; harmless to a terminal.
     pub message: *mut c_char,
@@ -103,7 +103,7 @@ pub(crate) unsafe fn guard(
     }
 }
 
-/// Puts `failure` into `error`, and answers its status.
+/// Puts `failure` into `error`, and returns its status.
 ///
 /// # Safety
 /// As [`guard`].

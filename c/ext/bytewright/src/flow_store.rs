@@ -147,7 +147,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
     }
 }
 
-/// Closes a store and frees its handle, whatever it answers. What still reads it answers `BW_STATUS_CLOSED` from then on.
+/// Closes a store and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
 /// Null is allowed.
 ///
 /// # Safety

@@ -17,7 +17,7 @@ use crate::error::{bw_error, bw_status, guard};
 pub type bw_read =
     Option<unsafe extern "C" fn(context: *mut c_void, data: *mut u8, capacity: usize) -> i64>;
 
-/// Whether the call that is under way is to end: it answers `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+/// Whether the current call should end: it returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
 /// again. Asked ten times a second while a call waits, under the rules of `bw_read`.
 pub type bw_interrupted = Option<unsafe extern "C" fn(context: *mut c_void) -> bool>;
 

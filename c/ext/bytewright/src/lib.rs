@@ -1,6 +1,6 @@
 //! The C interface: what `c/include/bytewright.h` declares.
 //!
-//! Each function turns what C passes into what the core takes, and answers a [`Status`]. It holds no logic of its own.
+//! Each function turns what C passes into what the core takes, and returns a [`Status`]. It holds no logic of its own.
 //! Nothing here panics into C: [`error::guard`] turns a panic into [`Status::Internal`].
 //!
 //! This crate is a border and consists of `unsafe`. The rules are the same for every function, and `# Safety` names

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn bw_capture_open_live(
     }
 }
 
-/// Ends what reads packets of an interface, which answers for the packets that came before. Of other captures it ends nothing.
+/// Stops a running read of an interface; that read returns the packets that came before. For other captures it does nothing.
 /// Any thread may call it while another one reads, and so may `interrupted`.
 ///
 /// # Safety

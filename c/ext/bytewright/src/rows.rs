@@ -19,7 +19,7 @@ use crate::idl::bw_idl;
 use crate::schema::{bw_schema, fields_named};
 use crate::text::bw_names;
 
-/// Rows in a batch where nobody says how many.
+/// Rows in a batch by default.
 pub(crate) const ROWS_DEFAULT: usize = 65_536;
 
 /// Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of

@@ -94,7 +94,7 @@ impl From<DataType> for bw_type {
 pub struct bw_field {
     /// The name that it has in all languages, which ends with a zero byte.
     pub name: *const c_char,
-    /// What it is, with its unit, as a sentence that ends with a zero byte; empty where nobody said.
+    /// Description with its unit, a sentence that ends with a zero byte; empty if there is none.
     pub meaning: *const c_char,
     /// What the values are.
     pub value_type: bw_type,
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn bw_schema_len(schema: *const bw_schema) -> usize {
     unsafe { schema.as_ref() }.map_or(0, |schema| schema.texts.len())
 }
 
-/// What the column at `place`, from 0, is. `BW_STATUS_NONE` past the last.
+/// Describes the column at `place`, counted from 0. `BW_STATUS_NONE` past the last.
 ///
 /// # Safety
 /// As for all functions.
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn bw_schema_field(
     }
 }
 
-/// The place of the column with that name. `BW_STATUS_ARGUMENT`, with the names that there are, where there is none.
+/// Finds the place of a column by its name. `BW_STATUS_ARGUMENT` if no column has it; the error lists the names.
 ///
 /// # Safety
 /// `name` ends with a zero byte.

@@ -122,7 +122,7 @@ pub unsafe extern "C" fn bw_table_open(
     unsafe { guard(error, work) }
 }
 
-/// Closes a table and frees its handle, whatever it answers: `BW_STATUS_OK` when everything that was committed survives
+/// Closes a table and frees its handle, whatever it returns: `BW_STATUS_OK` when everything that was committed survives
 /// a power cut. A transaction that is open is taken back. Scans, cursors and snapshots of it stay usable. Null is
 /// allowed.
 ///
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn bw_table_len(
     }
 }
 
-/// Copies the value of a key into `value`. `BW_STATUS_NONE` where there is none; the buffer is as before then.
+/// Copies the value of a key into `value`. `BW_STATUS_NONE` where there is none; the buffer is unchanged then.
 ///
 /// # Safety
 /// `value` was initialized.
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn bw_table_delete(
 }
 
 /// Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where
-/// the table is empty; the buffers are as before then.
+/// the table is empty; the buffers are unchanged then.
 ///
 /// # Safety
 /// `key` and `value` were initialized.

@@ -242,7 +242,7 @@ pub unsafe extern "C" fn bw_thrift_rows(
     }
 }
 
-/// Frees fields with the rows that nobody took. Null is allowed.
+/// Frees fields with the rows that were not taken. Null is allowed.
 ///
 /// # Safety
 /// As for all functions. The fields are not used again.

@@ -102,7 +102,7 @@ pub unsafe extern "C" fn bw_table_backup(
 }
 
 /// Reads and checks all of the table file at `path`, also one of Tokyo Cabinet's (.tch, .tcb). Sets `records` to the number of
-/// entries that can be read, also where it answers damage.
+/// entries that can be read, also if it returns damage.
 ///
 /// # Safety
 /// `path` ends with a zero byte.

@@ -24,7 +24,7 @@ pub extern "C" fn bw_abi_version() -> u32 {
 
 /// Checks that the library serves a program that was compiled with `BW_ABI_VERSION` of its header.
 ///
-/// Answers `BW_STATUS_ARGUMENT` where it does not.
+/// Returns `BW_STATUS_ARGUMENT` where it does not.
 ///
 /// # Safety
 /// As for all functions.
