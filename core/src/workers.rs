@@ -21,7 +21,7 @@ pub(crate) struct Limits {
     pub(crate) weight: usize,
 }
 
-/// Threads that work for whoever has this handle.
+/// Threads that work for the owner of this handle.
 pub(crate) struct Workers<T> {
     shared: Arc<Shared<T>>,
     threads: Vec<JoinHandle<()>>,

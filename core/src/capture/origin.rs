@@ -78,7 +78,7 @@ impl<'a> BlockOptions<'a> {
 impl<'a> Iterator for BlockOptions<'a> {
     type Item = BlockOption<'a>;
 
-    /// The next option; none at the end, or where what follows is none.
+    /// The next option; none at the end, or before other bytes.
     fn next(&mut self) -> Option<BlockOption<'a>> {
         const END: u16 = 0;
         let mut rest = Reader::new(self.bytes);

@@ -205,7 +205,7 @@ impl CaptureFile {
         self.frame(&Frame { interface, stamp, ts, length, captured, options })
     }
 
-    /// Hands on what is gathered, so that whoever reads a pipe has it.
+    /// Hands on what is gathered, so that the reader of a pipe has it.
     ///
     /// # Errors
     /// Those of [`CaptureFile::frame`].

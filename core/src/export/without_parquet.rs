@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
-/// A Parquet file, of which there is none in this build.
+/// Stands for a Parquet file in a build without Parquet.
 #[derive(Debug)]
 pub enum ParquetFile {}
 

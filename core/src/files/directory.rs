@@ -1,5 +1,5 @@
 //! The door to files that lie side by side: for a table that keeps a second file, or that writes a
-//! new file and puts it in the place of the old.
+//! new file and replaces the old one with it.
 //!
 //! To replace a file so that a power cut leaves the old one or the new one, whole: open the new name,
 //! write, [`Storage::sync`], [`Directory::rename`], [`Directory::sync`].

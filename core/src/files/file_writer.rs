@@ -193,7 +193,7 @@ impl FileWriter {
         synced.map_err(|error| self.failed("sync", &error))
     }
 
-    /// Puts the file in the place of the one that it replaces, so that a power cut leaves the one or the
+    /// Replaces the old file with this one, so that a power cut leaves the one or the
     /// other, whole. After an error the old one has its name still, unless it is the last step that
     /// failed.
     pub fn finish(&mut self) -> Result<()> {

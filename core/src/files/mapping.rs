@@ -80,7 +80,7 @@ impl Mapping {
         };
     }
 
-    /// Brings what the file has into reach at once: not to be had on this system.
+    /// Reads the file ahead at once; not available on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn populate(&self) {}
 
@@ -94,7 +94,7 @@ impl Mapping {
         self.is_shared
     }
 
-    /// Lets a forked child find zeros in the place of the words.
+    /// Clears the words in a forked child.
     #[cfg(target_os = "linux")]
     pub fn wipe_on_fork(&self) -> io::Result<()> {
         use rustix::mm::{Advice, madvise};
@@ -106,7 +106,7 @@ impl Mapping {
         }
     }
 
-    /// Lets a forked child find zeros in the place of the words: not to be had on this system.
+    /// Clears the words in a forked child; not available on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn wipe_on_fork(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())

@@ -80,7 +80,7 @@ impl FileId {
     }
 }
 
-/// How a file is opened, and whom its lock keeps out.
+/// How a file is opened, and which others its lock excludes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageMode {
     /// To read, beside other readers; no writer.
@@ -194,7 +194,7 @@ fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
     }
 }
 
-/// Whether the lock was to be had.
+/// Tries to lock the file; `false` if another handle has it.
 fn try_lock(file: &File, mode: StorageMode) -> io::Result<bool> {
     let locked = match mode {
         StorageMode::Follow => return Ok(true),

@@ -6,7 +6,7 @@ use super::key_hash::{Mix, Seed, hash_of};
 use super::record::{Direction, Flow, Span};
 use crate::packet::Key;
 
-/// In the place of a time: there is none.
+/// Stands for a missing time.
 pub(super) const NO_TIME: i64 = i64::MIN;
 
 /// A number of a record plus one, so that 0 can say that there is none.

@@ -2,7 +2,7 @@
 //!
 //! Live records move to the end of the segment before theirs, or to a new one in its place, so that
 //! the order of the records stays. One segment is emptied at a time; how fast is for the owner of the
-//! records to say, who asks for the next one.
+//! records to decide, when it asks for the next one.
 
 use super::memory::PAGE_LEN;
 use super::record::{Record, entry_len};

@@ -227,7 +227,7 @@ impl<A: Address> From<Key<A>> for FlowKey {
     }
 }
 
-/// What stands in the place of ports for an ICMP message, and whether it goes one way only: a message
+/// What an ICMP message has instead of ports, and whether it goes one way only: a message
 /// that asks and the one that answers it swap each other's numbers, as in Community ID v1.
 fn icmp_ports(proto: u8, kind: u8, code: u8) -> ([u16; 2], bool) {
     let counterpart = if proto == proto::ICMP { icmp_counterpart } else { icmpv6_counterpart };

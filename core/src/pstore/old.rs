@@ -1,5 +1,5 @@
 //! The bytes of a file that are about to be overwritten: what of them really changes, and what they
-//! were, for who has to put them back.
+//! were, so that they can be put back.
 
 use std::io;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(super) enum Changed {
 /// reads a part of them.
 const COPIED_MAX: usize = 32 << 10;
 
-/// Where the old bytes are to be had.
+/// Where the old bytes are kept.
 #[derive(Debug)]
 pub(super) enum Source {
     /// They are all here.

@@ -82,7 +82,7 @@ impl Opened {
         Ok(true)
     }
 
-    /// Waits for the lock that was not to be had; `false` if a signal came first.
+    /// Waits for the lock that another has; `false` if a signal came first.
     pub(super) fn wait(&mut self) -> io::Result<bool> {
         if !self.file.wait_for_lock(self.wanted)? {
             return Ok(false);

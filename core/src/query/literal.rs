@@ -27,7 +27,7 @@ const UNITS: [(&str, f64); 7] =
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl Literal {
-    /// Reads a word as a value of a type; nothing where it is none.
+    /// Reads a word as a value of a type; nothing where it is not one.
     pub(super) fn read(word: &TokenKind, data_type: DataType) -> Option<Literal> {
         let text = match word {
             TokenKind::Word(text) | TokenKind::Quoted(text) => text.as_str(),

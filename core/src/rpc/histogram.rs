@@ -83,7 +83,7 @@ impl Histogram {
         &self.buckets
     }
 
-    /// A histogram of such buckets; `None` where they are in no order, or are none of ours.
+    /// A histogram of such buckets; `None` where they are out of order, or not buckets of this crate.
     pub(crate) fn of(buckets: Vec<(u16, u64)>, max: u64) -> Option<Self> {
         let in_order = buckets.is_sorted_by(|left, right| left.0 < right.0);
         let is_known = buckets.last().is_none_or(|(last, _)| *last <= bucket_of(u64::MAX));

@@ -5,7 +5,7 @@ use super::header::Header;
 use super::ledger::Ledger;
 use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
 
-/// Bytes of a message without a frame, above which it is none.
+/// Longest message without a frame, in bytes.
 const MESSAGE_MAX: u64 = 1 << 30;
 
 /// The same where only its own bytes say that it is one: text that holds a message may claim any length, and would take
@@ -90,7 +90,7 @@ pub(super) enum Walk {
     Ends(usize),
     /// It goes on.
     GoesOn,
-    /// It is none.
+    /// It is not a message.
     Fails,
 }
 

@@ -117,7 +117,7 @@ impl CaptureReader {
     /// when the reader is gone.
     ///
     /// # Errors
-    /// `MissingLibrary` without libpcap; `Argument` where there is no such interface, or the filter is none; `Io`
+    /// `MissingLibrary` without libpcap; `Argument` where there is no such interface, or the filter is invalid; `Io`
     /// without the right to capture.
     pub fn live(
         interface: &str,

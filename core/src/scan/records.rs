@@ -37,7 +37,7 @@ pub(super) trait RecordSource: Send {
     /// The input is no capture, or ends inside of its header.
     fn read_header(&mut self) -> Result<()>;
 
-    /// Puts the next packets in the place of those in `batch`; none mean that the capture has ended.
+    /// Replaces the packets in `batch` with the next ones; none at the end of the capture.
     ///
     /// # Errors
     /// What ended the capture, once all packets before it were given; the same on each further call.
@@ -124,7 +124,7 @@ impl StreamRecords {
         Ok(true)
     }
 
-    /// Puts the next packets in the place of those in `batch`, possibly none after a wait for bytes; answers whether the
+    /// Replaces the packets in `batch` with the next ones, possibly none after a wait for bytes; returns whether the
     /// capture may go on.
     pub(super) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
         let spare = batch.clear();

@@ -16,7 +16,7 @@ use crate::stream::{Cancel, Source};
 use crate::{Error, ErrorKind, Result};
 
 /// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on
-/// to wake whoever waits: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
+/// to wake a waiting thread: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
 const HOST_PATIENCE: Duration = Duration::from_millis(100);
 
 /// What [`Background::next`] has to say.
@@ -201,7 +201,7 @@ impl<T: Send + 'static> Background<T> {
         shared.changed.notify_all();
     }
 
-    /// Answers [`Event::InputWanted`]: bytes, no bytes for the end, or why there are none.
+    /// Replies to [`Event::InputWanted`]: bytes, no bytes at the end, or the error.
     pub fn supply(&self, bytes: Result<Vec<u8>>) {
         let Some(shared) = self.shared() else { return };
         shared.lock().supplied = Some(bytes);
@@ -355,7 +355,7 @@ impl<T: Send> Source for HostSource<T> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
-    //! Goal: whoever waits for work can be called away from it, and a forked child, which has a copy
+    //! Goal: a wait for work can be ended, and a forked child, which has a copy
     //! of the handle, neither waits for the parent's thread nor disturbs it.
     //!
     //! Method: a handle with another process's mark stands for the child's copy.

@@ -28,7 +28,7 @@ pub trait TurnHost: Host {
     /// Who that is.
     fn caller(&self) -> Self::Caller;
 
-    /// Waits for the mutex that goes with the object, and takes it. In a forked child it is free, whoever had it.
+    /// Waits for the mutex that goes with the object, and takes it. In a forked child it is free, even if another thread had it.
     ///
     /// # Errors
     /// Where the host cannot wait, and what is raised meanwhile.

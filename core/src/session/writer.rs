@@ -275,7 +275,7 @@ impl<C: Caller> Writer<C> {
         })
     }
 
-    /// The same for a file that replaces another, and puts it in the place of that.
+    /// The same for a file that replaces another, and replaces that.
     ///
     /// # Errors
     /// As for [`Writer::put`]; it is open still.

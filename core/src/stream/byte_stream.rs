@@ -378,7 +378,7 @@ impl ByteStream {
             if let Some(error) = &self.failed {
                 return Err(error.clone());
             }
-            // The memory grows with what is there: who asks for much may have been told a wrong number.
+            // The memory grows with what is there: a large count may be a wrong one.
             self.make_room(at_least.min(self.piece.max(buffered.saturating_mul(2))));
             match self.read_piece() {
                 Ok(true) => {}

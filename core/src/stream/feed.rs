@@ -55,7 +55,7 @@ impl Feed {
         state.bytes.extend_from_slice(bytes);
     }
 
-    /// Says that there is nothing more, for now: who reads on after that end asks again.
+    /// Marks the end for now: a later read asks again.
     pub fn end(&self) {
         self.state().ended = true;
     }

@@ -35,7 +35,7 @@ pub(super) struct Input {
     /// The offset in the source of the first byte of `buffer`.
     base: u64,
     ended: bool,
-    /// Whether this is to wait for nothing at all, whoever asks.
+    /// Whether this never waits, whatever the caller.
     never_wait: bool,
     /// Why reading ahead ended: told when the bytes before it were taken.
     deferred: Option<Error>,

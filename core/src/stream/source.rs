@@ -126,7 +126,7 @@ impl Cancel {
         self.raise(&self.0.cancelled);
     }
 
-    /// Ends the input, as if whoever writes it had closed it: reads give what is there already, and then find the end.
+    /// Ends the input, as if its writer had closed it: reads give what is there already, and then find the end.
     /// There is no way back.
     pub fn end(&self) {
         self.raise(&self.0.ended);

@@ -1,5 +1,5 @@
 //! An ordered table whose entries add up over captures, none of which is counted twice: what tables of flows and of
-//! calls have in common. What is added up, and how, is for these to say.
+//! calls have in common. They say what is added up, and how.
 //!
 //! A capture is counted in one transaction, which also makes an entry for it. `docs/flow-table.md` draws the entries that
 //! all such tables have.

@@ -23,7 +23,7 @@ impl FlowEntry {
     /// The entry in these bytes.
     ///
     /// # Errors
-    /// `Corrupt` where they are none.
+    /// `Corrupt` where they are not an entry.
     pub fn decode(key: &[u8], value: &[u8]) -> Result<Self> {
         let entry = match key.first() {
             Some(&counted::FORMAT_KEY) if (key.len(), value) == (1, HOLDING.format.as_bytes()) => {

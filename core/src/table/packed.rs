@@ -1,4 +1,4 @@
-//! Entries in one piece of memory, for whoever hands many to a table at once.
+//! Entries in one piece of memory, for callers that hand many to a table at once.
 
 use super::Scan;
 use crate::error::Result;

@@ -115,7 +115,7 @@ impl fmt::Debug for Values {
     }
 }
 
-/// The integer that a value of [`Values::INTEGER`] is. [`ErrorKind::Corrupt`] where it is none.
+/// The integer that a value of [`Values::INTEGER`] is. [`ErrorKind::Corrupt`] where it is not one.
 #[inline]
 pub fn integer_of(value: &[u8]) -> Result<i64> {
     match value.try_into() {

@@ -3,7 +3,7 @@
 //!
 //! A struct is declared first and defined later, and others name it by its number, so that structs
 //! may hold each other and themselves. Type definitions, includes and constants are resolved before
-//! anything comes here. The values of defaults stay with whoever filled the schema.
+//! anything comes here. The values of defaults stay with the code that filled the schema.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -262,7 +262,7 @@ impl Type {
         Type::Map(Box::new(key), Box::new(value))
     }
 
-    /// How deep it nests containers in each other; 0 if it is none.
+    /// How deep it nests containers in each other; 0 if it is not a container.
     pub fn depth(&self) -> usize {
         match self {
             Type::List(element) | Type::Set(element) => 1 + element.depth(),

@@ -170,7 +170,7 @@ impl Tape {
         Cursor { rest, message }
     }
 
-    /// The words, of which there are none, to be filled.
+    /// The words, empty, to be filled.
     pub(super) fn take_words(&mut self) -> Vec<i64> {
         self.clear();
         std::mem::take(&mut self.words)

@@ -29,7 +29,7 @@ pub(in crate::packet) struct Message {
 }
 
 impl Message {
-    /// Reads a message as far as it was captured; nothing where it is none.
+    /// Reads a message as far as it was captured; nothing where it is not one.
     pub(super) fn read(bytes: &[u8]) -> Option<Message> {
         let mut reader = Reader::new(bytes);
         let header = reader.array_ref::<HEADER_LEN>()?;

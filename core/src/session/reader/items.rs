@@ -143,8 +143,8 @@ impl<H: StreamHost> Operation<'_, H> {
         })
     }
 
-    /// The same for who has taken lines already, and would lose them to an interrupt where they cannot be gone back to:
-    /// nothing then where it would have to wait. An error is left to who asks next.
+    /// The same for a caller that has taken lines already, and would lose them to an interrupt if the input is not seekable:
+    /// nothing then where it would have to wait. The next call gets the error.
     fn another_line(&self, rule: &LineRule) -> Result<Option<Line>, H::Error> {
         let mut searched = 0;
         let goes_back = self.goes_back()?;
@@ -160,7 +160,7 @@ impl<H: StreamHost> Operation<'_, H> {
 
     /// Takes up to `count` lines, or as many as there are: `take` does so with the one that it is given, if any, and with
     /// others that are buffered, and answers how many it has taken in all. Where waiting for more could lose those, because
-    /// they cannot be read again, it does not wait; and where there is damage behind them, it is left to who asks next.
+    /// they cannot be read again, it does not wait; and where there is damage behind them, the next call gets it.
     ///
     /// # Errors
     /// As for [`Operation::line`] where there is none yet, and those of `take`.

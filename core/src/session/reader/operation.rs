@@ -79,7 +79,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         work: impl FnOnce(&mut ByteStream) -> CoreResult<R>,
     ) -> Result<R, H::Error> {
         self.reader.forget_stream_if_closed(self.host);
-        // Within a process, who has borrowed it has the turn.
+        // Within a process, the thread that borrowed it has the turn.
         let Ok(mut stream) = self.reader.stream.try_borrow_mut() else {
             return Err(self.host.error(closed(
                 "a reader that another process was reading; open it again after fork",

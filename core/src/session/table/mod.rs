@@ -101,7 +101,7 @@ impl<C: Caller> TableHandle<C> {
         }
     }
 
-    /// Puts the table of a file, which was opened with `options`, in the place of the one that is there.
+    /// Replaces the table with that of a file, which was opened with `options`.
     pub fn move_to_file(&self, table: FileTable, options: OpenOptions) {
         self.values.set(table.as_table().values());
         self.content.replace(Content::File(table));

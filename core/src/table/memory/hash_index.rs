@@ -243,7 +243,7 @@ impl HashIndex {
         self.len += 1;
     }
 
-    /// Puts `to` in the place of `from`, which was put in under the same `hash`.
+    /// Replaces `from` with `to`; both have the same `hash`.
     pub(super) fn replace(&mut self, hash: u64, from: Address, to: Address) {
         let home = self.home(hash);
         let bucket = self.bucket_mut(home.bucket);

@@ -1,6 +1,6 @@
 //! The nodes of the tree: pages of entries, and above them pages of the keys that divide them.
 //!
-//! A node that someone else holds, too, is copied before it is changed, so whoever keeps a root keeps
+//! A node that someone else holds, too, is copied before it is changed, so a root that is kept keeps
 //! the tree as it was. All recursion is as deep as the tree, and the tree grows at its root only.
 
 use std::sync::Arc;

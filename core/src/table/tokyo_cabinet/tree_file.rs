@@ -43,7 +43,7 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// Takes the leaf `number`, which is not to be had again.
+    /// Takes the leaf `number`, once.
     fn take(&mut self, number: u64) -> Option<u64> {
         let at = self.places.binary_search_by_key(&number, |place| place.0).ok()?;
         take_place(&mut self.places[at])

@@ -68,7 +68,7 @@ pub(super) fn names_a_field(word: &str) -> bool {
     is_keyword(word) && !AFTER_FIELDS.contains(&word)
 }
 
-/// What is to be written in the place of a word of older versions.
+/// The word that replaces one of older versions.
 pub(super) fn replaced_by(word: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(old, _)| *old == word).map(|(_, now)| *now)
 }

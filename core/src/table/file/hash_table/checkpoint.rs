@@ -1,9 +1,9 @@
-//! An index that is kept in a file: how it was at some place of the log, so that who opens the table
+//! An index that is kept in a file: how it was at some place of the log, so that opening the table
 //! reads only what the log has beyond. The file is never changed: a new one takes its place. It is
 //! worth no more than its checks say. Where it is missing, damaged, or of another generation or
 //! another history of the table, the log is read from its beginning.
 //!
-//! Who opens the table maps a copy of it, which has no name: another program may cut the file at any
+//! Opening the table maps a copy of it, which has no name: another program may cut the file at any
 //! time, and to touch a mapped page beyond the end of its file ends the process.
 //!
 //! ```text
@@ -50,7 +50,7 @@ const WORD_LEN: usize = size_of::<u64>();
 /// The longest frame that closing a table adds.
 const CLOSING_FRAME_LEN_MAX: u64 = 256;
 
-/// Puts `index`, which is that of `log` up to `extent`, in the place of what was kept before. The log
+/// Replaces what was kept before with `index`, which is that of `log` up to `extent`. The log
 /// ends with the frame that closing it has added.
 pub(super) fn save(
     home: &Home,

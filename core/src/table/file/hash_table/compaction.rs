@@ -143,7 +143,7 @@ impl Engine {
         Copying::begin(self.view.clone(), &self.extent, next, words)
     }
 
-    /// Copies what is left, and puts the new file in the place of the old one. Where `lasts`, all of it
+    /// Copies what is left, and replaces the old file with the new one. Where `lasts`, all of it
     /// is made to last before.
     fn finish_compaction(&mut self, copying: Copying, lasts: bool) -> Result<()> {
         let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
@@ -192,7 +192,7 @@ impl Engine {
 /// a while, for which nobody has to wait.
 fn let_go(view: Arc<View>, len: u64) {
     if len >= LONG && view.log.storage.file().is_some() {
-        // Where there is no thread to be had, it is closed here.
+        // Without a thread, it is closed here.
         let _ = thread::Builder::new().name("bytewright-table".to_owned()).spawn(|| drop(view));
     }
 }

@@ -1,8 +1,8 @@
-//! A compaction that is under way: a thread that copies, and how far it has to be.
+//! A running compaction: a thread that copies, and how far it has to be.
 //!
-//! The thread changes nothing but the new file. To put that in its place is for the one who writes the
-//! table, who waits for the thread only where it falls behind. Where the storage is no file of the
-//! system, or no thread is to be had, each commit copies a part.
+//! The thread changes nothing but the new file. The writer of the table replaces the old file with it,
+//! and waits for the thread only where it falls behind. Where the storage is not a file of the
+//! system, or there is no thread, each commit copies a part.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -59,7 +59,7 @@ enum Work {
     Here(Option<Box<Copying>>),
 }
 
-/// Between the thread and the one who writes.
+/// Shared by the thread and the writer.
 #[derive(Debug)]
 struct Shared {
     /// Where the log ends.
@@ -70,7 +70,7 @@ struct Shared {
     awaited_at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,
-    /// Whether the one who writes waits for the copy. No transaction is open then. Changed with the lock.
+    /// Whether the writer waits for the copy. No transaction is open then. Changed with the lock.
     is_awaited: AtomicBool,
     /// Whether the thread waits for a transaction. Changed with the lock.
     is_paused: AtomicBool,

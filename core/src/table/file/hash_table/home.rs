@@ -80,7 +80,7 @@ impl Home {
         Err(Error::new(ErrorKind::Lock, message).in_file(&log.name))
     }
 
-    /// Puts `next`, the file of the next generation, in the place of `log`.
+    /// Replaces `log` with `next`, the file of the next generation.
     pub(super) fn replace(&self, log: &Log, next: &Log) -> Result<()> {
         self.check_named(log)?;
         if self.whose(&self.next_name(), next)? != Named::Ours {

@@ -1,4 +1,4 @@
-//! How a hashed table is opened, and how a reader follows the one who writes.
+//! How a hashed table is opened, and how a reader follows the writer.
 
 use std::sync::Arc;
 use std::thread;

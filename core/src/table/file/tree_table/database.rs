@@ -59,7 +59,7 @@ const VERIFY_COUNT_MAX: u32 = 5;
 /// Bytes of redb's header, which every commit changes.
 const HEADER_LEN: usize = 320;
 
-/// Bytes by which a file is told from a table, and named if it is none.
+/// Bytes that tell whether a file is a table, or what else it is.
 const DESCRIBED_LEN: u64 = 32;
 
 /// An open file.

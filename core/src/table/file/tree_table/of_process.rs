@@ -18,7 +18,7 @@ impl<T> OfProcess<T> {
         OfProcess { value: Some(value), process: ProcessMark::new() }
     }
 
-    /// The value, for a caller who knows that this is the process.
+    /// The value, for a caller that knows that this is the process.
     pub(super) fn checked(&self) -> Result<&T> {
         self.value.as_ref().ok_or_else(closed)
     }

@@ -28,7 +28,7 @@ const UNFLUSHED: u8 = 8;
 #[derive(Debug)]
 pub(super) struct Backend {
     storage: Arc<dyn Storage>,
-    /// Locks on parts of the operating system's file. Storage that is none has nobody to share with.
+    /// Locks on parts of the operating system's file. Other storage is not shared.
     locks: Option<FileBackend>,
     is_reader: bool,
     /// The first error, after which redb does nothing more.

@@ -173,7 +173,7 @@ impl State {
             let base = self.written.unwrap_or(self.position);
             self.tail = Some(Tail::new(base, self.position, Arc::unwrap_or_clone(kept)));
         }
-        // The log stays for the next one who opens the table.
+        // The log stays for the next open of the table.
         (self.log, self.reading, self.len, self.waiting_since) = (None, None, None, None);
         // redb does nothing more after a failure.
         self.database = None;
