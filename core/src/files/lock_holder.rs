@@ -13,8 +13,10 @@ pub(crate) fn lock_holder(file: Option<FileId>) -> String {
 
 fn told_holder(file: FileId) -> Option<String> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
-    let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let number = numbers.find(|number| has_locked(*number, file))?;
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let locks = numbers.filter_map(|number| Some((lock_of(number, file)?, number)));
+    // Readers may have locks on parts of a file that someone writes.
+    let (_, number) = locks.max()?;
     if number == std::process::id() {
         return Some("another object of this process".to_owned());
     }
@@ -22,15 +24,29 @@ fn told_holder(file: FileId) -> Option<String> {
     Some(format!("process {number} ({})", name.trim_end()))
 }
 
-fn has_locked(process: u32, file: FileId) -> bool {
-    let folder = PathBuf::from(format!("/proc/{process}"));
-    let Ok(open) = fs::read_dir(folder.join("fd")) else { return false };
-    open.flatten().any(|entry| {
-        let is_this = fs::metadata(entry.path()).is_ok_and(|found| FileId::of(&found) == file);
-        is_this && shows_lock(&folder.join("fdinfo").join(entry.file_name()))
-    })
+/// The kinds of locks, the strongest last.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Lock {
+    Shared,
+    Exclusive,
 }
 
-fn shows_lock(fdinfo: &Path) -> bool {
-    fs::read_to_string(fdinfo).is_ok_and(|text| text.lines().any(|line| line.starts_with("lock:")))
+/// The strongest lock that a process has on the file.
+fn lock_of(process: u32, file: FileId) -> Option<Lock> {
+    let folder = PathBuf::from(format!("/proc/{process}"));
+    let open = fs::read_dir(folder.join("fd")).ok()?.flatten();
+    let of_file = open
+        .filter(|entry| fs::metadata(entry.path()).is_ok_and(|found| FileId::of(&found) == file));
+    of_file.filter_map(|entry| shown_lock(&folder.join("fdinfo").join(entry.file_name()))).max()
+}
+
+/// The strongest lock in lines as `lock: 1: OFDLCK ADVISORY WRITE -1 08:01:131 0 EOF`.
+fn shown_lock(fdinfo: &Path) -> Option<Lock> {
+    let text = fs::read_to_string(fdinfo).ok()?;
+    let locks = text.lines().filter(|line| line.starts_with("lock:"));
+    let kind = |line: &str| match line.split_whitespace().any(|word| word == "WRITE") {
+        true => Lock::Exclusive,
+        false => Lock::Shared,
+    };
+    locks.map(kind).max()
 }

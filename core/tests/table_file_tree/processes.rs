@@ -119,13 +119,13 @@ fn a_reader_beside_a_writer_sees_whole_commits_in_their_order() {
     let path = path("beside");
     let mut writer = Writer::start(&path, "commit");
     writer.hear("begun");
+    let reader = TreeTable::open(&path, READ).unwrap();
     let error = TreeTable::open(&path, WRITE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lock);
     if cfg!(target_os = "linux") {
         let holder = format!("found it locked by process {} (", writer.process.id());
         assert!(error.to_string().contains(&holder), "{error}");
     }
-    let reader = TreeTable::open(&path, READ).unwrap();
     let (mut seen, mut snapshots) = (0, Vec::new());
     for round in 0..300 {
         let lasts = if round % 3 == 0 { writer.hear("lasts") } else { 0 };
