@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytewright::stream::Cancel;
-use bytewright::{Error, Result};
+use bytewright::{Error, Result, threads};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
@@ -74,7 +74,7 @@ impl Watch {
             watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
         let is_over = Arc::clone(&watch.is_over);
-        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let thread = threads::spawn("bytewright", move || {
             if (&*waiting).read_exact(&mut [0]).is_ok() {
                 cancel.end();
                 pass_over(&waiting, &is_over);

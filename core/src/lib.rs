@@ -32,6 +32,7 @@ pub mod sums;
 pub mod table;
 pub mod tcp;
 pub mod terminal;
+pub mod threads;
 pub mod thrift;
 pub mod wire;
 mod workers;

@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use crate::panics;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, panics, threads};
 
 /// How many threads work, and how far ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +102,7 @@ impl<T: Send + 'static> Workers<T> {
         let mut workers = Workers { shared, threads: Vec::new(), process: std::process::id() };
         for _ in 0..limits.threads {
             let shared = Arc::clone(&workers.shared);
-            let builder = std::thread::Builder::new().name("bytewright".to_owned());
-            match builder.spawn(move || work(&shared)) {
+            match threads::spawn("bytewright", move || work(&shared)) {
                 Ok(thread) => workers.threads.push(thread),
                 Err(error) if workers.threads.is_empty() => {
                     return Err(Error::io("start a thread", &error));

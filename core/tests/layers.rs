@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
     ("panics", &[]),
-    ("workers", &["panics", "error"]),
+    ("threads", &[]),
+    ("workers", &["threads", "panics", "error"]),
     ("wire", &["error"]),
     ("batch", &["terminal", "panics", "error"]),
     ("heap", &["wire", "error"]),
@@ -27,9 +28,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
-    ("export", &["capture", "stream", "batch", "files", "panics", "error"]),
+    ("export", &["capture", "stream", "batch", "files", "threads", "panics", "error"]),
     ("query", &["batch", "error"]),
-    ("table", &["files", "heap", "batch", "wire", "panics", "error"]),
+    ("table", &["files", "heap", "batch", "wire", "threads", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
@@ -47,13 +48,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "session",
         &[
             "report", "scan", "sums", "rpc", "thrift", "flow", "packet", "table", "export",
-            "query", "stream", "files", "batch", "wire", "panics", "error",
+            "query", "stream", "files", "batch", "wire", "threads", "panics", "error",
         ],
     ),
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, structs that other languages take over, and one C library each.
+/// that the system writes to first, structs that other languages take over, the signals of a thread, and one C library
+/// each.
 const UNSAFE_FILES: &[&str] = &[
     "heap/memory.rs",
     "heap/prefetch.rs",
@@ -64,7 +66,11 @@ const UNSAFE_FILES: &[&str] = &[
     "batch/arrow.rs",
     "scan/device.rs",
     "scan/libpcap.rs",
+    "threads.rs",
 ];
+
+/// Ways to start a thread, which only `threads.rs` may use: it blocks all signals there.
+const THREADS_STARTED: &[&str] = &["thread::Builder", "thread::spawn", "thread::scope"];
 
 /// Modules that work in memory only: no input or output, no waiting.
 const IN_MEMORY: &[&str] = &["capture", "packet", "marshal", "thrift", "flow", "tcp", "rpc"];
@@ -297,6 +303,9 @@ fn breaches(source: &Source) -> Vec<String> {
     if !UNSAFE_FILES.contains(&source.path.as_str()) {
         forbid(&["unsafe", "allow(unsafe_code)"], "only the named files may hold");
     }
+    if module != "threads" {
+        forbid(THREADS_STARTED, "only `threads` may name");
+    }
     let small = source.code.to_lowercase();
     for language in HOST_LANGUAGES.iter().filter(|language| has_word(&small, language)) {
         breaches.push(format!("{}: the core names {language}", source.path));
@@ -481,6 +490,8 @@ fn what_decoders_and_the_core_never_name_is_found() {
         ("packet/mod.rs", "fn f(x: u8) { assert!(x > 0) }"),
         ("packet/mod.rs", "fn f() { unsafe { g() } }"),
         ("stream/source.rs", "#![allow(unsafe_code)]"),
+        ("scan/ahead.rs", "fn f() { std::thread::spawn(g); }"),
+        ("workers.rs", "use std::thread::Builder;"),
         ("scan/mod.rs", "/* for */ use magnus::Ruby;"),
     ] {
         assert!(!breaches(&Source::new(path, text)).is_empty(), "{path}: {text}");

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use crate::batch::parquet::ParquetWriter;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::files::FileWriter;
-use crate::{Error, Result, panics};
+use crate::{Error, Result, panics, threads};
 
 /// Rows that go to the other thread together.
 const BATCH_ROWS: usize = 32 << 10;
@@ -59,9 +59,7 @@ impl ParquetFile {
             panics::catch(|| encode(writer, &received))
                 .unwrap_or_else(|panic| Err(Error::internal(panic)))
         };
-        let thread = std::thread::Builder::new()
-            .name("bytewright".to_owned())
-            .spawn(encode)
+        let thread = threads::spawn("bytewright", encode)
             .map_err(|error| Error::io("start a thread", &error))?;
         let rows = Batch::new(schema);
         Ok(ParquetFile { rows, encoder: Some(Encoder { messages, thread }), failure: None })

@@ -11,9 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::files::ProcessMark;
-use crate::panics;
 use crate::stream::{Cancel, Source};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, panics, threads};
 
 /// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on
 /// to wake a waiting thread: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
@@ -147,9 +146,7 @@ impl<T: Send + 'static> Background<T> {
             outlet.0.changed.notify_all();
             drop(spares);
         };
-        let thread = std::thread::Builder::new()
-            .name("bytewright".to_owned())
-            .spawn(body)
+        let thread = threads::spawn("bytewright", body)
             .map_err(|error| Error::io("start a thread", &error))?;
         Ok(Background {
             shared,

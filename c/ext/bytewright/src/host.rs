@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytewright::session::{Host, SingleCaller, StreamHost, TurnHost};
-use bytewright::{Error, ErrorKind, Result};
+use bytewright::{Error, ErrorKind, Result, threads};
 
 use crate::buffer::target;
 use crate::error::{bw_error, bw_status, guard};
@@ -139,7 +139,7 @@ impl Host for ReaderHost {
             let (done, outcome) = mpsc::channel();
             // Nobody waits for what a panic would have sent: the scope hands it on.
             let waiting = move || drop(done.send(work()));
-            if thread::Builder::new().spawn_scoped(scope, waiting).is_err() {
+            if threads::spawn_scoped(scope, "bytewright", waiting).is_err() {
                 return Ok(Some(work()));
             }
             loop {

@@ -11,7 +11,6 @@
 //! copy was made to last may be lost with the power, as it may in the old file.
 
 use std::sync::Arc;
-use std::thread;
 
 use super::compactor::Compactor;
 use super::copying::{Copied, Copying};
@@ -23,6 +22,7 @@ use super::home;
 use super::log_index::Words;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads;
 
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
 const FLOOR: u64 = 448 << 10;
@@ -193,6 +193,6 @@ impl Engine {
 fn let_go(view: Arc<View>, len: u64) {
     if len >= LONG && view.log.storage.file().is_some() {
         // Without a thread, it is closed here.
-        let _ = thread::Builder::new().name("bytewright-table".to_owned()).spawn(|| drop(view));
+        let _ = threads::spawn("bytewright-table", || drop(view));
     }
 }

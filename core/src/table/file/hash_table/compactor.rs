@@ -9,13 +9,13 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use super::copying::{Copying, Step};
 use super::extent::Extent;
 use super::view::View;
 use crate::error::{Error, Result};
+use crate::threads;
 
 /// Bytes of log that the copy may fall behind, so that nobody waits for a thread to begin.
 const SLACK: u64 = 256 << 10;
@@ -259,7 +259,7 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
             thread_shared.copy(copying);
         }
     };
-    match thread::Builder::new().name("bytewright-table".to_owned()).spawn(run) {
+    match threads::spawn("bytewright-table", run) {
         Ok(_) => Work::InThread(shared),
         Err(_) => Work::Here(kept.lock().unwrap_or_else(PoisonError::into_inner).take()),
     }

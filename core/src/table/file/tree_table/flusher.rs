@@ -3,10 +3,11 @@
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::state::State;
+use crate::threads;
 
 /// How long committed changes may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -46,7 +47,7 @@ impl Shared {
 /// Starts the thread. It ends when the state is closing.
 pub(super) fn start(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
     let shared = shared.clone();
-    thread::Builder::new().name("bytewright-table".to_owned()).spawn(move || run(&shared))
+    threads::spawn("bytewright-table", move || run(&shared))
 }
 
 fn run(shared: &Shared) {
