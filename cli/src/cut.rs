@@ -52,10 +52,7 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
     session.progress.expect(&args.files);
     let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
-    let mut file = create(&args.output)?;
-    let totals = cut(readers, &cut_options, &mut file)?;
-    file.finish()?;
-    Ok(totals)
+    cut(readers, &cut_options, create(&args.output)?)
 }
 
 fn create(path: &Path) -> Result<CaptureFile> {

@@ -88,9 +88,7 @@ fn cut_to(name: &str, captures: &[&[u8]], options: &CutOptions) -> Result<(Vec<u
     let readers = captures.iter().enumerate();
     let readers = readers.map(|(index, bytes)| folder.reader(&index.to_string(), bytes)).collect();
     let path = folder.0.join(name);
-    let mut file = CaptureFile::create(&path)?;
-    let totals = cut(readers, options, &mut file)?;
-    file.finish()?;
+    let totals = cut(readers, options, CaptureFile::create(&path)?)?;
     Ok((files::plain(&path), totals))
 }
 
@@ -295,9 +293,8 @@ fn two_link_types_do_not_fit_pcap_and_nothing_is_left_behind() {
     let folder = Folder::new();
     let capture = commented(Endian::Little);
     let readers = vec![folder.reader("in", &capture)];
-    let mut file = CaptureFile::create(&folder.0.join("o.pcap")).unwrap();
-    let error = cut(readers, &CutOptions::default(), &mut file).unwrap_err();
-    drop(file);
+    let file = CaptureFile::create(&folder.0.join("o.pcap")).unwrap();
+    let error = cut(readers, &CutOptions::default(), file).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("write pcapng"), "{error}");
     assert_eq!(folder.names(), ["in"]);

@@ -9,11 +9,13 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::CaptureReader;
+use super::flows::damage_of;
 use super::records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
+use crate::stream::Cancel;
 use crate::{Error, ErrorKind, Result};
 
 /// Which packets are written, and how much of each.
@@ -42,11 +44,27 @@ pub struct CutTotals {
     pub damage: Vec<Error>,
 }
 
-/// Writes the packets of captures to `file`, which is the caller's to finish.
+/// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
+/// an error, whatever has the name stays as it was.
 ///
 /// # Errors
-/// What is no capture at all, before anything is written; what the file does not take.
+/// What is no capture at all, before anything is written; what the file does not take; and those of reading that are not
+/// damage, such as a read that was called off.
 pub fn cut(
+    readers: Vec<CaptureReader>,
+    options: &CutOptions,
+    mut file: CaptureFile,
+) -> Result<CutTotals> {
+    let cancels: Vec<Cancel> = readers.iter().map(CaptureReader::cancel).collect();
+    let totals = write(readers, options, &mut file)?;
+    // All may be written by the time that nobody wants it any more.
+    cancels.iter().try_for_each(Cancel::check)?;
+    file.finish()?;
+    Ok(totals)
+}
+
+/// Writes the packets to a file that is not finished yet.
+fn write(
     readers: Vec<CaptureReader>,
     options: &CutOptions,
     file: &mut CaptureFile,
@@ -210,7 +228,7 @@ impl Input {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    sink.cut.totals.damage.push(error);
+                    sink.cut.totals.damage.extend(damage_of(Err(error))?);
                     break;
                 }
             }

@@ -211,9 +211,8 @@ impl Capture {
     /// Those of [`Capture::frames`].
     pub fn cut(&self, path: PathBuf, options: CutOptions) -> Result<Pass> {
         self.start(1, move |reader, outlet| {
-            let mut file = CaptureFile::create(&path)?;
-            let totals = scan::cut(vec![reader], &options, &mut file)?;
-            file.finish()?;
+            let file = CaptureFile::create(&path)?;
+            let totals = scan::cut(vec![reader], &options, file)?;
             outlet.send(Item::Cut(Box::new(totals)))
         })
     }
