@@ -11,6 +11,8 @@ mod flows;
 mod info;
 #[cfg(target_os = "linux")]
 mod interface;
+#[cfg(target_os = "linux")]
+mod interrupted;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod live;

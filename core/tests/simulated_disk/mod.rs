@@ -152,6 +152,16 @@ impl SimulatedDisk {
         Some(state.seen.files[*state.seen.names.get(OsStr::new(name))?].clone())
     }
 
+    /// The names of its files, in order.
+    #[allow(dead_code, reason = "not every test that has a disk asks for them")]
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.state().seen.names.keys().cloned().collect::<Vec<_>>();
+        let mut names: Vec<_> =
+            names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     /// The number of the file that has the name `name`: how many were made before it.
     pub(crate) fn file_number(&self, name: &str) -> Option<usize> {
         self.state().seen.names.get(OsStr::new(name)).copied()
