@@ -28,7 +28,8 @@ impl ColumnsArgs {
         let sources = inputs.iter().map(|input| session::name_of(input).into_owned()).collect();
         let origin = Origin { sources, filter: filter.map(str::to_owned) };
         let metadata = origin.metadata(schema);
-        ParquetFile::create(path, schema.clone(), self.options(), &metadata).map(Some)
+        let output = session::output_options(inputs, self.force);
+        ParquetFile::create(path, &output, schema.clone(), self.options(), &metadata).map(Some)
     }
 
     /// Rows for a file or for the output; nothing, once the error is told, where the file cannot be made.

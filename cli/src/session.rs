@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
+use bytewright::export::OutputOptions;
 use bytewright::scan::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
@@ -208,6 +209,15 @@ fn stream(
 /// What errors call an input.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     if path == Path::new(STDIN.0) { STDIN.1.into() } else { path.to_string_lossy() }
+}
+
+/// What the file of an output may replace, which is made of these inputs.
+pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
+    let paths = inputs.iter().map(|input| match input == Path::new(STDIN.0) {
+        true => Path::new("/dev/fd/0"),
+        false => input,
+    });
+    OutputOptions::made_of(paths, force)
 }
 
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a

@@ -11,6 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::packet::{Field, Packet};
 use bytewright::report::{Report, ReportOptions};
@@ -254,15 +255,18 @@ fn a_report_takes_one_capture_after_another_and_is_written_once() {
         assert_eq!(reported.packets, packets_of(path).len() as u64);
         assert_eq!(reported.file, path.display().to_string());
     }
-    report.write_to(&page).unwrap();
+    report.write_to(&page, false).unwrap();
     let mut twin = Report::new(ReportOptions::default()).unwrap();
     for path in &paths {
         twin.read(&mut read(path)).unwrap();
     }
     assert_eq!(std::fs::read_to_string(&page).unwrap(), twin.finish());
-    assert_eq!(report.write_to(&page).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(report.write_to(&page, false).unwrap_err().kind(), ErrorKind::Closed);
     let none = Report::new(ReportOptions::default()).unwrap();
-    assert_eq!(none.write_to(&page).unwrap_err().kind(), ErrorKind::Argument);
+    assert_eq!(
+        none.write_to(&page, &OutputOptions::default()).unwrap_err().kind(),
+        ErrorKind::Argument
+    );
     std::fs::remove_file(&page).unwrap();
 }
 
@@ -355,7 +359,7 @@ fn a_cut_that_does_not_reach_its_end_leaves_the_older_file_as_it_was() {
             };
             let pieces = [&bytes[1000..2000], &bytes[..1000]].map(<[u8]>::to_vec).to_vec();
             let host = Troubled { pieces: RefCell::new(pieces), trouble };
-            let pass = capture.cut(path.clone(), CutOptions::default()).unwrap();
+            let pass = capture.cut(path.clone(), CutOptions::default(), false).unwrap();
             match (pass.next(&host), closes) {
                 (Err(Raised::ByHost), false) => {}
                 (Err(Raised::ByCore(error)), true) => assert_eq!(error.kind(), ErrorKind::Closed),

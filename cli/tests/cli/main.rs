@@ -16,6 +16,7 @@ mod interrupted;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod live;
+mod outputs;
 mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::compressor::Compressor;
+use super::output::OutputOptions;
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
 use crate::files::FileWriter;
 use crate::stream::Compression;
@@ -54,10 +55,10 @@ impl CaptureForm {
 ///
 /// ```
 /// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Frame, Stamp};
-/// use bytewright::export::CaptureFile;
+/// use bytewright::export::{CaptureFile, OutputOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng.gz", std::process::id()));
-/// let mut file = CaptureFile::create(&path)?;
+/// let mut file = CaptureFile::create(&path, &OutputOptions::default())?;
 /// file.packet(Some(1_700_000_000_000_000_000), 60, 1, b"\x02 the first bytes of a frame")?;
 /// file.finish()?;
 /// # std::fs::remove_file(path).ok();
@@ -91,18 +92,20 @@ impl CaptureFile {
     /// that the name asks for. What is there and no regular file, such as a named pipe, is written as packets come.
     ///
     /// # Errors
-    /// Those of [`CaptureForm::of_name`]; `Io` where no file can be made there.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Those of [`CaptureForm::of_name`]; `Io` where no file can be made there; `Argument` where `options` do not allow to
+    /// replace what is there.
+    pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
         let form = CaptureForm::of_name(path)?;
         let name = path.to_string_lossy();
         let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
         let output = match is_pipe {
             true => {
+                options.check(path)?;
                 let opened = std::fs::OpenOptions::new().write(true).open(path);
                 let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
                 Output::Stream(Box::new(pipe))
             }
-            false => Output::File(FileWriter::replace(path)?),
+            false => Output::File(options.replace(path)?),
         };
         Self::new(form, output, &name)
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use super::OutputOptions;
 use crate::batch::parquet::ParquetWriter;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::files::FileWriter;
@@ -45,14 +46,16 @@ impl ParquetFile {
     /// about all of them.
     ///
     /// # Errors
-    /// `Io` where the file cannot be made there, or the system gives no thread.
+    /// `Io` where the file cannot be made there, or the system gives no thread; `Argument` where `output` does not allow to
+    /// replace what is there.
     pub fn create(
         path: &Path,
+        output: &OutputOptions,
         schema: Schema,
         options: ExportOptions,
         metadata: &[(String, String)],
     ) -> Result<Self> {
-        let sink = Sink { file: FileWriter::replace(path)?, gathered: Vec::new() };
+        let sink = Sink { file: output.replace(path)?, gathered: Vec::new() };
         let writer = ParquetWriter::new(sink, &schema, options, metadata)?;
         let (messages, received) = sync_channel(QUEUE_MAX);
         let encode = move || {

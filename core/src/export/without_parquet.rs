@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::OutputOptions;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
@@ -16,6 +17,7 @@ impl ParquetFile {
     /// `MissingLibrary`.
     pub fn create(
         path: &Path,
+        _output: &OutputOptions,
         _schema: Schema,
         _options: ExportOptions,
         _metadata: &[(String, String)],

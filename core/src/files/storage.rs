@@ -84,6 +84,11 @@ pub struct FileId {
 }
 
 impl FileId {
+    /// The file that `path` leads to, through links and descriptors such as `/dev/fd/3`.
+    pub fn at(path: &Path) -> io::Result<FileId> {
+        std::fs::metadata(path).map(|metadata| FileId::of(&metadata))
+    }
+
     pub(super) fn of(metadata: &std::fs::Metadata) -> FileId {
         FileId { device: metadata.dev(), number: metadata.ino() }
     }

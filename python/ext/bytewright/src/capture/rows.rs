@@ -6,7 +6,8 @@ use std::thread;
 
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
-use bytewright::export::ParquetFile;
+use bytewright::export::{OutputOptions, ParquetFile};
+use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField};
 use bytewright::packet::Field;
 use bytewright::query::Condition;
@@ -130,6 +131,15 @@ impl Rows {
         });
         let rows = session::Rows::new(captures.collect(), self.question.clone());
         Reading { rows, objects }
+    }
+
+    /// The files that the captures are in.
+    fn inputs(&self) -> Vec<FileId> {
+        let files = self.captures.iter().map(|source| match source {
+            Source::Capture(capture) => capture.get().capture.file(),
+            Source::Path(path) => FileId::at(path).ok(),
+        });
+        files.flatten().collect()
     }
 
     /// Where the rows come from, for whoever finds them in a file later.
@@ -312,7 +322,8 @@ impl Rows {
     /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
     /// - `signed`: whether unsigned numbers become signed ones of the next width.
     /// - `addresses`: "text", or "binary" for 16 bytes.
-    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text"))]
+    /// - `force`: whether a file that is a capture, a table or a store is replaced, too.
+    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text", force = false))]
     fn to_parquet(
         &self,
         py: Python<'_>,
@@ -320,12 +331,14 @@ impl Rows {
         timestamps: &str,
         signed: bool,
         addresses: &str,
+        force: bool,
     ) -> PyResult<u64> {
+        let output = OutputOptions { force, inputs: self.inputs() };
         let options = export_options(py, timestamps, signed, addresses)?;
         let schema = self.question.schema();
         let metadata = self.origin().metadata(&schema);
-        let created =
-            py.detach(|| guarded(|| ParquetFile::create(&path, schema, options, &metadata)));
+        let created = py
+            .detach(|| guarded(|| ParquetFile::create(&path, &output, schema, options, &metadata)));
         let mut file = raised(py, created)?;
         let mut reading = self.read(py);
         let mut count = 0;
