@@ -93,3 +93,23 @@ def test_a_cut_that_is_interrupted_or_whose_source_raises_leaves_the_older_file(
         with pytest.raises(error):
             Capture(Ends(capture, end)).write_to(path)
         assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", name]
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_an_interrupt_ends_writing_and_leaves_the_older_file(tmp_path, capture, write):
+    content = capture.read_bytes()
+    capture.write_bytes(content[:24] + content[24:] * 20)
+    path = tmp_path / "out.pcapng"
+    path.write_text("older")
+
+    def interrupt(*_):
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        with pytest.raises(InterruptedError):
+            write(capture, path)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", "out.pcapng"]
