@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM while captures are read that others still write: the input ends there, and what was asked is
-//! answered for the packets before. The second signal ends the program as usual, unless it comes with the first: `timeout`
+//! Ctrl-C, SIGTERM and SIGHUP while captures are read that others still write: the input ends there, and what was asked is
+//! answered for the packets before. Who has the program ignore SIGHUP, as `nohup` does, is not disturbed. The second signal ends the program as usual, unless it comes with the first: `timeout`
 //! sends its signal to the program and to its process group.
 
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bytewright::stream::Cancel;
 use bytewright::{Error, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
 
@@ -69,7 +69,12 @@ impl Watch {
             thread: None,
             is_over,
         };
-        for signal in [SIGINT, SIGTERM] {
+        // A file that gets as long as files may be is one more error then: what cannot be read again is to be kept.
+        watch.registered.push(flag::register(SIGXFSZ, Arc::default())?);
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && is_ignored(signal) {
+                continue;
+            }
             flag::register_conditional_default(signal, Arc::clone(&watch.is_over))?;
             watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
@@ -84,6 +89,14 @@ impl Watch {
         watch.thread = Some(thread);
         Ok(watch)
     }
+}
+
+/// Whether the program was begun with that signal ignored, where the system tells.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
 }
 
 /// Waits until signals no longer are one with the first, or are no longer watched.

@@ -154,8 +154,18 @@ impl FileWriter {
         Ok(self.position)
     }
 
+    /// Cuts the file to `len` bytes, behind which the next ones go.
+    pub(crate) fn truncate(&mut self, len: u64) -> Result<()> {
+        let cut = match &self.output {
+            Output::At(storage) => storage.set_len(len),
+            Output::Behind { file, .. } => file.set_len(len),
+        };
+        self.position = len;
+        cut.map_err(|error| self.failed("cut", &error))
+    }
+
     /// Bytes that the file has.
-    fn len(&self) -> Result<u64> {
+    pub(crate) fn len(&self) -> Result<u64> {
         let len = match &self.output {
             Output::At(storage) => storage.len(),
             Output::Behind { file, .. } => file.metadata().map(|metadata| metadata.len()),

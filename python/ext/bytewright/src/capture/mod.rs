@@ -271,7 +271,13 @@ impl Capture {
         force: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = raised(py, CutOptions::new(condition, from_time, to_time, snaplen))?;
-        match self.result_of(py, self.capture.cut(path, options, force))? {
+        let pass = raised(py, self.capture.cut(path, options, force))?;
+        let result = pass.next(&self.host());
+        if result.is_err() {
+            // By then the file is there, or is not and never will be.
+            let _ = pass.close(&self.host());
+        }
+        match result? {
             Some(Item::Cut(totals)) => info::cut_to_dict(py, &totals),
             _ => Ok(PyDict::new(py)),
         }
