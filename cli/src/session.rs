@@ -1,6 +1,7 @@
 //! One run of the command: where its inputs come from, where its output goes, what went wrong.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -121,18 +122,14 @@ impl Session {
 
     /// Takes note of a command line that makes no sense.
     pub(crate) fn usage(&mut self, error: &clap::Error) {
-        print_usage(error);
+        // As for complaints.
+        let _ = print_usage(error);
         self.exit_code = USAGE;
     }
 
-    /// Tells people on standard error.
+    /// Tells people on standard error, with the progress out of the way.
     pub(crate) fn complain(&self, message: &str) {
-        self.progress.hide_while(|| {
-            anstream::eprintln!(
-                "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {}",
-                Harmless::lines(message)
-            );
-        });
+        self.progress.hide_while(|| complain(message));
     }
 }
 
@@ -206,6 +203,13 @@ fn stream(
     ByteStream::new(Box::new(watched), name, options)
 }
 
+/// Tells people on standard error.
+pub(crate) fn complain(message: &str) {
+    let message = Harmless::lines(message);
+    // Nowhere is left to complain to where it takes nothing.
+    let _ = writeln!(anstream::stderr(), "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
+}
+
 /// What errors call an input.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     if path == Path::new(STDIN.0) { STDIN.1.into() } else { path.to_string_lossy() }
@@ -222,12 +226,11 @@ pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
 
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a
 /// terminal it is printed without colours, and without them.
-pub(crate) fn print_usage(error: &clap::Error) {
+pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let text = error.render().to_string();
     if text.chars().any(|character| is_harmful(character) && character != '\n') {
-        anstream::eprint!("{}", Harmless::lines(&text));
-    } else {
-        // Nowhere is left to complain to when even this cannot be printed.
-        let _ = error.print();
+        return write!(anstream::stderr(), "{}", Harmless::lines(&text));
     }
+    error.print()?;
+    io::stdout().flush()
 }
