@@ -52,7 +52,9 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
     session.progress.expect(&args.files);
     let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
-    cut(readers, &cut_options, create(args)?)
+    let file = create(args)?;
+    session.remove_at_signal(file.hidden_path())?;
+    cut(readers, &cut_options, file)
 }
 
 fn create(args: &CutArgs) -> Result<CaptureFile> {

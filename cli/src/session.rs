@@ -86,6 +86,11 @@ impl Session {
         Inputs { paths: paths.to_vec(), interface, counts, progress, interrupts }
     }
 
+    /// Has a signal that ends the program take away a file that is not whole, if it has a name.
+    pub(crate) fn remove_at_signal(&self, hidden: Option<PathBuf>) -> bytewright::Result<()> {
+        hidden.map_or(Ok(()), |path| self.interrupts.remove_file(path))
+    }
+
     /// Takes note of an error, after the rows that came before it.
     pub(crate) fn report(&mut self, error: &Error) -> std::io::Result<()> {
         self.output.flush()?;

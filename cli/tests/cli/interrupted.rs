@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::capture::Capture;
+use crate::live::watches;
 use crate::run::Folder;
 
 /// A capture that takes a while.
@@ -72,4 +73,52 @@ fn a_program_that_is_killed_while_it_waits_for_packets_leaves_no_file() {
     child.wait().unwrap();
     assert_eq!(folder.names(), [""; 0]);
     drop(stdin);
+}
+
+/// What runs a program where files without a name can get none, because `/proc` is not there.
+fn without_proc() -> Option<Vec<&'static str>> {
+    let tries = [vec!["unshare", "-m"], vec!["unshare", "-r", "-m"]];
+    let hides = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
+    let commands = tries.into_iter().map(|tried| [tried, vec!["sh", "-c", hides]].concat());
+    commands.into_iter().find(|command| {
+        let mut tried = Command::new(command[0]);
+        let status = tried.args(&command[1..]).arg("true").stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    })
+}
+
+#[test]
+fn a_signal_takes_a_file_away_that_has_to_have_a_name() {
+    let Some(without_proc) = without_proc() else {
+        eprintln!(
+            "gap: no mount namespace can be made here, so every output was a file without a name"
+        );
+        return;
+    };
+    let folder = Folder::new();
+    folder.write("in.pcap", &long());
+    let runs = [
+        ["cut", "in.pcap", "-o", "out.pcapng.zst"],
+        ["packets", "in.pcap", "--parquet", "out.parquet"],
+    ];
+    for args in runs {
+        for signal in ["INT", "TERM", "HUP"] {
+            let mut command = Command::new(without_proc[0]);
+            let program = folder.command(&[]).get_program().to_owned();
+            command.args(&without_proc[1..]).arg(program).args(args).current_dir(folder.path(""));
+            let mut child = command.spawn().unwrap();
+            while !watches(&child) && child.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            let hidden = folder.names().into_iter().find(|name| name.starts_with('.'));
+            send(signal, &child);
+            let status = child.wait().unwrap();
+            // A machine that is so quick has made it.
+            if !status.success() {
+                assert!(hidden.is_some(), "{signal}: {args:?}");
+                assert_eq!(folder.names(), ["in.pcap"], "{signal}: {args:?}");
+            }
+            drop(std::fs::remove_file(folder.path(args[3])));
+        }
+    }
 }

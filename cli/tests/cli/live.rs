@@ -38,15 +38,19 @@ fn send(signal: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Waits until the program watches for signals: before, they end it. The thread is begun last.
+/// Waits until the program watches for signals: before, they end it.
 fn wait_for_watch(child: &Child) {
+    while !watches(child) {
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the program watches for signals. The thread that does is begun last.
+pub(crate) fn watches(child: &Child) -> bool {
     let is_watch = |task: DirEntry| {
         read_to_string(task.path().join("comm")).is_ok_and(|name| name == "signals\n")
     };
-    let tasks = format!("/proc/{}/task", child.id());
-    while !read_dir(&tasks).unwrap().flatten().any(is_watch) {
-        sleep(Duration::from_millis(5));
-    }
+    read_dir(format!("/proc/{}/task", child.id())).unwrap().flatten().any(is_watch)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::compressor::Compressor;
 use super::output::OutputOptions;
@@ -182,6 +182,14 @@ impl CaptureFile {
     /// What people call it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// As [`FileWriter::hidden_path`].
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match &self.output {
+            Output::File(writer) => writer.hidden_path(),
+            Output::Stream(_) => None,
+        }
     }
 
     /// As [`Encoder::like`].

@@ -1,7 +1,7 @@
 //! A Parquet file that rows are written to as they come.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
@@ -30,6 +30,8 @@ pub struct ParquetFile {
     encoder: Option<Encoder>,
     /// The file with all rows, which has no name yet.
     encoded: Option<FileWriter>,
+    /// Where it is until then, if it has a name.
+    hidden_path: Option<PathBuf>,
     /// Whether nobody wants the file any more.
     is_unwanted: Arc<AtomicBool>,
     /// What every call answers from now on.
@@ -66,6 +68,7 @@ impl ParquetFile {
         metadata: &[(String, String)],
     ) -> Result<Self> {
         let sink = Sink { file: output.replace(path)?, gathered: Vec::new() };
+        let hidden_path = sink.file.hidden_path();
         let writer = ParquetWriter::new(sink, &schema, options, metadata)?;
         let (messages, received) = sync_channel(QUEUE_MAX);
         let (ended, end) = channel();
@@ -82,7 +85,12 @@ impl ParquetFile {
             .map_err(|error| Error::io("start a thread", &error))?;
         let rows = Batch::new(schema);
         let encoder = Some(Encoder { messages, end, thread, is_told_to_finish: false });
-        Ok(ParquetFile { rows, encoder, encoded: None, is_unwanted, failure: None })
+        Ok(ParquetFile { rows, encoder, encoded: None, hidden_path, is_unwanted, failure: None })
+    }
+
+    /// As [`FileWriter::hidden_path`].
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        self.hidden_path.clone()
     }
 
     /// Appends a row; `value` gives the value of the column at a place.

@@ -1,6 +1,6 @@
 //! What a build without Parquet has in its place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::OutputOptions;
@@ -26,6 +26,11 @@ impl ParquetFile {
         let message = "expected a build with Parquet, found one without; install the command from its sources: \
                        cargo install --path cli";
         Err(Error::new(ErrorKind::MissingLibrary, message).in_file(&path.to_string_lossy()))
+    }
+
+    /// Answers nothing, as there is no file.
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match *self {}
     }
 
     /// Appends a row.

@@ -9,7 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
@@ -113,6 +113,14 @@ impl FileWriter {
             _ => self.position,
         };
         begin + gathered as u64
+    }
+
+    /// Where the new file is until it is whole, if it has to have a name: what is left where a signal ends the process.
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match &self.output {
+            Output::At(storage) => storage.hidden_name()?.path(),
+            Output::Behind { .. } => None,
+        }
     }
 
     /// Whether it is to replace another file.

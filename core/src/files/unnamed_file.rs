@@ -30,6 +30,11 @@ pub struct HiddenName {
 }
 
 impl HiddenName {
+    /// Where the file is, until it has its own name.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Has `rename` give the file another name, after which this one is gone.
     pub(super) fn become_whole(
         &self,
