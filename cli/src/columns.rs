@@ -23,12 +23,17 @@ impl ColumnsArgs {
         schema: &Schema,
         inputs: &[PathBuf],
         filter: Option<&str>,
+        session: &Session,
     ) -> bytewright::Result<Option<ParquetFile>> {
         let Some(path) = &self.parquet else { return Ok(None) };
         let sources = inputs.iter().map(|input| session::name_of(input).into_owned()).collect();
         let origin = Origin { sources, filter: filter.map(str::to_owned) };
         let metadata = origin.metadata(schema);
-        ParquetFile::create(path, schema.clone(), self.options(), &metadata).map(Some)
+        let output = session::output_options(inputs, self.force);
+        let schema = schema.clone();
+        let file = ParquetFile::create(path, &output, schema, self.options(), &metadata)?;
+        session.remove_at_signal(file.hidden_path())?;
+        Ok(Some(file))
     }
 
     /// Rows for a file or for the output; nothing, once the error is told, where the file cannot be made.
@@ -40,7 +45,7 @@ impl ColumnsArgs {
         filter: Option<&str>,
         session: &mut Session,
     ) -> io::Result<Option<Rows>> {
-        match self.create(&schema, inputs, filter) {
+        match self.create(&schema, inputs, filter, session) {
             Ok(file) => Ok(Some(Rows::new(schema, self.reader(format), file, &mut session.output))),
             Err(error) => session.report(&error).map(|()| None),
         }

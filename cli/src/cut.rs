@@ -13,7 +13,7 @@ use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::{self, CutArgs, Jobs};
 use crate::packets::capture_options;
-use crate::session::Session;
+use crate::session::{Session, output_options};
 
 /// How people write standard output, and how errors call it.
 const STDOUT: (&str, &str) = ("-", "standard output");
@@ -52,16 +52,18 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
     session.progress.expect(&args.files);
     let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
-    let mut file = create(&args.output)?;
-    let totals = cut(readers, &cut_options, &mut file)?;
-    file.finish()?;
-    Ok(totals)
+    let file = create(args)?;
+    session.remove_at_signal(file.hidden_path())?;
+    cut(readers, &cut_options, file)
 }
 
-fn create(path: &Path) -> Result<CaptureFile> {
-    if path != Path::new(STDOUT.0) {
-        return CaptureFile::create(path);
+fn create(args: &CutArgs) -> Result<CaptureFile> {
+    let options = output_options(&args.files, args.force);
+    if args.output != Path::new(STDOUT.0) {
+        return CaptureFile::create(&args.output, &options);
     }
+    // A file that grows while it is read would never end.
+    options.check_inputs(Path::new("/dev/fd/1"), STDOUT.1)?;
     // Through the descriptor, because Rust's standard output looks for line ends.
     let stdout = io::stdout().as_fd().try_clone_to_owned();
     let stdout = stdout.map_err(|error| Error::io("open", &error).in_file(STDOUT.1))?;

@@ -1,18 +1,22 @@
-//! Ctrl-C and SIGTERM while captures are read that others still write: the input ends there, and what was asked is
-//! answered for the packets before. The second signal ends the program as usual, unless it comes with the first: `timeout`
+//! What signals do before they end the program. Where an output is a file that has to have a name before it is whole, they
+//! take it away.
+//!
+//! Ctrl-C, SIGTERM and SIGHUP while captures are read that others still write: the input ends there, and what was asked is
+//! answered for the packets before. Who has the program ignore SIGHUP, as `nohup` does, is not disturbed. The second signal ends the program as usual, unless it comes with the first: `timeout`
 //! sends its signal to the program and to its process group.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytewright::stream::Cancel;
 use bytewright::{Error, Result, threads};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::low_level::{pipe, unregister};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::low_level::{emulate_default_handler, pipe, unregister};
 use signal_hook::{SigId, flag};
 
 /// Signals that come within this time of the first are one with it.
@@ -30,6 +34,8 @@ struct State {
 
 /// The thread that waits for signals.
 struct Watch {
+    /// Signals end inputs, and not the program.
+    ends_inputs: bool,
     /// Each signal puts a byte into it. Both ends stay open as long as signals may: where the program has the system's
     /// SIGPIPE, a byte into a pipe without a reader would end it.
     bell: UnixStream,
@@ -49,41 +55,91 @@ impl Interrupts {
     /// Lets signals end the inputs of the run, from here on.
     pub(crate) fn end_inputs(&self) -> Result<()> {
         let mut watch = self.0.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if !watch.as_ref().is_some_and(|watch| watch.ends_inputs) {
+            *watch = None;
+            let cancel = self.cancel();
+            let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
+            let signals = signals.filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
+            let started = Watch::start(signals, move |waiting, is_over, _| {
+                cancel.end();
+                pass_over(waiting, is_over);
+                is_over.store(true, Ordering::Release);
+            });
+            let mut started = started.map_err(failed)?;
+            started.ends_inputs = true;
+            *watch = Some(started);
+        }
+        Ok(())
+    }
+
+    /// Has a signal that ends the program take a file away before. Where signals end inputs, the file is finished instead.
+    pub(crate) fn remove_file(&self, path: PathBuf) -> Result<()> {
+        let mut watch = self.0.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if watch.is_none() {
-            let started = Watch::start(self.cancel());
-            *watch = Some(started.map_err(|error| Error::io("watch for signals", &error))?);
+            let signals =
+                [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+            let started = Watch::start(signals, move |_, is_over, signal| {
+                is_over.store(true, Ordering::Release);
+                // It may be whole by now, and have another name.
+                let _ = std::fs::remove_file(path);
+                let _ = emulate_default_handler(signal);
+            });
+            *watch = Some(started.map_err(failed)?);
         }
         Ok(())
     }
 }
 
+fn failed(error: io::Error) -> Error {
+    Error::io("watch for signals", &error)
+}
+
 impl Watch {
-    fn start(cancel: Cancel) -> io::Result<Self> {
+    /// Calls `act` on a thread when the first of `signals` comes, with what tells of later ones, and which one it was.
+    fn start(
+        signals: impl Iterator<Item = i32>,
+        act: impl FnOnce(&UnixStream, &AtomicBool, i32) + Send + 'static,
+    ) -> io::Result<Self> {
+        let came = Arc::new(AtomicUsize::new(0));
         let is_over = Arc::new(AtomicBool::new(false));
         let (bell, waiting) = UnixStream::pair()?;
         let waiting = Arc::new(waiting);
         let mut watch = Watch {
+            ends_inputs: false,
             bell,
             waiting: Arc::clone(&waiting),
             registered: vec![],
             thread: None,
             is_over,
         };
-        for signal in [SIGINT, SIGTERM] {
+        // A file that gets as long as files may be is one more error then: what cannot be read again is to be kept.
+        watch.registered.push(flag::register(SIGXFSZ, Arc::default())?);
+        for signal in signals {
+            let number = usize::try_from(signal).unwrap_or_default();
             flag::register_conditional_default(signal, Arc::clone(&watch.is_over))?;
+            watch.registered.push(flag::register_usize(signal, Arc::clone(&came), number)?);
             watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
         let is_over = Arc::clone(&watch.is_over);
         let thread = threads::spawn("bytewright", move || {
-            if (&*waiting).read_exact(&mut [0]).is_ok() {
-                cancel.end();
-                pass_over(&waiting, &is_over);
-                is_over.store(true, Ordering::Release);
+            let woken = (&*waiting).read_exact(&mut [0]).is_ok();
+            let signal = i32::try_from(came.load(Ordering::Acquire)).unwrap_or_default();
+            // Without a signal, the watch is over.
+            if woken && signal != 0 {
+                act(&waiting, &is_over, signal);
             }
         })?;
         watch.thread = Some(thread);
         Ok(watch)
     }
+}
+
+/// Whether the program was begun with that signal ignored, where the system tells.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
 }
 
 /// Waits until signals no longer are one with the first, or are no longer watched.

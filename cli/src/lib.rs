@@ -53,8 +53,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => {
-            session::print_usage(&error);
-            return u8::try_from(error.exit_code()).unwrap_or(USAGE);
+            let code = u8::try_from(error.exit_code()).unwrap_or(USAGE);
+            return match session::print_usage(&error) {
+                // Help has nothing but its text; a wrong command line is told by the exit code, too.
+                Err(failure) if code == DONE => failed(&failure, session::complain),
+                _ => code,
+            };
         }
     };
     let mut session = Session::new(args.inflate.into());
@@ -65,12 +69,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     session.tell_of_interface();
     match result {
         Ok(()) => session.exit_code(),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => BROKEN_PIPE,
-        Err(error) => {
-            session.complain(&format!("cannot write the output: {error}"));
-            FAILED
-        }
+        Err(error) => failed(&error, |message| session.complain(message)),
     }
+}
+
+/// The exit code of a run whose output was not taken, once that is told to whoever may want to know.
+fn failed(error: &io::Error, tell: impl FnOnce(&str)) -> u8 {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return BROKEN_PIPE;
+    }
+    tell(&format!("cannot write the output: {error}"));
+    FAILED
 }
 
 /// Does what the arguments say. The error is that of the output; those of the input are the

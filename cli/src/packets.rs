@@ -59,7 +59,8 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     let schema = question.schema();
-    let created = args.columns.create(&schema, &args.files, args.selection.filter.as_deref());
+    let created =
+        args.columns.create(&schema, &args.files, args.selection.filter.as_deref(), session);
     let mut to = match created {
         Ok(Some(file)) if question.is_none() => To::File(file),
         Ok(file) => {

@@ -8,13 +8,19 @@ use bytewright::scan::{CaptureReader, Needs};
 
 use crate::args::ReportArgs;
 use crate::packets::capture_options;
-use crate::session::Session;
+use crate::session::{self, Session};
 
 /// How people write standard output.
 const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
     let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let output = session::output_options(&args.files, args.force);
+    if args.output != Path::new(STDOUT)
+        && let Err(error) = output.check(&args.output)
+    {
+        return session.report(&error);
+    }
     session.progress.expect(&args.files);
     let mut report = match Report::new(options(args)) {
         Ok(report) => report,
@@ -34,7 +40,7 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
         session.output.raw(report.finish().as_bytes());
         return Ok(());
     }
-    report.write_to(&args.output).or_else(|error| session.report(&error))
+    report.write_to(&args.output, &output).or_else(|error| session.report(&error))
 }
 
 fn options(args: &ReportArgs) -> ReportOptions {

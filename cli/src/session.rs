@@ -1,10 +1,12 @@
 //! One run of the command: where its inputs come from, where its output goes, what went wrong.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
+use bytewright::export::OutputOptions;
 use bytewright::scan::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
@@ -84,6 +86,11 @@ impl Session {
         Inputs { paths: paths.to_vec(), interface, counts, progress, interrupts }
     }
 
+    /// Has a signal that ends the program take away a file that is not whole, if it has a name.
+    pub(crate) fn remove_at_signal(&self, hidden: Option<PathBuf>) -> bytewright::Result<()> {
+        hidden.map_or(Ok(()), |path| self.interrupts.remove_file(path))
+    }
+
     /// Takes note of an error, after the rows that came before it.
     pub(crate) fn report(&mut self, error: &Error) -> std::io::Result<()> {
         self.output.flush()?;
@@ -120,18 +127,14 @@ impl Session {
 
     /// Takes note of a command line that makes no sense.
     pub(crate) fn usage(&mut self, error: &clap::Error) {
-        print_usage(error);
+        // As for complaints.
+        let _ = print_usage(error);
         self.exit_code = USAGE;
     }
 
-    /// Tells people on standard error.
+    /// Tells people on standard error, with the progress out of the way.
     pub(crate) fn complain(&self, message: &str) {
-        self.progress.hide_while(|| {
-            anstream::eprintln!(
-                "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {}",
-                Harmless::lines(message)
-            );
-        });
+        self.progress.hide_while(|| complain(message));
     }
 }
 
@@ -205,19 +208,34 @@ fn stream(
     ByteStream::new(Box::new(watched), name, options)
 }
 
+/// Tells people on standard error.
+pub(crate) fn complain(message: &str) {
+    let message = Harmless::lines(message);
+    // Nowhere is left to complain to where it takes nothing.
+    let _ = writeln!(anstream::stderr(), "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
+}
+
 /// What errors call an input.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     if path == Path::new(STDIN.0) { STDIN.1.into() } else { path.to_string_lossy() }
 }
 
+/// What the file of an output may replace, which is made of these inputs.
+pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
+    let paths = inputs.iter().map(|input| match input == Path::new(STDIN.0) {
+        true => Path::new("/dev/fd/0"),
+        false => input,
+    });
+    OutputOptions::made_of(paths, force)
+}
+
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a
 /// terminal it is printed without colours, and without them.
-pub(crate) fn print_usage(error: &clap::Error) {
+pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let text = error.render().to_string();
     if text.chars().any(|character| is_harmful(character) && character != '\n') {
-        anstream::eprint!("{}", Harmless::lines(&text));
-    } else {
-        // Nowhere is left to complain to when even this cannot be printed.
-        let _ = error.print();
+        return write!(anstream::stderr(), "{}", Harmless::lines(&text));
     }
+    error.print()?;
+    io::stdout().flush()
 }

@@ -28,9 +28,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("stream", &["wire", "workers", "error"]),
     ("files", &["wire", "error"]),
-    ("export", &["capture", "stream", "batch", "files", "threads", "panics", "error"]),
     ("query", &["batch", "error"]),
     ("table", &["files", "heap", "batch", "wire", "threads", "panics", "error"]),
+    ("export", &["capture", "table", "stream", "batch", "files", "threads", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
@@ -43,7 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "query", "stream", "batch", "wire", "workers", "error",
         ],
     ),
-    ("report", &["scan", "query", "rpc", "flow", "packet", "files", "batch", "error"]),
+    ("report", &["scan", "export", "query", "rpc", "flow", "packet", "batch", "error"]),
     (
         "session",
         &[

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytewright::capture::{Decoder, Step};
-use bytewright::export::{CaptureFile, CaptureForm};
+use bytewright::export::{CaptureFile, CaptureForm, OutputOptions};
 use bytewright::packet::Field;
 use bytewright::query::Condition;
 use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, CutTotals, cut};
@@ -88,9 +88,7 @@ fn cut_to(name: &str, captures: &[&[u8]], options: &CutOptions) -> Result<(Vec<u
     let readers = captures.iter().enumerate();
     let readers = readers.map(|(index, bytes)| folder.reader(&index.to_string(), bytes)).collect();
     let path = folder.0.join(name);
-    let mut file = CaptureFile::create(&path)?;
-    let totals = cut(readers, options, &mut file)?;
-    file.finish()?;
+    let totals = cut(readers, options, CaptureFile::create(&path, &OutputOptions::default())?)?;
     Ok((files::plain(&path), totals))
 }
 
@@ -295,9 +293,8 @@ fn two_link_types_do_not_fit_pcap_and_nothing_is_left_behind() {
     let folder = Folder::new();
     let capture = commented(Endian::Little);
     let readers = vec![folder.reader("in", &capture)];
-    let mut file = CaptureFile::create(&folder.0.join("o.pcap")).unwrap();
-    let error = cut(readers, &CutOptions::default(), &mut file).unwrap_err();
-    drop(file);
+    let file = CaptureFile::create(&folder.0.join("o.pcap"), &OutputOptions::default()).unwrap();
+    let error = cut(readers, &CutOptions::default(), file).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("write pcapng"), "{error}");
     assert_eq!(folder.names(), ["in"]);
@@ -332,7 +329,7 @@ fn the_name_says_the_form() {
 fn packets_that_are_given_one_by_one_have_nanoseconds_and_their_link_types() {
     let folder = Folder::new();
     let path = folder.0.join("o.pcapng.gz");
-    let mut file = CaptureFile::create(&path).unwrap();
+    let mut file = CaptureFile::create(&path, &OutputOptions::default()).unwrap();
     file.packet(Some(1), 60, 1, b"a").unwrap();
     file.packet(Some(2), 61, 101, b"b").unwrap();
     file.packet(Some(3), 62, 1, b"c").unwrap();

@@ -11,10 +11,11 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::packet::{Field, Packet};
 use bytewright::report::{Report, ReportOptions};
-use bytewright::scan::{self, CaptureOptions, CaptureReader, FlowBatches};
+use bytewright::scan::{self, CaptureOptions, CaptureReader, CutOptions, FlowBatches};
 use bytewright::session::{
     Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport, Pass,
 };
@@ -254,15 +255,18 @@ fn a_report_takes_one_capture_after_another_and_is_written_once() {
         assert_eq!(reported.packets, packets_of(path).len() as u64);
         assert_eq!(reported.file, path.display().to_string());
     }
-    report.write_to(&page).unwrap();
+    report.write_to(&page, false).unwrap();
     let mut twin = Report::new(ReportOptions::default()).unwrap();
     for path in &paths {
         twin.read(&mut read(path)).unwrap();
     }
     assert_eq!(std::fs::read_to_string(&page).unwrap(), twin.finish());
-    assert_eq!(report.write_to(&page).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(report.write_to(&page, false).unwrap_err().kind(), ErrorKind::Closed);
     let none = Report::new(ReportOptions::default()).unwrap();
-    assert_eq!(none.write_to(&page).unwrap_err().kind(), ErrorKind::Argument);
+    assert_eq!(
+        none.write_to(&page, &OutputOptions::default()).unwrap_err().kind(),
+        ErrorKind::Argument
+    );
     std::fs::remove_file(&page).unwrap();
 }
 
@@ -287,6 +291,87 @@ fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
     assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
     assert!(capture.is_closed());
     assert_eq!(capture.frames().err().unwrap().kind(), ErrorKind::Closed);
+}
+
+/// What becomes of a capture while its bytes are asked for the third time.
+enum Trouble {
+    /// The object that is read raises, or an interrupt does.
+    Raises,
+    /// The capture is closed, as another thread may do.
+    Closes(Arc<Capture>),
+}
+
+/// A host that brings a capture in pieces, and has trouble in the middle.
+struct Troubled {
+    pieces: RefCell<Vec<Vec<u8>>>,
+    trouble: Trouble,
+}
+
+impl Host for Troubled {
+    type Error = Raised;
+
+    fn error(&self, error: Error) -> Raised {
+        Raised::ByCore(error)
+    }
+
+    fn wait<T: Send>(
+        &self,
+        work: &(dyn Fn() -> T + Sync),
+        _wake: &(dyn Fn() + Sync),
+    ) -> std::result::Result<Option<T>, Raised> {
+        Ok(Some(work()))
+    }
+
+    fn check_interrupts(&self) -> std::result::Result<(), Raised> {
+        Ok(())
+    }
+
+    fn read(&self, _count_max: usize) -> std::result::Result<Vec<u8>, Raised> {
+        let mut pieces = self.pieces.borrow_mut();
+        if let Some(piece) = pieces.pop() {
+            return Ok(piece);
+        }
+        match &self.trouble {
+            Trouble::Raises => Err(Raised::ByHost),
+            Trouble::Closes(capture) => {
+                capture.close(&Blocking).unwrap();
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_that_does_not_reach_its_end_leaves_the_older_file_as_it_was() {
+    let bytes = std::fs::read(sample("tunnels.pcap")).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("interrupted-cut-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for closes in [false, true] {
+        for name in ["old.pcap", "old.pcapng.gz", "old.pcapng.zst"] {
+            let path = folder.join(name);
+            std::fs::write(&path, "older").unwrap();
+            let capture = Capture::of_host("io".to_owned(), CaptureOptions::default()).unwrap();
+            let capture = Arc::new(capture);
+            let trouble = match closes {
+                true => Trouble::Closes(Arc::clone(&capture)),
+                false => Trouble::Raises,
+            };
+            let pieces = [&bytes[1000..2000], &bytes[..1000]].map(<[u8]>::to_vec).to_vec();
+            let host = Troubled { pieces: RefCell::new(pieces), trouble };
+            let pass = capture.cut(path.clone(), CutOptions::default(), false).unwrap();
+            match (pass.next(&host), closes) {
+                (Err(Raised::ByHost), false) => {}
+                (Err(Raised::ByCore(error)), true) => assert_eq!(error.kind(), ErrorKind::Closed),
+                (other, _) => panic!("{other:?}"),
+            }
+            pass.close(&Blocking).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"older", "{name}");
+            std::fs::remove_file(&path).unwrap();
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -464,8 +464,7 @@ fn a_failure_at_any_call_leaves_the_old_file_and_no_other() {
                 // The directory may not be synced though the name was given.
                 Err(_) => assert!(bytes == OLD || call + 1 == counting.calls()),
             }
-            let temporary = format!(".data.{}-0.tmp", std::process::id());
-            assert!(disk.bytes(&temporary).is_none(), "{failure:?} at {call}");
+            assert_eq!(disk.names(), ["data"], "{failure:?} at {call}");
         }
     }
 }

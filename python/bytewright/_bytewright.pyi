@@ -324,6 +324,7 @@ class Capture:
         from_time: str | None,
         to_time: str | None,
         snaplen: int | None,
+        force: bool,
     ) -> dict[str, Any]: ...
     def _merge_flows(
         self, store: FlowStore, idle_timeout: float | None, active_timeout: float | None, max_flows: int
@@ -335,11 +336,11 @@ class Report:
     def __new__(
         cls, title: str | None, filter: str | None, flow: str | None, condition: str | None
     ) -> Report: ...
-    def write_to(self, path: str | PathLike[str]) -> None: ...
+    def write_to(self, path: str | PathLike[str], force: bool) -> None: ...
 
 @disjoint_base
 class CaptureWriter:
-    def __new__(cls, path: str | PathLike[str]) -> CaptureWriter: ...
+    def __new__(cls, path: str | PathLike[str], *, force: bool = False) -> CaptureWriter: ...
     @property
     def name(self) -> str: ...
     @property
@@ -409,6 +410,7 @@ class Rows(Generic[_R]):
         timestamps: str = "ns",
         signed: bool = False,
         addresses: str = "text",
+        force: bool = False,
     ) -> int: ...
     @staticmethod
     def _packets(

@@ -113,7 +113,7 @@ class Capture(OpenFile, _bytewright.Capture):
         by = [by] if isinstance(by, str) else list(by)
         return self._sum(list(fields), by, every, where, top)
 
-    def write_to(self, path, *, where=None, from_time=None, to_time=None, snaplen=None):
+    def write_to(self, path, *, where=None, from_time=None, to_time=None, snaplen=None, force=False):
         """Writes packets to a new capture; returns a dict of `packets`, `bytes`, `late` and `damage`.
 
         The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has its name when it is
@@ -123,10 +123,11 @@ class Capture(OpenFile, _bytewright.Capture):
         - `from_time`, `to_time`: only packets of this time or later, and before this time: a `datetime` with a time zone,
           text such as "2026-11-21T10:00Z", or nanoseconds since 1970.
         - `snaplen`: bytes that are kept of each packet at most.
+        - `force`: whether a file that is a capture, a table or a store is replaced, too. The capture itself never is.
 
         `late` counts packets that are earlier than one before them; `damage` is the error that ended this capture, or None.
         """
-        return self._write_to(path, where, _time_text(from_time), _time_text(to_time), snaplen)
+        return self._write_to(path, where, _time_text(from_time), _time_text(to_time), snaplen, bool(force))
 
 
 class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
@@ -136,7 +137,8 @@ class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
             writer.write(frame, time=time.time_ns(), interface="eth0", comment="by hand")
 
     The file has its name when it is closed, and replaces the one that has it: a reader, or a power cut, finds the old one or
-    the new one, whole. Where the `with` block raises there is no file, or the old one; so it is after `discard()`.
+    the new one, whole. Where the `with` block raises there is no file, or the old one; so it is after `discard()`. With
+    `force=True`, it replaces a file that is a capture, a table or a store, too.
     """
 
     __slots__ = ()
@@ -265,19 +267,31 @@ def _nanoseconds(time):
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
 
 
-def report(*sources, into, title=None, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def report(
+    *sources,
+    into,
+    title=None,
+    where=None,
+    force=False,
+    filter=None,
+    flow=None,
+    inner=False,
+    inflate="auto",
+    jobs=None,
+):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
 
     With `where`, only the packets that hold a condition, in the words of the command's --where, are in the report. A file that
-    is there is replaced when the page is whole. The page is called `title`, or as the captures are. What became of
+    is there is replaced when the page is whole: a source never, and another capture,
+    a table or a store only with `force`. The page is called `title`, or as the captures are. What became of
     each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises `FormatError` or
     `TruncatedError` where a source is no capture, and then writes no page.
     """
     page = _bytewright.Report(title, filter, flow, where)
     opened = (_opened(source, filter, flow, inner, inflate, jobs) for source in _sources(sources))
     reported = [capture._add_to_report(page) for capture in opened]
-    page.write_to(into)
+    page.write_to(into, bool(force))
     return reported
 
 

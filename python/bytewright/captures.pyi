@@ -69,6 +69,7 @@ class Capture(OpenFile, _bytewright.Capture):
         from_time: _Time | None = None,
         to_time: _Time | None = None,
         snaplen: int | None = None,
+        force: bool = False,
     ) -> dict[str, Any]: ...
 
 class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
@@ -155,6 +156,7 @@ def report(
     into: _Path,
     title: str | None = None,
     where: str | None = None,
+    force: bool = False,
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,

@@ -493,7 +493,7 @@ def test_packets_are_written_to_a_new_capture(tmp_path):
         "late": 0,
         "damage": None,
     }
-    Capture(WEB).write_to(path, where="length > 1000", to_time=expected[10].ts)
+    Capture(WEB).write_to(path, where="length > 1000", to_time=expected[10].ts, force=True)
     assert len(list(Capture(path))) == 10
     for name, options in (("out.pcap", {"from_time": "soon"}), ("out.txt", {})):
         with pytest.raises(bytewright.ArgumentError):

@@ -112,6 +112,25 @@ print(json.dumps(found))
     assert found == [True, 0, [7], "closed", "interrupted"]
 
 
+def test_a_capture_of_packets_that_cannot_be_read_again_is_kept_where_an_interrupt_ends_it(tmp_path):
+    found = told(f"""
+import os, signal
+capture = live()
+def work():
+    while capture.live_counts()["captured"] < 5:
+        send(7)
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=work).start()
+path = "{tmp_path}/kept.pcapng.zst"
+try:
+    capture.write_to(path)
+except KeyboardInterrupt:
+    print(json.dumps([len(list(bytewright.Capture(path))), capture.live_counts()["captured"]]))
+""")
+    assert found[0] == found[1] >= 5
+
+
 def test_what_is_no_interface_is_told_and_a_file_has_no_counts(tmp_path):
     found = told("""
 try:

@@ -225,7 +225,7 @@ class CaptureTest < TestCase
                    found.map { |packet| [packet.ts, packet.length, packet.data] })
       assert_equal([expected.size, expected.sum(&:length), 0, nil], written.values_at(:packets, :bytes, :late, :damage))
       middle = Time.at(0, expected[10].ts, :nsec)
-      open_capture(WEB) { |capture| capture.write_to(path, where: "length > 1000", to: middle) }
+      open_capture(WEB) { |capture| capture.write_to(path, where: "length > 1000", to: middle, force: true) }
       assert_equal(10, open_capture(path).count)
       assert_raises(ArgumentError) { open_capture(WEB) { |capture| capture.write_to(path, from: "soon") } }
       assert_raises(ArgumentError) { open_capture(WEB) { |capture| capture.write_to("out.txt") } }

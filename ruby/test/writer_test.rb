@@ -628,7 +628,9 @@ class WriterTest < TestCase
         writer << "second" * 100_000
         writer.flush
         assert_equal("first", File.read(path))
-        assert_equal(0o640, File.stat(Dir[File.join(folder, ".data.bin*")].first).mode & 0o777)
+        # Where the file system knows no files without a name, it has a hidden one.
+        hidden = Dir.children(folder) - %w[data.bin link]
+        assert_equal([0o640] * hidden.size, hidden.map { |name| File.stat(File.join(folder, name)).mode & 0o777 })
       end
       assert_equal(["second" * 100_000, 0o640], [File.read(link), File.stat(path).mode & 0o777])
       refute_equal(old, File.stat(path).ino)

@@ -13,6 +13,10 @@ pub(crate) struct ColumnsArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     pub(crate) parquet: Option<PathBuf>,
 
+    /// Replace a file that is a capture, a table or a store, too, but never an input.
+    #[arg(long, requires = "parquet")]
+    pub(crate) force: bool,
+
     /// Write times in this unit. Spark refuses nanoseconds; with microseconds, the column
     /// `ts_nanos` has the remaining nanoseconds.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", requires = "parquet")]

@@ -24,6 +24,10 @@ pub(crate) struct CutArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
+    /// Replace a file that is a capture, a table or a store, too, but never an input.
+    #[arg(long)]
+    pub(crate) force: bool,
+
     #[command(flatten)]
     pub(crate) selection: Selection,
 

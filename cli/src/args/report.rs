@@ -21,6 +21,10 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "PAGE", required = true)]
     pub(crate) output: PathBuf,
 
+    /// Replace a file that is a capture, a table or a store, too, but never an input.
+    #[arg(long)]
+    pub(crate) force: bool,
+
     /// The title of the page [default: the names of the captures, and which packets were asked for].
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,

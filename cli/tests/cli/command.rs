@@ -12,6 +12,50 @@ fn help_names_every_command_and_shows_examples() {
 }
 
 #[test]
+fn an_output_that_takes_nothing_is_told_whatever_is_printed() {
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for args in [
+        &["--help"][..],
+        &["help"],
+        &["packets", "--help"],
+        &["help", "table", "put"],
+        &["--version"],
+        &["completions", "bash"],
+        &["packets", "mixed.pcap"],
+        &["packets", "--fields", "help"],
+        &["info", "mixed.pcap"],
+        &["report", "mixed.pcap", "-o", "-"],
+        &["cut", "mixed.pcap", "-o", "-"],
+    ] {
+        let mut command = folder.command(args);
+        command.stdout(full());
+        let told = outcome(command);
+        assert_eq!(told.code, 1, "{args:?}: {}", told.stderr);
+        assert!(told.stderr.contains("No space left on device"), "{args:?}: {}", told.stderr);
+        // Nobody who reads it wants the rest.
+        let mut command = folder.command(args);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command.stdout(writer);
+        let quiet = outcome(command);
+        assert_eq!((quiet.code, quiet.stderr.as_str()), (141, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_changes_no_exit_code() {
+    let folder = Folder::new();
+    for (args, code) in [(&["info", "absent.pcap"][..], 1), (&["explode"], 2), (&["--help"], 0)] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = folder.command(args);
+        command.stderr(full);
+        assert_eq!(outcome(command).code, code, "{args:?}");
+    }
+}
+
+#[test]
 fn version_says_which_libraries_serve() {
     let folder = Folder::new();
     let stdout = folder.run(&["--version"]).stdout_of_success();

@@ -35,7 +35,7 @@ fn every_form_has_the_same_packets() {
 fn conditions_times_and_lengths_choose() {
     let folder = folder();
     let lengths = |args: &[&str]| {
-        let args = [&["cut", "mixed.pcap", "-o", "out.pcapng"], args].concat();
+        let args = [&["cut", "mixed.pcap", "-o", "out.pcapng", "--force"], args].concat();
         folder.run(&args).stdout_of_success();
         let args = ["packets", "out.pcapng", "--csv", "--fields", "length,caplen"];
         folder.run(&args).stdout_of_success().lines().skip(1).collect::<Vec<_>>().join(" ")

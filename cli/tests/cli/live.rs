@@ -38,15 +38,19 @@ fn send(signal: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Waits until the program watches for signals: before, they end it. The thread is begun last.
+/// Waits until the program watches for signals: before, they end it.
 fn wait_for_watch(child: &Child) {
+    while !watches(child) {
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the program watches for signals. The thread that does is begun last.
+pub(crate) fn watches(child: &Child) -> bool {
     let is_watch = |task: DirEntry| {
         read_to_string(task.path().join("comm")).is_ok_and(|name| name == "signals\n")
     };
-    let tasks = format!("/proc/{}/task", child.id());
-    while !read_dir(&tasks).unwrap().flatten().any(is_watch) {
-        sleep(Duration::from_millis(5));
-    }
+    read_dir(format!("/proc/{}/task", child.id())).unwrap().flatten().any(is_watch)
 }
 
 #[test]
@@ -79,17 +83,92 @@ fn a_signal_ends_a_pipe_with_the_answer_for_what_was_there() {
 
 #[test]
 fn a_cut_that_a_signal_ends_keeps_what_it_wrote() {
-    for name in ["out.pcap", "out.pcapng.zst"] {
+    for (name, signal) in [("out.pcap", "INT"), ("out.pcapng.zst", "TERM"), ("out.pcapng", "HUP")] {
         let folder = Folder::new();
         let (child, stdin) = start(&folder, &["cut", "-", "-o", name]);
         wait_for_watch(&child);
-        send("INT", &child);
+        send(signal, &child);
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         drop(stdin);
         let rows = folder.run(&["packets", name, "--csv"]).stdout_of_success();
         assert_eq!(rows.lines().count(), 3, "{rows}");
     }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_ends_nothing() {
+    let folder = Folder::new();
+    let program = folder.command(&[]).get_program().to_owned();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" cut - -o out.pcap"]).arg(program);
+    command.current_dir(folder.path("")).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&capture()).unwrap();
+    wait_for_watch(&child);
+    send("HUP", &child);
+    let whole = Capture::new().udp(0, (1, 5000), (2, 53), 1).udp(1, (3, 5000), (2, 53), 1);
+    let whole = whole.udp(2, (4, 5000), (2, 53), 1).0;
+    stdin.write_all(&whole[capture().len()..]).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let rows = folder.run(&["packets", "out.pcap", "--csv"]).stdout_of_success();
+    assert_eq!(rows.lines().count(), 4, "{rows}");
+}
+
+#[test]
+fn what_cannot_be_read_again_is_kept_up_to_the_last_packet_that_fitted() {
+    let packets = noise();
+    for (name, least) in [
+        ("out.pcap", LIMIT - 200),
+        ("out.pcapng", LIMIT - 200),
+        ("out.pcap.gz", LIMIT - LIMIT / 8),
+        ("out.pcapng.zst", LIMIT - LIMIT / 8),
+    ] {
+        let folder = Folder::new();
+        let program = folder.command(&[]).get_program().to_owned();
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -f {}; exec \"$0\" cut - -o {name}", LIMIT / 512);
+        command.args(["-c", &limited]).arg(program).current_dir(folder.path(""));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // The reader may be gone before all is written.
+        let _ = stdin.write_all(&packets);
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}: {told}");
+        assert!(told.contains("cannot write: File too large"), "{told}");
+        assert!(told.contains(&format!("{name} has the packets before that")), "{told}");
+        assert_eq!(folder.names(), [name]);
+        let len = folder.read(name).len();
+        assert!((least..=LIMIT).contains(&len), "{name}: {len}");
+        // It is whole, and has the first packets.
+        folder.write("all.pcap", &packets);
+        let kept = folder.run(&["packets", name, "--csv"]).stdout_of_success();
+        let all = folder.run(&["packets", "all.pcap", "--csv"]).stdout_of_success();
+        assert!(kept.lines().count() > 1 && all.starts_with(&kept), "{name}");
+    }
+}
+
+/// Bytes that a file may have, which is more than a member of a compressed one.
+const LIMIT: usize = 3 << 19;
+
+/// Packets that cannot be compressed, which are more than that.
+fn noise() -> Vec<u8> {
+    let one = Capture::new().udp(1, (1, 5000), (2, 53), 100).0;
+    let (header, record) = one.split_at(24);
+    let mut bytes = [header, &record.repeat(20_000)].concat();
+    let mut random = 1_u64;
+    for record in bytes[24..].chunks_mut(record.len()) {
+        for byte in record.iter_mut().rev().take(100) {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *byte = (random >> 56) as u8;
+        }
+    }
+    bytes
 }
 
 #[test]

@@ -11,9 +11,12 @@ mod flows;
 mod info;
 #[cfg(target_os = "linux")]
 mod interface;
+#[cfg(target_os = "linux")]
+mod interrupted;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod live;
+mod outputs;
 mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;

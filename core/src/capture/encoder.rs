@@ -11,6 +11,10 @@ use crate::{Error, ErrorKind, Result};
 /// Interfaces that a file may describe.
 const INTERFACES_MAX: usize = 65_536;
 
+/// Bytes before the first record of a pcap file, and before the frame of each.
+const PCAP_HEADER_LEN: usize = 24;
+const PCAP_RECORD_HEADER_LEN: usize = 16;
+
 /// A frame to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
@@ -127,6 +131,28 @@ impl Encoder {
                 }
             });
         }
+    }
+
+    /// How many of the first of `bytes`, which encoders of this format made, are whole records; `is_start` says that they
+    /// begin the file.
+    pub(crate) fn whole_len(format: Format, is_start: bool, bytes: &[u8]) -> usize {
+        let word = |at: usize| {
+            let word = bytes.get(at..)?.first_chunk().copied()?;
+            usize::try_from(u32::from_le_bytes(word)).ok()
+        };
+        // A record of pcap says how long its frame is, a block of pcapng how long it is itself.
+        let len_at = |at: usize| match format {
+            Format::Pcap if is_start && at == 0 => Some(PCAP_HEADER_LEN),
+            Format::Pcap => word(at + 8)?.checked_add(PCAP_RECORD_HEADER_LEN),
+            Format::Pcapng => word(at + 4).filter(|len| *len > 0),
+        };
+        let mut whole = 0;
+        while let Some(end) = len_at(whole).and_then(|len| whole.checked_add(len))
+            && end <= bytes.len()
+        {
+            whole = end;
+        }
+        whole
     }
 
     /// Appends what a file without frames has, too. Called at the end, where there may have been none.
@@ -336,4 +362,35 @@ fn write_block(into: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
 fn pad(into: &mut Vec<u8>, len: u32) {
     let count = (padded(len) - len) as usize;
     into.extend_from_slice([0; 3].get(..count).unwrap_or_default());
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_whole_where_they_end_and_nowhere_else() {
+        for format in [Format::Pcap, Format::Pcapng] {
+            let (mut encoder, mut bytes, mut ends) = (Encoder::new(format), Vec::new(), vec![0]);
+            let clock = Clock::NANOSECONDS;
+            let interface = Interface { name: None, link_type: 1, snaplen: 0, clock };
+            let number = encoder.interface(&mut bytes, &interface, None).unwrap();
+            for captured in [&b"abc"[..], b"", b"0123456789"] {
+                let (stamp, options) = (Stamp::Nanoseconds(5), BlockOptions::NONE);
+                let frame =
+                    Frame { interface: number, stamp, ts: Some(5), length: 10, captured, options };
+                encoder.frame(&mut bytes, &frame).unwrap();
+                ends.push(bytes.len());
+            }
+            for len in ends[1]..=bytes.len() {
+                let last = ends.iter().rev().find(|end| **end <= len).unwrap();
+                assert_eq!(Encoder::whole_len(format, true, &bytes[..len]), *last);
+                let (start, end) = (ends[1], (*last).max(ends[1]));
+                let rest = Encoder::whole_len(format, false, &bytes[start..len]);
+                assert_eq!(rest, end - start);
+            }
+            assert_eq!(Encoder::whole_len(format, true, &bytes[..7]), 0);
+        }
+    }
 }

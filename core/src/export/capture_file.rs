@@ -1,9 +1,10 @@
 //! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::compressor::Compressor;
+use super::output::OutputOptions;
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
 use crate::files::FileWriter;
 use crate::stream::Compression;
@@ -11,6 +12,9 @@ use crate::{Error, ErrorKind, Result};
 
 /// Bytes of the capture that are gathered before they go on.
 const GATHERED: usize = 256 << 10;
+
+/// Bytes of a capture after which a member ends, where the end of the file is kept.
+const MEMBER_LEN: usize = 1 << 20;
 
 /// How a capture is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +58,10 @@ impl CaptureForm {
 ///
 /// ```
 /// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Frame, Stamp};
-/// use bytewright::export::CaptureFile;
+/// use bytewright::export::{CaptureFile, OutputOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng.gz", std::process::id()));
-/// let mut file = CaptureFile::create(&path)?;
+/// let mut file = CaptureFile::create(&path, &OutputOptions::default())?;
 /// file.packet(Some(1_700_000_000_000_000_000), 60, 1, b"\x02 the first bytes of a frame")?;
 /// file.finish()?;
 /// # std::fs::remove_file(path).ok();
@@ -65,6 +69,7 @@ impl CaptureForm {
 /// # }
 /// ```
 pub struct CaptureFile {
+    form: CaptureForm,
     encoder: Encoder,
     compressor: Compressor,
     /// Bytes of the capture, and the same compressed.
@@ -74,10 +79,22 @@ pub struct CaptureFile {
     holds_back: bool,
     output: Output,
     name: String,
+    /// What is known of the end of the file, where that is kept though the system takes no more.
+    kept: Option<KeptEnd>,
+    has_frames: bool,
     /// The interfaces of packets that name none, one for each link type.
     plain: Vec<(u16, u32)>,
     /// What every call answers from now on.
     failure: Option<Error>,
+}
+
+/// The end of a file that was not finished, from where it can be finished.
+#[derive(Default)]
+struct KeptEnd {
+    /// Where the member begins that is being compressed: a gzip member or a zstd frame.
+    start: u64,
+    /// What is in it, whole records that are not compressed.
+    member: Vec<u8>,
 }
 
 /// Where bytes go.
@@ -86,23 +103,48 @@ enum Output {
     Stream(Box<dyn Write + Send>),
 }
 
+impl KeptEnd {
+    /// As many records of the member, from the first on, as are at most `room` bytes once they are compressed.
+    fn member_within(&self, form: CaptureForm, room: u64) -> Result<Vec<u8>> {
+        let mut count = self.member.len();
+        loop {
+            let taken = self.member.get(..count).unwrap_or(&self.member);
+            count = Encoder::whole_len(form.format, self.start == 0, taken);
+            if count == 0 {
+                return Ok(Vec::new());
+            }
+            let (mut compressor, mut packed) = (Compressor::new(form.compression)?, Vec::new());
+            compressor.push(&mut self.member[..count].to_vec(), &mut packed)?;
+            compressor.finish(&mut packed)?;
+            if packed.len() as u64 <= room {
+                return Ok(packed);
+            }
+            // Fewer by what did not fit, and by a sixteenth at least, so that it comes to an end.
+            let fitting = (count as u64 * room / packed.len() as u64) as usize;
+            count = fitting.min(count - count.div_ceil(16));
+        }
+    }
+}
+
 impl CaptureFile {
     /// Writes a capture that takes the place of the file at `path` when [`CaptureFile::finish`] is called, in the form
     /// that the name asks for. What is there and no regular file, such as a named pipe, is written as packets come.
     ///
     /// # Errors
-    /// Those of [`CaptureForm::of_name`]; `Io` where no file can be made there.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Those of [`CaptureForm::of_name`]; `Io` where no file can be made there; `Argument` where `options` do not allow to
+    /// replace what is there.
+    pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
         let form = CaptureForm::of_name(path)?;
         let name = path.to_string_lossy();
         let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
         let output = match is_pipe {
             true => {
+                options.check(path)?;
                 let opened = std::fs::OpenOptions::new().write(true).open(path);
                 let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
                 Output::Stream(Box::new(pipe))
             }
-            false => Output::File(FileWriter::replace(path)?),
+            false => Output::File(options.replace(path)?),
         };
         Self::new(form, output, &name)
     }
@@ -117,6 +159,7 @@ impl CaptureFile {
 
     fn new(form: CaptureForm, output: Output, name: &str) -> Result<Self> {
         Ok(CaptureFile {
+            form,
             encoder: Encoder::new(form.format),
             compressor: Compressor::new(form.compression)?,
             gathered: Vec::with_capacity(GATHERED + GATHERED / 4),
@@ -124,6 +167,8 @@ impl CaptureFile {
             holds_back: false,
             output,
             name: name.to_owned(),
+            kept: None,
+            has_frames: false,
             plain: Vec::new(),
             failure: None,
         })
@@ -137,6 +182,14 @@ impl CaptureFile {
     /// What people call it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// As [`FileWriter::hidden_path`].
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match &self.output {
+            Output::File(writer) => writer.hidden_path(),
+            Output::Stream(_) => None,
+        }
     }
 
     /// As [`Encoder::like`].
@@ -175,6 +228,7 @@ impl CaptureFile {
         if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
             return Err(error.in_file(&self.name));
         }
+        self.has_frames = true;
         Ok(self.gathered.len() >= GATHERED)
     }
 
@@ -215,9 +269,10 @@ impl CaptureFile {
         }
         self.attempt(|file| {
             file.holds_back = false;
-            file.compressor.push(&mut file.gathered, &mut file.packed)?;
+            file.compress()?;
             file.compressor.flush(&mut file.packed)?;
-            file.write_packed()
+            file.write_packed()?;
+            file.end_member()
         })
     }
 
@@ -236,7 +291,7 @@ impl CaptureFile {
     pub(crate) fn finish_writing(&mut self) -> Result<()> {
         self.encoder.finish(&mut self.gathered);
         self.attempt(|file| {
-            file.compressor.push(&mut file.gathered, &mut file.packed)?;
+            file.compress()?;
             file.compressor.finish(&mut file.packed)?;
             file.write_packed()?;
             match &mut file.output {
@@ -253,9 +308,77 @@ impl CaptureFile {
     pub(crate) fn write_gathered(&mut self) -> Result<()> {
         self.attempt(|file| {
             file.holds_back = true;
-            file.compressor.push(&mut file.gathered, &mut file.packed)?;
-            if file.packed.len() < GATHERED { Ok(()) } else { file.write_packed() }
+            file.compress()?;
+            if file.packed.len() >= GATHERED {
+                file.write_packed()?;
+            }
+            file.end_member()
         })
+    }
+
+    /// Has the end of the file kept by [`CaptureFile::keep`], should the system take no more. To be called before the first
+    /// packet.
+    pub(crate) fn keep_end(&mut self) {
+        self.kept = Some(KeptEnd::default());
+    }
+
+    /// Ends a file that [`CaptureFile::keep_end`] was called for, whatever failed, behind the last packet that the system
+    /// took, and gives it its name; says whether there is one now, which holds packets.
+    ///
+    /// # Errors
+    /// What the system does not do even then.
+    pub(crate) fn keep(mut self) -> Result<bool> {
+        let Some(kept) = self.kept.as_mut().filter(|_| self.has_frames) else { return Ok(false) };
+        let kept = std::mem::take(kept);
+        if self.failure.is_none() && self.finish_writing().is_ok() {
+            return Ok(true);
+        }
+        let CaptureFile { form, packed, output: Output::File(mut writer), .. } = self else {
+            return Ok(false);
+        };
+        let (start, mut end) = match form.compression {
+            Compression::None => {
+                let start = writer.position(0);
+                let taken = usize::try_from(writer.len()?.saturating_sub(start)).unwrap_or(0);
+                let taken = packed.get(..taken).unwrap_or(&packed);
+                (start + Encoder::whole_len(form.format, start == 0, taken) as u64, Vec::new())
+            }
+            _ => (kept.start, kept.member_within(form, writer.len()?.saturating_sub(kept.start))?),
+        };
+        writer.truncate(start)?;
+        if writer.write(&mut end).is_err() {
+            writer.truncate(start)?;
+        }
+        if writer.position(0) == 0 {
+            return Ok(false);
+        }
+        writer.finish().map(|()| true)
+    }
+
+    /// Compresses what is gathered.
+    fn compress(&mut self) -> Result<()> {
+        if let Some(kept) = &mut self.kept
+            && self.form.compression != Compression::None
+        {
+            kept.member.extend_from_slice(&self.gathered);
+        }
+        self.compressor.push(&mut self.gathered, &mut self.packed)
+    }
+
+    /// Ends a member of a file whose end is kept once it is long, so that few bytes depend on what comes behind.
+    fn end_member(&mut self) -> Result<()> {
+        if self.kept.as_ref().is_none_or(|kept| kept.member.len() < MEMBER_LEN) {
+            return Ok(());
+        }
+        self.compressor.finish(&mut self.packed)?;
+        self.compressor = Compressor::new(self.form.compression)?;
+        self.write_packed()?;
+        self.holds_back = false;
+        if let (Some(kept), Output::File(writer)) = (&mut self.kept, &self.output) {
+            kept.start = writer.position(0);
+            kept.member.clear();
+        }
+        Ok(())
     }
 
     fn write_packed(&mut self) -> Result<()> {

@@ -5,6 +5,7 @@
 
 mod capture_file;
 mod compressor;
+mod output;
 mod packet_file;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -13,5 +14,6 @@ mod parquet_file;
 mod parquet_file;
 
 pub use capture_file::{CaptureFile, CaptureForm};
+pub use output::OutputOptions;
 pub use packet_file::{PacketFile, WrittenPacket};
 pub use parquet_file::ParquetFile;

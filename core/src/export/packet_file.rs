@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::CaptureFile;
+use super::{CaptureFile, OutputOptions};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Stamp};
 use crate::{Error, ErrorKind, Result};
 
@@ -36,8 +36,8 @@ impl PacketFile {
     ///
     /// # Errors
     /// Those of [`CaptureFile::create`].
-    pub fn create(path: &Path) -> Result<Self> {
-        Ok(PacketFile { file: CaptureFile::create(path)?, interfaces: Vec::new() })
+    pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
+        Ok(PacketFile { file: CaptureFile::create(path, options)?, interfaces: Vec::new() })
     }
 
     /// Its path.

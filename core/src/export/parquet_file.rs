@@ -1,10 +1,14 @@
 //! A Parquet file that rows are written to as they come.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use super::OutputOptions;
 use crate::batch::parquet::ParquetWriter;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::files::FileWriter;
@@ -24,6 +28,12 @@ const BUFFER_LEN: usize = 256 << 10;
 pub struct ParquetFile {
     rows: Batch,
     encoder: Option<Encoder>,
+    /// The file with all rows, which has no name yet.
+    encoded: Option<FileWriter>,
+    /// Where it is until then, if it has a name.
+    hidden_path: Option<PathBuf>,
+    /// Whether nobody wants the file any more.
+    is_unwanted: Arc<AtomicBool>,
     /// What every call answers from now on.
     failure: Option<Error>,
 }
@@ -31,12 +41,15 @@ pub struct ParquetFile {
 /// The thread that encodes.
 struct Encoder {
     messages: SyncSender<Message>,
-    thread: JoinHandle<Result<()>>,
+    /// Hung up at the end of the thread.
+    end: Receiver<()>,
+    thread: JoinHandle<Result<Option<FileWriter>>>,
+    is_told_to_finish: bool,
 }
 
 enum Message {
     Rows(Batch),
-    /// There are no more: the file becomes whole.
+    /// There are no more: the file becomes whole, but for its name.
     Finish,
 }
 
@@ -45,24 +58,37 @@ impl ParquetFile {
     /// about all of them.
     ///
     /// # Errors
-    /// `Io` where the file cannot be made there, or the system gives no thread.
+    /// `Io` where the file cannot be made there, or the system gives no thread; `Argument` where `output` does not allow to
+    /// replace what is there.
     pub fn create(
         path: &Path,
+        output: &OutputOptions,
         schema: Schema,
         options: ExportOptions,
         metadata: &[(String, String)],
     ) -> Result<Self> {
-        let sink = Sink { file: FileWriter::replace(path)?, gathered: Vec::new() };
+        let sink = Sink { file: output.replace(path)?, gathered: Vec::new() };
+        let hidden_path = sink.file.hidden_path();
         let writer = ParquetWriter::new(sink, &schema, options, metadata)?;
         let (messages, received) = sync_channel(QUEUE_MAX);
+        let (ended, end) = channel();
+        let is_unwanted = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&is_unwanted);
         let encode = move || {
-            panics::catch(|| encode(writer, &received))
+            let _ended = ended;
+            panics::catch(|| encode(writer, &received, &is_over))
                 .unwrap_or_else(|panic| Err(Error::internal(panic)))
         };
         let thread = threads::spawn("bytewright", encode)
             .map_err(|error| Error::io("start a thread", &error))?;
         let rows = Batch::new(schema);
-        Ok(ParquetFile { rows, encoder: Some(Encoder { messages, thread }), failure: None })
+        let encoder = Some(Encoder { messages, end, thread, is_told_to_finish: false });
+        Ok(ParquetFile { rows, encoder, encoded: None, hidden_path, is_unwanted, failure: None })
+    }
+
+    /// As [`FileWriter::hidden_path`].
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        self.hidden_path.clone()
     }
 
     /// Appends a row; `value` gives the value of the column at a place.
@@ -92,9 +118,42 @@ impl ParquetFile {
     /// # Errors
     /// As for [`ParquetFile::write`].
     pub fn finish(mut self) -> Result<()> {
+        self.tell_to_finish()?;
+        self.join()?;
+        self.publish()
+    }
+
+    /// The first step of [`ParquetFile::finish`], for who looks for interrupts meanwhile: writes what is left, and says
+    /// whether that came to its end within `patience`. It is to be called until it did.
+    ///
+    /// # Errors
+    /// As for [`ParquetFile::write`].
+    pub fn finish_encoding(&mut self, patience: Duration) -> Result<bool> {
+        self.tell_to_finish()?;
+        let under_way = |encoder: &Encoder| {
+            encoder.end.recv_timeout(patience) == Err(RecvTimeoutError::Timeout)
+        };
+        if self.encoder.as_ref().is_some_and(under_way) {
+            return Ok(false);
+        }
+        self.join().map(|()| true)
+    }
+
+    /// The second step: gives the file its name, once it would survive a power cut.
+    ///
+    /// # Errors
+    /// As for [`ParquetFile::write`].
+    pub fn publish(&mut self) -> Result<()> {
+        self.encoded.take().map_or(Ok(()), |mut file| file.finish())
+    }
+
+    fn tell_to_finish(&mut self) -> Result<()> {
         self.send_rows()?;
-        self.send(Message::Finish)?;
-        self.join()
+        let tell = |encoder: &mut Encoder| !std::mem::replace(&mut encoder.is_told_to_finish, true);
+        match self.encoder.as_mut().is_some_and(tell) {
+            true => self.send(Message::Finish),
+            false => Ok(()),
+        }
     }
 
     fn send_rows(&mut self) -> Result<()> {
@@ -118,32 +177,40 @@ impl ParquetFile {
 
     /// Waits until the thread is gone; answers what became of the file.
     fn join(&mut self) -> Result<()> {
-        let Some(Encoder { messages, thread }) = self.encoder.take() else { return Ok(()) };
+        let Some(Encoder { messages, thread, .. }) = self.encoder.take() else { return Ok(()) };
         drop(messages);
         // The thread catches its own panics.
         let outcome = thread.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked")));
         self.failure = outcome.as_ref().err().cloned();
-        outcome
+        outcome.map(|encoded| self.encoded = encoded)
     }
 }
 
 impl Drop for ParquetFile {
     /// Returns when the file that did not become whole is gone.
     fn drop(&mut self) {
+        self.is_unwanted.store(true, Ordering::Release);
         // The error, if there was one, was answered before, or nobody asks for it.
         drop(self.join());
     }
 }
 
-/// Encodes rows as they come, until there are no more or nobody wants the file.
-fn encode(mut writer: ParquetWriter<Sink>, messages: &Receiver<Message>) -> Result<()> {
+/// Encodes rows as they come, until there are no more or nobody wants the file, and answers the whole file.
+fn encode(
+    mut writer: ParquetWriter<Sink>,
+    messages: &Receiver<Message>,
+    is_unwanted: &AtomicBool,
+) -> Result<Option<FileWriter>> {
     for message in messages {
+        if is_unwanted.load(Ordering::Acquire) {
+            break;
+        }
         match message {
             Message::Rows(batch) => writer.write(batch)?,
-            Message::Finish => return writer.finish()?.finish(),
+            Message::Finish => return writer.finish()?.finish().map(Some),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The file's bytes, gathered.
@@ -153,9 +220,10 @@ struct Sink {
 }
 
 impl Sink {
-    fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<FileWriter> {
         self.file.write(&mut self.gathered)?;
-        self.file.finish()
+        self.file.sync()?;
+        Ok(self.file)
     }
 }
 

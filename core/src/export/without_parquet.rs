@@ -1,7 +1,9 @@
 //! What a build without Parquet has in its place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::OutputOptions;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
@@ -16,6 +18,7 @@ impl ParquetFile {
     /// `MissingLibrary`.
     pub fn create(
         path: &Path,
+        _output: &OutputOptions,
         _schema: Schema,
         _options: ExportOptions,
         _metadata: &[(String, String)],
@@ -23,6 +26,11 @@ impl ParquetFile {
         let message = "expected a build with Parquet, found one without; install the command from its sources: \
                        cargo install --path cli";
         Err(Error::new(ErrorKind::MissingLibrary, message).in_file(&path.to_string_lossy()))
+    }
+
+    /// Answers nothing, as there is no file.
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match *self {}
     }
 
     /// Appends a row.
@@ -41,7 +49,23 @@ impl ParquetFile {
         match *self {}
     }
 
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// None, as there is no file.
+    pub fn finish_encoding(&mut self, _patience: Duration) -> Result<bool> {
+        match *self {}
+    }
+
     /// Gives the file its name.
+    ///
+    /// # Errors
+    /// None, as there is no file.
+    pub fn publish(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    /// Does both.
     ///
     /// # Errors
     /// None, as there is no file.

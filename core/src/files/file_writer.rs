@@ -9,13 +9,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use super::access::FileOwner;
-use super::directory::{Directory, FileDirectory};
-use super::process_mark::ProcessMark;
+use super::directory::{Directory, Displaced, FileDirectory};
 use super::storage::{FileStorage, Storage};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -37,19 +36,12 @@ enum Output {
     Behind { file: File, end: u64 },
 }
 
-/// The file that the new one is to replace.
+/// The file that the new one is to replace. The new one has no name until it is whole.
 #[derive(Debug)]
 struct Replaced {
     directory: Box<dyn Directory>,
-    /// The name of the new file until it is whole.
-    temporary: OsString,
     name: OsString,
-    /// A forked child leaves the temporary file to its parent.
-    process: ProcessMark,
 }
-
-/// How often another temporary name is tried where one is taken.
-const NAMES_MAX: u32 = 1000;
 
 impl FileWriter {
     /// Writes the file at `path` anew. It is made where it is missing.
@@ -70,7 +62,9 @@ impl FileWriter {
     }
 
     /// Writes a file that takes the place of the one at `path`, with its mode and owner, when
-    /// [`FileWriter::finish`] is called. Where `path` is a link, what it leads to is replaced.
+    /// [`FileWriter::finish`] is called. Where `path` is a link, what it leads to is replaced. Until then it is a file
+    /// without a name, of which nothing is left where it is dropped or the process dies; where the file system knows
+    /// none, it has a hidden name, which dropping it takes away.
     pub fn replace(path: &Path) -> Result<FileWriter> {
         let shown = path.to_string_lossy();
         let failed = |error: io::Error| Error::io("replace", &error).in_file(&shown);
@@ -98,27 +92,12 @@ impl FileWriter {
         owner: Option<FileOwner>,
         shown: &str,
     ) -> Result<FileWriter> {
-        for number in 0..NAMES_MAX {
-            let mut temporary = OsString::from(".");
-            temporary.push(name);
-            temporary.push(format!(".{}-{number}.tmp", std::process::id()));
-            match directory.create(&temporary, owner) {
-                Ok(storage) => {
-                    let process = ProcessMark::new();
-                    let name = name.to_owned();
-                    let replaced = Some(Replaced { directory, temporary, name, process });
-                    let name = shown.to_owned();
-                    let output = Output::At(storage);
-                    return Ok(FileWriter { output, name, position: 0, replaced });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(Error::io("create a file beside", &error).in_file(shown));
-                }
-            }
-        }
-        let message = "expected a name for a temporary file, found them all taken";
-        Err(Error::new(ErrorKind::Io(None), message).in_file(shown))
+        let created = directory.create_unnamed(name, owner);
+        let storage =
+            created.map_err(|error| Error::io("create a file beside", &error).in_file(shown))?;
+        let replaced = Some(Replaced { directory, name: name.to_owned() });
+        let (output, name) = (Output::At(storage), shown.to_owned());
+        Ok(FileWriter { output, name, position: 0, replaced })
     }
 
     /// What people call the file.
@@ -134,6 +113,14 @@ impl FileWriter {
             _ => self.position,
         };
         begin + gathered as u64
+    }
+
+    /// Where the new file is until it is whole, if it has to have a name: what is left where a signal ends the process.
+    pub fn hidden_path(&self) -> Option<PathBuf> {
+        match &self.output {
+            Output::At(storage) => storage.hidden_name()?.path(),
+            Output::Behind { .. } => None,
+        }
     }
 
     /// Whether it is to replace another file.
@@ -175,8 +162,18 @@ impl FileWriter {
         Ok(self.position)
     }
 
+    /// Cuts the file to `len` bytes, behind which the next ones go.
+    pub(crate) fn truncate(&mut self, len: u64) -> Result<()> {
+        let cut = match &self.output {
+            Output::At(storage) => storage.set_len(len),
+            Output::Behind { file, .. } => file.set_len(len),
+        };
+        self.position = len;
+        cut.map_err(|error| self.failed("cut", &error))
+    }
+
     /// Bytes that the file has.
-    fn len(&self) -> Result<u64> {
+    pub(crate) fn len(&self) -> Result<u64> {
         let len = match &self.output {
             Output::At(storage) => storage.len(),
             Output::Behind { file, .. } => file.metadata().map(|metadata| metadata.len()),
@@ -201,9 +198,10 @@ impl FileWriter {
             return Ok(());
         }
         self.sync()?;
-        if let Some(replaced) = &self.replaced {
-            let renamed = replaced.directory.rename(&replaced.temporary, &replaced.name);
-            renamed.map_err(|error| self.failed("rename", &error))?;
+        if let (Some(replaced), Output::At(storage)) = (&self.replaced, &self.output) {
+            let Replaced { directory, name } = replaced;
+            let published = directory.publish(&**storage, name, Displaced::Any);
+            published.map_err(|error| self.failed("rename", &error))?;
         }
         let Some(replaced) = self.replaced.take() else { return Ok(()) };
         let synced = replaced.directory.sync();
@@ -242,17 +240,6 @@ fn write_and_take(output: &mut impl Write, bytes: &mut Vec<u8>) -> io::Result<()
     };
     bytes.drain(..taken.min(bytes.len()));
     outcome
-}
-
-impl Drop for FileWriter {
-    /// Takes a file away that did not become whole.
-    fn drop(&mut self) {
-        let replaced = self.replaced.as_ref();
-        if let Some(replaced) = replaced.filter(|replaced| replaced.process.is_here()) {
-            // Nothing can be told about it, and the name says what it is.
-            let _ = replaced.directory.remove(&replaced.temporary);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod tops;
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::files::FileWriter;
+use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
 use crate::packet::{Field, Packet, Status};
 use crate::query::Condition;
@@ -274,13 +274,14 @@ impl Report {
     /// Writes the page to the file at `path`, which has it wholly or is as it was.
     ///
     /// # Errors
-    /// `Argument` where no capture was read; those of [`FileWriter::replace`], and of writing.
-    pub fn write_to(self, path: &Path) -> Result<()> {
+    /// `Argument` where no capture was read, and where `options` do not allow to replace what is there; those of
+    /// [`FileWriter::replace`](crate::files::FileWriter::replace), and of writing.
+    pub fn write_to(self, path: &Path, options: &OutputOptions) -> Result<()> {
         if self.captures_seen == 0 {
             let message = "expected captures for a report, found none";
             return Err(Error::new(ErrorKind::Argument, message));
         }
-        let mut file = FileWriter::replace(path)?;
+        let mut file = options.replace(path)?;
         file.write(&mut self.finish().into_bytes())?;
         file.finish()
     }

@@ -9,11 +9,13 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::CaptureReader;
+use super::flows::damage_of;
 use super::records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
+use crate::stream::Cancel;
 use crate::{Error, ErrorKind, Result};
 
 /// Which packets are written, and how much of each.
@@ -42,11 +44,81 @@ pub struct CutTotals {
     pub damage: Vec<Error>,
 }
 
-/// Writes the packets of captures to `file`, which is the caller's to finish.
+/// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
+/// an error, whatever has the name stays as it was; but packets that nobody can read again, of a pipe or an interface, are
+/// kept, up to the last that fitted.
 ///
 /// # Errors
-/// What is no capture at all, before anything is written; what the file does not take.
+/// What is no capture at all, before anything is written; what the file does not take; and those of reading that are not
+/// damage, such as a read that was called off.
 pub fn cut(
+    readers: Vec<CaptureReader>,
+    options: &CutOptions,
+    mut file: CaptureFile,
+) -> Result<CutTotals> {
+    let cancels: Vec<Cancel> = readers.iter().map(CaptureReader::cancel).collect();
+    let keeps = Keeps::of(&readers);
+    if keeps != Keeps::Nothing {
+        file.keep_end();
+    }
+    let written = write(readers, options, &mut file).and_then(|totals| {
+        // All may be written by the time that nobody wants it any more.
+        cancels.iter().try_for_each(Cancel::check)?;
+        file.finish_writing().map(|()| totals)
+    });
+    match written {
+        Err(error) if keeps.keeps_at(&error) => Err(kept(file, error)),
+        written => written,
+    }
+}
+
+/// When packets that were written are kept though the end was not reached, because nobody can read them again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Nothing,
+    /// Those of a pipe: not where the reading was called off.
+    Failed,
+    /// Those of an interface.
+    All,
+}
+
+impl Keeps {
+    fn of(readers: &[CaptureReader]) -> Keeps {
+        match () {
+            () if readers.iter().any(CaptureReader::is_of_interface) => Keeps::All,
+            () if readers.iter().any(|reader| !reader.can_be_read_again()) => Keeps::Failed,
+            () => Keeps::Nothing,
+        }
+    }
+
+    fn keeps_at(self, error: &Error) -> bool {
+        match self {
+            Keeps::Nothing => false,
+            Keeps::Failed => error.kind() != ErrorKind::Closed && !Cancel::caused(error),
+            Keeps::All => true,
+        }
+    }
+}
+
+/// Ends the file behind the last packet that could be written, and answers the error that it ends with.
+fn kept(file: CaptureFile, error: Error) -> Error {
+    let name = file.name().to_owned();
+    match file.keep() {
+        Ok(true) => {
+            let message = format!("{}; {name} has the packets before that", error.message());
+            let told = Error::new(error.kind(), message);
+            match error.file() {
+                Some(file) => told.in_file(file),
+                None => told,
+            }
+        }
+        Ok(false) => error,
+        Err(failure) => failure,
+    }
+}
+
+/// Writes the packets to a file that is not finished yet.
+fn write(
     readers: Vec<CaptureReader>,
     options: &CutOptions,
     file: &mut CaptureFile,
@@ -210,7 +282,7 @@ impl Input {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    sink.cut.totals.damage.push(error);
+                    sink.cut.totals.damage.extend(damage_of(Err(error))?);
                     break;
                 }
             }

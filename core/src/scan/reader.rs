@@ -155,6 +155,19 @@ impl CaptureReader {
         self.options.decode
     }
 
+    /// Whether the packets can be read once more: those of a file, and not those of a pipe or an interface.
+    pub(super) fn can_be_read_again(&self) -> bool {
+        match &self.source {
+            Source::Stream(records) => records.stream.never_waits(),
+            Source::Batches(batches) => !batches.source.facts().is_live,
+        }
+    }
+
+    /// Whether packets come as they are captured.
+    pub(super) fn is_of_interface(&self) -> bool {
+        matches!(&self.source, Source::Stream(records) if records.watermark.is_some())
+    }
+
     /// What packets have to match, as text; none where all are read.
     pub fn selection(&self) -> Option<String> {
         let filter = self.options.filter.clone();

@@ -10,8 +10,8 @@ use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::report::OpenReport;
-use crate::export::CaptureFile;
-use crate::files::ProcessMark;
+use crate::export::{CaptureFile, OutputOptions};
+use crate::files::{FileId, ProcessMark};
 use crate::flow::FlowOptions;
 use crate::packet::Field;
 use crate::query::{Condition, GroupBy};
@@ -27,6 +27,8 @@ use crate::{Error, ErrorKind, Result};
 pub struct Capture {
     name: String,
     input: Input,
+    /// The file that the packets are in, where they are in one.
+    file: Option<FileId>,
     options: CaptureOptions,
     state: Mutex<State>,
     /// The process that opened it: a forked child shares the file's offset and must open its own.
@@ -97,7 +99,23 @@ impl Capture {
     ) -> Self {
         let state = Mutex::new(State { opened, is_used: false, is_closed: false });
         let (process, passes) = (ProcessMark::new(), Passes::default());
-        Capture { name, input, options, state, process, passes }
+        let file = match &input {
+            Input::Path(path) => FileId::at(path).ok(),
+            Input::Live(_) | Input::Host => None,
+        };
+        Capture { name, input, file, options, state, process, passes }
+    }
+
+    /// The same capture, whose bytes the host brings from the file with that descriptor.
+    #[must_use]
+    pub fn of_descriptor(mut self, descriptor: i32) -> Self {
+        self.file = FileId::at(Path::new(&format!("/dev/fd/{descriptor}"))).ok();
+        self
+    }
+
+    /// The file that the packets are in, which no output must replace; none where they are in none that is known.
+    pub fn file(&self) -> Option<FileId> {
+        self.file
     }
 
     /// The path, the interface, or what the host calls its object.
@@ -205,15 +223,16 @@ impl Capture {
         })
     }
 
-    /// A pass that writes packets to a new capture at `path`, and gives [`Item::Cut`], once, when the file is whole.
+    /// A pass that writes packets to a new capture at `path`, and gives [`Item::Cut`], once, when the file is whole. It never
+    /// replaces the file that the packets are in, and another capture, a table or a store only with `force`.
     ///
     /// # Errors
     /// Those of [`Capture::frames`].
-    pub fn cut(&self, path: PathBuf, options: CutOptions) -> Result<Pass> {
+    pub fn cut(&self, path: PathBuf, options: CutOptions, force: bool) -> Result<Pass> {
+        let output = OutputOptions { force, inputs: self.file.into_iter().collect() };
         self.start(1, move |reader, outlet| {
-            let mut file = CaptureFile::create(&path)?;
-            let totals = scan::cut(vec![reader], &options, &mut file)?;
-            file.finish()?;
+            let file = CaptureFile::create(&path, &output)?;
+            let totals = scan::cut(vec![reader], &options, file)?;
             outlet.send(Item::Cut(Box::new(totals)))
         })
     }
@@ -257,9 +276,9 @@ impl Capture {
     /// # Errors
     /// Those of [`Capture::frames`].
     pub fn report(&self, report: &OpenReport) -> Result<Pass> {
-        let report = report.clone();
+        let (report, input) = (report.clone(), self.file);
         self.start(1, move |mut reader, outlet| {
-            outlet.send(Item::Reported(Box::new(report.read(&mut reader)?)))
+            outlet.send(Item::Reported(Box::new(report.read(&mut reader, input)?)))
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::host::Host;
-use crate::export::{PacketFile, WrittenPacket};
+use crate::export::{OutputOptions, PacketFile, WrittenPacket};
 use crate::files::ProcessMark;
 use crate::{Error, ErrorKind, Result};
 
@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind, Result};
 /// use bytewright::session::{Blocking, CaptureWriter};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng", std::process::id()));
-/// let writer = CaptureWriter::create(&path)?;
+/// let writer = CaptureWriter::create(&path, false)?;
 /// let packet = WrittenPacket {
 ///     captured: b"\x02 the first bytes of a frame",
 ///     ts: Some(1_700_000_000_000_000_000),
@@ -40,12 +40,13 @@ pub struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// Begins a capture that takes the place of the file at `path`, in the form that the name asks for.
+    /// Begins a capture that takes the place of the file at `path`, in the form that the name asks for; with `force` also of
+    /// a capture, a table or a store.
     ///
     /// # Errors
     /// Those of [`PacketFile::create`].
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = PacketFile::create(path)?;
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        let file = PacketFile::create(path, &OutputOptions { force, inputs: Vec::new() })?;
         let (name, open) = (file.name().to_owned(), Mutex::new(Some(file)));
         Ok(CaptureWriter { name, open, process: ProcessMark::new() })
     }

@@ -3,13 +3,22 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::export::OutputOptions;
+use crate::files::FileId;
 use crate::report::{Report, ReportOptions, ReportedCapture};
 use crate::scan::CaptureReader;
 use crate::{Error, ErrorKind, Result};
 
 /// A report under way over one or more captures, one pass after another. Clones are the same report.
 #[derive(Clone)]
-pub struct OpenReport(Arc<Mutex<Option<Report>>>);
+pub struct OpenReport(Arc<Mutex<UnderWay>>);
+
+struct UnderWay {
+    /// None once it was written.
+    report: Option<Report>,
+    /// The files that were read.
+    inputs: Vec<FileId>,
+}
 
 impl OpenReport {
     /// No capture read yet.
@@ -17,24 +26,31 @@ impl OpenReport {
     /// # Errors
     /// Those of [`Report::new`].
     pub fn new(options: ReportOptions) -> Result<Self> {
-        Ok(OpenReport(Arc::new(Mutex::new(Some(Report::new(options)?)))))
+        let (report, inputs) = (Some(Report::new(options)?), Vec::new());
+        Ok(OpenReport(Arc::new(Mutex::new(UnderWay { report, inputs }))))
     }
 
-    /// Adds a capture.
-    pub(super) fn read(&self, reader: &mut CaptureReader) -> Result<ReportedCapture> {
+    /// Adds a capture, whose packets are in the file `input`, if they are in one.
+    pub(super) fn read(
+        &self,
+        reader: &mut CaptureReader,
+        input: Option<FileId>,
+    ) -> Result<ReportedCapture> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        open.as_mut().ok_or_else(written)?.read(reader)
+        open.inputs.extend(input);
+        open.report.as_mut().ok_or_else(written)?.read(reader)
     }
 
-    /// Writes the page, once all captures were read.
+    /// Writes the page, once all captures were read. It replaces none of them, and another capture, a table or a store only
+    /// with `force`.
     ///
     /// # Errors
     /// Those of [`Report::write_to`]; `Closed` where it was written before.
-    pub fn write_to(&self, path: &Path) -> Result<()> {
+    pub fn write_to(&self, path: &Path, force: bool) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = open.take();
+        let (report, inputs) = (open.report.take(), std::mem::take(&mut open.inputs));
         drop(open);
-        report.ok_or_else(written)?.write_to(path)
+        report.ok_or_else(written)?.write_to(path, &OutputOptions { force, inputs })
     }
 }
 

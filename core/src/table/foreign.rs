@@ -1,11 +1,18 @@
-//! What a file that is no table is, for the errors that refuse it.
+//! What a file that is no table is, for the errors that refuse it; and which files keep what somebody may have only once.
 
-/// Formats that people keep keys and values in, and what wraps other files, by their first bytes.
-const KNOWN: [(&[u8], &str); 9] = [
+use super::file::TableKind;
+use super::tokyo_cabinet::Database;
+
+/// Formats that people keep keys and values in, by their first bytes.
+const STORES: [(&[u8], &str); 4] = [
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x04\x08", "a PStore, or another Marshal stream: `bytewright store` reads it"),
     (b"\x13\x57\x9a\xce", "a GDBM database"),
     (b"\xce\x9a\x57\x13", "a GDBM database"),
+];
+
+/// Captures, and what wraps other files.
+const OTHERS: [(&[u8], &str); 5] = [
     (b"\xd4\xc3\xb2\xa1", "a packet capture"),
     (b"\xa1\xb2\xc3\xd4", "a packet capture"),
     (b"\x0a\x0d\x0d\x0a", "a packet capture"),
@@ -18,7 +25,8 @@ const SHOWN: usize = 16;
 
 /// What a file that begins so is: its format, or its first bytes, as text where they are text.
 pub(in crate::table) fn described(beginning: &[u8]) -> String {
-    if let Some((_, name)) = KNOWN.iter().find(|(magic, _)| beginning.starts_with(magic)) {
+    let mut known = STORES.iter().chain(&OTHERS);
+    if let Some((_, name)) = known.find(|(magic, _)| beginning.starts_with(magic)) {
         return (*name).to_owned();
     }
     let shown = &beginning[..beginning.len().min(SHOWN)];
@@ -33,9 +41,34 @@ pub(in crate::table) fn described(beginning: &[u8]) -> String {
     }
 }
 
+/// The table or store, of whichever program, that a file that begins so is; none for all else.
+pub(crate) fn kept_format(beginning: &[u8]) -> Option<&'static str> {
+    if let Some(kind) = TableKind::of_beginning(beginning) {
+        return Some(kind.adjective());
+    }
+    if Database::is_beginning(beginning) {
+        return Some("a table of Tokyo Cabinet");
+    }
+    STORES.iter().find(|(magic, _)| beginning.starts_with(magic)).map(|(_, name)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_and_stores_are_kept_and_texts_are_not() {
+        let kept = [
+            &b"\x89BWH\r\n\x1a\n"[..],
+            b"\x89BWT\r\n\x1a\n",
+            b"ToKyO CaBiNeT\n",
+            b"\x04\x08{\x06",
+            b"SQLite format 3\0",
+        ];
+        assert!(kept.iter().all(|beginning| kept_format(beginning).is_some()));
+        let others = [&b""[..], b"\x1f\x8b", b"PAR1", b"<!DOCTYPE html>"];
+        assert!(others.iter().all(|beginning| kept_format(beginning).is_none()));
+    }
 
     #[test]
     fn a_file_is_named_by_its_format_else_by_its_text_else_by_its_bytes() {

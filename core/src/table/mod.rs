@@ -33,6 +33,7 @@ pub use backup::{Backup, BackupFile, BackupOptions};
 pub use convert::{ConvertOptions, Converted, Duplicates, convert};
 pub use cursor::Cursor;
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
+pub(crate) use foreign::kept_format;
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
 pub use origin::Origin;
 pub use packed::{PackedEntries, PackedScan};

@@ -109,17 +109,18 @@ module Bytewright
       # @param into [String, #to_path] the page's file
       # @param title [String, nil] title of the page; by default the names of the captures
       # @param where [String, nil] a condition that packets have to meet, in the words of the command's --where
+      # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; a source never is
       # @param options filter, flow, inner and inflate as for {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
       #   written
-      def report(*sources, into:, title: nil, where: nil, **options)
+      def report(*sources, into:, title: nil, where: nil, force: false, **options)
         into = into.to_path if into.respond_to?(:to_path)
         report = OpenReport.new(title, options[:filter], options[:flow], where)
         reported = sources.map do |source|
           open(source, **options) { |capture| capture.send(:add_to_report, report) }
         end
-        report.write_to(into)
+        report.write_to(into, force ? true : false)
         reported
       end
 
@@ -170,11 +171,16 @@ module Bytewright
 
       def from(source, *options)
         return open_path(source, *options) if source.is_a?(String)
-        return open_object(source, *options) if source.respond_to?(:readpartial)
+        return open_object(source, descriptor_of(source), *options) if source.respond_to?(:readpartial)
         return open_path(source.to_path, *options) if source.respond_to?(:to_path)
-        return open_object(source, *options) if source.respond_to?(:read)
+        return open_object(source, descriptor_of(source), *options) if source.respond_to?(:read)
 
         raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
+      end
+
+      # The descriptor of an IO, so that no output replaces its file.
+      def descriptor_of(source)
+        source.fileno if source.is_a?(IO) && !source.closed?
       end
     end
 
@@ -268,11 +274,12 @@ module Bytewright
     # @param from [Time, Integer, String, nil] only packets of this time or later; Integers are nanoseconds since 1970
     # @param to [Time, Integer, String, nil] only packets before this time
     # @param snaplen [Integer, nil] bytes that are kept of each packet at most
+    # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; this capture never is
     # @return [Hash{Symbol => Object}] packets, bytes (on the wire), late (packets that are earlier than one before them), and
     #   damage (an Error that ended this capture, or nil)
-    def write_to(path, where: nil, from: nil, to: nil, snaplen: nil)
+    def write_to(path, where: nil, from: nil, to: nil, snaplen: nil, force: false)
       path = path.to_path if path.respond_to?(:to_path)
-      result_of(read_cut(path, where, time_text(from), time_text(to), snaplen))
+      result_of(read_cut(path, where, time_text(from), time_text(to), snaplen, force ? true : false))
     end
 
     # Sums up the packets by flow, both directions in one.

@@ -14,18 +14,20 @@ module Bytewright
       # Begins a capture.
       #
       # @param path [String, #to_path]
+      # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too
       # @yieldparam writer [CaptureWriter] closed when the block ends; where it raises, throws or breaks, there is no file, or
       #   the old one
       # @return [CaptureWriter, Object] the writer, or what the block returns
-      # @raise [ArgumentError] where the name is none of a capture
-      def open(path)
+      # @raise [ArgumentError] where the name is none of a capture, or one of a file that is replaced only with +force+
+      def open(path, force: false)
         path = path.to_path if path.respond_to?(:to_path)
-        return open_path(path) unless block_given?
+        force = force ? true : false
+        return open_path(path, force) unless block_given?
 
         writer = nil
         begin
           # A thread that is killed just when the file has been opened would leave it behind.
-          Thread.handle_interrupt(Object => :never) { writer = open_path(path) }
+          Thread.handle_interrupt(Object => :never) { writer = open_path(path, force) }
           result = yield writer
           writer.close
           result

@@ -57,14 +57,14 @@ impl TableKind {
         Ok(TableKind::of_beginning(&beginning))
     }
 
-    fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
+    pub(in crate::table) fn of_beginning(beginning: &[u8]) -> Option<TableKind> {
         if beginning.starts_with(hash_table::MAGIC) {
             return Some(TableKind::Hashed);
         }
         tree_table::is_beginning(beginning).then_some(TableKind::Ordered)
     }
 
-    const fn adjective(self) -> &'static str {
+    pub(in crate::table) const fn adjective(self) -> &'static str {
         match self {
             TableKind::Hashed => "a hashed table",
             TableKind::Ordered => "an ordered table",

@@ -55,10 +55,11 @@ impl Capture {
         raised(ruby, opened).map(|session| Capture::new(session, None))
     }
 
-    /// `Capture.open_object(object, filter, flow, inner, inflate)`.
+    /// `Capture.open_object(object, descriptor, filter, flow, inner, inflate)`.
     fn open_object(
         ruby: &Ruby,
         object: Value,
+        descriptor: Option<i32>,
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
@@ -66,7 +67,12 @@ impl Capture {
     ) -> Result<Self, Error> {
         let options = options(ruby, filter, flow, inner, inflate)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
-        raised(ruby, session).map(|session| Capture::new(session, Some(object.into())))
+        let session = raised(ruby, session)?;
+        let session = match descriptor {
+            Some(descriptor) => session.of_descriptor(descriptor),
+            None => session,
+        };
+        Ok(Capture::new(session, Some(object.into())))
     }
 
     /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate)`.
@@ -158,6 +164,7 @@ impl Capture {
     }
 
     /// Packets to a new capture.
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
     fn read_cut(
         ruby: &Ruby,
         this: &Self,
@@ -166,12 +173,13 @@ impl Capture {
         from: Option<String>,
         to: Option<String>,
         snaplen: Option<u32>,
+        force: bool,
     ) -> Result<Reading, Error> {
         let path = path_of(path)?;
         let options =
             CutOptions::new(condition.as_deref(), from.as_deref(), to.as_deref(), snaplen);
         let options = raised(ruby, options)?;
-        this.start(ruby, Vec::new(), |session| session.cut(path, options))
+        this.start(ruby, Vec::new(), |session| session.cut(path, options, force))
     }
 
     fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
@@ -254,7 +262,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Capture>(ruby, "Capture")?;
     define_fields(ruby, class)?;
     class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
-    class.define_singleton_method("open_object", function!(Capture::open_object, 5))?;
+    class.define_singleton_method("open_object", function!(Capture::open_object, 6))?;
     class.define_singleton_method("open_interface", function!(Capture::open_interface, 8))?;
     class.define_method("stop", method!(Capture::stop, 0))?;
     class.define_method("live_counts", method!(Capture::live_counts, 0))?;
@@ -269,7 +277,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_report", method!(Capture::read_report, 1))?;
     class.define_method("read_calls", method!(Capture::read_calls, 3))?;
     class.define_method("read_sums", method!(Capture::read_sums, 5))?;
-    class.define_method("read_cut", method!(Capture::read_cut, 5))?;
+    class.define_method("read_cut", method!(Capture::read_cut, 6))?;
     class.define_method("read_info", method!(Capture::read_info, 0))?;
     Ok(())
 }

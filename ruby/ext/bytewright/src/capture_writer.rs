@@ -14,10 +14,10 @@ use crate::host::RubyHost;
 pub(crate) struct CaptureWriter(session::CaptureWriter);
 
 impl CaptureWriter {
-    /// `CaptureWriter.open_path(path)`.
-    fn open_path(ruby: &Ruby, path: RString) -> Result<Self, Error> {
+    /// `CaptureWriter.open_path(path, force)`.
+    fn open_path(ruby: &Ruby, path: RString, force: bool) -> Result<Self, Error> {
         let path = path_of(path)?;
-        let created = lock::to_the_end(ruby, || session::CaptureWriter::create(&path))?;
+        let created = lock::to_the_end(ruby, || session::CaptureWriter::create(&path, force))?;
         raised(ruby, created).map(CaptureWriter)
     }
 
@@ -70,7 +70,7 @@ impl CaptureWriter {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<CaptureWriter>(ruby, "CaptureWriter")?;
-    class.define_singleton_method("open_path", function!(CaptureWriter::open_path, 1))?;
+    class.define_singleton_method("open_path", function!(CaptureWriter::open_path, 2))?;
     class.define_method("write_packet", method!(CaptureWriter::write, 6))?;
     class.define_method("close", method!(CaptureWriter::close, 0))?;
     class.define_method("discard", method!(CaptureWriter::discard, 0))?;

@@ -111,6 +111,11 @@ impl Capture {
     }
 }
 
+/// The descriptor that an object reads from, where it has one.
+fn descriptor_of(object: &Bound<'_, PyAny>) -> Option<i32> {
+    object.call_method0("fileno").and_then(|number| number.extract()).ok()
+}
+
 #[pymethods]
 impl Capture {
     #[new]
@@ -151,6 +156,10 @@ impl Capture {
             _ => class,
         };
         let capture = raised(py, guarded(|| session::Capture::of_host(name, options.clone())))?;
+        let capture = match descriptor_of(source) {
+            Some(descriptor) => capture.of_descriptor(descriptor),
+            None => capture,
+        };
         Ok(Capture { capture: Arc::new(capture), options, object: Some(source.clone().unbind()) })
     }
 
@@ -250,6 +259,7 @@ impl Capture {
 
     /// Writes packets to a new capture; what was written as a dict.
     #[pyo3(name = "_write_to")]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn write_to<'py>(
         &self,
         py: Python<'py>,
@@ -258,9 +268,16 @@ impl Capture {
         from_time: Option<&str>,
         to_time: Option<&str>,
         snaplen: Option<u32>,
+        force: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = raised(py, CutOptions::new(condition, from_time, to_time, snaplen))?;
-        match self.result_of(py, self.capture.cut(path, options))? {
+        let pass = raised(py, self.capture.cut(path, options, force))?;
+        let result = pass.next(&self.host());
+        if result.is_err() {
+            // By then the file is there, or is not and never will be.
+            let _ = pass.close(&self.host());
+        }
+        match result? {
             Some(Item::Cut(totals)) => info::cut_to_dict(py, &totals),
             _ => Ok(PyDict::new(py)),
         }

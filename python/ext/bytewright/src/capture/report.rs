@@ -28,7 +28,7 @@ impl Report {
     }
 
     /// Writes the page.
-    fn write_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        raised(py, py.detach(|| guarded(|| self.0.write_to(&path))))
+    fn write_to(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        raised(py, py.detach(|| guarded(|| self.0.write_to(&path, force))))
     }
 }

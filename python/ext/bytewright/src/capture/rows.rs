@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
-use bytewright::export::ParquetFile;
+use bytewright::export::{OutputOptions, ParquetFile};
+use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField};
 use bytewright::packet::Field;
 use bytewright::query::Condition;
@@ -27,6 +29,9 @@ use crate::border::read_schema;
 use crate::error::{argument, guarded, raised, to_python};
 use crate::host::PythonHost;
 use crate::values;
+
+/// How long a wait for a file goes on without a look at interrupts.
+const INTERRUPTS_EVERY: Duration = Duration::from_millis(50);
 
 /// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
 /// Arrow's PyCapsule interface take it as columns. Each time, the captures are read anew.
@@ -130,6 +135,15 @@ impl Rows {
         });
         let rows = session::Rows::new(captures.collect(), self.question.clone());
         Reading { rows, objects }
+    }
+
+    /// The files that the captures are in.
+    fn inputs(&self) -> Vec<FileId> {
+        let files = self.captures.iter().map(|source| match source {
+            Source::Capture(capture) => capture.get().capture.file(),
+            Source::Path(path) => FileId::at(path).ok(),
+        });
+        files.flatten().collect()
     }
 
     /// Where the rows come from, for whoever finds them in a file later.
@@ -312,7 +326,8 @@ impl Rows {
     /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
     /// - `signed`: whether unsigned numbers become signed ones of the next width.
     /// - `addresses`: "text", or "binary" for 16 bytes.
-    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text"))]
+    /// - `force`: whether a file that is a capture, a table or a store is replaced, too.
+    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text", force = false))]
     fn to_parquet(
         &self,
         py: Python<'_>,
@@ -320,22 +335,19 @@ impl Rows {
         timestamps: &str,
         signed: bool,
         addresses: &str,
+        force: bool,
     ) -> PyResult<u64> {
+        let output = OutputOptions { force, inputs: self.inputs() };
         let options = export_options(py, timestamps, signed, addresses)?;
         let schema = self.question.schema();
         let metadata = self.origin().metadata(&schema);
-        let created =
-            py.detach(|| guarded(|| ParquetFile::create(&path, schema, options, &metadata)));
+        let created = py
+            .detach(|| guarded(|| ParquetFile::create(&path, &output, schema, options, &metadata)));
         let mut file = raised(py, created)?;
-        let mut reading = self.read(py);
-        let mut count = 0;
-        while let Some(batch) = reading.next()? {
-            count += batch.len() as u64;
-            let written = py.detach(|| guarded(|| file.write(batch)));
-            raised(py, written)?;
-        }
-        let finished = py.detach(|| guarded(|| file.finish()));
-        raised(py, finished).map(|()| count)
+        let written = fill(py, &mut self.read(py), &mut file);
+        // A file that is not finished waits for the thread that encodes.
+        py.detach(|| drop(file));
+        written
     }
 
     fn __repr__(&self) -> String {
@@ -347,6 +359,27 @@ impl Rows {
             self.origin().sources.join(", "),
             fields.join(", ")
         )
+    }
+}
+
+/// Writes all rows to a file and finishes it, and answers how many they were; an interrupt ends it at any time.
+fn fill(py: Python<'_>, reading: &mut Reading, file: &mut ParquetFile) -> PyResult<u64> {
+    let mut count = 0;
+    while let Some(batch) = reading.next()? {
+        // Rows that are there already are taken without a look at interrupts.
+        py.check_signals()?;
+        count += batch.len() as u64;
+        let written = py.detach(|| guarded(|| file.write(batch)));
+        raised(py, written)?;
+    }
+    loop {
+        let is_whole = py.detach(|| guarded(|| file.finish_encoding(INTERRUPTS_EVERY)));
+        let is_whole = raised(py, is_whole)?;
+        py.check_signals()?;
+        if is_whole {
+            let finished = py.detach(|| guarded(|| file.publish()));
+            return raised(py, finished).map(|()| count);
+        }
     }
 }
 

@@ -17,8 +17,9 @@ pub(crate) struct CaptureWriter(session::CaptureWriter);
 #[pymethods]
 impl CaptureWriter {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<CaptureWriter> {
-        let created = py.detach(|| guarded(|| session::CaptureWriter::create(&path)));
+    #[pyo3(signature = (path, *, force = false))]
+    fn new(py: Python<'_>, path: PathBuf, force: bool) -> PyResult<CaptureWriter> {
+        let created = py.detach(|| guarded(|| session::CaptureWriter::create(&path, force)));
         raised(py, created).map(CaptureWriter)
     }
 

@@ -1,0 +1,115 @@
+"""Files that captures are written to: what they replace, and what becomes of them where the end is not reached."""
+
+import gzip
+import os
+import pathlib
+import signal
+
+import pytest
+
+import bytewright
+from bytewright import Capture
+
+WEB = pathlib.Path(__file__).parents[2] / "samples" / "web.pcap.gz"
+
+#: What writes a file, from a source.
+WRITERS = {
+    "write_to": lambda source, path, **options: Capture(source).write_to(path, **options),
+    "to_parquet": lambda source, path, **options: bytewright.packets(source).to_parquet(path, **options),
+    "report": lambda source, path, **options: bytewright.report(source, into=path, **options),
+}
+
+
+@pytest.fixture
+def capture(tmp_path):
+    path = tmp_path / "in.pcap"
+    path.write_bytes(gzip.decompress(WEB.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_an_output_that_is_the_input_is_refused_also_with_force(tmp_path, capture, write):
+    content = capture.read_bytes()
+    (tmp_path / "link.pcap").symlink_to("in.pcap")
+    (tmp_path / "hard.pcap").hardlink_to(capture)
+    for name in ("in.pcap", "link.pcap", "hard.pcap"):
+        with pytest.raises(bytewright.ArgumentError, match="expected an output beside the inputs"):
+            write(capture, tmp_path / name, force=True)
+        with capture.open("rb") as file, pytest.raises(bytewright.ArgumentError, match="beside the inputs"):
+            write(file, tmp_path / name, force=True)
+    assert capture.read_bytes() == content
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_captures_tables_and_stores_are_replaced_with_force_only(tmp_path, write):
+    path = tmp_path / "out.pcapng"
+    with bytewright.TreeTable.open(tmp_path / "a.bwt") as table:
+        table["a"] = "1"
+    old = ((tmp_path / "a.bwt").read_bytes(), WEB.read_bytes(), b"\x04\x08{\x00")
+    for content in old:
+        path.write_bytes(content)
+        with pytest.raises(bytewright.ArgumentError, match="replace it with force"):
+            write(WEB, path)
+        assert path.read_bytes() == content
+        write(WEB, path, force=True)
+        assert path.read_bytes() != content
+    path.write_text("a text")
+    write(WEB, path)
+    assert path.read_bytes() != b"a text"
+
+
+def test_a_writer_replaces_a_capture_with_force_only(tmp_path):
+    path = tmp_path / "out.pcap"
+    for options in ({}, {"force": True}):
+        with bytewright.CaptureWriter(path, **options) as writer:
+            writer.write(b"a frame", time=1)
+        with pytest.raises(bytewright.ArgumentError, match="replace it with force"):
+            bytewright.CaptureWriter(path)
+    assert len(list(Capture(path))) == 1
+
+
+class Ends:
+    """Gives the beginning of a capture, and then does not."""
+
+    def __init__(self, capture, end):
+        self.left, self.end = capture.read_bytes()[:100_000], end
+
+    def read(self, count):
+        piece, self.left = self.left[:count], self.left[count:]
+        if not piece:
+            self.end()
+        return piece
+
+
+def raise_error():
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("name", ["out.pcap", "out.pcapng.zst"])
+def test_a_cut_that_is_interrupted_or_whose_source_raises_leaves_the_older_file(tmp_path, capture, name):
+    path = tmp_path / name
+    path.write_text("older")
+    for end, error in ((raise_error, ZeroDivisionError), (lambda: signal.raise_signal(signal.SIGINT), KeyboardInterrupt)):
+        with pytest.raises(error):
+            Capture(Ends(capture, end)).write_to(path)
+        assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", name]
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_an_interrupt_ends_writing_and_leaves_the_older_file(tmp_path, capture, write):
+    content = capture.read_bytes()
+    capture.write_bytes(content[:24] + content[24:] * 20)
+    path = tmp_path / "out.pcapng"
+    path.write_text("older")
+
+    def interrupt(*_):
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        with pytest.raises(InterruptedError):
+            write(capture, path)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", "out.pcapng"]
