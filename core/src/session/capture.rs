@@ -96,7 +96,7 @@ impl Capture {
         opened: Option<CaptureReader>,
     ) -> Self {
         let state = Mutex::new(State { opened, is_used: false, is_closed: false });
-        let (process, passes) = (ProcessMark::new(), Passes::default());
+        let (process, passes) = (ProcessMark::new(), Passes::over("capture"));
         Capture { name, input, options, state, process, passes }
     }
 
