@@ -52,7 +52,7 @@ impl Transaction {
         &self,
         py: Python<'_>,
         class: &Bound<'_, PyAny>,
-        _error: &Bound<'_, PyAny>,
+        error: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         let open = *self.open();
@@ -63,7 +63,13 @@ impl Transaction {
         let is_open = table.shared.check_end(py, open, is_kept)?;
         *self.open() = None;
         match is_open {
-            true => table.shared.end(py, open, is_kept, commits_wait(table))?,
+            true => {
+                let ended = table.shared.end(py, open, is_kept, commits_wait(table));
+                // The error that leaves the block comes first: often it is the cause, such as a full disk.
+                ended.or_else(
+                    |failure| if is_kept { Err(failure) } else { note(error, &failure) },
+                )?;
+            }
             false if is_kept => return Err(ended_with_outer(py)),
             false => (),
         }
@@ -110,6 +116,14 @@ impl Transaction {
     fn wake_next(&self, py: Python<'_>) {
         self.table.get().shared.wake_next(py);
     }
+}
+
+/// Notes beside the error that leaves a block that the block could not be ended as it was to.
+fn note(error: &Bound<'_, PyAny>, failure: &PyErr) -> PyResult<()> {
+    if error.hasattr("add_note")? {
+        error.call_method1("add_note", (format!("taking back failed, too: {failure}"),))?;
+    }
+    Ok(())
 }
 
 /// The error where changes that were to be kept are gone.
