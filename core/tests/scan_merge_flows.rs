@@ -190,6 +190,30 @@ fn a_store_that_is_opened_to_count_is_made_by_its_first_capture() {
 }
 
 #[test]
+fn a_store_that_a_capture_made_for_nothing_is_not_left_behind() {
+    let folder = Folder::new("made-for-nothing");
+    let path = folder.0.join("week.bwt");
+    let store = FlowStore::open_to_count(&path).unwrap();
+    for _ in 0..2 {
+        let count = store.begin().unwrap();
+        assert!(path.exists());
+        drop(count);
+        assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
+    }
+    assert_eq!(store.captures().unwrap().len(), 0);
+    assert_eq!(merge(&store, &pcap(true, PACKETS)).packets, 3);
+    // What holds a capture stays, and what was there before.
+    drop(store.begin().unwrap());
+    drop(store);
+    drop(FlowStore::open_to_count(&path).unwrap().begin().unwrap());
+    assert_eq!(packets(&FlowStore::open_to_count(&path).unwrap()), 3);
+    let empty = folder.0.join("empty.bwt");
+    std::fs::write(&empty, "").unwrap();
+    drop(FlowStore::open_to_count(&empty).unwrap().begin().unwrap());
+    assert!(empty.exists());
+}
+
+#[test]
 fn a_store_that_cannot_be_made_says_so_before_a_capture_is_read() {
     let folder = Folder::new("cannot-be-made");
     let error = FlowStore::open_to_count(folder.0.join("missing/week.bwt")).unwrap_err();

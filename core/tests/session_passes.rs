@@ -224,7 +224,13 @@ fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
         stored += flows.len() as u64;
     }
     assert_eq!((stored, file.captures().unwrap().len()), (file.len().unwrap(), 1));
+    let pass = file.flows().unwrap();
     file.close(&Blocking).unwrap();
+    let closed = pass.next(&Blocking).unwrap_err();
+    assert_eq!(
+        closed.to_string(),
+        "expected an open flow store, found it closed while it was read"
+    );
     assert_eq!(file.flows().err().unwrap().kind(), ErrorKind::Closed);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -12,8 +12,15 @@ class OpenFile:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_error):
-        self.close()
+    def __exit__(self, _class, error, _traceback):
+        try:
+            self.close()
+        except Exception as failure:
+            # The error that leaves the block comes first: often it is the cause, such as a full disk.
+            if error is None:
+                raise
+            if hasattr(error, "add_note"):
+                error.add_note(f"closing it failed, too: {failure}")
 
     def __repr__(self):
         return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"

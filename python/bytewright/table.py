@@ -13,7 +13,7 @@ Values may be something else than strings, in all of a table: `values="integer"`
 "json" and "pickle" keep objects, and so does whatever has `dumps` and `loads`. A file remembers which, and is refused where
 it is opened for another. Reading pickled values runs what is in them: open only files that you trust with "pickle".
 
-Threads may share every object. A forked child may use tables in memory; a table in a file has to be opened again.
+Threads may share every object, and so may tasks: see `transaction`. A forked child may use tables in memory; a table in a file has to be opened again.
 """
 
 import os

@@ -24,7 +24,7 @@ import pytest
 from pyarrow import parquet
 
 import bytewright
-from bytewright import Call, Capture, Flow, Packet, _bytewright
+from bytewright import Call, Capture, Flow, FlowStore, Packet, _bytewright
 
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 WEB = SAMPLES / "web.pcap.gz"
@@ -364,6 +364,43 @@ def test_a_closed_capture_says_so_and_ends_what_reads_it():
             use()
     with pytest.raises(bytewright.ClosedError):
         list(packets)
+
+
+class Breaking(io.RawIOBase):
+    """A source that raises behind some bytes."""
+
+    def __init__(self, content, error):
+        self.content, self.error = io.BytesIO(content), error
+
+    def read(self, count=-1):
+        if found := self.content.read(count):
+            return found
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+@pytest.mark.parametrize("part", [0, 24, 1 / 2])
+def test_flows_of_a_source_that_raises_leave_no_file_and_no_lock(tmp_path, error, part):
+    content, path = gzip.decompress(WEB.read_bytes()), tmp_path / "week.bwt"
+    content = content[: int(part * len(content)) if part < 1 else part]
+    with pytest.raises(error):
+        bytewright.flows(Breaking(content, error), into=path)
+    assert os.listdir(tmp_path) == []
+    assert bytewright.flows(WEB, into=path)[0]["added"]
+    # What was counted before stays.
+    with pytest.raises(error):
+        bytewright.flows(Breaking(content, error), into=path)
+    with FlowStore(path) as store:
+        assert len(store.captures()) == 1 and len(store) == 926
+
+
+def test_a_store_that_is_closed_while_it_is_walked_is_named_as_one(tmp_path):
+    bytewright.flows(WEB, into=tmp_path / "week.bwt")
+    store = FlowStore(tmp_path / "week.bwt")
+    with pytest.raises(bytewright.ClosedError, match="expected an open flow store, found it closed while it was read"):
+        for _ in store:
+            store.close()
+    FlowStore(tmp_path / "week.bwt").close()
 
 
 def endless():

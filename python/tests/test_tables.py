@@ -3,11 +3,15 @@
 Method: small cases by name; and random operations on a table and on a dict that does the same, with the seed shown.
 """
 
+import contextlib
 import copy
+import errno
 import gc
 import os
 import pickle
 import random
+import resource
+import signal
 import sys
 import threading
 import time
@@ -510,3 +514,28 @@ def test_errors_leave_nothing_behind():
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 100_000, grown
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("sync", ["commit", "interval"])
+@pytest.mark.parametrize("block", ["table", "transaction"])
+def test_a_full_disk_is_the_error_of_the_system_that_leaves_each_block(kind, tmp_path, sync, block):
+    path = tmp_path / f"t.{ENDINGS[kind]}"
+    kind.open(path).close()
+
+    def child():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        limit = path.stat().st_size + 200_000
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        with pytest.raises(OSError) as raised, kind.open(path, sync=sync) as table:
+            with table.transaction() if block == "transaction" else contextlib.nullcontext():
+                for number in range(300):
+                    table[str(number)] = "x" * 10_000
+        assert raised.value.errno == errno.EFBIG and not isinstance(raised.value, bytewright.Error)
+        assert table.closed
+
+    assert in_child(child) == 0
+    with kind.open(path) as table:
+        count = len(table)
+        assert sorted(table, key=int) == [str(number) for number in range(count)]
+        assert count == 0 or block == "table"

@@ -53,7 +53,7 @@ impl Asked {
         let cancel = Cancel::new();
         let mut options = options.clone();
         options.stream.cancel = Some(cancel.clone());
-        Passes::default().start(cancel, self.ahead_max(), move |outlet, _| {
+        Passes::over("capture").start(cancel, self.ahead_max(), move |outlet, _| {
             let (count, jobs) = (files.len(), options.stream.jobs);
             let captures = CapturesAhead::new(Files(files), jobs, &options, self.needs());
             for (number, reader) in (1..).zip(captures) {

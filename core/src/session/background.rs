@@ -54,6 +54,8 @@ struct Shared<T> {
     changed: Condvar,
     /// Results that may wait to be taken.
     queue_max: usize,
+    /// What the work is over, as errors call it: "capture".
+    object: &'static str,
 }
 
 struct State<T> {
@@ -78,7 +80,7 @@ impl<T> Shared<T> {
     /// What there is to say without waiting.
     fn take_event(&self, state: &mut State<T>) -> Result<Option<Event<T>>> {
         if state.is_closed {
-            return Err(closed());
+            return Err(closed(self.object));
         }
         if let Some(item) = state.items.pop_front() {
             // The thread is woken for several results at once: switching costs more than one.
@@ -111,12 +113,13 @@ impl<T> Shared<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Starts `work`, which is given its outlet and the source of host bytes. It may be `queue_max`
+    /// Starts `work` over an `object`, which is given its outlet and the source of host bytes. It may be `queue_max`
     /// results ahead. `cancel` ends a read that blocks when the work is dropped.
     ///
     /// # Errors
     /// `Io` where the system gives no thread.
     pub fn start(
+        object: &'static str,
         cancel: Cancel,
         queue_max: usize,
         work: impl FnOnce(&Outlet<T>, HostSource<T>) -> Result<()> + Send + 'static,
@@ -133,6 +136,7 @@ impl<T: Send + 'static> Background<T> {
             }),
             changed: Condvar::new(),
             queue_max,
+            object,
         });
         let outlet = Outlet(Arc::clone(&shared));
         let source = HostSource(Arc::clone(&shared));
@@ -184,8 +188,10 @@ impl<T: Send + 'static> Background<T> {
     /// What the handle and the thread share; `Closed` in a forked child.
     fn shared_here(&self) -> Result<&Shared<T>> {
         self.shared().ok_or_else(|| {
-            let message = "expected the process that opened the capture, found one forked from it: \
-                           open it again here";
+            let message = format!(
+                "expected the process that opened the {}, found one forked from it: open it again here",
+                self.shared.object
+            );
             Error::new(ErrorKind::Closed, message)
         })
     }
@@ -297,8 +303,9 @@ impl<T> Drop for Background<T> {
 }
 
 /// What the work is told when nobody wants its results any more.
-fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "expected an open capture, found it closed while it was read")
+fn closed(object: &str) -> Error {
+    let message = format!("expected an open {object}, found it closed while it was read");
+    Error::new(ErrorKind::Closed, message)
 }
 
 impl<T> Outlet<T> {
@@ -312,7 +319,7 @@ impl<T> Outlet<T> {
             state = self.0.wait(state);
         }
         if state.is_closed {
-            return Err(closed());
+            return Err(closed(self.0.object));
         }
         state.items.push_back(item);
         self.0.changed.notify_all();
@@ -332,7 +339,7 @@ impl<T: Send> Source for HostSource<T> {
         self.0.changed.notify_all();
         loop {
             if state.is_closed {
-                return Err(closed());
+                return Err(closed(self.0.object));
             }
             if let Some(supplied) = state.supplied.take() {
                 state.wanted = None;
@@ -367,7 +374,7 @@ mod tests {
     /// Work that ends when it is told to through the sender, and not before.
     fn stubborn_work() -> (Background<u32>, mpsc::Sender<()>) {
         let (end, told) = mpsc::channel();
-        let background = Background::start(Cancel::new(), 1, move |_, _| {
+        let background = Background::start("capture", Cancel::new(), 1, move |_, _| {
             let _ = told.recv();
             Ok(())
         });
@@ -411,7 +418,7 @@ mod tests {
     fn stopping_frees_what_nobody_took_while_the_handle_lives_on() {
         let result = Arc::new(());
         let (given, taken) = (Arc::clone(&result), Arc::downgrade(&result));
-        let background = Background::start(Cancel::new(), 2, move |outlet, _| {
+        let background = Background::start("capture", Cancel::new(), 2, move |outlet, _| {
             outlet.send(given)?;
             outlet.send(result)
         });
@@ -456,7 +463,8 @@ mod tests {
     #[test]
     fn a_copy_in_a_forked_child_does_not_call_off_a_read_of_the_parent() {
         let cancel = Cancel::new();
-        let mut background = Background::<u32>::start(cancel.clone(), 1, |_, _| Ok(())).unwrap();
+        let mut background =
+            Background::<u32>::start("capture", cancel.clone(), 1, |_, _| Ok(())).unwrap();
         background.process = ProcessMark::elsewhere();
         background.stop();
         drop(background);

@@ -98,7 +98,7 @@ impl Capture {
         opened: Option<CaptureReader>,
     ) -> Self {
         let state = Mutex::new(State { opened, is_used: false, is_closed: false });
-        let (process, passes) = (ProcessMark::new(), Passes::default());
+        let (process, passes) = (ProcessMark::new(), Passes::over("capture"));
         let file = match &input {
             Input::Path(path) => FileId::at(path).ok(),
             Input::Live(_) | Input::Host => None,

@@ -91,7 +91,11 @@ impl FlowTableFile {
 
     fn of(path: &Path, store: FlowStore) -> Self {
         let store = Mutex::new(Some(Arc::new(store)));
-        FlowTableFile { name: path.display().to_string(), store, passes: Passes::default() }
+        FlowTableFile {
+            name: path.display().to_string(),
+            store,
+            passes: Passes::over("flow store"),
+        }
     }
 
     /// Its path.

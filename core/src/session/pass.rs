@@ -108,10 +108,18 @@ fn wait_for_end<H: Host>(pass: &Background<Item>, host: &H) -> Result<(), H::Err
 }
 
 /// The passes under way over one object, to end them when it is closed.
-#[derive(Default)]
-pub(super) struct Passes(Mutex<Vec<Weak<Background<Item>>>>);
+pub(super) struct Passes {
+    /// What they are over, as errors call it: "capture".
+    object: &'static str,
+    passes: Mutex<Vec<Weak<Background<Item>>>>,
+}
 
 impl Passes {
+    /// None yet, over an object that errors call so.
+    pub(super) fn over(object: &'static str) -> Self {
+        Passes { object, passes: Mutex::default() }
+    }
+
     /// Starts a pass, which `cancel` calls off. It may be `ahead_max` items ahead of who takes them.
     pub(super) fn start(
         &self,
@@ -119,8 +127,8 @@ impl Passes {
         ahead_max: usize,
         work: impl FnOnce(&Outlet<Item>, HostSource<Item>) -> Result<()> + Send + 'static,
     ) -> Result<Pass> {
-        let pass = Arc::new(Background::start(cancel, ahead_max, work)?);
-        let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pass = Arc::new(Background::start(self.object, cancel, ahead_max, work)?);
+        let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
         passes.retain(|pass| pass.strong_count() > 0);
         passes.push(Arc::downgrade(&pass));
         Ok(Pass(pass))
@@ -131,7 +139,8 @@ impl Passes {
     /// # Errors
     /// Those of the host; the passes end nevertheless.
     pub(super) fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
-        let passes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let passes =
+            std::mem::take(&mut *self.passes.lock().unwrap_or_else(PoisonError::into_inner));
         let passes: Vec<_> = passes.iter().filter_map(Weak::upgrade).collect();
         passes.iter().for_each(|pass| pass.stop());
         passes.iter().try_for_each(|pass| wait_for_end(pass, host))

@@ -70,6 +70,8 @@ struct State {
     /// The file that the first capture makes, and how long to wait for another process that writes it.
     unmade: Option<(PathBuf, Duration)>,
     counting: Option<Counting>,
+    /// The same of the file that the capture being counted has made.
+    made: Option<(PathBuf, Duration)>,
 }
 
 /// A capture is being counted.
@@ -77,6 +79,22 @@ struct Counting {
     thread: ThreadId,
     /// The table without it.
     before: Box<dyn OrderedSnapshot>,
+}
+
+/// Entries of a table in which nothing was counted: the one that says what it holds.
+const ENTRIES_OF_NEW: u64 = 1;
+
+impl State {
+    /// Removes the file that was made for a capture that was not counted. As before, an empty table in memory stands for it.
+    fn take_made_back(&mut self) {
+        let Some(made) = self.made.take() else { return };
+        let mut table = std::mem::replace(&mut self.table, Box::new(memory::TreeTable::new()));
+        // Where that fails, an empty table is left, and the error that ended the count is the one to tell.
+        let closed = table.close();
+        drop(table);
+        let _ = closed.and_then(|()| file::remove_untouched(&made.0, ENTRIES_OF_NEW));
+        self.unmade = Some(made);
+    }
 }
 
 impl std::fmt::Debug for State {
@@ -115,7 +133,8 @@ impl CountedTable {
             return Self::open(path, timeout, holding);
         }
         let table = Box::new(memory::TreeTable::new());
-        let state = State { table, unmade: Some((path.to_owned(), timeout)), counting: None };
+        let state =
+            State { table, unmade: Some((path.to_owned(), timeout)), counting: None, made: None };
         Ok(Self::with(state, &path.to_string_lossy(), holding))
     }
 
@@ -161,7 +180,7 @@ impl CountedTable {
                 return Err(Error::format(expected, "a table of something else").in_file(name));
             }
         }
-        Ok(Self::with(State { table, unmade: None, counting: None }, name, holding))
+        Ok(Self::with(State { table, unmade: None, counting: None, made: None }, name, holding))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -183,9 +202,11 @@ impl CountedTable {
             }
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if let Some((path, timeout)) = &state.unmade {
-            let made = Self::open(path, *timeout, self.holding)?.state.into_inner();
-            *state = made.unwrap_or_else(PoisonError::into_inner);
+        if let Some((path, timeout)) = state.unmade.clone() {
+            let is_new = !path.exists();
+            let opened = Self::open(&path, timeout, self.holding)?.state.into_inner();
+            *state = opened.unwrap_or_else(PoisonError::into_inner);
+            state.made = is_new.then_some((path, timeout));
         }
         let before = state.table.ordered_snapshot()?;
         state.table.begin()?;
@@ -336,6 +357,7 @@ impl<'t> Count<'t> {
         let mut state = self.table.state();
         change(&mut *state.table)?;
         self.is_open = false;
+        state.made = None;
         state.table.commit()?;
         state.table.sync()
     }
@@ -349,6 +371,7 @@ impl Drop for Count<'_> {
             let _ = state.table.abort();
         }
         state.counting = None;
+        state.take_made_back();
         self.table.ended.notify_one();
     }
 }

@@ -5,6 +5,7 @@ mod hash_table;
 mod open;
 mod options;
 mod random;
+mod removal;
 mod repair;
 mod tree_table;
 
@@ -13,5 +14,6 @@ pub use hash_table::{Check, HashTable};
 pub(super) use open::kind_of_file;
 pub use open::{FileTable, TableKind, holds_something, open};
 pub use options::{OpenOptions, SyncMode};
+pub use removal::remove_untouched;
 pub use repair::{Repaired, repair};
 pub use tree_table::TreeTable;

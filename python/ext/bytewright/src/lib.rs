@@ -16,6 +16,7 @@ mod reader;
 mod stream_host;
 mod strings;
 mod table;
+mod task;
 mod thrift;
 mod turn;
 mod values;

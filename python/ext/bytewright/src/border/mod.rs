@@ -7,9 +7,11 @@ mod descriptor;
 mod locked;
 mod memory;
 mod objects;
+mod pending;
 
 pub(crate) use arrow::read_schema;
 pub(crate) use descriptor::duplicate;
 pub(crate) use locked::{Locked, check as check_lock};
 pub(crate) use memory::PinnedMemory;
 pub(crate) use objects::{Fresh, Maker, each_entry, list};
+pub(crate) use pending::raise_soon;

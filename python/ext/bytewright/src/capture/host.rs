@@ -4,8 +4,10 @@ use std::thread::{self, ThreadId};
 
 use bytewright::session::Host;
 use bytewright::{Error, ErrorKind};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
+use crate::border::raise_soon;
 use crate::host::PythonHost;
 
 /// The host for a program in another language, which reads a stream of batches: it gets the error's text. It may read in a
@@ -41,12 +43,7 @@ impl Host for StreamHost<'_> {
         if !self.is_owner {
             return Ok(());
         }
-        self.python.check_interrupts().map_err(|error| {
-            // To handle it has used it up; it is to be raised where the other program returns to Python.
-            let again =
-                |py: Python<'_>| py.import("_thread")?.call_method0("interrupt_main").map(drop);
-            told(Python::attach(again).err().unwrap_or(error))
-        })
+        self.python.check_interrupts().map_err(|error| Python::attach(|py| interruption(py, error)))
     }
 
     fn read(&self, count_max: usize) -> bytewright::Result<Vec<u8>> {
@@ -56,5 +53,17 @@ impl Host for StreamHost<'_> {
 
 /// An exception as an error of the core.
 fn told(error: PyErr) -> Error {
-    Error::new(ErrorKind::Io(None), error.to_string())
+    Python::attach(|py| match error.is_instance_of::<PyException>(py) {
+        true => Error::new(ErrorKind::Io(None), error.to_string()),
+        // An interrupt, in code that the object runs.
+        false => interruption(py, error),
+    })
+}
+
+/// The error of what the handler of a signal raised. It is raised itself, too, where the other program returns to
+/// Python: that program makes an error of its own of this one.
+fn interruption(py: Python<'_>, error: PyErr) -> Error {
+    let text = format!("interrupted: {error}");
+    raise_soon(py, error);
+    Error::new(ErrorKind::Io(None), text)
 }

@@ -105,7 +105,8 @@ impl Capture {
         let pass = raised(py, pass)?;
         let result = pass.next(&self.host());
         if result.is_err() {
-            pass.stop();
+            // Until its thread is gone, it has a store open that it merges into.
+            pass.close(&self.host()).ok();
         }
         result
     }

@@ -14,7 +14,7 @@ use bytewright::packet::Field;
 use bytewright::query::Condition;
 use bytewright::rpc::{self, CallField};
 use bytewright::scan::{CaptureOptions, FrameBatch};
-use bytewright::session::{self, CaptureSource, Item, Question, Step};
+use bytewright::session::{self, CaptureSource, Host, Item, Question, Step};
 use bytewright::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
@@ -90,7 +90,10 @@ impl Reading {
     ) -> bytewright::Result<Option<batch::Batch>> {
         loop {
             let object = self.objects.get(self.rows.place()).and_then(Option::as_ref);
-            match self.rows.step(&StreamHost::new(object, owner))? {
+            let host = StreamHost::new(object, owner);
+            // The step looks for interrupts only where it waits long.
+            host.check_interrupts()?;
+            match self.rows.step(&host)? {
                 Step::Item(item) => return Ok(self.rows.batch(item)),
                 Step::NextCapture => {}
                 Step::End => return Ok(None),

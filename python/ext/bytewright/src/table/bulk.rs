@@ -7,8 +7,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::shared::Access;
 use super::values::Object;
-use super::{Table, transaction};
+use super::{Table, commits_wait, transaction};
 use crate::border::each_entry;
 
 /// Bytes of entries that are put at once.
@@ -54,12 +55,7 @@ pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -
     if pieces.is_over {
         return put(py, table, &first);
     }
-    let is_outermost = table.shared.take_turn(py)?;
-    let begun = table.shared.change(py, |table| table.begin().map(|()| table.depth()));
-    if begun.is_err() && is_outermost {
-        table.shared.give_turn_back(py)?;
-    }
-    let depth = begun?;
+    let open = table.shared.begin(py)?;
     let mut put_rest = || {
         put(py, table, &first)?;
         while !pieces.is_over {
@@ -68,15 +64,25 @@ pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -
         Ok(())
     };
     let outcome: PyResult<()> = put_rest();
-    transaction::end(py, table, depth, outcome.is_ok())?;
-    outcome
+    match table.shared.check_end(py, open, outcome.is_ok()) {
+        Ok(true) => {
+            let ended = table.shared.end(py, open, outcome.is_ok(), commits_wait(table));
+            outcome.and(ended)
+        }
+        Ok(false) => outcome.and_then(|()| Err(transaction::ended_with_outer(py))),
+        // The iterable left a transaction open, or the work to another thread: with its end, all of it is taken back.
+        Err(error) => {
+            table.shared.abandon(py, open);
+            outcome.and(Err(error))
+        }
+    }
 }
 
 fn put(py: Python<'_>, table: &Table, entries: &PackedEntries) -> PyResult<()> {
     match entries.bytes_len() >= LONG_BYTES {
-        true => {
-            table.shared.at_length(py, |content| content.table_mut()?.put_all(&mut entries.scan()))
-        }
+        true => table.shared.at_length(py, Access::Change, |content| {
+            content.table_mut()?.put_all(&mut entries.scan())
+        }),
         false => table.shared.change(py, |table| table.put_all(&mut entries.scan())),
     }
 }

@@ -25,7 +25,7 @@ use content::Content;
 pub(crate) use cursor::Cursor;
 use scan::Part;
 pub(crate) use scan::Scan;
-use shared::Shared;
+use shared::{Access, Shared};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use transaction::Transaction;
 
@@ -129,7 +129,7 @@ impl Table {
     /// Whether it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.shared.briefly(py, |content| Ok(content.is_closed()))
+        self.shared.briefly(py, Access::Read, |content| Ok(content.is_closed()))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -295,7 +295,9 @@ impl Table {
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         match self.is_small(py)? {
             true => self.shared.change(py, |table| table.clear()),
-            false => self.shared.at_length(py, |content| content.table_mut()?.clear()),
+            false => {
+                self.shared.at_length(py, Access::Change, |content| content.table_mut()?.clear())
+            }
         }
     }
 
@@ -340,12 +342,16 @@ impl Table {
 
     /// A `with` block whose changes are kept together when it ends, or not at all where an error leaves it.
     ///
-    /// Inside of another one it is a part that can be taken back by itself. Other threads wait until the outermost ends.
+    /// Inside of another one it is a part that can be taken back by itself. Other threads wait until the outermost ends. Other
+    /// tasks of this thread can read; `async with` waits for them, and for threads, without blocking the loop of asyncio.
+    ///
+    /// Raises `LockError` where another task of this thread is in one, and where another thread or task ends it; and
+    /// `ArgumentError` for an end while another one is open inside.
     fn transaction(this: Bound<'_, Self>) -> Transaction {
         Transaction::new(this)
     }
 
-    /// Whether a transaction is open.
+    /// Whether a transaction of this thread, or of this task, is open.
     #[getter]
     fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
         self.shared.is_in_transaction(py)
@@ -353,19 +359,21 @@ impl Table {
 
     /// Returns when everything changed so far will survive a power cut. A table in memory has nothing to do.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, |content| content.table_mut()?.sync())
+        self.shared.at_length(py, Access::Change, |content| content.table_mut()?.sync())
     }
 
     /// Gives back the space of entries that are gone: memory, or a part of the file.
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, |content| content.table_mut()?.compact())
+        self.shared.at_length(py, Access::Change, |content| content.table_mut()?.compact())
     }
 
     /// Closes it; what was changed in a file will survive a power cut then.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, |content| match std::mem::replace(content, Content::Closed) {
-            Content::Closed => Ok(()),
-            mut open => open.table_mut()?.close(),
+        self.shared.at_length(py, Access::Change, |content| {
+            match std::mem::replace(content, Content::Closed) {
+                Content::Closed => Ok(()),
+                mut open => open.table_mut()?.close(),
+            }
         })
     }
 
@@ -389,7 +397,7 @@ impl Table {
     fn stat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stat = match self.is_small(py)? {
             true => self.shared.read(py, |content| content.table()?.stat())?,
-            false => self.shared.at_length(py, |content| content.table()?.stat())?,
+            false => self.shared.at_length(py, Access::Read, |content| content.table()?.stat())?,
         };
         let dict = PyDict::new(py);
         for field in StatField::ALL {

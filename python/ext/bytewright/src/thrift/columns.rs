@@ -5,7 +5,7 @@ use std::thread;
 
 use bytewright::batch::ExportOptions;
 use bytewright::batch::arrow::ArrowSchema;
-use bytewright::session::MessageRows;
+use bytewright::session::{Host, MessageRows};
 use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -77,7 +77,11 @@ impl ThriftColumns {
         let layout = layout(py, schema, options, requested_schema.as_ref())?;
         let Reading { mut rows, object } = self.read(py)?;
         let owner = thread::current().id();
-        let next = move || rows.next(&StreamHost::new(object.as_ref(), owner));
+        let next = move || {
+            let host = StreamHost::new(object.as_ref(), owner);
+            host.check_interrupts()?;
+            rows.next(&host)
+        };
         PyCapsule::new_with_value(py, layout.stream(Vec::new(), next), c"arrow_array_stream")
     }
 

@@ -1,0 +1,131 @@
+"""Goal: Ctrl-C ends what reads a capture, whoever pulls its columns, and is a KeyboardInterrupt in the end.
+
+Method: a program reads a pipe that has always more to read, which is written until the program is gone. It gets the signal when some
+of it has been read; how much of the rest it still takes says whether it has ended at once.
+"""
+
+import importlib.util
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import bytewright
+
+FRAME = bytes.fromhex("ffffffffffff0000000000010800 4500002e00000000401100000102030405060708 00350035001a0000") + b"x" * 18
+HEADER = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, 1)
+#: What is written at once.
+PIECE = (struct.pack("<IIII", 1_700_000_000, 0, len(FRAME), len(FRAME)) + FRAME) * 4000
+#: Pieces before the signal, and the most that is there behind it: some seconds of work.
+PIECES_BEFORE, PIECES_MAX = 40, 400
+
+PROGRAM = """
+import bytewright, signal, sys, time
+from bytewright import {function} as rows_of
+
+class Timeout(Exception):
+    pass
+
+def on_alarm(*_):
+    raise Timeout
+
+class Object:
+    def __init__(self):
+        self.file = open(PATH, "rb", buffering=0)
+
+    def read(self, count):
+        return self.file.read(count)
+
+PATH = "/dev/fd/{descriptor}"
+signal.signal(signal.SIGALRM, on_alarm)
+rows = rows_of({source})
+print("begun", flush=True)
+try:
+    try:
+        {pull}
+    except Exception as error:
+        # An error of the library that pulls comes first. It says what it was, and does not hide the exception.
+        print("error", error, flush=True)
+        time.sleep(0)
+except (KeyboardInterrupt, Timeout) as error:
+    try:
+        print("raised", type(error).__name__, flush=True)
+    except KeyboardInterrupt:
+        # A lazy frame of polars raises it twice.
+        print("raised", type(error).__name__, flush=True)
+"""
+
+# DuckDB is left out: it sees the signal at once, and then waits for its own threads, which nothing tells of it.
+PULLS = [
+    pytest.param(pull, marks=pytest.mark.skipif(not importlib.util.find_spec(library), reason=f"needs {library}"))
+    for library, pull in [
+        ("pyarrow", "import pyarrow; pyarrow.table(rows)"),
+        ("pyarrow", "import pyarrow; pyarrow.RecordBatchReader.from_stream(rows).read_all()"),
+        ("polars", "import polars; polars.DataFrame(rows)"),
+        ("polars", "import bytewright.polars; bytewright.polars.scan_packets(PATH).collect()"),
+        ("sys", "[None for _ in rows]"),
+        ("sys", "[None for _ in rows.batches()]"),
+    ]
+]
+
+
+def interrupt(pull, number=signal.SIGINT, function="packets", source="PATH"):
+    """Pieces that were taken after the signal, and what the program said."""
+    read, write = os.pipe()
+    program = PROGRAM.format(function=function, descriptor=read, source=source, pull=pull)
+    folder = str(pathlib.Path(bytewright.__file__).parents[1])
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        pass_fds=[read],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": folder},
+    )
+    os.close(read)
+    assert child.stdout.readline() == "begun\n"
+    taken = 0
+    try:
+        os.write(write, HEADER)
+        for taken in range(PIECES_BEFORE + PIECES_MAX):
+            if taken == PIECES_BEFORE:
+                child.send_signal(number)
+            os.write(write, PIECE)
+    except BrokenPipeError:
+        pass
+    os.close(write)
+    said, _ = child.communicate(timeout=120)
+    return taken - PIECES_BEFORE, said
+
+
+@pytest.mark.parametrize("pull", PULLS)
+def test_ctrl_c_ends_a_pull(pull):
+    taken, said = interrupt(pull)
+    assert 0 <= taken < PIECES_MAX // 3, (taken, said)
+    assert "raised KeyboardInterrupt" in said, said
+
+
+@pytest.mark.parametrize("function", ["flows", "calls"])
+def test_ctrl_c_ends_a_pull_of_flows_and_calls(function):
+    pytest.importorskip("pyarrow")
+    taken, said = interrupt("import pyarrow; pyarrow.table(rows)", function=function)
+    assert 0 <= taken < PIECES_MAX // 3, (taken, said)
+    assert "raised KeyboardInterrupt" in said, said
+
+
+def test_ctrl_c_ends_a_pull_from_an_object():
+    pytest.importorskip("pyarrow")
+    taken, said = interrupt("import pyarrow; pyarrow.table(rows)", source="bytewright.Capture(Object())")
+    assert 0 <= taken < PIECES_MAX // 3, (taken, said)
+    assert "raised KeyboardInterrupt" in said, said
+
+
+def test_the_exception_of_another_handler_ends_a_pull_and_is_the_one_that_is_raised():
+    pytest.importorskip("pyarrow")
+    taken, said = interrupt("import pyarrow; pyarrow.table(rows)", number=signal.SIGALRM)
+    assert 0 <= taken < PIECES_MAX // 3, (taken, said)
+    assert "interrupted: Timeout" in said and "raised Timeout" in said, said
