@@ -347,13 +347,8 @@ module Bytewright
     private
 
     # Shows the block a scan of the entries in a range, and ends it however the block ends.
-    def walk(range)
-      entries = scan(range.empty? ? nil : range)
-      begin
-        yield entries
-      ensure
-        entries.close
-      end
+    def walk(range, &block)
+      scan(range.empty? ? nil : range, &block)
     end
 
     def enumerator(name, range)

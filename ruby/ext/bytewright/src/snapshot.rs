@@ -8,7 +8,7 @@ use bytewright::session::table::{AnySnapshot, Walk};
 use bytewright::table::{KeyRange, Values, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
-use crate::border::{Conversion, bytes_of, encoding_object};
+use crate::border::{Conversion, bytes_of, encoding_object, lend};
 use crate::class;
 use crate::error::{closed, raised};
 use crate::selection::{key_range, selection_of};
@@ -66,10 +66,11 @@ impl SnapshotObject {
     }
 
     /// `snapshot.scan(keywords)`: a scan of the entries that the keywords select, or of all with nil.
-    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<WalkObject, Error> {
+    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<Value, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
-        Ok(WalkObject::new(Walk::new(scan), this.conversion))
+        let walk = WalkObject::new(Walk::new(scan), this.conversion);
+        lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 
     /// `snapshot.first_in(from, to, reverse)`: the first entry of a range of keys.
