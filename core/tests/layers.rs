@@ -16,20 +16,21 @@ use std::sync::LazyLock;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
-    ("panics", &[]),
+    ("forks", &[]),
+    ("panics", &["forks"]),
     ("workers", &["panics", "error"]),
     ("wire", &["error"]),
     ("batch", &["terminal", "panics", "error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["batch", "wire", "error"]),
-    ("marshal", &["wire", "error"]),
+    ("marshal", &["wire", "forks", "error"]),
     ("thrift", &["batch", "wire", "terminal", "error"]),
-    ("stream", &["wire", "workers", "error"]),
-    ("files", &["wire", "error"]),
+    ("stream", &["wire", "workers", "forks", "error"]),
+    ("files", &["wire", "forks", "error"]),
     ("export", &["capture", "stream", "batch", "files", "panics", "error"]),
     ("query", &["batch", "error"]),
-    ("table", &["files", "heap", "batch", "wire", "panics", "error"]),
+    ("table", &["files", "heap", "batch", "wire", "panics", "forks", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
@@ -39,7 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "scan",
         &[
             "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "export",
-            "query", "stream", "batch", "wire", "workers", "error",
+            "query", "stream", "batch", "wire", "workers", "forks", "error",
         ],
     ),
     ("report", &["scan", "query", "rpc", "flow", "packet", "files", "batch", "error"]),
@@ -53,8 +54,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, structs that other languages take over, and one C library each.
+/// that the system writes to first, structs that other languages take over, what a fork waits for, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
+    "forks.rs",
     "heap/memory.rs",
     "heap/prefetch.rs",
     "heap/segment.rs",
@@ -65,6 +67,13 @@ const UNSAFE_FILES: &[&str] = &[
     "scan/device.rs",
     "scan/libpcap.rs",
 ];
+
+/// What a thread can have in its hands for good, in a child that was forked meanwhile, where it stands in a static.
+const BLOCKING: &[&str] =
+    &["Mutex", "RwLock", "Condvar", "Once", "OnceLock", "LazyLock", "Lazy", "OnceCell"];
+
+/// The file that takes care of that.
+const FORKS: &str = "forks.rs";
 
 /// Modules that work in memory only: no input or output, no waiting.
 const IN_MEMORY: &[&str] = &["capture", "packet", "marshal", "thrift", "flow", "tcp", "rpc"];
@@ -297,11 +306,29 @@ fn breaches(source: &Source) -> Vec<String> {
     if !UNSAFE_FILES.contains(&source.path.as_str()) {
         forbid(&["unsafe", "allow(unsafe_code)"], "only the named files may hold");
     }
+    if source.path != FORKS {
+        breaches.extend(blocking_statics(source));
+    }
     let small = source.code.to_lowercase();
     for language in HOST_LANGUAGES.iter().filter(|language| has_word(&small, language)) {
         breaches.push(format!("{}: the core names {language}", source.path));
     }
     breaches
+}
+
+/// Statics that a forked child may find locked for ever; those of `forks` it does not.
+fn blocking_statics(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, word) in source.code.match_indices("static ") {
+        let is_item =
+            !source.code[..at].ends_with(|c: char| c.is_alphanumeric() || "_'".contains(c));
+        let item = &source.code[at + word.len()..];
+        let declared = &item[..item.find(['=', ';']).unwrap_or(item.len())];
+        if is_item && let Some(word) = BLOCKING.iter().find(|word| has_word(declared, word)) {
+            found.push(format!("{}: a static with {word}, which {FORKS} has for", source.path));
+        }
+    }
+    found
 }
 
 /// Whether `word` stands in `code` and is no part of a longer name.
@@ -372,6 +399,13 @@ fn every_module_uses_only_what_lies_below_it() {
     assert!(sources.len() > 20, "the sources were found");
     let breaches: Vec<String> = sources.iter().flat_map(breaches).collect();
     assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+}
+
+#[test]
+fn no_static_of_the_c_library_can_block_a_forked_child() {
+    let found: Vec<String> =
+        sources_below("../c/ext/bytewright/src").iter().flat_map(blocking_statics).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
@@ -482,6 +516,8 @@ fn what_decoders_and_the_core_never_name_is_found() {
         ("packet/mod.rs", "fn f() { unsafe { g() } }"),
         ("stream/source.rs", "#![allow(unsafe_code)]"),
         ("scan/mod.rs", "/* for */ use magnus::Ruby;"),
+        ("scan/mod.rs", "fn f() { static ONCE: std::sync::Once = std::sync::Once::new(); }"),
+        ("scan/mod.rs", "static ALL: OnceLock<&'static str> = OnceLock::new();"),
     ] {
         assert!(!breaches(&Source::new(path, text)).is_empty(), "{path}: {text}");
     }
@@ -495,6 +531,10 @@ fn what_is_allowed_is_not_found() {
         ("packet/net/arp.rs", "use super::super::link::ethertype;\nuse super::Walk;"),
         ("packet/mod.rs", "fn f() { debug_assert!(true) }"),
         ("stream/isal.rs", "unsafe fn f() {}"),
+        (
+            "stream/isal.rs",
+            "static ALL: ProcessValue<u8> = ProcessValue::new(); struct S { a: &'static Mutex<u8> }",
+        ),
         ("wire.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::packet::Packet; }"),
         (
             "wire.rs",

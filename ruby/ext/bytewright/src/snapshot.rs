@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 use std::hash::RandomState;
-use std::sync::LazyLock;
 
+use bytewright::forks::ProcessValue;
 use bytewright::session::table::{AnySnapshot, Walk};
 use bytewright::table::{KeyRange, Values, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
@@ -112,8 +112,8 @@ impl SnapshotObject {
 /// A hash of the entries, whatever their order, that is small enough to need no object.
 pub(crate) fn entries_hash(content: &AnySnapshot) -> bytewright::Result<i64> {
     // What all hashes of entries in this process begin with.
-    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-    let hash = hash_of_entries(content.as_snapshot(), &*HASHER)?;
+    static HASHER: ProcessValue<RandomState> = ProcessValue::new();
+    let hash = hash_of_entries(content.as_snapshot(), HASHER.get_or_init(RandomState::new))?;
     Ok(hash.cast_signed() >> 2)
 }
 
