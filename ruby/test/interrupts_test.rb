@@ -9,7 +9,7 @@ require "bytewright/pstore"
 # Method: a process beside this one sends signals at random moments, fractions of a millisecond apart, and the handler raises
 # in the thread of the test, as Timeout does. So it comes at every place where Ruby looks for interrupts. Each round repeats an
 # operation until it is interrupted, and looks at what is left. BYTEWRIGHT_INTERRUPTS is how many rounds there are of each
-# (5,000 have been run); BYTEWRIGHT_SEED is the seed. The collector does not run meanwhile, so that it closes nothing.
+# (4,000 have been run); BYTEWRIGHT_SEED is the seed. The collector does not run meanwhile, so that it closes nothing.
 class InterruptsTest < TestCase
   class Interruption < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 

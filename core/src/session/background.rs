@@ -187,7 +187,7 @@ impl<T: Send + 'static> Background<T> {
     /// What the handle and the thread share; `Closed` in a forked child.
     fn shared_here(&self) -> Result<&Shared<T>> {
         self.shared().ok_or_else(|| {
-            let message = "expected the process that opened the capture, found one forked from it: \
+            let message = "expected the process that opened the capture or store, found one forked from it: \
                            open it again here";
             Error::new(ErrorKind::Closed, message)
         })
@@ -301,7 +301,7 @@ impl<T> Drop for Background<T> {
 
 /// What the work is told when nobody wants its results any more.
 fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "expected an open capture, found it closed while it was read")
+    Error::new(ErrorKind::Closed, "expected an open capture or store, found it closed while it was read")
 }
 
 impl<T> Outlet<T> {
