@@ -26,6 +26,8 @@ module Bytewright
   # why. Keys and values may be Strings, Integers, true, false and nil, which become their text. Strings
   # that come out are binary.
   class ADB
+    include Undumpable
+
     # What a method of a table raises, and one of this class keeps for {#error}.
     FAILURES = [Error, SystemCallError, IOError, ArgumentError].freeze
     # Seconds to wait for another process that writes the file: Tokyo Cabinet waits as long as it takes.
@@ -420,6 +422,11 @@ module Bytewright
     end
 
     private
+
+    # Two objects would close one table.
+    def initialize_copy(_other)
+      raise TypeError, "expected no copy of a database; open its file with another ADB"
+    end
 
     def failed(error, answer)
       @error = error

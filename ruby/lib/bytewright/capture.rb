@@ -20,6 +20,7 @@ module Bytewright
   # A damaged file gives every packet before the damage and then raises FormatError, TruncatedError
   # or LimitError, which say where.
   class Capture
+    include Undumpable
     include Enumerable
 
     # Nanoseconds, as the core counts them.

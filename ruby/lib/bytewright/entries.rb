@@ -18,6 +18,7 @@ module Bytewright
   module Entries
     include RangedEnumerable
     include Shown
+    include Undumpable
 
     # Entries that {#inspect} shows.
     INSPECTED_ENTRIES = 20
@@ -345,6 +346,10 @@ module Bytewright
     alias to_s inspect
 
     private
+
+    def instead_of_dump
+      "its entries (to_h)"
+    end
 
     # Shows the block a scan of the entries in a range, and ends it however the block ends.
     def walk(range, &block)

@@ -17,6 +17,7 @@ module Bytewright
   #   Bytewright::Capture.flows("monday.pcap.gz", "tuesday.pcapng.zst", into: "week.bwt")
   #   Bytewright::FlowStore.open("week.bwt") { |store| store.max_by(10, &:bytes) }
   class FlowStore
+    include Undumpable
     include Enumerable
 
     class << self

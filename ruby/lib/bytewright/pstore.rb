@@ -24,6 +24,8 @@ module Bytewright
   # file through them, as the original does; YAML::Store works so. Which way a store goes is decided in
   # its first transaction.
   class PStore
+    include Undumpable
+
     # The version of the original whose interface this is.
     VERSION = "0.2.1"
 

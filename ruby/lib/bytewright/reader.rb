@@ -24,6 +24,7 @@ module Bytewright
   # A value that the input ends within raises TruncatedError, and nothing of it is taken. Whatever else
   # ends an operation that waits (Thread#raise, Timeout), what it had read by then is read again.
   class Reader < ReaderStream
+    include Undumpable
     include Enumerable
     include ObjectStream
 
