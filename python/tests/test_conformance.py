@@ -15,7 +15,7 @@ from bytewright import thrift
 
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDER = ROOT / "conformance"
-FILES = {path.stem: json.loads(path.read_text())["cases"] for path in sorted(FOLDER.glob("*.json"))}
+FILES = {path.stem: json.loads(path.read_text()).get("cases") for path in sorted(FOLDER.glob("*.json"))}
 ERRORS = {kind: getattr(bytewright, f"{kind}Error") for kind in ("Format", "Truncated", "Limit", "Argument")}
 
 
@@ -28,7 +28,7 @@ def check_keys(case, *known):
 
 
 def test_every_file_has_a_runner():
-    assert set(FILES) == {"captures", "records", "tables", "thrift"}
+    assert set(FILES) == {"captures", "records", "tables", "thrift", "troubles"}  # test_troubles.py runs the last one
 
 
 # Tables.

@@ -27,7 +27,9 @@ class ConformanceTest < TestCase
   end
 
   def test_every_file_has_a_runner
-    assert_equal(%w[captures records tables thrift], Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }.sort)
+    # troubles_test.rb runs the last one.
+    files = Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }
+    assert_equal(%w[captures records tables thrift troubles], files.sort)
   end
 
   private
