@@ -3,6 +3,7 @@
 Method: the cases of `conformance/`, which its README explains. What this runner does not know fails.
 """
 
+import asyncio
 import io
 import itertools
 import json
@@ -16,7 +17,7 @@ from bytewright import thrift
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDER = ROOT / "conformance"
 FILES = {path.stem: json.loads(path.read_text()).get("cases") for path in sorted(FOLDER.glob("*.json"))}
-ERRORS = {kind: getattr(bytewright, f"{kind}Error") for kind in ("Format", "Truncated", "Limit", "Argument")}
+ERRORS = {kind: getattr(bytewright, f"{kind}Error") for kind in ("Format", "Truncated", "Limit", "Argument", "Lock")}
 
 
 def cases(stem):
@@ -50,7 +51,11 @@ class TakenBack(Exception):
 
 
 def run_step(table, step):
-    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises")
+    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
+    if step["do"] == "overlap":
+        asyncio.run(overlap_tasks(table, step))
+        overlap_objects(table, step)
+        return
     if "raises" in step:
         with pytest.raises(ERRORS[step["raises"]]):
             done(table, step)
@@ -90,6 +95,49 @@ def done(table, step):
                     raise TakenBack
         case other:
             raise AssertionError(f"an operation that the runner does not know: {other}")
+
+
+def run_steps(table, steps):
+    for step in steps:
+        run_step(table, step)
+
+
+async def overlap_tasks(table, step):
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def outer():
+        with table.transaction():
+            run_steps(table, step["outer"])
+            begun.set()
+            await ends.wait()
+            if step["end"] == "take back":
+                raise TakenBack
+
+    task = asyncio.create_task(outer())
+    await begun.wait()
+    run_steps(table, step["beside"])
+    with refused(step):
+        with table.transaction():
+            run_steps(table, step["inner"])
+    ends.set()
+    assert type((await asyncio.gather(task, return_exceptions=True))[0]) is (TakenBack if step["end"] == "take back" else type(None))
+
+
+def overlap_objects(table, step):
+    outer, inner = table.transaction(), table.transaction()
+    outer.__enter__()
+    run_steps(table, step["outer"])
+    run_steps(table, step["beside"])
+    inner.__enter__()
+    run_steps(table, step["inner"])
+    with refused(step):
+        outer.__exit__(None, None, None)
+    inner.__exit__(TakenBack, TakenBack(), None)
+    outer.__exit__(*((TakenBack, TakenBack(), None) if step["end"] == "take back" else (None, None, None)))
+
+
+def refused(step):
+    return pytest.raises(tuple(ERRORS[kind] for kind in step["raises"]))
 
 
 # Captures.
