@@ -17,6 +17,8 @@ pub mod error;
 pub mod export;
 pub mod files;
 pub mod flow;
+#[doc(hidden)]
+pub mod forks;
 pub mod heap;
 pub mod marshal;
 pub mod packet;

@@ -8,8 +8,9 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
+
+use crate::forks::ProcessValue;
 
 /// What [`catch`] has to do before its work: one number, so that most of the time it looks at nothing else.
 static MODE: AtomicU8 = AtomicU8::new(0);
@@ -151,12 +152,12 @@ impl Drop for Quiet {
 
 /// Puts a hook before the program's, once, that says nothing of panics that are caught here.
 fn hook() {
-    static HOOKED: Once = Once::new();
+    static HOOKED: ProcessValue<()> = ProcessValue::new();
     // A thread that panics cannot set a hook; that panic has been told by then.
-    if HOOKED.is_completed() || std::thread::panicking() {
+    if std::thread::panicking() {
         return;
     }
-    HOOKED.call_once(|| {
+    HOOKED.get_or_init(|| {
         let programs = take_hook();
         set_hook(Box::new(move |panic| match is_caught(panic) {
             true => remember(panic),

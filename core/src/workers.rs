@@ -127,7 +127,7 @@ impl<T: Send + 'static> Workers<T> {
     /// `Internal` where the task panicked, after its results; `Closed` in a forked child.
     pub(crate) fn next(&self, task: usize) -> Result<Option<T>> {
         if !self.is_here() {
-            let message = "expected the process that opened the capture, found one forked from it: \
+            let message = "expected the process that opened the capture or store, found one forked from it: \
                            open it again here";
             return Err(Error::new(ErrorKind::Closed, message));
         }

@@ -16,7 +16,8 @@ use std::sync::LazyLock;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
-    ("panics", &[]),
+    ("forks", &[]),
+    ("panics", &["forks"]),
     ("threads", &[]),
     ("workers", &["threads", "panics", "error"]),
     ("wire", &["error"]),
@@ -24,12 +25,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["batch", "wire", "error"]),
-    ("marshal", &["wire", "error"]),
+    ("marshal", &["wire", "forks", "error"]),
     ("thrift", &["batch", "wire", "terminal", "error"]),
-    ("stream", &["wire", "workers", "error"]),
-    ("files", &["wire", "error"]),
+    ("stream", &["wire", "workers", "forks", "error"]),
+    ("files", &["wire", "forks", "error"]),
     ("query", &["batch", "error"]),
-    ("table", &["files", "heap", "batch", "wire", "threads", "panics", "error"]),
+    ("table", &["files", "heap", "batch", "wire", "threads", "panics", "forks", "error"]),
     ("export", &["capture", "table", "stream", "batch", "files", "threads", "panics", "error"]),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["packet", "batch", "error"]),
@@ -40,7 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "scan",
         &[
             "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "export",
-            "query", "stream", "batch", "wire", "workers", "error",
+            "query", "stream", "batch", "wire", "workers", "forks", "error",
         ],
     ),
     ("report", &["scan", "export", "query", "rpc", "flow", "packet", "batch", "error"]),
@@ -54,9 +55,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, structs that other languages take over, the signals of a thread, and one C library
-/// each.
+/// that the system writes to first, structs that other languages take over, the signals of a thread, what a fork waits
+/// for, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
+    "forks.rs",
     "heap/memory.rs",
     "heap/prefetch.rs",
     "heap/segment.rs",
@@ -71,6 +73,13 @@ const UNSAFE_FILES: &[&str] = &[
 
 /// Ways to start a thread, which only `threads.rs` may use: it blocks all signals there.
 const THREADS_STARTED: &[&str] = &["thread::Builder", "thread::spawn", "thread::scope"];
+
+/// What a thread can have in its hands for good, in a child that was forked meanwhile, where it stands in a static.
+const BLOCKING: &[&str] =
+    &["Mutex", "RwLock", "Condvar", "Once", "OnceLock", "LazyLock", "Lazy", "OnceCell"];
+
+/// The file that takes care of that.
+const FORKS: &str = "forks.rs";
 
 /// Modules that work in memory only: no input or output, no waiting.
 const IN_MEMORY: &[&str] = &["capture", "packet", "marshal", "thrift", "flow", "tcp", "rpc"];
@@ -306,11 +315,29 @@ fn breaches(source: &Source) -> Vec<String> {
     if module != "threads" {
         forbid(THREADS_STARTED, "only `threads` may name");
     }
+    if source.path != FORKS {
+        breaches.extend(blocking_statics(source));
+    }
     let small = source.code.to_lowercase();
     for language in HOST_LANGUAGES.iter().filter(|language| has_word(&small, language)) {
         breaches.push(format!("{}: the core names {language}", source.path));
     }
     breaches
+}
+
+/// Statics that a forked child may find locked for ever; those of `forks` it does not.
+fn blocking_statics(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, word) in source.code.match_indices("static ") {
+        let is_item =
+            !source.code[..at].ends_with(|c: char| c.is_alphanumeric() || "_'".contains(c));
+        let item = &source.code[at + word.len()..];
+        let declared = &item[..item.find(['=', ';']).unwrap_or(item.len())];
+        if is_item && let Some(word) = BLOCKING.iter().find(|word| has_word(declared, word)) {
+            found.push(format!("{}: a static with {word}, which {FORKS} has for", source.path));
+        }
+    }
+    found
 }
 
 /// Whether `word` stands in `code` and is no part of a longer name.
@@ -381,6 +408,13 @@ fn every_module_uses_only_what_lies_below_it() {
     assert!(sources.len() > 20, "the sources were found");
     let breaches: Vec<String> = sources.iter().flat_map(breaches).collect();
     assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+}
+
+#[test]
+fn no_static_of_the_c_library_can_block_a_forked_child() {
+    let found: Vec<String> =
+        sources_below("../c/ext/bytewright/src").iter().flat_map(blocking_statics).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
@@ -493,6 +527,8 @@ fn what_decoders_and_the_core_never_name_is_found() {
         ("scan/ahead.rs", "fn f() { std::thread::spawn(g); }"),
         ("workers.rs", "use std::thread::Builder;"),
         ("scan/mod.rs", "/* for */ use magnus::Ruby;"),
+        ("scan/mod.rs", "fn f() { static ONCE: std::sync::Once = std::sync::Once::new(); }"),
+        ("scan/mod.rs", "static ALL: OnceLock<&'static str> = OnceLock::new();"),
     ] {
         assert!(!breaches(&Source::new(path, text)).is_empty(), "{path}: {text}");
     }
@@ -506,6 +542,10 @@ fn what_is_allowed_is_not_found() {
         ("packet/net/arp.rs", "use super::super::link::ethertype;\nuse super::Walk;"),
         ("packet/mod.rs", "fn f() { debug_assert!(true) }"),
         ("stream/isal.rs", "unsafe fn f() {}"),
+        (
+            "stream/isal.rs",
+            "static ALL: ProcessValue<u8> = ProcessValue::new(); struct S { a: &'static Mutex<u8> }",
+        ),
         ("wire.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::packet::Packet; }"),
         (
             "wire.rs",

@@ -67,6 +67,8 @@ struct Script {
     is_locked: Cell<bool>,
     /// What the next look at interrupts raises.
     interrupt: Cell<Option<&'static str>>,
+    /// How many waits find an interrupt pending, and do not do their work.
+    interrupted_waits: Cell<u32>,
     asked: RefCell<Vec<Asked>>,
     memory: Cell<isize>,
 }
@@ -78,6 +80,7 @@ impl Script {
             schedules: Cell::new(false),
             is_locked: Cell::new(false),
             interrupt: Cell::new(None),
+            interrupted_waits: Cell::new(0),
             asked: RefCell::default(),
             memory: Cell::new(0),
         }
@@ -106,6 +109,11 @@ impl Host for Script {
         _wake: &(dyn Fn() + Sync),
     ) -> Result<Option<T>, String> {
         self.asked.borrow_mut().push(Asked::Wait);
+        if let Some(left) = self.interrupted_waits.get().checked_sub(1) {
+            self.interrupted_waits.set(left);
+            self.interrupt.set(Some("interrupted"));
+            return Ok(None);
+        }
         Ok(Some(work()))
     }
 
@@ -312,6 +320,31 @@ fn a_commit_that_waits_for_the_disk_lets_other_threads_run() {
         put(&handle, &host, b"a", b"2").unwrap();
         assert_eq!(host.taken(), [Asked::Lock, Asked::Wait, Asked::Unlock]);
         handle.close(&host).unwrap();
+    }
+}
+
+#[test]
+fn interrupts_one_after_the_other_leave_no_transaction_and_no_file_open() {
+    for kind in [TableKind::Hashed, TableKind::Ordered] {
+        let folder = Folder::new(&format!("interrupted-{kind:?}"));
+        let host = Script::new();
+        let options = OpenOptions { sync: SyncMode::Commit, ..CREATE };
+        let handle = in_file(&folder, kind, &host, options);
+        put(&handle, &host, b"a", b"1").unwrap();
+        handle.begin(&host).unwrap();
+        put(&handle, &host, b"a", b"2").unwrap();
+        host.interrupted_waits.set(2);
+        assert!(matches!(handle.end(&host, 0, true), Err(Failure::Host(_))), "{kind:?}");
+        host.interrupted_waits.set(0);
+        // Another thread finds what was committed, and no transaction that its changes would become a part of.
+        assert_eq!(get(&handle, host.by(2, 1), b"a").unwrap(), Some(b"1".to_vec()), "{kind:?}");
+        put(&handle, &host, b"b", b"1").unwrap();
+
+        host.interrupted_waits.set(1);
+        assert!(matches!(handle.close(&host), Err(Failure::Host(_))), "{kind:?}");
+        assert!(handle.is_closed(), "{kind:?}");
+        let again = in_file(&folder, kind, &host, options);
+        assert_eq!(get(&again, &host, b"b").unwrap(), Some(b"1".to_vec()), "{kind:?}");
     }
 }
 

@@ -8,7 +8,7 @@ require_relative "thrift_case"
 # Method: the cases of conformance/, which its README explains. What this runner does not know fails.
 class ConformanceTest < TestCase
   FOLDER = File.join(ROOT, "conformance")
-  ERRORS = %w[Format Truncated Limit Argument].to_h { |kind| [kind, "#{kind}Error"] }.freeze
+  ERRORS = %w[Format Truncated Limit Argument Lock].to_h { |kind| [kind, "#{kind}Error"] }.freeze
   TABLES = { "hash" => [Bytewright::HashTable, "bwh"], "tree" => [Bytewright::TreeTable, "bwt"] }.freeze
 
   def self.cases(name)

@@ -445,4 +445,14 @@ class FlowStoreTest < TestCase
       Bytewright::FlowStore.open(path, &:size)
     end
   end
+
+  def test_a_store_that_its_own_block_closes_says_so
+    with_new_file("flows.bwt") do |path|
+      Bytewright::Capture.flows(WEB, into: path)
+      store = Bytewright::FlowStore.open(path)
+      error = assert_raises(Bytewright::ClosedError) { store.each { store.close } }
+      assert_equal("expected an open flow store, found it closed while it was read", error.message)
+      assert_operator(Bytewright::FlowStore.open(path, &:size), :>, 1)
+    end
+  end
 end

@@ -1,10 +1,10 @@
 //! Tells a process from its forked children, in the time of a memory access: what a child inherited may not be its own
 //! to use.
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::mapping::Mapping;
+use crate::forks::ProcessValue;
 
 /// Made in one process, and known to be another's in its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +40,11 @@ impl Default for ProcessMark {
 
 /// A word that has the number of this process, and that the kernel makes 0 in a child. None where it cannot: the
 /// system has to be asked for the process each time.
-static WORD: LazyLock<Option<Mapping>> =
-    LazyLock::new(|| Mapping::anonymous(1).ok().filter(|word| word.wipe_on_fork().is_ok()));
+static WORD: ProcessValue<Option<Mapping>> = ProcessValue::new();
+
+fn wiped_word() -> Option<Mapping> {
+    Mapping::anonymous(1).ok().filter(|word| word.wipe_on_fork().is_ok())
+}
 
 /// The number of the next process that finds it has none. A child inherits it, so the child's number is above those of
 /// all the marks that it inherited.
@@ -49,7 +52,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 #[inline]
 fn own_number() -> u64 {
-    let Some(word) = &*WORD else { return u64::from(std::process::id()) };
+    let Some(word) = WORD.get_or_init(wiped_word) else { return u64::from(std::process::id()) };
     match word[0].load(Relaxed) {
         0 => take_number(&word[0]),
         number => number,

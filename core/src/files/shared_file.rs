@@ -5,7 +5,6 @@ use std::fmt::Debug;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, Stat, Timespec, Timestamps};
@@ -14,6 +13,7 @@ use rustix::io::Errno;
 use super::access::{FileOwner, create_for};
 use super::directory::{Directory, FileDirectory};
 use super::storage::{FileId, FileStorage, Storage};
+use crate::forks::ProcessValue;
 
 /// Whom a lock keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ impl FileSystem for LocalFileSystem {
     }
 
     fn boot(&self) -> u128 {
-        static BOOT: OnceLock<u128> = OnceLock::new();
+        static BOOT: ProcessValue<u128> = ProcessValue::new();
         *BOOT.get_or_init(|| {
             let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
             let digits = text.unwrap_or_default().trim().replace('-', "");

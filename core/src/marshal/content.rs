@@ -2,11 +2,11 @@
 //! wherever they are met, and all but the first are written as links.
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::encoding::Encoding;
+use crate::forks::ProcessValue;
 
 /// Something that dumping defines where it meets it first, and links to ever after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Content<'_> {
 }
 
 /// What contents are hashed with in maps that live as long as a change: nobody outside knows it.
-static SEED: OnceLock<u64> = OnceLock::new();
+static SEED: ProcessValue<u64> = ProcessValue::new();
 
 impl Hash for Content<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

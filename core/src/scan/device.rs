@@ -7,12 +7,12 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_uint, c_void};
 use std::os::fd::BorrowedFd;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::libpcap::{
     BpfProgram, Handle, NETMASK_UNKNOWN, PacketHeader, c_text, load, missing, no_filter,
 };
+use crate::forks::ProcessValue;
 use crate::{Error, ErrorKind, Result};
 
 /// `PCAP_ERRBUF_SIZE`.
@@ -123,7 +123,7 @@ impl Library {
 
     /// The library, loaded once.
     fn get() -> Result<&'static Library> {
-        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        static LIBRARY: ProcessValue<Option<Library>> = ProcessValue::new();
         LIBRARY
             .get_or_init(Library::load)
             .as_ref()

@@ -6,8 +6,8 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};
-use std::sync::OnceLock;
 
+use crate::forks::ProcessValue;
 use crate::{Error, ErrorKind, Result};
 
 /// Names under which systems keep the library.
@@ -90,7 +90,7 @@ impl Library {
 
     /// The library, loaded once.
     fn get() -> Result<&'static Library> {
-        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        static LIBRARY: ProcessValue<Option<Library>> = ProcessValue::new();
         LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| missing("filters"))
     }
 }

@@ -9,11 +9,11 @@
 use std::mem::MaybeUninit;
 use std::mem::offset_of;
 use std::ptr;
-use std::sync::OnceLock;
 
 use libloading::Library;
 
 use super::inflate::{Inflated, Outcome};
+use crate::forks::ProcessValue;
 
 /// The name the library is loaded by.
 pub(super) const LIBRARY: &str =
@@ -72,7 +72,7 @@ pub(super) fn is_available() -> bool {
 
 /// The functions, if they are there and have passed the self-test.
 fn functions() -> Option<Functions> {
-    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+    static FUNCTIONS: ProcessValue<Option<Functions>> = ProcessValue::new();
     *FUNCTIONS.get_or_init(|| load().filter(|functions| passes_self_test(*functions)))
 }
 

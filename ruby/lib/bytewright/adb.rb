@@ -26,6 +26,8 @@ module Bytewright
   # why. Keys and values may be Strings, Integers, true, false and nil, which become their text. Strings
   # that come out are binary.
   class ADB
+    include Undumpable
+
     # What a method of a table raises, and one of this class keeps for {#error}.
     FAILURES = [Error, SystemCallError, IOError, ArgumentError].freeze
     # Seconds to wait for another process that writes the file: Tokyo Cabinet waits as long as it takes.
@@ -53,7 +55,7 @@ module Bytewright
       return refuse(refusal) if refusal
 
       @name = name
-      @table = name.in_memory? ? name.table.new(encoding: Encoding::BINARY) : open_file(name)
+      name.in_memory? ? @table = name.table.new(encoding: Encoding::BINARY) : open_file(name)
       @capacity = Capacity.of(@table, name)
       true
     rescue *FAILURES => error
@@ -74,7 +76,7 @@ module Bytewright
     rescue *FAILURES => error
       failed(error, false)
     ensure
-      release
+      release unless @table
     end
 
     # @param key [String, Integer, Boolean, nil]
@@ -421,6 +423,11 @@ module Bytewright
 
     private
 
+    # Two objects would close one table.
+    def initialize_copy(_other)
+      raise TypeError, "expected no copy of a database; open its file with another ADB"
+    end
+
     def failed(error, answer)
       @error = error
       answer
@@ -432,17 +439,23 @@ module Bytewright
       failed(error, false)
     end
 
+    # An interrupt may come between any two steps, so the table is noted before its file is opened.
     def open_file(name)
       # Waiting for another object of this process could take for ever.
-      claim = Claim.of(name.path)
+      opened = nil
+      @claim = Claim.new
+      @claim.take(name.path)
       writes = name.mode?("w")
-      table = name.table.open(name.path, create: writes && name.mode?("c"), read_only: !writes, sync: name.sync.to_sym,
-                                         timeout: name.mode?("f") ? 0 : FOR_EVER, encoding: Encoding::BINARY)
+      options = { create: writes && name.mode?("c"), read_only: !writes, sync: name.sync.to_sym, verify: false, values: :string,
+                  timeout: name.mode?("f") ? 0 : FOR_EVER, encoding: Encoding::BINARY }
+      table = name.table.send(:open_noted, name.path, **options) { |noted| opened = noted }
       table.clear if writes && name.mode?("t")
-      @claim, claim = claim, nil
-      table
+      @table = table
     ensure
-      claim&.release
+      unless @table
+        opened&.close
+        release
+      end
     end
 
     def release

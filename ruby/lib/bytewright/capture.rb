@@ -20,6 +20,7 @@ module Bytewright
   # A damaged file gives every packet before the damage and then raises FormatError, TruncatedError
   # or LimitError, which say where.
   class Capture
+    include Undumpable
     include Enumerable
 
     # Nanoseconds, as the core counts them.
@@ -41,7 +42,8 @@ module Bytewright
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
       def open(source, filter: nil, flow: nil, inner: false, inflate: :auto, &block)
-        closing(from(source, filter, flow, inner ? true : false, inflate), &block)
+        opener, *of = way_to(source)
+        send(opener, *of, filter, flow, inner ? true : false, inflate, &block)
       end
 
       # Captures packets of a network interface as they come, with libpcap, which takes the right to capture (root, or
@@ -68,9 +70,7 @@ module Bytewright
       # @raise [MissingLibraryError] without libpcap
       def live(interface, snaplen: 262_144, buffer: 16_777_216, promiscuous: false, filter: nil, flow: nil, inner: false,
                &block)
-        capture = open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false,
-                                 :auto)
-        closing(capture, &block)
+        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :auto, &block)
       end
 
       # Sums up captures by flow.
@@ -128,17 +128,6 @@ module Bytewright
 
       private
 
-      # The capture, or what the block makes of it.
-      def closing(capture)
-        return capture unless block_given?
-
-        begin
-          yield capture
-        ensure
-          capture.close
-        end
-      end
-
       def open_flows(idle_timeout:, active_timeout:, max_flows:)
         OpenFlows.new(nanoseconds(idle_timeout), nanoseconds(active_timeout), max_flows)
       end
@@ -163,17 +152,15 @@ module Bytewright
       # The first capture makes the file, so that sources that are no captures leave none behind.
       def merge_into_file(sources, path, limits, options)
         path = path.to_path if path.respond_to?(:to_path)
-        store = FlowStore.send(:open_to_count, path)
-        merge(sources, store, limits, options)
-      ensure
-        store&.close
+        FlowStore.send(:open_to_count, path) { |store| merge(sources, store, limits, options) }
       end
 
-      def from(source, *options)
-        return open_path(source, *options) if source.is_a?(String)
-        return open_object(source, descriptor_of(source), *options) if source.respond_to?(:readpartial)
-        return open_path(source.to_path, *options) if source.respond_to?(:to_path)
-        return open_object(source, descriptor_of(source), *options) if source.respond_to?(:read)
+      # The method that opens a source, and what that is given.
+      def way_to(source)
+        return [:open_path, source] if source.is_a?(String)
+        return [:open_object, source, descriptor_of(source)] if source.respond_to?(:readpartial)
+        return [:open_path, source.to_path] if source.respond_to?(:to_path)
+        return [:open_object, source, descriptor_of(source)] if source.respond_to?(:read)
 
         raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
       end

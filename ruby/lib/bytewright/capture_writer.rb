@@ -10,6 +10,8 @@ module Bytewright
   # The file has its name when it is closed, and replaces the one that has it: a reader, or a power cut, finds the old one or
   # the new one, whole. What was begun and not closed leaves nothing behind.
   class CaptureWriter
+    include Undumpable
+
     class << self
       # Begins a capture.
       #

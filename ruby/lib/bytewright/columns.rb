@@ -8,6 +8,8 @@ module Bytewright
   #   columns.validity(:dst_port).unpack1("b*")  # "1101...": 1 where there is a value
   #   columns.values(:dst_port)                  # an Array, nil where there is none
   class Columns
+    include Undumpable
+
     # The directive of String#unpack for each type of column. An address takes 16 bytes; IPv4 is
     # ::ffff:a.b.c.d.
     DIRECTIVES = { u8: "C*", u16: "S<*", u32: "L<*", u64: "Q<*", i64: "q<*" }.freeze
@@ -41,6 +43,12 @@ module Bytewright
     # @return [String] its size and columns
     def inspect
       "#<#{self.class} #{size} rows: #{names.join(", ")}>"
+    end
+
+    private
+
+    def instead_of_dump
+      "its columns (values)"
     end
   end
 end

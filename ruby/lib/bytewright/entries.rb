@@ -18,6 +18,7 @@ module Bytewright
   module Entries
     include RangedEnumerable
     include Shown
+    include Undumpable
 
     # Entries that {#inspect} shows.
     INSPECTED_ENTRIES = 20
@@ -346,14 +347,13 @@ module Bytewright
 
     private
 
+    def instead_of_dump
+      "its entries (to_h)"
+    end
+
     # Shows the block a scan of the entries in a range, and ends it however the block ends.
-    def walk(range)
-      entries = scan(range.empty? ? nil : range)
-      begin
-        yield entries
-      ensure
-        entries.close
-      end
+    def walk(range, &block)
+      scan(range.empty? ? nil : range, &block)
     end
 
     def enumerator(name, range)

@@ -40,6 +40,30 @@ module Bytewright
   end
   singleton_class.send(:private, *singleton_methods(false))
 
+  # What stands for something outside of Ruby, or is a row of it: Marshal and YAML would write an object that has nothing.
+  module Undumpable
+    # What the yaml library calls.
+    def encode_with(_coder)
+      refuse_dump
+    end
+
+    private
+
+    def marshal_dump
+      refuse_dump
+    end
+
+    def refuse_dump
+      raise TypeError, "expected an object that can be dumped, found a #{self.class}; dump #{instead_of_dump}"
+    end
+
+    # What to dump.
+    def instead_of_dump
+      "the name of its file, and open that where it is loaded"
+    end
+  end
+  private_constant :Undumpable
+
   # What all errors of Bytewright are: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as
   # an error may be one of Ruby's kinds, too. What the operating system refuses is raised as the +Errno+ class
   # that Ruby itself would raise, and a wrong argument as ArgumentError or TypeError.

@@ -17,6 +17,7 @@ module Bytewright
   #   Bytewright::Capture.flows("monday.pcap.gz", "tuesday.pcapng.zst", into: "week.bwt")
   #   Bytewright::FlowStore.open("week.bwt") { |store| store.max_by(10, &:bytes) }
   class FlowStore
+    include Undumpable
     include Enumerable
 
     class << self
@@ -28,16 +29,9 @@ module Bytewright
       # @return [FlowStore, Object] the store, or what the block returns
       # @raise [LockError] where another process has it open
       # @raise [FormatError, CorruptError] where the file is something else, or damaged
-      def open(path, read_only: false)
+      def open(path, read_only: false, &block)
         path = path.to_path if path.respond_to?(:to_path)
-        store = open_path(path, read_only ? true : false)
-        return store unless block_given?
-
-        begin
-          yield store
-        ensure
-          store.close
-        end
+        open_path(path, read_only ? true : false, &block)
       end
 
       private :open_path, :open_to_count

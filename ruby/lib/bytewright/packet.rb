@@ -9,6 +9,8 @@ module Bytewright
   # Its getters are the fields of {Capture::FIELDS}; docs/names.md says what each means. Addresses
   # are frozen Strings, all else Integers.
   class Packet
+    include Undumpable
+
     # @return [Time, nil] when it was captured, in UTC, to the nanosecond
     def time
       nanoseconds = ts
@@ -37,6 +39,12 @@ module Bytewright
     def inspect
       shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
       "#<#{self.class} #{number}: #{shown.join(" ")}>"
+    end
+
+    private
+
+    def instead_of_dump
+      "its fields (to_h)"
     end
   end
 end

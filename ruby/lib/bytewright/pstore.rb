@@ -24,6 +24,8 @@ module Bytewright
   # file through them, as the original does; YAML::Store works so. Which way a store goes is decided in
   # its first transaction.
   class PStore
+    include Undumpable
+
     # The version of the original whose interface this is.
     VERSION = "0.2.1"
 
@@ -306,22 +308,22 @@ module Bytewright
 
     # Runs the block while no other transaction of this object is open.
     #
-    # An interrupt may come between any two steps, so that the lock is taken has to be noted in the step that takes it.
+    # An interrupt may come between any two steps of Ruby's, also between an +ensure+ and what stands behind it: only
+    # +synchronize+ has no place where one would leave the lock taken.
     def alone
-      begin
-        if @thread_safe
-          is_taken = @lock.lock
-        else
-          is_taken = @lock.try_lock
-        end
-      rescue ThreadError
-        is_taken = false
-      end
-      raise Error, "nested transaction" unless is_taken
+      is_alone = false
+      # Without +thread_safe+, other threads do not wait.
+      raise Error, "nested transaction" if !@thread_safe && @lock.locked?
 
-      yield
-    ensure
-      @lock.unlock if is_taken
+      @lock.synchronize do
+        is_alone = true
+        yield
+      end
+    rescue ThreadError
+      # It is this very thread that has the lock, or the block raised it.
+      raise if is_alone
+
+      raise Error, "nested transaction"
     end
   end
 end

@@ -24,6 +24,7 @@ module Bytewright
   # A value that the input ends within raises TruncatedError, and nothing of it is taken. Whatever else
   # ends an operation that waits (Thread#raise, Timeout), what it had read by then is read again.
   class Reader < ReaderStream
+    include Undumpable
     include Enumerable
     include ObjectStream
 
@@ -52,14 +53,10 @@ module Bytewright
       # @return [Reader, Object] the reader, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       def open(source, compressed: :auto, encoding: nil)
-        reader = from(source, compression(compressed), encoding && Encoding.find(encoding))
-        return reader unless block_given?
+        object, is_own, *opener = way_to(source, compression(compressed), encoding && Encoding.find(encoding))
+        return begun(send(*opener), object, is_own) unless block_given?
 
-        begin
-          yield reader
-        ensure
-          reader.close
-        end
+        send(*opener) { |reader| yield begun(reader, object, is_own) }
       end
 
       private :open_path, :open_descriptor, :open_object
@@ -75,35 +72,37 @@ module Bytewright
         end
       end
 
-      def from(source, compressed, encoding)
-        return from_path(source, compressed, encoding) if source.is_a?(String)
-        return from_io(source, compressed, encoding) if source.is_a?(IO)
-        return from_object(source, compressed, encoding) if source.respond_to?(:readpartial)
-        return from_path(source.to_path, compressed, encoding) if source.respond_to?(:to_path)
-        return from_object(source, compressed, encoding) if source.respond_to?(:read)
+      # The object to read from by its methods, if it is read so, and whether the reader closes it; then the method that
+      # opens the reader, and what that is given.
+      def way_to(source, compressed, encoding)
+        return way_to_path(source, compressed, encoding) if source.is_a?(String)
+        return way_to_io(source, compressed, encoding) if source.is_a?(IO)
+        return way_to_object(source, compressed, encoding) if source.respond_to?(:readpartial)
+        return way_to_path(source.to_path, compressed, encoding) if source.respond_to?(:to_path)
+        return way_to_object(source, compressed, encoding) if source.respond_to?(:read)
 
         raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
       end
 
-      def from_path(path, compressed, encoding)
+      def way_to_path(path, compressed, encoding)
         encoding ||= Encoding.default_external
-        return open_path(path, compressed, encoding) if File.file?(path) && !Fiber.current_scheduler
+        return [nil, false, :open_path, path, compressed, encoding] if File.file?(path) && !Fiber.current_scheduler
 
         file = Bytewright.send(:with_harmless_names) do
           raise Errno::EISDIR, path if File.directory?(path)
 
           File.open(path, "rb")
         end
-        from_object(file, compressed, encoding).tap { |reader| reader.send(:own, file) }
+        way_to_object(file, compressed, encoding, is_own: true)
       end
 
-      def from_io(io, compressed, encoding)
+      def way_to_io(io, compressed, encoding)
         encoding ||= io.external_encoding || Encoding.default_external
-        return from_object(io, compressed, encoding) if Fiber.current_scheduler || !io.stat.file?
+        return way_to_object(io, compressed, encoding) if Fiber.current_scheduler || !io.stat.file?
 
         # Asking for nothing raises what reading would: that it is closed, or opened to write.
         io.read(0)
-        open_descriptor(io.fileno, io.pos, name_of(io), compressed, encoding)
+        [nil, false, :open_descriptor, io.fileno, io.pos, name_of(io), compressed, encoding]
       end
 
       # What errors call an IO. A path may be any bytes, and a file may have none.
@@ -116,11 +115,15 @@ module Bytewright
         (path || io.inspect).dup.force_encoding(Encoding::UTF_8).scrub
       end
 
-      def from_object(object, compressed, encoding)
+      def way_to_object(object, compressed, encoding, is_own: false)
         encoding ||= (object.external_encoding if object.respond_to?(:external_encoding)) || Encoding.default_external
-        open_object(object.class.to_s, ObjectStream.position_of(object), compressed, encoding).tap do |reader|
-          reader.send(:attach, object)
-        end
+        [object, is_own, :open_object, object.class.to_s, ObjectStream.position_of(object), compressed, encoding]
+      end
+
+      def begun(reader, object, is_own)
+        reader.send(:attach, object) if object
+        reader.send(:own, object) if is_own
+        reader
       end
     end
 

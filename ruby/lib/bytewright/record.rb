@@ -3,6 +3,8 @@
 module Bytewright
   # What a flow and a call have in common: they have the fields of their FIELDS, and never change.
   module Record
+    include Undumpable
+
     # @return [Time, nil] when its first byte or packet was captured, in UTC
     def time
       nanoseconds = ts
@@ -41,6 +43,12 @@ module Bytewright
     def inspect
       shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
       "#<#{self.class} #{shown.join(" ")}>"
+    end
+
+    private
+
+    def instead_of_dump
+      "its fields (to_h)"
     end
   end
 

@@ -36,6 +36,8 @@ module Bytewright
 
   # The bytes of a value where the table keeps them: {Table#view}.
   class View
+    include Undumpable
+
     alias size bytesize
     alias length bytesize
     alias to_str to_s
@@ -50,6 +52,12 @@ module Bytewright
     # @return [String] how many bytes there are, or that it is closed
     def inspect
       "#<#{self.class} #{closed? ? "(closed)" : "#{bytesize} bytes"}>"
+    end
+
+    private
+
+    def instead_of_dump
+      "its bytes (to_s)"
     end
   end
 end

@@ -14,6 +14,7 @@ module Bytewright
   #
   # Operators give a new set in memory. Their argument is anything with +each+.
   class StringSet
+    include Undumpable
     include RangedEnumerable
     include Shown
 
@@ -312,6 +313,10 @@ module Bytewright
 
     def shown_path
       path
+    end
+
+    def instead_of_dump
+      "its elements (to_a)"
     end
   end
 end

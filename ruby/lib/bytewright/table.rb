@@ -71,12 +71,11 @@ module Bytewright
 
       # Opens a table as {open} does, for an owner that closes it wherever an interrupt comes. Yields it before its file is
       # opened.
-      def open_noted(path, encoding:, values:, **options)
+      def open_noted(path, encoding:, values:, **options, &note)
         path = path.to_path if path.respond_to?(:to_path)
         named = Values.named(values)
         options = options_of(values: named.first, **options)
-        table = equal?(Table) ? open_either(path, options) : new(encoding: encoding, values: values)
-        yield table
+        table = equal?(Table) ? open_either(path, options, &note) : new(encoding: encoding, values: values).tap(&note)
         table.send(:be_opened, path, options, encoding, named)
       end
 
@@ -125,7 +124,8 @@ module Bytewright
         is_whole = true
         result
       ensure
-        end_transaction(depth, is_whole || false)
+        # No branch comes before it: an interrupt that came there would leave the transaction open.
+        end_transaction(depth, is_whole)
       end
     end
 
@@ -287,7 +287,7 @@ module Bytewright
     # @yieldparam view [View] closed when the block ends
     # @return [View, Object, nil] the view, or what the block returns; nil where there is no such key
     def view(key, &block)
-      closing(view_of(key), &block)
+      view_of(key, &block)
     end
 
     # The table as it is now, which later changes do not change.
@@ -295,7 +295,7 @@ module Bytewright
     # @yieldparam snapshot [Snapshot] closed when the block ends
     # @return [Snapshot, Object] the snapshot, or what the block returns
     def snapshot(&block)
-      closing(take_snapshot, &block)
+      take_snapshot(&block)
     end
 
     # Returns when everything changed so far will survive a power cut. A table in memory has nothing to do.
@@ -406,17 +406,6 @@ module Bytewright
         yield
       ensure
         end_transaction(depth, true)
-      end
-    end
-
-    # Gives an object, or to a block and closes it then.
-    def closing(object)
-      return object unless object && block_given?
-
-      begin
-        yield object
-      ensure
-        object.close
       end
     end
 

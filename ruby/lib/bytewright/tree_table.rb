@@ -78,4 +78,15 @@ module Bytewright
   class TreeSnapshot < Snapshot
     include OrderedEntries
   end
+
+  # A place in a {TreeTable}: {TreeTable#cursor}.
+  class Cursor
+    include Undumpable
+
+    private
+
+    def instead_of_dump
+      "the key that it is at"
+    end
+  end
 end

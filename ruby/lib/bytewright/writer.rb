@@ -17,6 +17,7 @@ module Bytewright
   # What is written is in the file when it is flushed or closed. An error loses nothing: what was not
   # written is gathered still.
   class Writer < WriterStream
+    include Undumpable
     include ObjectStream
 
     # Bytes that an object is given at once.

@@ -1,10 +1,10 @@
 //! What rows consist of: the names, types and meanings of their columns.
 
 use std::ffi::{CString, c_char};
-use std::sync::OnceLock;
 
 use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
+use bytewright::forks::ProcessValue;
 use bytewright::packet::Field;
 use bytewright::rpc::CallColumn;
 use bytewright::scan::{FlowMergeField, InfoField};
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn bw_schema_named(
 
 /// The schemas that are known when the library is built.
 fn all() -> &'static [bw_schema] {
-    static ALL: OnceLock<Vec<bw_schema>> = OnceLock::new();
+    static ALL: ProcessValue<Vec<bw_schema>> = ProcessValue::new();
     ALL.get_or_init(|| {
         let schemas = [
             Field::SCHEMA,

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::super::failure::Outcome;
+use super::super::failure::{Failure, Outcome};
 use super::super::turn::{Caller, TurnHost};
-use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step};
+use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step, used_by_itself};
 use crate::error::Result;
 use crate::table::{
     Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
@@ -16,10 +16,16 @@ impl<C: Caller> TableHandle<C> {
         if self.is_closed() {
             return Ok(());
         }
-        self.change_at_length(host, |content| {
+        let close = |content: &mut Content| {
             let mut closed = std::mem::replace(content, Content::Closed);
             closed.table_mut().and_then(|table| table.close())
-        })
+        };
+        let ended = self.change_at_length(host, close);
+        // An interrupt that came before it leaves nothing open: who closes a table has no second way to do it.
+        if matches!(ended, Err(Failure::Host(_))) && !self.turn.is_of_others(host)? {
+            close(&mut *self.content.try_borrow_mut().map_err(|_| used_by_itself())?)?;
+        }
+        ended
     }
 
     /// Removes all entries.

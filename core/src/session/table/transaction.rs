@@ -37,14 +37,19 @@ impl<C: Caller> TableHandle<C> {
             return Ok(());
         }
         let ended = self.end_down_to(host, depth, keep);
-        // What a commit that failed left open is taken back.
-        let ended = ended.inspect_err(|_| {
-            self.end_down_to(host, depth, false).ok();
-        });
+        // What a commit that failed, or that an interrupt kept from its work, left open is taken back: here, because the
+        // host may have another interrupt for who waits.
+        let ended = ended.inspect_err(|_| self.abort_down_to(depth));
         if depth == 0 {
             self.turn.give_back(host)?;
         }
         ended
+    }
+
+    fn abort_down_to(&self, depth: usize) {
+        let Ok(mut content) = self.content.try_borrow_mut() else { return };
+        let Ok(table) = content.table_mut() else { return };
+        while table.depth() > depth && table.abort().is_ok() {}
     }
 
     fn end_down_to<H: TurnHost<Caller = C>>(

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::forks::ProcessLock;
 
 /// A process and the path of a file that it claims. A forked child inherits the set, but not the claims.
 type Key = (u32, PathBuf);
 
-static CLAIMED: Mutex<Option<HashSet<Key>>> = Mutex::new(None);
+static CLAIMED: ProcessLock<Option<HashSet<Key>>> = ProcessLock::new(None);
 
 /// A file that one object of this process has. Dropping the claim releases the file.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Claim {
     /// [`ErrorKind::Lock`] where another object of this process has it.
     pub fn of(path: &Path) -> Result<Claim> {
         let key = (std::process::id(), resolved(path));
-        if claimed().get_or_insert_default().insert(key.clone()) {
+        if CLAIMED.lock().get_or_insert_default().insert(key.clone()) {
             return Ok(Claim { key });
         }
         let name = path.to_string_lossy();
@@ -35,14 +35,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Some(claimed) = claimed().as_mut() {
+        if let Some(claimed) = CLAIMED.lock().as_mut() {
             claimed.remove(&self.key);
         }
     }
-}
-
-fn claimed() -> MutexGuard<'static, Option<HashSet<Key>>> {
-    CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The path without links, as far as it exists.

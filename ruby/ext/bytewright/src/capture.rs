@@ -9,7 +9,7 @@ use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
 
-use crate::border::{lock, path_of};
+use crate::border::{lend, lock, path_of};
 use crate::call;
 use crate::class;
 use crate::error::{guarded, raised};
@@ -47,12 +47,12 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
-    ) -> Result<Self, Error> {
+    ) -> Result<Value, Error> {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
         let options = options(ruby, filter, flow, inner, inflate)?;
         let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
-        raised(ruby, opened).map(|session| Capture::new(session, None))
+        Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
     /// `Capture.open_object(object, descriptor, filter, flow, inner, inflate)`.
@@ -64,7 +64,7 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
-    ) -> Result<Self, Error> {
+    ) -> Result<Value, Error> {
         let options = options(ruby, filter, flow, inner, inflate)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
         let session = raised(ruby, session)?;
@@ -72,7 +72,7 @@ impl Capture {
             Some(descriptor) => session.of_descriptor(descriptor),
             None => session,
         };
-        Ok(Capture::new(session, Some(object.into())))
+        Capture::lent(ruby, session, Some(object.into()))
     }
 
     /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate)`.
@@ -87,17 +87,21 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
-    ) -> Result<Self, Error> {
+    ) -> Result<Value, Error> {
         let options = options(ruby, filter, flow, inner, inflate)?;
         let live = LiveOptions { snaplen, buffer, promiscuous };
         let open = || session::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
-        raised(ruby, opened).map(|session| Capture::new(session, None))
+        Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
-    fn new(session: session::Capture, object: Option<Opaque<Value>>) -> Self {
+    fn lent(
+        ruby: &Ruby,
+        session: session::Capture,
+        object: Option<Opaque<Value>>,
+    ) -> Result<Value, Error> {
         let memory = MemoryReport::of(session.memory_bytes());
-        Capture { session, object, memory }
+        lend(ruby, ruby.obj_wrap(Capture { session, object, memory }).as_value())
     }
 
     fn name(&self) -> String {

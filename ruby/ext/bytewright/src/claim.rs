@@ -10,7 +10,7 @@ use crate::class;
 use crate::error::{module, raised};
 
 /// A claim in a Ruby object.
-#[derive(magnus::TypedData)]
+#[derive(magnus::TypedData, Default)]
 #[magnus(class = "Bytewright::Claim", free_immediately)]
 pub(crate) struct ClaimObject {
     claim: RefCell<Option<Claim>>,
@@ -19,10 +19,16 @@ pub(crate) struct ClaimObject {
 impl magnus::DataTypeFunctions for ClaimObject {}
 
 impl ClaimObject {
-    /// `Claim.of(path)`: a LockError where another object has the file.
-    fn of(ruby: &Ruby, path: RString) -> Result<ClaimObject, Error> {
+    /// `Claim.new`: of no file yet. Who takes one has the object before, to release it wherever an interrupt comes.
+    fn new() -> ClaimObject {
+        ClaimObject::default()
+    }
+
+    /// `claim.take(path)`: a LockError where another object has the file.
+    fn take(ruby: &Ruby, this: &Self, path: RString) -> Result<(), Error> {
         let claim = raised(ruby, Claim::of(&path_of(path)?))?;
-        Ok(ClaimObject { claim: RefCell::new(Some(claim)) })
+        this.claim.replace(Some(claim));
+        Ok(())
     }
 
     fn release(&self) {
@@ -32,7 +38,8 @@ impl ClaimObject {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<ClaimObject>(ruby, "Claim")?;
-    class.define_singleton_method("of", function!(ClaimObject::of, 1))?;
+    class.define_singleton_method("new", function!(ClaimObject::new, 0))?;
+    class.define_method("take", method!(ClaimObject::take, 1))?;
     class.define_method("release", method!(ClaimObject::release, 0))?;
     module(ruby).funcall::<_, _, magnus::Value>("private_constant", ("Claim",))?;
     Ok(())

@@ -8,7 +8,7 @@ use bytewright::scan::{CaptureMerge, FlowMergeField};
 use bytewright::session::{self, FlowTableFile};
 use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
-use crate::border::{lock, path_of};
+use crate::border::{lend, lock, path_of};
 use crate::class;
 use crate::error::{damage, raised};
 use crate::host::RubyHost;
@@ -60,13 +60,13 @@ pub(crate) struct StoreObject(pub(crate) FlowTableFile);
 
 impl StoreObject {
     /// `FlowStore.open_path(path, read_only)`.
-    fn open_path(ruby: &Ruby, path: RString, read_only: bool) -> Result<Self, Error> {
+    fn open_path(ruby: &Ruby, path: RString, read_only: bool) -> Result<Value, Error> {
         let open = if read_only { FlowTableFile::open_read_only } else { FlowTableFile::open };
         Self::open(ruby, path, open)
     }
 
     /// `FlowStore.open_to_count(path)`.
-    fn open_to_count(ruby: &Ruby, path: RString) -> Result<Self, Error> {
+    fn open_to_count(ruby: &Ruby, path: RString) -> Result<Value, Error> {
         Self::open(ruby, path, FlowTableFile::open_to_count)
     }
 
@@ -74,9 +74,10 @@ impl StoreObject {
         ruby: &Ruby,
         path: RString,
         open: fn(&Path) -> bytewright::Result<FlowTableFile>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Value, Error> {
         let path = path_of(path)?;
-        raised(ruby, lock::to_the_end(ruby, || open(&path))?).map(StoreObject)
+        let store = raised(ruby, lock::to_the_end(ruby, || open(&path))?)?;
+        lend(ruby, ruby.obj_wrap(StoreObject(store)).as_value())
     }
 
     fn name(&self) -> String {

@@ -13,7 +13,7 @@ use magnus::{Error, RArray, RClass, RString, Ruby, Symbol, Value, function, meth
 
 use crate::border::{
     LineRuleObject, Operation, ReaderObject, SearchObject, TemplateObject, bytes_of,
-    define_reader_methods, encoding_index, encoding_object, lock, path_of, with_descriptor,
+    define_reader_methods, encoding_index, encoding_object, lend, lock, path_of, with_descriptor,
 };
 use crate::class;
 use crate::error::raised;
@@ -27,7 +27,7 @@ fn open_path(
     path: RString,
     compressed: Symbol,
     encoding: Value,
-) -> Result<Obj<ReaderObject>, Error> {
+) -> Result<Value, Error> {
     let compression = compression_named(ruby, compressed)?;
     let path = path_of(path)?;
     let source = raised(ruby, lock::to_the_end(ruby, || FileSource::open(&path))?)?;
@@ -45,7 +45,7 @@ fn open_descriptor(
     name: String,
     compressed: Symbol,
     encoding: Value,
-) -> Result<Obj<ReaderObject>, Error> {
+) -> Result<Value, Error> {
     let compression = compression_named(ruby, compressed)?;
     let copied = with_descriptor(number, |descriptor| descriptor.try_clone_to_owned());
     let copied = copied.map_err(|error| bytewright::Error::io("duplicate", &error));
@@ -63,7 +63,7 @@ fn open_object(
     origin: Option<u64>,
     compressed: Symbol,
     encoding: Value,
-) -> Result<Obj<ReaderObject>, Error> {
+) -> Result<Value, Error> {
     let compression = compression_named(ruby, compressed)?;
     wrap(ruby, class, session::Reader::of_object(origin, &name, compression), encoding)
 }
@@ -88,7 +88,7 @@ fn wrap(
     class: RClass,
     reader: session::Reader<Strand>,
     encoding: Value,
-) -> Result<Obj<ReaderObject>, Error> {
+) -> Result<Value, Error> {
     let object = ReaderObject {
         reader,
         mutex: TurnMutex::default(),
@@ -98,7 +98,7 @@ fn wrap(
         was_woken: Cell::new(false),
         memory: MemoryReport::default(),
     };
-    Ok(ruby.obj_wrap_as(object, class))
+    lend(ruby, ruby.obj_wrap_as(object, class).as_value())
 }
 
 /// `supply(bytes)`: what an object gave; nil at its end.

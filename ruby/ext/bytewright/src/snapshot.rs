@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::hash::RandomState;
-use std::sync::LazyLock;
 
+use bytewright::forks::ProcessValue;
 use bytewright::session::table::{AnySnapshot, Walk};
 use bytewright::table::{KeyRange, Values, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
-use crate::border::{Conversion, bytes_of, encoding_object};
+use crate::border::{Conversion, bytes_of, encoding_object, lend};
 use crate::class;
 use crate::error::{closed, raised};
 use crate::selection::{key_range, selection_of};
@@ -66,10 +66,11 @@ impl SnapshotObject {
     }
 
     /// `snapshot.scan(keywords)`: a scan of the entries that the keywords select, or of all with nil.
-    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<WalkObject, Error> {
+    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<Value, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
-        Ok(WalkObject::new(Walk::new(scan), this.conversion))
+        let walk = WalkObject::new(Walk::new(scan), this.conversion);
+        lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 
     /// `snapshot.first_in(from, to, reverse)`: the first entry of a range of keys.
@@ -111,8 +112,8 @@ impl SnapshotObject {
 /// A hash of the entries, whatever their order, that is small enough to need no object.
 pub(crate) fn entries_hash(content: &AnySnapshot) -> bytewright::Result<i64> {
     // What all hashes of entries in this process begin with.
-    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-    let hash = hash_of_entries(content.as_snapshot(), &*HASHER)?;
+    static HASHER: ProcessValue<RandomState> = ProcessValue::new();
+    let hash = hash_of_entries(content.as_snapshot(), HASHER.get_or_init(RandomState::new))?;
     Ok(hash.cast_signed() >> 2)
 }
 

@@ -13,7 +13,8 @@ use magnus::{
 
 use crate::border::{
     Conversion, SharedTable, adjust_memory_usage, bytes_of, define_allocators,
-    define_table_methods, encoding_index, encoding_object, pack_strings, path_of, value_objects,
+    define_table_methods, encoding_index, encoding_object, lend, pack_strings, path_of,
+    value_objects,
 };
 use crate::class;
 use crate::cursor::CursorObject;
@@ -159,7 +160,8 @@ impl TableObject {
         })
     }
 
-    /// `Table.open_either(path, options)`: a table of the kind that the file holds.
+    /// `Table.open_either(path, options) { |table| }`: a table of the kind that the file holds. The block notes it, before
+    /// an interrupt can come where this returns.
     fn open_either(ruby: &Ruby, path: RString, options: RHash) -> Result<Value, Error> {
         let (path, options) = (path_of(path)?, open_options(ruby, options)?);
         let mutex = TurnMutex::default();
@@ -168,7 +170,9 @@ impl TableObject {
         let this = TableObject::new(TableHandle::in_file(opened, options));
         let class = kind_name(this.handle.kind(), ["HashTable", "TreeTable"]);
         let class: RClass = crate::error::module(ruby).const_get(class)?;
-        Ok(ruby.obj_wrap_as(this, class).as_value())
+        let table = ruby.obj_wrap_as(this, class).as_value();
+        ruby.yield_value::<_, Value>(table)?;
+        Ok(table)
     }
 
     fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
@@ -241,18 +245,21 @@ impl TableObject {
     }
 
     /// The value of `key` where the table keeps it.
-    fn view_of(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<ViewObject>, Error> {
+    fn view_of(ruby: &Ruby, this: &Self, key: RString) -> Result<Option<Value>, Error> {
         let key = bytes_of(key);
         let view = this.run(ruby, |handle, host| handle.view(host, &key))?;
-        Ok(view.map(|view| ViewObject::new(view, this.conversion.get().encoding)))
+        let encoding = this.conversion.get().encoding;
+        view.map(|view| lend(ruby, ruby.obj_wrap(ViewObject::new(view, encoding)).as_value()))
+            .transpose()
     }
 
     /// `table.scan(keywords)`: the entries as they are now that the keywords select, or all with nil.
-    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<WalkObject, Error> {
+    fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<Value, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan =
             this.run(ruby, |handle, host| Ok(handle.snapshot(host)?.scan(selection.as_ref())?))?;
-        Ok(WalkObject::new(Walk::new(scan), this.conversion.get()))
+        let walk = WalkObject::new(Walk::new(scan), this.conversion.get());
+        lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 
     /// A hash of the entries, whatever their order.
@@ -273,7 +280,7 @@ impl TableObject {
         };
         let class: RClass = crate::error::module(ruby).const_get(class)?;
         let snapshot = SnapshotObject::new(snapshot, this.handle.values(), this.conversion.get());
-        Ok(ruby.obj_wrap_as(snapshot, class).as_value())
+        lend(ruby, ruby.obj_wrap_as(snapshot, class).as_value())
     }
 
     /// `table.write_backup(path, replace)`: writes the entries as they are now to another file, while
@@ -293,9 +300,9 @@ impl TableObject {
     }
 
     /// `table.end_transaction(depth, keep)`: ends those that were begun inside of `depth` others, and
-    /// keeps or takes back what they changed.
-    fn end_transaction(ruby: &Ruby, this: &Self, depth: usize, keep: bool) -> Result<(), Error> {
-        this.run(ruby, |handle, host| handle.end(host, depth, keep))
+    /// keeps or, with false or nil, takes back what they changed.
+    fn end_transaction(ruby: &Ruby, this: &Self, depth: usize, keep: Value) -> Result<(), Error> {
+        this.run(ruby, |handle, host| handle.end(host, depth, keep.to_bool()))
     }
 
     fn sync(ruby: &Ruby, this: &Self) -> Result<(), Error> {

@@ -22,6 +22,7 @@ module Moneta
         PAUSE = 0.01
 
         WRITING = { create: true, read_only: false, verify: false, values: :string }.freeze
+        READING = { **WRITING, read_only: true }.freeze
 
         @files = {}
         @lock = Thread::Mutex.new
@@ -103,7 +104,14 @@ module Moneta
         end
 
         def reader
-          @reader ||= @table.open(path, read_only: true, **@options)
+          return @reader if @reader
+
+          opened = nil
+          begin
+            @reader = @table.send(:open_noted, path, **READING, **@options) { |table| opened = table }
+          ensure
+            opened&.close unless @reader
+          end
         end
 
         def writer

@@ -19,6 +19,8 @@ module Bytewright
         loop do
           file = Bytewright.send(:with_harmless_names) { File.new(filename, **(read_only ? RD_ACCESS : RDWR_ACCESS)) }
           begin
+            # Before it has the lock: an interrupt may come where this returns.
+            @bytewright.note(file) if HookedSession === @bytewright
             file.flock(read_only ? File::LOCK_SH : File::LOCK_EX)
             is_current = File.identical?(file, filename)
             return file if is_current
@@ -115,7 +117,13 @@ module Bytewright
     # Goes through the steps that the store's class overrides.
     # @api private
     class HookedSession < Session
+      # The file that is about to be locked, to be closed whatever comes.
+      def note(file)
+        @file = file
+      end
+
       def open(store, filename, read_only)
+        @file = nil
         @file = store.send(:open_and_lock_file, filename, read_only)
         return {} unless @file
 
@@ -127,9 +135,11 @@ module Bytewright
         store.send(:save_data, @checksum, @size, @file) if @file
       end
 
+      # Closing writes what the file has gathered, and an interrupt may come before it has closed it.
       def close
-        file, @file = @file, nil
-        file&.close
+        @file&.close
+      ensure
+        @file.close unless @file.nil? || @file.closed?
       end
     end
     private_constant :HookedSession

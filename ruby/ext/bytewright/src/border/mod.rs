@@ -8,6 +8,7 @@
 
 mod conversion;
 mod define;
+mod lend;
 pub(crate) mod lock;
 mod packets;
 mod readers;
@@ -25,6 +26,7 @@ use magnus::{Error, RString, Ruby, TypedData};
 use rb_sys::VALUE;
 
 pub(crate) use conversion::{Conversion, ValueObjects, value_objects};
+pub(crate) use lend::lend;
 pub(crate) use lock::{without_lock, without_lock_until_signal};
 pub(crate) use packets::{
     AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,

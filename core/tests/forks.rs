@@ -1,0 +1,86 @@
+//! Goal: a child that is forked at any moment can use everything, whatever other threads of its parent were doing.
+//!
+//! Method: a child of the tests, in which nothing was used yet, has a thread that does everything for the first time and
+//! forks beside it, after a time that differs from round to round; that child does everything, too, and ends. One that hangs
+//! is killed by its alarm. BYTEWRIGHT_FORKS is how many rounds there are (4,000 have been run).
+#![allow(unsafe_code, reason = "to fork")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use bytewright::files::ProcessMark;
+use bytewright::marshal::{Hooks, RootStream};
+use bytewright::panics;
+use bytewright::scan::{self, CaptureOptions, CaptureReader};
+use bytewright::table::file::Claim;
+
+unsafe extern "C" {
+    fn fork() -> i32;
+    fn _exit(status: i32) -> !;
+    fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+    fn alarm(seconds: u32) -> u32;
+}
+
+/// Runs `child` in a forked process, and says how that ended: 0 where the child was content.
+fn in_child(child: impl FnOnce() -> bool) -> i32 {
+    // SAFETY: the child runs `child` and ends without what the test harness has to do at the end. An alarm ends one that
+    // waits for what no thread of it holds.
+    unsafe {
+        match fork() {
+            0 => {
+                alarm(60);
+                let is_content = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+                _exit(i32::from(!is_content.unwrap_or(false)))
+            }
+            process => {
+                let mut status = -1;
+                assert_eq!(waitpid(process, &mut status, 0), process);
+                status
+            }
+        }
+    }
+}
+
+/// Uses what the process has one of, and says whether that worked.
+fn use_everything(folder: &Path) -> bool {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    // Where libpcap is not there, that is looked for.
+    let _ = scan::libpcap_version();
+    let is_caught = panics::catch(|| ()).is_ok();
+    let claim = Claim::of(&folder.join(format!("{}", std::process::id())));
+    let dumped = RootStream::scan(b"\x04\x08{\x06:\x06ai\x06".to_vec(), Hooks::Known);
+    let options = CaptureOptions::default();
+    let mut web = CaptureReader::open(&samples.join("web.pcap.gz"), &options).unwrap();
+    let is_read = web.each_while(|_, _| false).is_ok();
+    // Which process it is of is asked.
+    let is_here = ProcessMark::new().is_here();
+    is_caught && claim.is_ok() && dumped.is_ok() && is_read && is_here
+}
+
+#[test]
+fn a_child_uses_what_another_thread_was_using_when_it_was_forked() {
+    let rounds = std::env::var("BYTEWRIGHT_FORKS").map_or(300, |rounds| rounds.parse().unwrap());
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for round in 0..rounds {
+        let ended = in_child(|| {
+            let is_used = &AtomicBool::new(false);
+            let begin = &Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    begin.wait();
+                    is_used.store(use_everything(&folder), Relaxed);
+                });
+                begin.wait();
+                for _ in 0..(round % 100) * 200 {
+                    std::hint::spin_loop();
+                }
+                let ended = in_child(|| use_everything(&folder));
+                assert_eq!(ended, 0, "the child that was forked beside the thread");
+            });
+            is_used.load(Relaxed)
+        });
+        assert_eq!(ended, 0, "round {round}");
+    }
+}
