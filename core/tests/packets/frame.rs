@@ -113,6 +113,11 @@ fn http_and_tls_are_read_on_any_port() {
         b"secure.example.or",
     ]);
     assert_eq!(told(&segment(&hello)), "tls_sni=secure.example.or");
+    assert_eq!(told(&segment(&join(&[b"\r\n", request]))), "http_host=example.org:8080");
+    let (first, second) = hello[5..].split_at(60);
+    let record = |part: &[u8]| join(&[&hex("16 0301 00"), &[part.len() as u8], part]);
+    let in_two_records = segment(&join(&[&record(first), &record(second)]));
+    assert_eq!(told(&in_two_records), "tls_sni=secure.example.or");
     assert_eq!(told(&segment(b"")), "");
     assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &udp(1, 2, request)))), "");
 }
