@@ -245,6 +245,14 @@ def test_damaged_messages_give_an_object_or_an_error_of_ours(protocol):
             assert type(found) is RICH.Rich
 
 
+def test_empty_containers_of_other_elements_are_empty():
+    made = thrift.load("struct S { 1: list<i32> numbers, 2: set<string> names, 3: map<i32, i32> pairs, 4: set<list<i32>> lists }")
+    empty = b"\x0f\0\1\x0b\0\0\0\0\x0e\0\2\x08\0\0\0\0\x0d\0\3\x0b\x0b\0\0\0\0\x0e\0\4\x0f\0\0\0\1\x0b\0\0\0\0\0"
+    assert thrift.decode(made.S, empty) == made.S(numbers=[], names=set(), pairs={}, lists={()})
+    full = b"\x0f\0\1\x0b\0\0\0\1\0\0\0\1a\0"
+    assert thrift.decode(made.S, full) == made.S()
+
+
 def test_errors_say_what_was_expected_and_where():
     with pytest.raises(bytewright.TruncatedError) as raised:
         thrift.decode(LOGS.Entry, thrift.encode(entry(1))[:-4])

@@ -88,10 +88,34 @@ def test_objects_are_those_of_the_library_in_both_directions(library, protocol):
         assert library.decode(cls, thrift.encode(found, protocol), protocol) == expected
 
 
+#: Empty containers of Rich whose headers name other elements: a list, a set, a map, a list in a list.
+EMPTY_OF_OTHERS = {
+    "binary": b"\x0f\0\x0b\x0b\0\0\0\0\x0e\0\x0e\x08\0\0\0\0\x0d\0\x10\x08\x08\0\0\0\0\x0f\0\x16\x0f\0\0\0\1\x0b\0\0\0\0\0",
+    "compact": b"\xb9\x08\x3a\x05\x2b\x00\x69\x19\x08\0",
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_empty_containers_of_other_elements_are_empty(library, protocol):
+    message = EMPTY_OF_OTHERS[protocol]
+    found = thrift.decode(library.made.Rich, message, protocol)
+    assert (found.ints, found.tags, found.attributes, found.grid) == ([], library.set_of(), {}, [[]])
+    assert found == library.decode(library.made.Rich, message, protocol)
+
+
 def test_fields_that_a_message_lacks_have_their_defaults(library):
     assert thrift.decode(library.made.Rich, b"\0") == library.made.Rich()
     assert thrift.decode(library.made.Rich, b"\0").greeting == "hello"
     assert thrift.decode(library.made.Empty, b"\0") == library.made.Empty()
+
+
+def test_containers_of_other_elements_are_what_thriftpy2_makes_of_them(library):
+    message = b"\x0f\0\x0b\x0b\0\0\0\1\0\0\0\1a\x0e\0\x0e\x08\0\0\0\1\0\0\0\1\0"
+    found = thrift.decode(library.made.Rich, message)
+    if library.set_of is list:
+        assert found == library.decode(library.made.Rich, message, "binary")
+    else:
+        assert found.ints is found.tags is None
 
 
 def test_exceptions_are_made_though_they_let_nobody_set_fields(library):

@@ -4,7 +4,7 @@ use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
 use bytewright::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::frozenset::PyFrozenSetBuilder;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
 use crate::border::{Fresh, list};
@@ -137,10 +137,21 @@ impl<'a, 'py> Building<'a, 'py> {
             Value::Binary(bytes) => PyBytes::new(py, bytes).into_any(),
             Value::Struct(id) => self.structure(id, 1)?,
             Value::Union { id, field_count } => self.structure(id, field_count)?,
-            Value::Null => py.None().into_bound(py),
+            Value::Null => self.of_others(shape),
             Value::Uuid(bytes) => self.uuid(bytes)?,
             contained => self.container(contained, shape)?,
         })
+    }
+
+    /// What a container becomes that has elements of another type than the schema says.
+    #[cold]
+    fn of_others(&self, shape: &Shape) -> Bound<'py, PyAny> {
+        match shape {
+            Shape::List(_) | Shape::Set(_) if self.codec.ways.empties_others => {
+                PyList::empty(self.py).into_any()
+            }
+            _ => self.py.None().into_bound(self.py),
+        }
     }
 
     fn container(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
@@ -157,6 +168,7 @@ impl<'a, 'py> Building<'a, 'py> {
             Value::Ints(kind, numbers) => (*kind, numbers.len()),
             Value::Doubles(kind, numbers) => (*kind, numbers.iter().len()),
             Value::Bools(kind, truths) => (*kind, truths.len()),
+            Value::Empty(kind) => (*kind, 0),
             _ => return Ok(py.None().into_bound(py)),
         };
         let is_frozen = element.is_frozen;

@@ -42,6 +42,8 @@ pub(super) struct Ways {
     pub(super) text: TextErrors,
     /// Whether sets are lists.
     pub(super) sets_as_lists: bool,
+    /// Whether a list or a set of elements of another type is empty, and not None.
+    pub(super) empties_others: bool,
     /// Whether required fields, unions, and the classes of values are checked.
     pub(super) is_strict: bool,
 }
@@ -222,11 +224,17 @@ fn describe<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>
 }
 
 impl Ways {
+    fn with(text: TextErrors) -> Ways {
+        Ways { text, sets_as_lists: false, empties_others: false, is_strict: false }
+    }
+
     fn of(origin: &str) -> PyResult<Ways> {
         Ok(match origin {
-            "idl" => Ways { text: TextErrors::Refuse, sets_as_lists: false, is_strict: true },
-            "thrift" => Ways { text: TextErrors::Replace, sets_as_lists: false, is_strict: false },
-            "thriftpy2" => Ways { text: TextErrors::Keep, sets_as_lists: true, is_strict: false },
+            "idl" => Ways { is_strict: true, ..Ways::with(TextErrors::Refuse) },
+            "thrift" => Ways::with(TextErrors::Replace),
+            "thriftpy2" => {
+                Ways { sets_as_lists: true, empties_others: true, ..Ways::with(TextErrors::Keep) }
+            }
             other => {
                 return Err(PyValueError::new_err(format!("expected an origin, found {other}")));
             }
