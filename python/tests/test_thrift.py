@@ -161,6 +161,46 @@ def test_uuids_and_frozen_keys():
         assert thrift.decode(made.S, thrift.encode(one, protocol), protocol) == one
 
 
+MAPS_AS_KEYS = """
+struct S { 1: map<map<string, i32>, i32> keys, 2: set<map<i32, list<set<i32>>>> members, 3: map<list<map<i32, P>>, map<i32, i32>> deep,
+           4: map<map<i32, i32>, map<i32, i32>> defaults = {{1: 2}: {3: 4}} }
+struct P { 1: map<i32, list<i32>> inside }
+const map<map<i32, i32>, i32> KEYS = {{1: 2}: 3}
+const set<map<i32, list<i32>>> MEMBERS = [{1: [2]}, {1: [2]}]
+"""
+
+
+def test_maps_may_be_keys_and_in_sets():
+    made, frozen = thrift.load(MAPS_AS_KEYS), thrift.FrozenDict
+    place = made.P(inside={1: [2]})
+    one = made.S(
+        keys={frozen(k=5): 9, frozen(): 1},
+        members={frozen({1: (frozenset({2}),)}), frozen({1: ()})},
+        deep={(frozen({1: place}),): {1: 2}},
+    )
+    for protocol in PROTOCOLS:
+        found = thrift.decode(made.S, thrift.encode(one, protocol), protocol)
+        assert found == one and hash(found) == hash(one)
+        assert found.keys[frozen(k=5)] == 9 and found.deep[(frozen({1: place}),)] == {1: 2}
+        assert {type(key) for key in found.keys} == {frozen} and type(found.defaults[frozen({1: 2})]) is dict
+    assert made.KEYS == {frozen({1: 2}): 3} and made.MEMBERS == {frozen({1: (2,)})}
+    assert made.S.__annotations__["keys"] == dict[frozen[str, int], int] | None
+    assert made.S.__annotations__["members"] == set[frozen[int, tuple[frozenset[int], ...]]] | None
+
+
+def test_frozen_dicts_are_dicts_that_do_not_change():
+    one = thrift.FrozenDict({2: "b", 1: "a"})
+    assert one == {1: "a", 2: "b"} and hash(one) == hash(thrift.FrozenDict({1: "a", 2: "b"})) and one[2] == "b"
+    for change in ("one[3] = 1", "del one[1]", "one.update(a=1)", "one.pop(1)", "one.popitem()", "one.clear()", "one.setdefault(5)", "one |= {}"):
+        with pytest.raises(TypeError, match="found a FrozenDict"):
+            exec(change, {"one": one})
+    for again in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert type(again) is thrift.FrozenDict and again == one
+    assert repr(one) == "FrozenDict({2: 'b', 1: 'a'})" and type(dict(one)) is type(one | {}) is dict
+    with pytest.raises(TypeError, match="unhashable type: 'list'"):
+        hash(thrift.FrozenDict({1: []}))
+
+
 def test_objects_can_be_copied_and_matched():
     one = entry(1, "a", "Bern")
     other = copy.deepcopy(one)
