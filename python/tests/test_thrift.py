@@ -330,6 +330,49 @@ def test_wrong_values_are_refused_by_their_field(field, value, error, told):
         thrift.encode(RICH.Rich(**{field: value}))
 
 
+class Indexed:
+    """What counts as a whole number for Python, as the numbers of numpy do."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        if isinstance(self.number, Exception):
+            raise self.number
+        return self.number
+
+    def __repr__(self):
+        return f"Indexed({self.number})"
+
+
+@pytest.mark.parametrize("field, bits", [("tiny", 8), ("small", 16), ("medium", 32), ("large", 64), ("kind", 32)])
+def test_whole_numbers_of_any_class_are_written(field, bits):
+    for number in (True, Indexed(1)):
+        assert thrift.encode(RICH.Rich(**{field: number})) == thrift.encode(RICH.Rich(**{field: 1}))
+    for above in (Indexed(1 << bits - 1), Indexed(1 << 64), Indexed(-1 << 70)):
+        with pytest.raises(OverflowError, match=rf"Rich.{field}: expected a number of {bits} bits, found Indexed"):
+            thrift.encode(RICH.Rich(**{field: above}))
+    with pytest.raises(KeyError, match="mine"):
+        thrift.encode(RICH.Rich(**{field: Indexed(KeyError("mine"))}))
+
+
+def test_numbers_of_numpy_are_written_as_those_of_python():
+    numpy = pytest.importorskip("numpy")
+    made = thrift.load("struct S { 1: i64 a, 2: list<i32> b, 3: map<i16, i64> c, 4: set<byte> d, 5: bool e, 6: double f }")
+    ours = made.S(a=1, b=[0, 1, 2], c={1: 2}, d={3}, e=True, f=0.5)
+    one = made.S(a=numpy.uint64(1), b=numpy.arange(3), c={numpy.int8(1): numpy.int64(2)}, d={numpy.uint8(3)}, e=numpy.bool_(True), f=numpy.float32(0.5))
+    assert thrift.encode(one) == thrift.encode(ours)
+    with pytest.raises(OverflowError, match="S.a: expected a number of 64 bits"):
+        thrift.encode(made.S(a=numpy.uint64(1 << 63)))
+
+
+def test_a_number_that_is_no_double_says_why():
+    with pytest.raises(OverflowError, match="too large"):
+        thrift.encode(RICH.Rich(real=10**400))
+    with pytest.raises(KeyError, match="mine"):
+        thrift.encode(RICH.Rich(real=Indexed(KeyError("mine"))))
+
+
 def test_containers_of_other_kinds_are_written_too():
     one = RICH.Rich(ints=range(3), tags=("a",), attributes={"a": "b"}.items().mapping, blobs=(bytearray(b"x"),))
     assert thrift.decode(RICH.Rich, thrift.encode(one)) == RICH.Rich(ints=[0, 1, 2], tags={"a"}, attributes={"a": "b"}, blobs=[b"x"])

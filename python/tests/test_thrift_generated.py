@@ -156,6 +156,12 @@ def test_maps_may_be_keys_in_classes_of_thriftpy2(tmp_path):
     assert thrift.decode(made.S, thrift.encode(one)).keys == one.keys
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_true_is_written_for_a_number_as_by_the_library(library, protocol):
+    one = library.made.Rich(tiny=True, small=True, medium=True, large=False, ints=[True], numbers=library.set_of([True]))
+    assert thrift.encode(one, protocol) == library.encode(one, protocol)
+
+
 def test_fields_that_a_message_lacks_have_their_defaults(library):
     assert thrift.decode(library.made.Rich, b"\0") == library.made.Rich()
     assert thrift.decode(library.made.Rich, b"\0").greeting == "hello"
