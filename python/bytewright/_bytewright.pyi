@@ -702,7 +702,7 @@ _Thrift = Literal["binary", "compact"]
 
 @final
 class ThriftCodec:
-    def __new__(cls, structs: list[tuple[Any, ...]], origin: str) -> ThriftCodec: ...
+    def __new__(cls, structs: list[tuple[Any, ...]], origin: str, frozen_dict: type) -> ThriftCodec: ...
 
 @final
 class ThriftMessages(Generic[_R]):

@@ -52,6 +52,29 @@ class _Raised(Struct):
         return _rebuilt, (type(self), _values(self))
 
 
+class FrozenDict(dict):
+    """A dict that cannot be changed and has a hash: a map that is in a set, or the key of another.
+
+    It is equal to a dict with the same entries. Its values need a hash, too: tuples, frozensets and frozen dicts.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return hash(frozenset(self.items()))
+
+    def __repr__(self):
+        return f"FrozenDict({super().__repr__()})"
+
+    def __reduce__(self):
+        return FrozenDict, (dict(self),)
+
+    def _refuse(self, *_values, **_entries):
+        raise TypeError("expected a dict that can be changed, found a FrozenDict; make one of it with dict()")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
 def _values(struct):
     return tuple([getattr(struct, name, None) for name in struct.__match_args__])
 
@@ -85,7 +108,7 @@ def load(idl, *, include=()):
     `__init__`, as those of `copy` are.
 
     Strings are `str`, binary is `bytes`, a uuid is a `uuid.UUID`; a number that an enum has no name for stays an `int`. In sets
-    and keys of maps, lists are tuples and sets are frozensets.
+    and keys of maps, lists are tuples, sets are frozensets and maps are instances of `FrozenDict`.
     """
     is_text = isinstance(idl, str) and any(mark in idl for mark in "{\n")
     folders = [os.fspath(folder) for folder in include]
@@ -149,7 +172,7 @@ class _Definitions:
                 told.append((id_, field, self.native(type_), is_required, given))
             structs.append((made, name, kind, False, told))
         if structs:
-            codec = _bytewright.ThriftCodec(structs, "idl")
+            codec = _bytewright.ThriftCodec(structs, "idl", FrozenDict)
             for made in self.classes:
                 made._bytewright_codec = codec
                 made._bytewright_structs = structs
@@ -163,16 +186,20 @@ class _Definitions:
             return type_
         return (number, *map(self.native, inside))
 
-    def annotation(self, type_):
+    def annotation(self, type_, is_frozen=False):
         number, *inside = type_
         if number == _ENUM and inside:
             return self.enums[inside[0]] | int
         if number == _STRUCT:
             return self.classes[inside[0]]
         if number == _MAP:
-            return dict[self.annotation(inside[0]), self.annotation(inside[1])]
-        if number in (_LIST, _SET):
-            return (list if number == _LIST else set)[self.annotation(inside[0])]
+            kind = FrozenDict if is_frozen else dict
+            return kind[self.annotation(inside[0], True), self.annotation(inside[1], is_frozen)]
+        if number == _LIST:
+            element = self.annotation(inside[0], is_frozen)
+            return tuple[element, ...] if is_frozen else list[element]
+        if number == _SET:
+            return (frozenset if is_frozen else set)[self.annotation(inside[0], True)]
         return _uuid() if number == _UUID else _BUILTIN[number]
 
     def default(self, type_, described):
@@ -189,8 +216,8 @@ class _Definitions:
             given = ((fields[place], each) for place, each in described)
             return self.classes[inside[0]](**{field[1]: self.value(field[2], each) for field, each in given})
         if number == _MAP:
-            pairs = ((self.value(inside[0], key, True), self.value(inside[1], each)) for key, each in described)
-            return dict(pairs)
+            pairs = ((self.value(inside[0], key, True), self.value(inside[1], each, is_frozen)) for key, each in described)
+            return (FrozenDict if is_frozen else dict)(pairs)
         if number in (_LIST, _SET):
             kind = {(_LIST, False): list, (_LIST, True): tuple, (_SET, False): set, (_SET, True): frozenset}[number, is_frozen]
             return kind(self.value(inside[0], each, is_frozen or number == _SET) for each in described)
@@ -211,7 +238,8 @@ def codec_of_derived(cls):
         return None
     # It is one class more: fields of other classes still hold the one that it is derived from.
     ((_, _, *described),) = (each for each in base._bytewright_structs if each[0] is base)
-    cls._bytewright_codec = _bytewright.ThriftCodec([*base._bytewright_structs, (cls, cls.__name__, *described)], "idl")
+    structs = [*base._bytewright_structs, (cls, cls.__name__, *described)]
+    cls._bytewright_codec = _bytewright.ThriftCodec(structs, "idl", FrozenDict)
     return cls._bytewright_codec
 
 

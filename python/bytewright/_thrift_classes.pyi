@@ -1,14 +1,20 @@
 from collections.abc import Iterable
 from os import PathLike
 from types import ModuleType
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from ._bytewright import ThriftCodec
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 class Struct:
     __match_args__: ClassVar[tuple[str, ...]]
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
+
+class FrozenDict(dict[_K, _V]):
+    def __hash__(self) -> int: ...  # type: ignore[override]
 
 def load(idl: str | PathLike[str], *, include: Iterable[str | PathLike[str]] = ()) -> ModuleType: ...
 def codec_of_derived(cls: type) -> ThriftCodec | None: ...

@@ -1,7 +1,9 @@
 """Classes that apache's compiler generated, or thriftpy2 made, described for native code by their `thrift_spec`."""
 
+import sys
+
 from . import _bytewright
-from ._thrift_classes import codec_of_derived
+from ._thrift_classes import FrozenDict, codec_of_derived
 
 _BINARY = 111
 _STRING, _STRUCT, _MAP, _SET, _LIST = 11, 12, 13, 14, 15
@@ -23,7 +25,7 @@ def codec_of(cls):
         description = _OfApache(cls)
     else:
         raise TypeError(f"expected a class that load() made, or one with a thrift_spec, found {cls!r}")
-    codec = _bytewright.ThriftCodec(description.structs(), description.origin)
+    codec = _bytewright.ThriftCodec(description.structs(), description.origin, description.frozen_dict())
     cls._bytewright_codec = codec
     return codec
 
@@ -47,6 +49,9 @@ class _Description:
             described += [self.struct(cls) for cls in todo]
             todo = list(self.numbers)[len(described) :]
         return described
+
+    def frozen_dict(self):
+        return FrozenDict
 
     def struct(self, cls):
         fields = self.fields(cls)
@@ -73,8 +78,13 @@ class _OfApache(_Description):
         if number in (_LIST, _SET):
             return (number, self.type(inside[0], inside[1]), bool(inside[2]))
         if number == _MAP:
-            return (number, self.type(inside[0], inside[1]), self.type(inside[2], inside[3]))
+            return (number, self.type(inside[0], inside[1]), self.type(inside[2], inside[3]), bool(inside[4]))
         return (number,)
+
+    def frozen_dict(self):
+        # Of the library, so that a key that a program makes finds the one of a message: the hashes differ.
+        library = sys.modules.get("thrift.Thrift")
+        return getattr(library, "TFrozenDict", FrozenDict)
 
 
 class _OfThriftpy2(_Description):

@@ -7,10 +7,11 @@ from ._bytewright import thrift_decode as decode
 from ._bytewright import thrift_decode_many as decode_many
 from ._bytewright import thrift_encode as encode
 from ._bytewright import thrift_pluck as pluck
+from ._thrift_classes import FrozenDict as FrozenDict
 from ._thrift_classes import Struct as Struct
 from ._thrift_classes import load as load
 
-__all__ = ["Columns", "Struct", "columns", "decode", "decode_many", "encode", "load", "pluck"]
+__all__ = ["Columns", "FrozenDict", "Struct", "columns", "decode", "decode_many", "encode", "load", "pluck"]
 
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...

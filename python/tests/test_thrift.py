@@ -161,6 +161,46 @@ def test_uuids_and_frozen_keys():
         assert thrift.decode(made.S, thrift.encode(one, protocol), protocol) == one
 
 
+MAPS_AS_KEYS = """
+struct S { 1: map<map<string, i32>, i32> keys, 2: set<map<i32, list<set<i32>>>> members, 3: map<list<map<i32, P>>, map<i32, i32>> deep,
+           4: map<map<i32, i32>, map<i32, i32>> defaults = {{1: 2}: {3: 4}} }
+struct P { 1: map<i32, list<i32>> inside }
+const map<map<i32, i32>, i32> KEYS = {{1: 2}: 3}
+const set<map<i32, list<i32>>> MEMBERS = [{1: [2]}, {1: [2]}]
+"""
+
+
+def test_maps_may_be_keys_and_in_sets():
+    made, frozen = thrift.load(MAPS_AS_KEYS), thrift.FrozenDict
+    place = made.P(inside={1: [2]})
+    one = made.S(
+        keys={frozen(k=5): 9, frozen(): 1},
+        members={frozen({1: (frozenset({2}),)}), frozen({1: ()})},
+        deep={(frozen({1: place}),): {1: 2}},
+    )
+    for protocol in PROTOCOLS:
+        found = thrift.decode(made.S, thrift.encode(one, protocol), protocol)
+        assert found == one and hash(found) == hash(one)
+        assert found.keys[frozen(k=5)] == 9 and found.deep[(frozen({1: place}),)] == {1: 2}
+        assert {type(key) for key in found.keys} == {frozen} and type(found.defaults[frozen({1: 2})]) is dict
+    assert made.KEYS == {frozen({1: 2}): 3} and made.MEMBERS == {frozen({1: (2,)})}
+    assert made.S.__annotations__["keys"] == dict[frozen[str, int], int] | None
+    assert made.S.__annotations__["members"] == set[frozen[int, tuple[frozenset[int], ...]]] | None
+
+
+def test_frozen_dicts_are_dicts_that_do_not_change():
+    one = thrift.FrozenDict({2: "b", 1: "a"})
+    assert one == {1: "a", 2: "b"} and hash(one) == hash(thrift.FrozenDict({1: "a", 2: "b"})) and one[2] == "b"
+    for change in ("one[3] = 1", "del one[1]", "one.update(a=1)", "one.pop(1)", "one.popitem()", "one.clear()", "one.setdefault(5)", "one |= {}"):
+        with pytest.raises(TypeError, match="found a FrozenDict"):
+            exec(change, {"one": one})
+    for again in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert type(again) is thrift.FrozenDict and again == one
+    assert repr(one) == "FrozenDict({2: 'b', 1: 'a'})" and type(dict(one)) is type(one | {}) is dict
+    with pytest.raises(TypeError, match="unhashable type: 'list'"):
+        hash(thrift.FrozenDict({1: []}))
+
+
 def test_objects_can_be_copied_and_matched():
     one = entry(1, "a", "Bern")
     other = copy.deepcopy(one)
@@ -245,6 +285,14 @@ def test_damaged_messages_give_an_object_or_an_error_of_ours(protocol):
             assert type(found) is RICH.Rich
 
 
+def test_empty_containers_of_other_elements_are_empty():
+    made = thrift.load("struct S { 1: list<i32> numbers, 2: set<string> names, 3: map<i32, i32> pairs, 4: set<list<i32>> lists }")
+    empty = b"\x0f\0\1\x0b\0\0\0\0\x0e\0\2\x08\0\0\0\0\x0d\0\3\x0b\x0b\0\0\0\0\x0e\0\4\x0f\0\0\0\1\x0b\0\0\0\0\0"
+    assert thrift.decode(made.S, empty) == made.S(numbers=[], names=set(), pairs={}, lists={()})
+    full = b"\x0f\0\1\x0b\0\0\0\1\0\0\0\1a\0"
+    assert thrift.decode(made.S, full) == made.S()
+
+
 def test_errors_say_what_was_expected_and_where():
     with pytest.raises(bytewright.TruncatedError) as raised:
         thrift.decode(LOGS.Entry, thrift.encode(entry(1))[:-4])
@@ -280,6 +328,49 @@ def test_errors_say_what_was_expected_and_where():
 def test_wrong_values_are_refused_by_their_field(field, value, error, told):
     with pytest.raises(error, match=told.replace("[", r"\[")):
         thrift.encode(RICH.Rich(**{field: value}))
+
+
+class Indexed:
+    """What counts as a whole number for Python, as the numbers of numpy do."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        if isinstance(self.number, Exception):
+            raise self.number
+        return self.number
+
+    def __repr__(self):
+        return f"Indexed({self.number})"
+
+
+@pytest.mark.parametrize("field, bits", [("tiny", 8), ("small", 16), ("medium", 32), ("large", 64), ("kind", 32)])
+def test_whole_numbers_of_any_class_are_written(field, bits):
+    for number in (True, Indexed(1)):
+        assert thrift.encode(RICH.Rich(**{field: number})) == thrift.encode(RICH.Rich(**{field: 1}))
+    for above in (Indexed(1 << bits - 1), Indexed(1 << 64), Indexed(-1 << 70)):
+        with pytest.raises(OverflowError, match=rf"Rich.{field}: expected a number of {bits} bits, found Indexed"):
+            thrift.encode(RICH.Rich(**{field: above}))
+    with pytest.raises(KeyError, match="mine"):
+        thrift.encode(RICH.Rich(**{field: Indexed(KeyError("mine"))}))
+
+
+def test_numbers_of_numpy_are_written_as_those_of_python():
+    numpy = pytest.importorskip("numpy")
+    made = thrift.load("struct S { 1: i64 a, 2: list<i32> b, 3: map<i16, i64> c, 4: set<byte> d, 5: bool e, 6: double f }")
+    ours = made.S(a=1, b=[0, 1, 2], c={1: 2}, d={3}, e=True, f=0.5)
+    one = made.S(a=numpy.uint64(1), b=numpy.arange(3), c={numpy.int8(1): numpy.int64(2)}, d={numpy.uint8(3)}, e=numpy.bool_(True), f=numpy.float32(0.5))
+    assert thrift.encode(one) == thrift.encode(ours)
+    with pytest.raises(OverflowError, match="S.a: expected a number of 64 bits"):
+        thrift.encode(made.S(a=numpy.uint64(1 << 63)))
+
+
+def test_a_number_that_is_no_double_says_why():
+    with pytest.raises(OverflowError, match="too large"):
+        thrift.encode(RICH.Rich(real=10**400))
+    with pytest.raises(KeyError, match="mine"):
+        thrift.encode(RICH.Rich(real=Indexed(KeyError("mine"))))
 
 
 def test_containers_of_other_kinds_are_written_too():

@@ -88,10 +88,93 @@ def test_objects_are_those_of_the_library_in_both_directions(library, protocol):
         assert library.decode(cls, thrift.encode(found, protocol), protocol) == expected
 
 
+#: Empty containers of Rich whose headers name other elements: a list, a set, a map, a list in a list.
+EMPTY_OF_OTHERS = {
+    "binary": b"\x0f\0\x0b\x0b\0\0\0\0\x0e\0\x0e\x08\0\0\0\0\x0d\0\x10\x08\x08\0\0\0\0\x0f\0\x16\x0f\0\0\0\1\x0b\0\0\0\0\0",
+    "compact": b"\xb9\x08\x3a\x05\x2b\x00\x69\x19\x08\0",
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_empty_containers_of_other_elements_are_empty(library, protocol):
+    message = EMPTY_OF_OTHERS[protocol]
+    found = thrift.decode(library.made.Rich, message, protocol)
+    assert (found.ints, found.tags, found.attributes, found.grid) == ([], library.set_of(), {}, [[]])
+    assert found == library.decode(library.made.Rich, message, protocol)
+
+
+FROZEN = """
+typedef map<i32, string> (python.immutable = "") Names
+typedef list<i32> (python.immutable = "") Numbers
+typedef map<i32, Numbers> (python.immutable = "") NumbersById
+typedef list<list<i32>> (python.immutable = "") Rows
+struct Frozen { 1: map<Names, i32> keys, 2: set<NumbersById> members, 3: map<i32, Names> values, 4: Rows rows }
+struct Place { 1: i32 x }
+struct Plain { 1: map<map<i32, string>, i32> keys, 2: set<Place> places, 3: map<Place, i32> by_place }
+"""
+
+
+def frozen_of_apache(folder):
+    (folder / "frozen_messages.thrift").write_text(FROZEN)
+    subprocess.run(["thrift", "--gen", "py", "-out", folder, folder / "frozen_messages.thrift"], check=True, capture_output=True)
+    sys.path.insert(0, str(folder))
+    made = importlib.import_module("frozen_messages.ttypes")
+    sys.path.remove(str(folder))
+    return made
+
+
+def test_maps_that_do_not_change_are_those_of_apaches_library(tmp_path):
+    from thrift import TSerialization
+    from thrift.Thrift import TFrozenDict
+
+    made = frozen_of_apache(tmp_path)
+    names = TFrozenDict({1: "a"})
+    one = made.Frozen(keys={names: 2}, members={TFrozenDict({1: (2, 3)})}, values={5: names}, rows=([1], [2]))
+    message = TSerialization.serialize(one)
+    assert thrift.encode(one) == message
+    found = thrift.decode(made.Frozen, message)
+    assert found == TSerialization.deserialize(made.Frozen(), message)
+    assert found.keys[names] == 2 and type(found.values[5]) is TFrozenDict
+    plain = thrift.decode(made.Plain, message[: message.index(b"\x0e\0\2")] + b"\0")
+    assert plain.keys == {names: 2}, "where the library raises for want of a hash"
+
+
+def test_objects_without_a_hash_are_told_where_one_is_needed(tmp_path):
+    made = frozen_of_apache(tmp_path)
+    of_key = b"\x0d\0\3\x0c\x08\0\0\0\1\x08\0\1\0\0\0\1\0\0\0\0\2\0"
+    for message in (thrift.encode(made.Plain(places=[made.Place(x=1)])), of_key):
+        with pytest.raises(bytewright.ArgumentError, match="expected a class with __hash__ .* found Place; define"):
+            thrift.decode(made.Plain, message)
+
+
+def test_maps_may_be_keys_in_classes_of_thriftpy2(tmp_path):
+    import thriftpy2
+
+    (tmp_path / "keys.thrift").write_text("struct S { 1: map<map<i32, string>, i32> keys }")
+    made = thriftpy2.load(str(tmp_path / "keys.thrift"), module_name="keys_thrift")
+    one = made.S(keys={thrift.FrozenDict({1: "a"}): 2})
+    assert thrift.decode(made.S, thrift.encode(one)).keys == one.keys
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_true_is_written_for_a_number_as_by_the_library(library, protocol):
+    one = library.made.Rich(tiny=True, small=True, medium=True, large=False, ints=[True], numbers=library.set_of([True]))
+    assert thrift.encode(one, protocol) == library.encode(one, protocol)
+
+
 def test_fields_that_a_message_lacks_have_their_defaults(library):
     assert thrift.decode(library.made.Rich, b"\0") == library.made.Rich()
     assert thrift.decode(library.made.Rich, b"\0").greeting == "hello"
     assert thrift.decode(library.made.Empty, b"\0") == library.made.Empty()
+
+
+def test_containers_of_other_elements_are_what_thriftpy2_makes_of_them(library):
+    message = b"\x0f\0\x0b\x0b\0\0\0\1\0\0\0\1a\x0e\0\x0e\x08\0\0\0\1\0\0\0\1\0"
+    found = thrift.decode(library.made.Rich, message)
+    if library.set_of is list:
+        assert found == library.decode(library.made.Rich, message, "binary")
+    else:
+        assert found.ints is found.tags is None
 
 
 def test_exceptions_are_made_though_they_let_nobody_set_fields(library):

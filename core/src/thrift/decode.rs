@@ -232,12 +232,13 @@ impl Decoder<'_> {
         let header = at.list()?;
         let depth = at.input().in_container(depth)?;
         let count = header.count;
+        let packed = |of: Tag| word(of, number, count as i64) | i64::from(tag == Tag::Set) << 8;
         if header.element != plan.key_kind {
-            self.words.push(word(Tag::Null, number, 0));
+            let is_empty = count == 0;
+            self.words.push(if is_empty { packed(Tag::Empty) } else { word(Tag::Null, number, 0) });
             *outer = at;
             return skip_list(outer, header);
         }
-        let packed = |of: Tag| word(of, number, count as i64) | i64::from(tag == Tag::Set) << 8;
         match plan.key {
             Operation::Bool => {
                 self.words.push(packed(Tag::Truths));

@@ -24,6 +24,7 @@ impl Writer<'_> {
     fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
         match value {
             Value::Null => self.put("null"),
+            Value::Empty(_) => self.put("[]"),
             Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
             Value::Int(number) => self.number(number, of),
             Value::Double(number) => text::double(self.into, number),

@@ -5,6 +5,7 @@
 //! word   │payload 32 bits│field number 16 bits│spare 8 bits│tag 8 bits│
 //!
 //! null   a container whose elements are not what the schema says
+//! empty  a list or a set of that kind without elements; spare: 1 of a set
 //! bool   payload: 1 or 0                   small   payload: a number of up to 32 bits
 //! large  then the number                   double  then its bits
 //! string, binary, uuid   payload: length; then the offset in the message
@@ -41,6 +42,7 @@ pub(super) enum Tag {
     Numbers = 14,
     Bits = 15,
     Truths = 16,
+    Empty = 17,
 }
 
 const END: u8 = Tag::End as u8;
@@ -59,6 +61,7 @@ const MAP: u8 = Tag::Map as u8;
 const NUMBERS: u8 = Tag::Numbers as u8;
 const BITS: u8 = Tag::Bits as u8;
 const TRUTHS: u8 = Tag::Truths as u8;
+const EMPTY: u8 = Tag::Empty as u8;
 
 /// The values of one message. It holds no bytes of the message, which a [`Cursor`] needs beside it.
 #[derive(Debug, Default)]
@@ -81,6 +84,10 @@ pub enum Value<'t> {
     /// A container of the message whose elements have another type than the schema says, or the end
     /// of a tape that was read too far.
     Null,
+    /// A list or a set without elements whose header names another element type than the schema. The gem
+    /// for Ruby drops it as it drops others of the wrong type; the libraries of other languages take it
+    /// as empty.
+    Empty(Collection),
     /// A bool.
     Bool(bool),
     /// A number of any width, or of an enum.
@@ -225,6 +232,7 @@ impl<'t> Cursor<'t> {
             NUMBERS => Value::Ints(collection(word), self.words(payload)),
             BITS => Value::Doubles(collection(word), Doubles(self.words(payload))),
             TRUTHS => Value::Bools(collection(word), self.words(payload)),
+            EMPTY => Value::Empty(collection(word)),
             _ => Value::Null,
         }
     }

@@ -175,3 +175,29 @@ fn the_words_that_are_compared_with_the_compiler_tell_documents_apart() {
         assert_ne!(usual.1, other.1);
     }
 }
+
+#[test]
+fn definitions_know_the_line_of_their_name() {
+    let text = "\u{feff}namespace rb\n a.b\n/* two\n lines */ const i32\n A = 1\nenum E { A,\r\nB }\nunion U {\n1: i32 a\n2: i32 b }\nservice S {\nvoid f(1: i32 x,\n2: i32 y),\n i32 g() }";
+    let document = document_of_text(text).expect("read");
+    let main = document.main().expect("a program");
+    assert_eq!((main.namespaces[0].line, main.consts[0].line), (2, 5));
+    assert_eq!((document.enums[0].line, &document.enums[0].value_lines), (6, &vec![6, 7]));
+    let lines = |place: usize| {
+        let definition = &document.structs[place];
+        (definition.line, definition.fields.iter().map(|field| field.line).collect::<Vec<_>>())
+    };
+    assert_eq!(lines(0), (8, vec![9, 10]));
+    assert_eq!([lines(1), lines(2)], [(12, vec![12, 13]), (12, vec![])]);
+    assert_eq!([lines(3), lines(4)], [(14, vec![]), (14, vec![0])]);
+    assert_eq!(document.services[0].line, 11);
+
+    // Texts of more than one block, at and around where blocks meet.
+    for len in 4094..4099 {
+        let text =
+            format!("{}\nconst i32 A = 1\n{}const i32 B = 2", " ".repeat(len), "\n".repeat(len));
+        let document = document_of_text(&text).expect("read");
+        let consts = &document.main().expect("a program").consts;
+        assert_eq!((consts[0].line, consts[1].line), (2, len as u32 + 3));
+    }
+}

@@ -92,7 +92,7 @@ fn ruby_type(value_type: &Type) -> String {
 fn shown(tree: &Tree) -> String {
     let all = |trees: &[Tree]| trees.iter().map(shown).collect::<Vec<_>>();
     match tree {
-        Tree::Null => "nil".to_owned(),
+        Tree::Null | Tree::Empty(_) => "nil".to_owned(),
         Tree::Bool(value) => value.to_string(),
         Tree::Int(value) => value.to_string(),
         Tree::Double(bits) => format!("d{bits:016x}"),
@@ -102,7 +102,7 @@ fn shown(tree: &Tree) -> String {
             let mut last: Vec<Option<&Tree>> = vec![None; 100];
             fields.iter().for_each(|(number, tree)| last[*number] = Some(tree));
             let set = last.iter().enumerate().filter_map(|(number, tree)| {
-                let tree = tree.filter(|tree| **tree != Tree::Null)?;
+                let tree = tree.filter(|tree| !matches!(tree, Tree::Null | Tree::Empty(_)))?;
                 Some(format!("{number}:{}", shown(tree)))
             });
             format!("{{{}}}", set.collect::<Vec<_>>().join(" "))

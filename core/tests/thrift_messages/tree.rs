@@ -1,6 +1,8 @@
 //! What a message means by a schema, as a tree: from a tape, and from what the twin read.
 
-use bytewright::thrift::{Cursor, Schema, StructId, StructKind, Tape, Type, Value, WireType};
+use bytewright::thrift::{
+    Collection, Cursor, Schema, StructId, StructKind, Tape, Type, Value, WireType,
+};
 
 use crate::twin::Raw;
 
@@ -8,6 +10,8 @@ use crate::twin::Raw;
 pub(crate) enum Tree {
     /// A container of other elements than the schema says.
     Null,
+    /// A list or a set without elements that names others than the schema.
+    Empty(Collection),
     Bool(bool),
     Int(i64),
     /// The bits, as NaN is not itself.
@@ -41,9 +45,10 @@ impl Tree {
             true => Tree::List(elements),
             false => Tree::Set(elements),
         };
-        let is_list = |collection| collection == bytewright::thrift::Collection::List;
+        let is_list = |collection| collection == Collection::List;
         match value {
             Value::Null => Tree::Null,
+            Value::Empty(of) => Tree::Empty(of),
             Value::Bool(value) => Tree::Bool(value),
             Value::Int(value) => Tree::Int(value),
             Value::Double(value) => Tree::Double(value.to_bits()),
@@ -111,15 +116,16 @@ impl Tree {
             }
             (Type::List(element), Raw::List(kind, elements))
             | (Type::Set(element), Raw::Set(kind, elements)) => {
+                let is_set = matches!(value_type, Type::Set(_));
                 if WireType::of(element).number() != *kind {
-                    return Tree::Null;
+                    return match (elements.is_empty(), is_set) {
+                        (false, _) => Tree::Null,
+                        (true, false) => Tree::Empty(Collection::List),
+                        (true, true) => Tree::Empty(Collection::Set),
+                    };
                 }
                 let trees = elements.iter().map(|raw| Tree::typed(schema, element, raw)).collect();
-                if matches!(value_type, Type::Set(_)) {
-                    Tree::Set(trees)
-                } else {
-                    Tree::List(trees)
-                }
+                if is_set { Tree::Set(trees) } else { Tree::List(trees) }
             }
             (Type::Map(key, value), Raw::Map(key_kind, value_kind, entries)) => {
                 let kinds = [WireType::of(key).number(), WireType::of(value).number()];

@@ -55,6 +55,8 @@ impl<'a> Writer<'a> {
     fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
         match value {
             Value::Null => self.put("null"),
+            Value::Empty(Collection::List) => self.put("[]"),
+            Value::Empty(Collection::Set) => self.put("{}"),
             Value::Bool(truth) => self.truth(truth),
             Value::Int(number) => self.number(number, of),
             Value::Double(number) => self.put(&notation::double_text(number)),

@@ -63,6 +63,8 @@ pub struct Namespace {
     pub scope: String,
     /// The name, its parts with dots between them.
     pub name: String,
+    /// The line of its name, from 1.
+    pub line: u32,
     /// What is said of it.
     pub annotations: Vec<Annotation>,
 }
@@ -96,6 +98,8 @@ pub struct Const {
     pub value_type: Type,
     /// Its value.
     pub value: Value,
+    /// The line of its name, from 1.
+    pub line: u32,
 }
 
 /// A value in an IDL file, of a constant or a default, with names in it resolved.
@@ -129,6 +133,8 @@ pub struct StructDefinition {
     pub origin: Origin,
     /// What the schema does not say of its fields, in their order.
     pub fields: Vec<FieldDefinition>,
+    /// The line of its name, or of the function that it comes of, from 1.
+    pub line: u32,
     /// What is said of it.
     pub annotations: Vec<Annotation>,
 }
@@ -151,6 +157,8 @@ pub struct FieldDefinition {
     pub default: Option<Value>,
     /// Whether `&` stands before its name: generated code holds a reference, where languages differ.
     pub is_reference: bool,
+    /// The line of its name, from 1; 0 for what a function returns, which has none.
+    pub line: u32,
     /// What is said of it.
     pub annotations: Vec<Annotation>,
 }
@@ -164,6 +172,10 @@ pub struct EnumDefinition {
     pub annotations: Vec<Annotation>,
     /// What is said of its values, in their order.
     pub value_annotations: Vec<Vec<Annotation>>,
+    /// The line of its name, from 1.
+    pub line: u32,
+    /// The lines of its values, in their order.
+    pub value_lines: Vec<u32>,
 }
 
 /// Functions that are called from afar.
@@ -177,6 +189,8 @@ pub struct Service {
     pub extends: Option<ServiceId>,
     /// Its own functions, in the order of the text.
     pub functions: Vec<Function>,
+    /// The line of its name, from 1.
+    pub line: u32,
     /// What is said of it.
     pub annotations: Vec<Annotation>,
 }

@@ -9,6 +9,9 @@ use crate::{Error, ErrorKind};
 const SHOWN_BEFORE: usize = 60;
 const SHOWN_AFTER: usize = 40;
 
+/// Bytes between places of a text whose line is known.
+const BLOCK_LEN: usize = 4096;
+
 /// Characters of a token that an error quotes.
 const QUOTED_MAX: usize = 40;
 
@@ -24,6 +27,9 @@ pub(super) struct Span {
 pub(super) struct Text {
     pub(super) path: String,
     bytes: Vec<u8>,
+    /// Line breaks before each block of [`BLOCK_LEN`] bytes, and before the end: finding the line of every name must not
+    /// read the text again for each.
+    breaks_before: Vec<u32>,
 }
 
 impl Text {
@@ -33,11 +39,24 @@ impl Text {
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
         }
-        Text { path, bytes }
+        let mut breaks_before = vec![0];
+        for block in bytes.chunks(BLOCK_LEN) {
+            let before = breaks_before.last().copied().unwrap_or_default();
+            breaks_before.push(before + break_count(block));
+        }
+        Text { path, bytes, breaks_before }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The number of the line that `span` begins in, from 1.
+    pub(super) fn line(&self, span: Span) -> u32 {
+        let block = span.start / BLOCK_LEN;
+        let before = self.breaks_before.get(block).copied().unwrap_or_default();
+        let rest = self.bytes.get(block * BLOCK_LEN..span.start).unwrap_or_default();
+        1 + before + break_count(rest)
     }
 
     /// A text that the language does not allow: what it wants at `span`, and what stands there.
@@ -76,16 +95,16 @@ impl Text {
     }
 
     fn error(&self, kind: ErrorKind, span: Span, message: &str) -> Error {
-        let (line_number, column, excerpt) = self.excerpt(span.start);
+        let line_number = self.line(span);
+        let (column, excerpt) = self.excerpt(span.start);
         let message = format!("line {line_number}, column {column}: {message}\n{excerpt}");
         Error::new(kind, message).in_file(&self.path)
     }
 
-    /// The number of the line and of the character in it, from 1, and the line with a caret below.
-    fn excerpt(&self, at: usize) -> (usize, usize, String) {
+    /// The number of the character in its line, from 1, and the line with a caret below.
+    fn excerpt(&self, at: usize) -> (usize, String) {
         let (before, after) = self.bytes.split_at(at.min(self.bytes.len()));
         let is_break = |&byte: &u8| byte == b'\n';
-        let line_number = 1 + before.iter().filter(|byte| is_break(byte)).count();
         let before = before.rsplit(is_break).next().unwrap_or_default();
         let after = after.split(is_break).next().unwrap_or_default();
         // Spaces at its end, and what Windows ends lines with, are not worth showing.
@@ -97,8 +116,13 @@ impl Text {
         // A tab stays one, so that the caret stands right however wide the terminal shows it.
         let indent: String = before.chars().map(|c| if c == '\t' { c } else { ' ' }).collect();
         let line = format!("{before}{after}");
-        (line_number, column + 1, format!("    {}\n    {indent}^", line.trim_end()))
+        (column + 1, format!("    {}\n    {indent}^", line.trim_end()))
     }
+}
+
+/// Line breaks in so few bytes that their number fits.
+fn break_count(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|byte| u32::from(*byte == b'\n')).sum()
 }
 
 /// The character, or one that does no harm to a terminal in its place.

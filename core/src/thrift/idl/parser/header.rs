@@ -36,8 +36,9 @@ impl Parser<'_> {
             true => "*".to_owned(),
             false => self.dotted_name("a language or `*`")?.text,
         };
-        let name = self.dotted_name("the name of a namespace")?.text;
+        let name = self.dotted_name("the name of a namespace")?;
+        let (name, line) = (name.text, self.text.line(name.span));
         let annotations = if is_for_all { Vec::new() } else { self.annotations()? };
-        Ok(Namespace { scope, name, annotations })
+        Ok(Namespace { scope, name, line, annotations })
     }
 }

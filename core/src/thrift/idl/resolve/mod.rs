@@ -98,7 +98,7 @@ impl<'f> Resolver<'f> {
     fn constant(&mut self, place: Place, syntax: &ConstSyntax) -> Result<()> {
         let value_type = self.type_of(place.file, &syntax.value_type)?;
         let value = self.value(place, &syntax.value, &value_type)?;
-        let name = syntax.name.text.clone();
+        let (name, line) = (syntax.name.text.clone(), self.line(place, &syntax.name));
         let Some(program) = self.document.programs.get_mut(place.file) else { return Ok(()) };
         let Some(scope) = self.scopes.get_mut(place.file) else { return Ok(()) };
         let known = scope.constants.insert(name.clone(), Constant::Const(program.consts.len()));
@@ -106,7 +106,7 @@ impl<'f> Resolver<'f> {
             let expected = "a name that no other constant has";
             return Err(self.refuse(place.file, syntax.name.span, expected));
         }
-        program.consts.push(Const { name, value_type, value });
+        program.consts.push(Const { name, value_type, value, line });
         Ok(())
     }
 

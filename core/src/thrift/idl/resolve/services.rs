@@ -31,6 +31,7 @@ impl<'f> Resolver<'f> {
             program: program_id(place.file),
             extends,
             functions,
+            line: self.line(place, &syntax.name),
             annotations: syntax.annotations.clone(),
         });
         if let Some(program) = self.document.programs.get_mut(place.file) {
@@ -79,9 +80,12 @@ impl<'f> Resolver<'f> {
     }
 
     fn function(&mut self, place: Place, syntax: &FunctionSyntax) -> Result<Function> {
-        let name = &syntax.name.text;
+        let (name, line) = (&syntax.name.text, self.line(place, &syntax.name));
         let taken = self.fields_of(place.file, &syntax.arguments)?;
-        let arguments = self.function_struct(place, &format!("{name}_args"), Origin::Arguments);
+        let own_struct = |resolver: &mut Self, name: String, origin| {
+            resolver.new_struct(place, (&name, line), StructKind::Struct, origin)
+        };
+        let arguments = own_struct(self, format!("{name}_args"), Origin::Arguments);
         self.define_fields(arguments, taken)?;
         self.defaults(place, arguments, &syntax.arguments)?;
 
@@ -94,17 +98,13 @@ impl<'f> Resolver<'f> {
         let returned_count = answered.len();
         answered.extend(self.fields_of(place.file, &syntax.throws)?);
         self.check_exceptions(place, &syntax.throws, answered.get(returned_count..))?;
-        let result = self.function_struct(place, &format!("{name}_result"), Origin::Result);
+        let result = own_struct(self, format!("{name}_result"), Origin::Result);
         self.define_fields(result, answered)?;
         self.result_definitions(place, result, returned_count, &syntax.throws)?;
 
         let (is_oneway, annotations) = (syntax.is_oneway, syntax.annotations.clone());
         let name = name.clone();
         Ok(Function { name, is_oneway, return_type, arguments, result, annotations })
-    }
-
-    fn function_struct(&mut self, place: Place, name: &str, origin: Origin) -> StructId {
-        self.new_struct(place, name, StructKind::Struct, origin)
     }
 
     /// What is thrown must be exceptions that stand before the service.

@@ -2,7 +2,7 @@
 //! of the text.
 
 use super::super::document::{EnumDefinition, FieldDefinition, Origin, StructDefinition};
-use super::super::syntax::{EnumSyntax, FieldSyntax, StructSyntax};
+use super::super::syntax::{EnumSyntax, FieldSyntax, Name, StructSyntax};
 use super::names::NamedType;
 use super::values::{DeclaredEnum, Place};
 use super::{Resolver, lost, plain_fields, program_id};
@@ -10,16 +10,24 @@ use crate::Result;
 use crate::thrift::{EnumId, EnumSchema, FieldSchema, StructId, StructKind};
 
 impl<'f> Resolver<'f> {
+    /// The line that a name stands in.
+    pub(super) fn line(&self, place: Place, name: &Name) -> u32 {
+        self.files.get(place.file).map_or(0, |file| file.text.line(name.span))
+    }
+
     /// Declares an enum, which is whole then.
     pub(super) fn declare_enum(&mut self, place: Place, syntax: &'f EnumSyntax) -> EnumId {
         let values = syntax.values.iter().map(|value| (value.name.text.clone(), value.number));
         let (name, values) = (syntax.name.text.clone(), values.collect());
         let id = self.document.schema.add_enum(EnumSchema { name, values });
         let of_values = syntax.values.iter().map(|value| value.annotations.clone());
+        let value_lines = syntax.values.iter().map(|value| self.line(place, &value.name)).collect();
         self.document.enums.push(EnumDefinition {
             program: program_id(place.file),
             annotations: syntax.annotations.clone(),
             value_annotations: of_values.collect(),
+            line: self.line(place, &syntax.name),
+            value_lines,
         });
         self.enums.push(DeclaredEnum::new(place, syntax));
         if let Some(program) = self.document.programs.get_mut(place.file) {
@@ -30,7 +38,8 @@ impl<'f> Resolver<'f> {
 
     /// Declares a struct by its name, so that types can name it.
     pub(super) fn declare_struct(&mut self, place: Place, syntax: &'f StructSyntax) -> StructId {
-        let id = self.new_struct(place, &syntax.name.text, syntax.kind, Origin::Declared);
+        let line = self.line(place, &syntax.name);
+        let id = self.new_struct(place, (&syntax.name.text, line), syntax.kind, Origin::Declared);
         if let Some(definition) = self.document.structs.get_mut(id.0 as usize) {
             definition.annotations = syntax.annotations.clone();
         }
@@ -44,14 +53,14 @@ impl<'f> Resolver<'f> {
     pub(super) fn new_struct(
         &mut self,
         place: Place,
-        name: &str,
+        (name, line): (&str, u32),
         kind: StructKind,
         origin: Origin,
     ) -> StructId {
         let program = program_id(place.file);
         self.struct_places.push(place);
         let (fields, annotations) = (Vec::new(), Vec::new());
-        self.document.structs.push(StructDefinition { program, origin, fields, annotations });
+        self.document.structs.push(StructDefinition { program, origin, fields, line, annotations });
         self.document.schema.declare_struct(name, kind)
     }
 
@@ -128,8 +137,12 @@ impl<'f> Resolver<'f> {
         let definitions = fields.iter().zip(schemas).map(|(syntax, field)| {
             let default = syntax.default.as_ref();
             let default = default.map(|value| self.value(place, value, &field.value_type));
-            let (is_reference, annotations) = (syntax.is_reference, syntax.annotations.clone());
-            Ok(FieldDefinition { default: default.transpose()?, is_reference, annotations })
+            Ok(FieldDefinition {
+                default: default.transpose()?,
+                is_reference: syntax.is_reference,
+                line: self.line(place, &syntax.name),
+                annotations: syntax.annotations.clone(),
+            })
         });
         definitions.collect()
     }

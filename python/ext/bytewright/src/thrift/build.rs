@@ -2,13 +2,14 @@
 
 use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
 use bytewright::{Error, ErrorKind};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::frozenset::PyFrozenSetBuilder;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
 use crate::border::{Fresh, list};
-use crate::error::to_python;
+use crate::error::{argument, to_python};
 use crate::values;
 
 /// A message of which objects are made.
@@ -137,10 +138,21 @@ impl<'a, 'py> Building<'a, 'py> {
             Value::Binary(bytes) => PyBytes::new(py, bytes).into_any(),
             Value::Struct(id) => self.structure(id, 1)?,
             Value::Union { id, field_count } => self.structure(id, field_count)?,
-            Value::Null => py.None().into_bound(py),
+            Value::Null => self.of_others(shape),
             Value::Uuid(bytes) => self.uuid(bytes)?,
             contained => self.container(contained, shape)?,
         })
+    }
+
+    /// What a container becomes that has elements of another type than the schema says.
+    #[cold]
+    fn of_others(&self, shape: &Shape) -> Bound<'py, PyAny> {
+        match shape {
+            Shape::List(_) | Shape::Set(_) if self.codec.ways.empties_others => {
+                PyList::empty(self.py).into_any()
+            }
+            _ => self.py.None().into_bound(self.py),
+        }
     }
 
     fn container(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
@@ -157,6 +169,7 @@ impl<'a, 'py> Building<'a, 'py> {
             Value::Ints(kind, numbers) => (*kind, numbers.len()),
             Value::Doubles(kind, numbers) => (*kind, numbers.iter().len()),
             Value::Bools(kind, truths) => (*kind, truths.len()),
+            Value::Empty(kind) => (*kind, 0),
             _ => return Ok(py.None().into_bound(py)),
         };
         let is_frozen = element.is_frozen;
@@ -207,12 +220,33 @@ impl<'a, 'py> Building<'a, 'py> {
         // A set that grows by its elements is cheaper than one of a list that is made for it.
         if is_frozen {
             let mut set = PyFrozenSetBuilder::new(py)?;
-            (0..count).try_for_each(|place| set.add(element(self, place)?))?;
+            for place in 0..count {
+                let one = element(self, place)?;
+                set.add(&one).map_err(|error| self.unhashable(&one, error))?;
+            }
             return Ok(set.finalize().into_any());
         }
         let set = PySet::empty(py)?;
-        (0..count).try_for_each(|place| set.add(element(self, place)?))?;
+        for place in 0..count {
+            let one = element(self, place)?;
+            set.add(&one).map_err(|error| self.unhashable(&one, error))?;
+        }
         Ok(set.into_any())
+    }
+
+    /// The error for the key of a map or the element of a set that has no hash: an object of a generated class.
+    #[cold]
+    fn unhashable(&self, object: &Bound<'py, PyAny>, error: PyErr) -> PyErr {
+        if !error.is_instance_of::<PyTypeError>(self.py) || object.hash().is_ok() {
+            return error;
+        }
+        let class = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        argument(
+            self.py,
+            format!(
+                "expected a class with __hash__ for keys of maps and elements of sets, found {class}; define __hash__ in it"
+            ),
+        )
     }
 
     /// The next value, which is the key of a map or in a set: such texts come again in other messages.
@@ -238,9 +272,12 @@ impl<'a, 'py> Building<'a, 'py> {
             let name = self.key(&key.shape)?;
             let found = self.cursor.value();
             let object = self.value(found, &value.shape)?;
-            dict.set_item(name, object)?;
+            dict.set_item(&name, object).map_err(|error| self.unhashable(&name, error))?;
         }
-        Ok(dict.into_any())
+        match key.is_frozen {
+            false => Ok(dict.into_any()),
+            true => self.codec.frozen_dict.bind(self.py).call1((dict,)),
+        }
     }
 
     #[inline]

@@ -34,6 +34,8 @@ pub(crate) struct ThriftCodec {
     /// The numbers of structs by the addresses of their classes.
     roots: HashMap<usize, u32>,
     pub(super) names: Locked<RefCell<Names>>,
+    /// The class of maps that have a hash, made of a dict.
+    pub(super) frozen_dict: Py<PyType>,
 }
 
 /// How classes of one origin go about what Thrift leaves open.
@@ -42,6 +44,8 @@ pub(super) struct Ways {
     pub(super) text: TextErrors,
     /// Whether sets are lists.
     pub(super) sets_as_lists: bool,
+    /// Whether a list or a set of elements of another type is empty, and not None.
+    pub(super) empties_others: bool,
     /// Whether required fields, unions, and the classes of values are checked.
     pub(super) is_strict: bool,
 }
@@ -112,10 +116,15 @@ pub(super) struct Element {
 
 #[pymethods]
 impl ThriftCodec {
-    /// `ThriftCodec(structs, origin)`. Of each struct: class, name, kind, whether the class is called, and fields; of each
-    /// field: id, name, type, whether it is required, and `None` or a tuple of an object and whether it is called.
+    /// `ThriftCodec(structs, origin, frozen_dict)`, the last a class of dicts that have a hash. Of each struct: class, name,
+    /// kind, whether the class is called, and fields; of each field: id, name, type, whether it is required, and `None` or a
+    /// tuple of an object and whether it is called.
     #[new]
-    fn new(structs: Vec<Bound<'_, PyTuple>>, origin: &str) -> PyResult<ThriftCodec> {
+    fn new(
+        structs: Vec<Bound<'_, PyTuple>>,
+        origin: &str,
+        frozen_dict: Py<PyType>,
+    ) -> PyResult<ThriftCodec> {
         let ways = Ways::of(origin)?;
         let mut schema = Schema::new();
         for described in &structs {
@@ -137,10 +146,11 @@ impl ThriftCodec {
         };
         let plan = Arc::new(raised(py, Plan::new(Arc::new(schema)))?);
         let names = Locked::new(RefCell::new(Names::new()));
-        Ok(ThriftCodec { plan, layouts, ways, roots, names })
+        Ok(ThriftCodec { plan, layouts, ways, roots, names, frozen_dict })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.frozen_dict)?;
         for layout in &self.layouts {
             layout.maker.traverse(&visit)?;
             for field in &layout.fields {
@@ -222,11 +232,17 @@ fn describe<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>
 }
 
 impl Ways {
+    fn with(text: TextErrors) -> Ways {
+        Ways { text, sets_as_lists: false, empties_others: false, is_strict: false }
+    }
+
     fn of(origin: &str) -> PyResult<Ways> {
         Ok(match origin {
-            "idl" => Ways { text: TextErrors::Refuse, sets_as_lists: false, is_strict: true },
-            "thrift" => Ways { text: TextErrors::Replace, sets_as_lists: false, is_strict: false },
-            "thriftpy2" => Ways { text: TextErrors::Keep, sets_as_lists: true, is_strict: false },
+            "idl" => Ways { is_strict: true, ..Ways::with(TextErrors::Refuse) },
+            "thrift" => Ways::with(TextErrors::Replace),
+            "thriftpy2" => {
+                Ways { sets_as_lists: true, empties_others: true, ..Ways::with(TextErrors::Keep) }
+            }
             other => {
                 return Err(PyValueError::new_err(format!("expected an origin, found {other}")));
             }
@@ -371,8 +387,10 @@ impl Element {
         let told = inside(described, place)?;
         let says_so =
             described.iter().last().is_some_and(|last| last.extract::<bool>().unwrap_or(false));
-        let is_frozen = is_frozen || says_so;
-        Ok(Element { shape: Shape::of(&told, ways, inner_frozen || is_frozen)?, is_frozen })
+        Ok(Element {
+            shape: Shape::of(&told, ways, inner_frozen)?,
+            is_frozen: is_frozen || says_so,
+        })
     }
 }
 

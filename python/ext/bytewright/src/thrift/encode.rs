@@ -7,7 +7,7 @@ use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyMemoryView, PyString, PyTuple,
 };
 
 use super::codec::{Element, FieldLayout, Layout, Shape, ThriftCodec};
@@ -163,8 +163,12 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
         match shape {
             Shape::Bool => match value.cast::<PyBool>() {
                 Ok(truth) => self.writer.bool(truth.is_true()),
-                Err(_) if self.codec.ways.is_strict => return Err(wrong("bool", value)),
-                Err(_) => self.writer.bool(value.is_truthy()?),
+                // Also a numpy.bool, which is no bool.
+                Err(_) => match value.extract::<bool>() {
+                    Ok(truth) => self.writer.bool(truth),
+                    Err(_) if self.codec.ways.is_strict => return Err(wrong("bool", value)),
+                    Err(_) => self.writer.bool(value.is_truthy()?),
+                },
             },
             Shape::Int(8) => self.writer.byte(number_in(value, 8)? as i8),
             Shape::Int(16) => self.writer.i16(number_in(value, 16)? as i16),
@@ -298,10 +302,34 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
 fn number_in(value: &Bound<'_, PyAny>, bits: u32) -> Result<i64, Refusal> {
     let number = match value.extract::<i64>() {
         Ok(number) => number,
-        Err(_) if value.is_instance_of::<PyInt>() => return Err(out_of_range(value, bits)),
-        Err(_) => return Err(wrong("int", value)),
+        Err(error) => return Err(no_number(value, bits, error)),
     };
     if number >> (bits - 1) != number >> 63 { Err(out_of_range(value, bits)) } else { Ok(number) }
+}
+
+/// Why a value is no number of 64 bits: it is a larger one, or none, or its `__index__` raised.
+#[cold]
+fn no_number(value: &Bound<'_, PyAny>, bits: u32, error: PyErr) -> Refusal {
+    let py = value.py();
+    match error.is_instance_of::<PyOverflowError>(py) {
+        true => out_of_range(value, bits),
+        false => not_converted(value, "int", &["__index__"], error),
+    }
+}
+
+/// Why a value did not become a number: its own method for that raised, or it has none.
+#[cold]
+fn not_converted(
+    value: &Bound<'_, PyAny>,
+    expected: &'static str,
+    methods: &[&str],
+    error: PyErr,
+) -> Refusal {
+    let class = value.get_type();
+    match methods.iter().any(|method| class.hasattr(*method).unwrap_or(false)) {
+        true => error.into(),
+        false => wrong(expected, value),
+    }
 }
 
 #[cold]
@@ -314,7 +342,9 @@ fn out_of_range(value: &Bound<'_, PyAny>, bits: u32) -> Refusal {
 fn double(value: &Bound<'_, PyAny>) -> Result<f64, Refusal> {
     match value.cast::<PyFloat>() {
         Ok(number) => Ok(number.value()),
-        Err(_) => value.extract::<f64>().map_err(|_| wrong("float", value)),
+        Err(_) => value
+            .extract::<f64>()
+            .map_err(|error| not_converted(value, "float", &["__float__", "__index__"], error)),
     }
 }
 

@@ -345,7 +345,8 @@ impl<'a> Builder<'a> {
         // SAFETY: each of these makes one object of plain values or of bytes that stay what they are.
         unsafe {
             match value {
-                Value::Null => NIL,
+                // As the gem takes an empty list of another element type.
+                Value::Null | Value::Empty(_) => NIL,
                 Value::Bool(truth) => boolean(truth),
                 Value::Int(number) => integer(number),
                 Value::Double(number) => rb_sys::rb_float_new(number),
