@@ -89,6 +89,7 @@ impl Objects<'_> {
     fn value(&self, cursor: &mut Cursor<'_>, value: Read<'_>) -> Result<Value, Error> {
         let ruby = self.ruby;
         Ok(match value {
+            Read::Empty(_) => ruby.ary_new().as_value(),
             Read::Null => ruby.qnil().as_value(),
             Read::Bool(true) => ruby.qtrue().as_value(),
             Read::Bool(false) => ruby.qfalse().as_value(),
