@@ -36,6 +36,8 @@ OUTPUT:
 
 INCLUDE: xs/Table.xs
 
+INCLUDE: xs/Transaction.xs
+
 INCLUDE: xs/Scan.xs
 
 INCLUDE: xs/Snapshot.xs

@@ -58,7 +58,7 @@ for my $kind (Kinds::all()) {
         undef($outer);
         ok(!eval { $inner->commit; 1 }, "which ends with it");
         ok(!$table->exists("x"), "and its changes, too");
-        is($table->_depth, 0, "none is left");
+        ok(!$table->_is_in_transaction, "none is left");
 
         my $left = $table->txn;
         $table->put("y", 1);

@@ -53,7 +53,7 @@ CODE:
     Table *table = table_of(self);
     bw_table *open = table->table;
     table->table = NULL;
-    table->depth = 0;
+    pop_all_transactions(table);
     end_walk(table);
     if (bw_table_close(open, &error)) fail(aTHX_ table, &error);
 
@@ -345,25 +345,27 @@ PPCODE:
     (void)hv_stores(figures, "file_bytes", newSVuv((UV)found.file_bytes));
     PUSHs(answer);
 
-unsigned
+bool
 _begin(self)
     SV *self
 CODE:
-    bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    if (is_open(aTHX_ table)) {
+    RETVAL = is_open(aTHX_ table);
+    if (RETVAL) {
+        Transaction *transaction;
+        bw_error error = BW_ERROR_INIT;
         if (bw_table_begin(table->table, &error)) die_of(aTHX_ &error);
-        table->depth++;
+        Newxz(transaction, 1, Transaction);
+        push_transaction(table, transaction);
     }
-    RETVAL = table->depth;
 OUTPUT:
     RETVAL
 
-unsigned
-_depth(self)
+bool
+_is_in_transaction(self)
     SV *self
 CODE:
-    RETVAL = table_of(self)->depth;
+    RETVAL = table_of(self)->innermost != NULL;
 OUTPUT:
     RETVAL
 
@@ -372,13 +374,10 @@ _end(self, is_kept)
     SV *self
     bool is_kept
 CODE:
-    bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    if (is_open(aTHX_ table) && table->depth) {
-        bw_status status = is_kept ? bw_table_commit(table->table, &error) : bw_table_abort(table->table, &error);
-        table->depth--;
-        table->lost_entries = TRUE;
-        if (status) die_of(aTHX_ &error);
+    if (is_open(aTHX_ table) && table->innermost) {
+        if (table->innermost->has_object) die_of_others_inside(aTHX);
+        end_innermost(aTHX_ table, is_kept);
     }
 
 void

@@ -7,11 +7,20 @@ typedef struct {
     bw_scan *walk;    /* where each(%hash) is */
     bw_buffer value;  /* of get, used again */
     SV *failure;      /* where methods answer instead of dying: what the last failure was */
-    unsigned depth;   /* open transactions */
+    struct transaction *innermost; /* of the open transactions */
     bool is_text;
     bool is_answering; /* methods answer a failure, as Tokyo Cabinet's do */
     bool lost_entries; /* an entry went since the walk began */
 } Table;
+
+/* An open transaction. The one around it outlives it: whatever ends that one ends this one before. */
+typedef struct transaction {
+    Table *table;              /* null when it has ended */
+    struct transaction *outer; /* the one around it */
+    SV *owner;                 /* the table's object, kept alive while it is open */
+    bool has_object;           /* an object of Perl's frees it; one of ADB's goes when it ends */
+    bool went_with_outer;      /* it ended because the one around it did */
+} Transaction;
 
 typedef struct {
     bw_scan *scan;
@@ -37,9 +46,46 @@ static void end_walk(Table *table) {
     table->walk = NULL;
 }
 
+static void push_transaction(Table *table, Transaction *begun) {
+    begun->table = table;
+    begun->outer = table->innermost;
+    table->innermost = begun;
+}
+
+/* Ends the innermost transaction for Perl; the library has ended it, or the table is closed. */
+static void pop_transaction(Table *table, bool went_with_outer) {
+    Transaction *ended = table->innermost;
+    table->innermost = ended->outer;
+    ended->table = NULL;
+    ended->went_with_outer = went_with_outer;
+    if (!ended->has_object) Safefree(ended);
+}
+
+static void pop_all_transactions(Table *table) {
+    while (table->innermost) pop_transaction(table, TRUE);
+}
+
+/* Takes a transaction back whose object goes, and those inside of it. This is no Perl code, so no handler of a signal runs
+ * before it is done. In a forked child, the transaction of a file is the parent's. */
+static void free_transaction(pTHX_ void *handle) {
+    Transaction *transaction = (Transaction *)handle;
+    Table *table = transaction->table;
+    bw_error error = BW_ERROR_INIT;
+    while (transaction->table) {
+        if (error.status == BW_STATUS_OK) bw_table_abort(table->table, &error);
+        pop_transaction(table, table->innermost != transaction);
+        table->lost_entries = TRUE;
+    }
+    if (error.status != BW_STATUS_OK && error.status != BW_STATUS_CLOSED && !PL_dirty)
+        warn("a transaction was left open, and taking it back failed: %s\n", error.message);
+    bw_error_clear(&error);
+    SvREFCNT_dec(transaction->owner);
+}
+
 static void free_table(pTHX_ void *handle) {
     Table *table = (Table *)handle;
     bw_error error = BW_ERROR_INIT;
+    pop_all_transactions(table);
     end_walk(table);
     if (IS_FAILURE(bw_table_close(table->table, &error)) && !PL_dirty)
         warn("a table was left open, and closing it failed: %s\n", error.message);
@@ -85,6 +131,7 @@ static int leave_to_its_thread(pTHX_ MAGIC *magic, CLONE_PARAMS *params) {
                                        NULL, leave_to_its_thread, NULL};
 
 HANDLE_KIND(table)
+HANDLE_KIND(transaction)
 HANDLE_KIND(scan)
 HANDLE_KIND(snapshot)
 HANDLE_KIND(cursor)
@@ -116,6 +163,7 @@ PERL_STATIC_INLINE void *handle_of(pTHX_ SV *self, const MGVTBL *kind, const cha
 }
 
 #define table_of(self) ((Table *)handle_of(aTHX_ (self), &table_kind, "table"))
+#define transaction_of(self) ((Transaction *)handle_of(aTHX_ (self), &transaction_kind, "transaction"))
 #define scan_of(self) ((Scan *)handle_of(aTHX_ (self), &scan_kind, "scan"))
 #define snapshot_of(self) ((Snapshot *)handle_of(aTHX_ (self), &snapshot_kind, "snapshot"))
 #define cursor_of(self) ((Cursor *)handle_of(aTHX_ (self), &cursor_kind, "cursor"))

@@ -15,6 +15,19 @@ PERL_STATIC_INLINE bool is_open(pTHX_ const Table *table) {
     return FALSE;
 }
 
+PERL_STATIC_NO_RET void die_of_others_inside(pTHX) {
+    die_with(aTHX_ "argument", "expected the innermost transaction of the table, found one that has others inside");
+}
+
+/* Ends the innermost transaction of a table that is open. */
+static void end_innermost(pTHX_ Table *table, bool is_kept) {
+    bw_error error = BW_ERROR_INIT;
+    const bw_status status = is_kept ? bw_table_commit(table->table, &error) : bw_table_abort(table->table, &error);
+    pop_transaction(table, FALSE);
+    table->lost_entries = TRUE;
+    if (status) die_of(aTHX_ &error);
+}
+
 /* The value of a key as a mortal string, or null. */
 static SV *value_of(pTHX_ Table *table, bw_slice key) {
     bw_error error = BW_ERROR_INIT;

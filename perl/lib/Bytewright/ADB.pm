@@ -153,17 +153,17 @@ sub _add {
 
 sub sync     { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::sync    : "" }
 sub optimize { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::compact : "" }
-sub vanish   { my ($self) = @_; return $self->_depth         ? ""                    : $self->SUPER::clear }
+sub vanish   { my ($self) = @_; return $self->_is_in_transaction         ? ""                    : $self->SUPER::clear }
 sub CLEAR    { return $_[0]->vanish }
 
 sub _is_changeable {
     my ($self) = @_;
-    return !$self->is_closed && !$self->_depth && ($self->_name->is_in_memory || $self->_name->has_mode("w"));
+    return !$self->is_closed && !$self->_is_in_transaction && ($self->_name->is_in_memory || $self->_name->has_mode("w"));
 }
 
 sub copy {
     my ($self, $path) = @_;
-    return "" if $self->is_closed || $self->_depth;
+    return "" if $self->is_closed || $self->_is_in_transaction;
     return $self->_try(sub { return $self->_run(substr($path, 1)) }) if $path =~ /\A@/;
     return $self->_try(sub {
         if   ($self->_name->is_in_memory) { $self->_copy_into($path) }
@@ -201,7 +201,7 @@ sub _run {
 
 sub tranbegin {
     my ($self) = @_;
-    return "" if $self->is_closed || $self->_depth || $self->_name->is_in_memory;
+    return "" if $self->is_closed || $self->_is_in_transaction || $self->_name->is_in_memory;
     return $self->_try(sub { return $self->_begin ? 1 : "" });
 }
 
@@ -210,7 +210,7 @@ sub tranabort  { return $_[0]->_end_transaction(0) }
 
 sub _end_transaction {
     my ($self, $is_kept) = @_;
-    return "" if $self->is_closed || !$self->_depth;
+    return "" if $self->is_closed || !$self->_is_in_transaction;
     return $self->_try(sub { $self->_end($is_kept); return 1 });
 }
 
@@ -236,7 +236,7 @@ sub _try {
     my ($self, $work, $answer) = (@_, "");
     my $done;
     return $done if eval { $done = $work->(); 1 };
-    die $@ if !ref($@) || !$@->isa("Bytewright::Error");
+    die $@ if !Bytewright::Error::_is($@);
     $self->_set_failure($@);
     return $answer;
 }

@@ -3,6 +3,8 @@ package Bytewright::Error;
 use 5.030;
 use warnings;
 
+use Scalar::Util ();
+
 use overload '""' => \&_text, bool => sub { 1 }, fallback => 1;
 
 # Called by the extension, too.
@@ -26,6 +28,9 @@ sub _refuse {
     my ($message) = @_;
     die _new("argument", $message);
 }
+
+# Whether this is an error of ours. A handler of a signal may die with anything.
+sub _is { return Scalar::Util::blessed($_[0]) && $_[0]->isa(__PACKAGE__) }
 
 sub _text { my ($self) = @_; return $self->{message} . $self->{where} }
 

@@ -43,7 +43,7 @@ sub _open_file {
     my $end  = Time::HiRes::time() + ($options{timeout} // 0);
     until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
         my $error = $@;
-        die $error if !ref($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
+        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
     }
     return $self;
 }

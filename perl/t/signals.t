@@ -1,0 +1,162 @@
+# Goal: a signal with a handler harms nothing: the handler runs in Perl's thread, and a die out of it leaves tables and transactions whole.
+# Method: a timer of a millisecond beside each kind of work, children that end beside it, and a die at random moments of
+# transactions. The seed is printed.
+use 5.030;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Bytewright;
+use Kinds;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(setitimer ITIMER_REAL);
+
+my $seed = $ENV{BYTEWRIGHT_SEED} // time();
+srand($seed);
+note("BYTEWRIGHT_SEED=$seed");
+
+# Bytes of a capture: one UDP packet to each port from 1 on.
+sub capture_of {
+    my ($count) = @_;
+    my $bytes = pack("V v v l V V V", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1);
+    for my $port (1 .. $count) {
+        my $frame = pack("x12 n C C n n n C C n N N n n n n", 0x0800, 0x45, 0, 28, 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002, 53,
+            $port % 65536, 8, 0);
+        $bytes .= pack("V4", $port, 0, length($frame), length($frame)) . $frame;
+    }
+    return $bytes;
+}
+
+my $capture = Kinds::path(".pcap");
+open(my $file, ">:raw", $capture) or die "$capture: $!";
+print $file capture_of(20_000);
+close($file) or die "$capture: $!";
+
+my %WORK = (
+    "packets of a capture" => sub {
+        my $sum  = 0;
+        my $rows = Bytewright::Capture->open($capture)->packets("dst_port");
+        while (my ($ports) = $rows->next_columns) { $sum += $_ for @$ports }
+        return $sum;
+    },
+    "flows of a capture" => sub {
+        my $count = 0;
+        my $rows  = Bytewright::Capture->open($capture)->flows;
+        while (my @row = $rows->next_row) { $count++ }
+        return $count;
+    },
+    "counts of a capture" => sub { my $found = Bytewright::Capture->open($capture)->count_by("dst_port"); return scalar(keys(%$found)) },
+    "a reader of values" => sub {
+        my $reader = Bytewright::Reader->open($capture);
+        my $sum    = 0;
+        while (defined(my $byte = $reader->u8)) { $sum += $byte }
+        return $sum;
+    },
+    map {
+        my ($name, $class, @options) = @$_;
+        my $table;
+        $name => sub {
+            $table //= $class->new(@options);
+            $table->txn(sub { $table->put("key $_", $_) for 1 .. 3_000 });
+            $table->put("key $_", 2 * $_) for 1 .. 300;
+            my $sum = 0;
+            $sum += $_ for $table->values;
+            $sum += $table->get("key $_") for 1 .. 3_000;
+            return $sum;
+        }
+    } Kinds::all(),
+);
+
+# What work gives, and how often the handler of a signal ran meanwhile.
+sub with_timer {
+    my ($work) = @_;
+    my $count = 0;
+    local $SIG{ALRM} = sub { $count++ };
+    setitimer(ITIMER_REAL, 0.001, 0.001);
+    my $answer;
+    do { $answer = $work->() } until $count >= 20;
+    setitimer(ITIMER_REAL, 0);
+    return $answer;
+}
+
+for my $name (sort(keys(%WORK))) {
+    my $expected = $WORK{$name}->();
+    is(with_timer($WORK{$name}), $expected, "$name, with a signal each millisecond");
+}
+
+sub fork_child {
+    my $child = fork() // die "fork: $!";
+    POSIX::_exit(0) if !$child;
+    return;
+}
+
+subtest "children that end, with the usual handler" => sub {
+    for my $name (sort(keys(%WORK))) {
+        my ($expected, $ended) = ($WORK{$name}->(), 0);
+        local $SIG{CHLD} = sub {
+            local ($!, $?);
+            while ((my $pid = waitpid(-1, POSIX::WNOHANG())) > 0) { $ended++; fork_child() if $ended < 20 }
+        };
+        fork_child() for 1 .. 2;
+        is($WORK{$name}->(), $expected, $name);
+        Time::HiRes::sleep(0.001) while $ended < 20;
+        local $SIG{CHLD} = "DEFAULT";
+        1 while waitpid(-1, 0) > 0;
+    }
+};
+
+for my $kind (Kinds::all()) {
+    my ($name, $class, @options) = @$kind;
+    @options = (file => Kinds::path($class =~ /Hash/ ? ".bwh" : ".bwt")) if @options;
+    subtest "a die out of a handler, at any moment of transactions: $name" => sub {
+        my $table = $class->new(@options);
+        $table->put_many(a => 0, b => 0);
+        my %seen;
+        for my $round (1 .. 300) {
+            my $is_armed = 1;
+            local $SIG{ALRM} = sub { die { round => $round } if $is_armed };
+            my $ended = eval {
+                setitimer(ITIMER_REAL, 1e-6 + rand(0.0004));
+                for my $step (1 .. 20) {
+                    $table->txn(sub {
+                        $table->put("a", "$round.$step");
+                        eval { $table->txn(sub { $table->put("inner", $round); die "inner\n" }) } // die_again($@);
+                        my $inner = $table->txn;
+                        $table->put("b", "$round.$step");
+                        $inner->commit;
+                    });
+                }
+                $is_armed = 0;
+                setitimer(ITIMER_REAL, 0);
+                1;
+            };
+            my $error = $@;
+            $seen{ $ended ? "whole" : "interrupted" }++;
+            is(ref($error) && $error->{round}, $round, "the die of the handler comes out, with BYTEWRIGHT_SEED=$seed") if !$ended;
+            ok(!$table->_is_in_transaction, "no transaction is left") or last;
+            my ($first, $second) = $table->get_many("a", "b");
+            is($first, $second, "both changes or none") or last;
+            ok(!$table->exists("inner"), "what was taken back is gone");
+            $table->put("last", $round);
+        }
+        is($table->get("last"), 300, "the table works on");
+        my @entries = map { $table->get($_) } qw(a b last);
+        if (@options) {
+            $table->close;
+            $table = $class->new(@options);
+            is_deeply([map { $table->get($_) } qw(a b last)], \@entries, "and its file has what it had");
+        }
+        ok($seen{interrupted}, "some were interrupted");
+    };
+}
+
+# The handler's die goes on; the one of the test's own does not.
+sub die_again {
+    my ($error) = @_;
+    die $error if ref($error);
+    return;
+}
+
+done_testing();
