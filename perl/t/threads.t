@@ -34,13 +34,13 @@ for my $round (1 .. 3) {
         $own->put(mine => 3);
         return (
             kind_of(sub { $table->get("a") }), kind_of(sub { $hash{a} }), kind_of(sub { $adb->get("a") }),
-            kind_of(sub { $made{snapshot}->get("b") }), kind_of(sub { $made{scan}->next }), kind_of(sub { $made{cursor}->first }),
+            kind_of(sub { $made{snapshot}->get("b") }), kind_of(sub { $made{scan}->next }), kind_of(sub { $made{cursor}->first }), kind_of(sub { $txn->commit }),
             kind_of(sub { $reader->u8 }), kind_of(sub { $rows->next_row }),
             $own->get("mine"),
         );
     })->join;
     is(pop(@told), 3, "a thread has tables of its own");
-    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor|reader|list of rows), found another one: make one here$/,
+    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor|transaction|reader|list of rows), found another one: make one here$/,
         "and not those of its parent") for @told;
 }
 is($hash{a}, 1, "which has them still");

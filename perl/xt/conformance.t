@@ -66,7 +66,8 @@ sub run_table {
 
 sub run_step {
     my ($table, $step) = @_;
-    check_keys($step, qw(do key value by prefix steps gives raises));
+    check_keys($step, qw(do key value by prefix steps gives raises outer beside inner end));
+    return overlap($table, $step) if $step->{do} eq "overlap";
     my $found;
     fails_as($step->{raises}, sub { $found = done($table, $step) });
     is_same($found, $step->{gives}, $json->encode($step)) if exists($step->{gives});
@@ -92,6 +93,20 @@ sub done {
         return is($@, $do eq "keep" ? "" : "back\n", $do);
     }
     return fail("an operation that the runner does not know: $do");
+}
+
+# Transactions are objects: the outer one cannot end before the inner one.
+sub overlap {
+    my ($table, $step) = @_;
+    my $end   = $step->{end} eq "keep" ? "commit" : "abort";
+    my $outer = $table->txn;
+    run_step($table, $_) for @{ $step->{outer} }, @{ $step->{beside} };
+    my $inner = $table->txn;
+    run_step($table, $_) for @{ $step->{inner} };
+    my $kind = eval { $outer->$end; 1 } ? "none" : $@->kind;
+    ok((grep { lc($_) eq $kind } @{ $step->{raises} }), "$end of the outer one raises one of the errors: $kind");
+    $inner->abort;
+    return ok($outer->$end, "and it ends after the inner one");
 }
 
 sub pairs {

@@ -4,6 +4,7 @@ use 5.030;
 use warnings;
 
 use Bytewright ();
+use parent "Bytewright::Handle";
 
 1;
 

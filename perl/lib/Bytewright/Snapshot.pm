@@ -4,6 +4,7 @@ use 5.030;
 use warnings;
 
 use Bytewright ();
+use parent "Bytewright::Handle";
 use Bytewright::Range;
 
 sub scan   { return $_[0]->_scan(undef, undef, undef, 0, 0) }

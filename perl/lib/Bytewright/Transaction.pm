@@ -3,6 +3,8 @@ package Bytewright::Transaction;
 use 5.030;
 use warnings;
 
+use parent "Bytewright::Handle";
+
 # Everything is in the extension: no signal's handler runs there, so a `die` out of one finds the transaction whole, or rolled
 # back with its object.
 
