@@ -176,6 +176,39 @@ fn a_hangup_ends_a_capture_as_other_signals_do() {
 }
 
 #[test]
+fn packets_that_were_captured_stay_where_the_program_is_killed() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let cut = folder.command(&["cut", "--interface", "lo", "-o", "now.pcapng"]);
+    let is_there = || folder.names() == ["now.pcapng"];
+    let mut child = network.start(&cut, 1);
+    assert!(!is_there());
+    network.send(1, 9);
+    while !is_there() {
+        sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let rows = folder.run(&["packets", "now.pcapng", "--csv"]).stdout_of_success();
+    assert!(rows.lines().count() > 1, "{rows}");
+    // A file that has the name is replaced at the end, and not by what has none.
+    folder.write("now.pcapng", b"older");
+    let mut child = network.start(&cut, 1);
+    network.send(1, 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        (folder.names(), folder.read("now.pcapng")),
+        (vec!["now.pcapng".into()], b"older".into())
+    );
+    let child = network.start(&cut, 1);
+    network.send(1, 9);
+    assert_eq!(interrupt(child).code, 0);
+    let rows = folder.run(&["packets", "now.pcapng", "--csv"]).stdout_of_success();
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
+#[test]
 fn packets_of_an_interface_are_printed_as_they_come_and_counted_at_the_end() {
     let Some(network) = Network::new() else { return };
     let args = ["packets", "--interface", "lo", "--filter", "udp", "--fields", "dst_port,caplen"];
