@@ -135,8 +135,9 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
             }
         }
     }
-    listing.finish(session)?;
-    damage.map_or(Ok(()), |error| session.report(&error))
+    listing.flush(session)?;
+    damage.map_or(Ok(()), |error| session.report(&error))?;
+    listing.finish(session)
 }
 
 impl FlowsArgs {
@@ -221,6 +222,6 @@ impl Listing {
             self.print(flow, session)?;
         }
         self.question.finish(&mut self.rows, &mut session.output)?;
-        self.rows.finish(&mut session.output)
+        self.rows.finish(session)
     }
 }

@@ -92,10 +92,10 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
         }
     }
     match to {
-        To::File(file) => file.finish().map_err(io::Error::other),
+        To::File(file) => session.finish_file(file),
         To::Output(mut rows) => {
             question.finish(&mut rows, &mut session.output)?;
-            rows.finish(&mut session.output)
+            rows.finish(session)
         }
     }
 }

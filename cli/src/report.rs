@@ -40,6 +40,9 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
         session.output.raw(report.finish().as_bytes());
         return Ok(());
     }
+    if !session.may_finish_file() {
+        return Ok(());
+    }
     report.write_to(&args.output, &output).or_else(|error| session.report(&error))
 }
 

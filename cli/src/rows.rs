@@ -10,6 +10,7 @@ use bytewright::terminal::push_visible;
 use crate::args::Reader;
 use crate::notation;
 use crate::output::Output;
+use crate::session::Session;
 
 const HEADER_STYLE: Style = Style::new().bold();
 
@@ -27,7 +28,7 @@ enum Form {
     Csv(csv::RowWriter),
     People(Page),
     /// Rows go to a file of columns, and none to the output.
-    Columns(ParquetFile),
+    Columns(Box<ParquetFile>),
 }
 
 impl Rows {
@@ -39,7 +40,7 @@ impl Rows {
         output: &mut Output,
     ) -> Self {
         let form = match (file, reader) {
-            (Some(file), _) => Form::Columns(file),
+            (Some(file), _) => Form::Columns(Box::new(file)),
             (None, Reader::Json) => Form::Json(json::RowWriter::new(&schema)),
             (None, Reader::Csv) => Form::Csv(csv::RowWriter::new(&schema, output.buffer())),
             (None, Reader::People) => Form::People(Page::new(schema.fields())),
@@ -79,10 +80,10 @@ impl Rows {
     }
 
     /// Writes what was pushed so far, which is all.
-    pub(crate) fn finish(mut self, output: &mut Output) -> io::Result<()> {
-        self.flush(output)?;
+    pub(crate) fn finish(mut self, session: &mut Session) -> io::Result<()> {
+        self.flush(&mut session.output)?;
         match self.form {
-            Form::Columns(file) => file.finish().map_err(io::Error::other),
+            Form::Columns(file) => session.finish_file(*file),
             _ => Ok(()),
         }
     }

@@ -192,7 +192,7 @@ fn print_sums(
     for (name, method) in chosen(methods, args) {
         rows.push(&mut session.output, |column| method.value(&name, fields[column]))?;
     }
-    rows.finish(&mut session.output)
+    rows.finish(session)
 }
 
 /// Where rows go; nothing, once the error is told, where the file that they are to go to cannot be made.
@@ -261,5 +261,5 @@ fn print_calls(
         rows.flush(&mut session.output)
     })?;
     question.finish(&mut rows, &mut session.output)?;
-    rows.finish(&mut session.output)
+    rows.finish(session)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
-use bytewright::export::OutputOptions;
+use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::scan::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
@@ -34,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) interface: Option<(String, LiveOptions)>,
     /// What the interface had, once it is open.
     counts: Arc<OnceLock<LiveCounts>>,
+    /// Whether the system refused an input, or what was left of one.
+    lacks_input: bool,
     exit_code: u8,
 }
 
@@ -42,7 +44,8 @@ impl Session {
         let progress = Progress::new();
         let (output, interrupts) = (Output::new(progress.clone()), Interrupts::default());
         let (interface, counts) = (None, Arc::default());
-        Session { output, progress, inflate, interrupts, interface, counts, exit_code: DONE }
+        let (lacks_input, exit_code) = (false, DONE);
+        Session { output, progress, inflate, interrupts, interface, counts, lacks_input, exit_code }
     }
 
     /// What the run has come to.
@@ -100,7 +103,22 @@ impl Session {
             _ => FAILED,
         };
         self.exit_code = self.exit_code.max(code);
+        self.lacks_input |= matches!(error.kind(), ErrorKind::Io(_));
         Ok(())
+    }
+
+    /// Whether a file of results may get its name. Where an input could not be read, it would look like one of all of
+    /// them, and the older file stays.
+    pub(crate) fn may_finish_file(&self) -> bool {
+        if self.lacks_input {
+            self.complain("nothing was written, because an input could not be read to its end");
+        }
+        !self.lacks_input
+    }
+
+    /// Gives a file of rows its name, once all inputs were read.
+    pub(crate) fn finish_file(&self, file: ParquetFile) -> io::Result<()> {
+        if self.may_finish_file() { file.finish().map_err(io::Error::other) } else { Ok(()) }
     }
 
     /// Takes note that something asked for is not there, after what came before it.

@@ -63,7 +63,7 @@ pub(super) fn run(
             session.report(&error)?;
         }
     }
-    listing.rows.map_or(Ok(()), |rows| rows.finish(&mut session.output))
+    listing.rows.map_or(Ok(()), |rows| rows.finish(session))
 }
 
 fn top(args: &FlowsArgs) -> Top {
@@ -132,7 +132,7 @@ impl Intervals<'_> {
             for flow in flows {
                 rows.push(&mut session.output, |column| flow.value(FOR_PEOPLE[column]))?;
             }
-            rows.finish(&mut session.output)?;
+            rows.finish(session)?;
         }
         session.output.line("");
         session.output.flush()

@@ -100,7 +100,12 @@ fn can_unshare(kind: &str) -> bool {
 
 /// Ends a program as Ctrl-C does, and answers what it said.
 fn interrupt(child: Child) -> Outcome {
-    let status = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    end(child, "INT")
+}
+
+/// Ends a program by a signal, and answers what it said.
+fn end(child: Child, signal: &str) -> Outcome {
+    let status = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
     assert!(status.unwrap().success());
     Outcome::of(child.wait_with_output().unwrap())
 }
@@ -132,6 +137,75 @@ fn what_is_cut_of_an_interface_is_what_tcpdump_writes_with_its_name() {
     assert_eq!(rows("ours.pcapng.zst"), rows("peer.pcap"));
     let info = folder.run(&["info", "ours.pcapng.zst"]).stdout_of_success();
     assert!(info.contains("times in ns, named lo"), "{info}");
+}
+
+#[test]
+fn a_full_disk_ends_a_capture_behind_the_last_packet_that_fitted() {
+    let Some(network) = Network::new() else { return };
+    for name in ["now.pcap", "now.pcapng", "now.pcap.gz", "now.pcapng.zst"] {
+        let folder = Folder::new();
+        let mut limited = Command::new("sh");
+        let script = format!("ulimit -f 64; exec \"$0\" cut --interface lo -o {name}");
+        limited.args(["-c", &script, env!("CARGO_BIN_EXE_bytewright")]);
+        let mut child = network.start(limited.current_dir(folder.path("")), 1);
+        while child.try_wait().unwrap().is_none() {
+            network.send(200, 9);
+        }
+        let ended = Outcome::of(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, 1, "{name}: {}", ended.stderr);
+        assert!(ended.stderr.contains("cannot write: File too large"), "{}", ended.stderr);
+        assert_eq!(folder.names(), [name]);
+        assert!(folder.read(name).len() > 28_000, "{name}");
+        let rows = folder.run(&["packets", name, "--csv"]).stdout_of_success();
+        assert!(rows.lines().count() > 200, "{name}: {rows}");
+    }
+}
+
+#[test]
+fn a_hangup_ends_a_capture_as_other_signals_do() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let cut = folder.command(&["cut", "--interface", "lo", "-o", "now.pcapng.zst"]);
+    let child = network.start(&cut, 1);
+    network.send(5, 9);
+    let ended = end(child, "HUP");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(folder.names(), ["now.pcapng.zst"]);
+    let rows = folder.run(&["packets", "now.pcapng.zst", "--csv"]).stdout_of_success();
+    assert_eq!(rows.lines().count(), 11);
+}
+
+#[test]
+fn packets_that_were_captured_stay_where_the_program_is_killed() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let cut = folder.command(&["cut", "--interface", "lo", "-o", "now.pcapng"]);
+    let is_there = || folder.names() == ["now.pcapng"];
+    let mut child = network.start(&cut, 1);
+    assert!(!is_there());
+    network.send(1, 9);
+    while !is_there() {
+        sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let rows = folder.run(&["packets", "now.pcapng", "--csv"]).stdout_of_success();
+    assert!(rows.lines().count() > 1, "{rows}");
+    // A file that has the name is replaced at the end, and not by what has none.
+    folder.write("now.pcapng", b"older");
+    let mut child = network.start(&cut, 1);
+    network.send(1, 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        (folder.names(), folder.read("now.pcapng")),
+        (vec!["now.pcapng".into()], b"older".into())
+    );
+    let child = network.start(&cut, 1);
+    network.send(1, 9);
+    assert_eq!(interrupt(child).code, 0);
+    let rows = folder.run(&["packets", "now.pcapng", "--csv"]).stdout_of_success();
+    assert_eq!(rows.lines().count(), 3, "{rows}");
 }
 
 #[test]

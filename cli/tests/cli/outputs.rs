@@ -103,6 +103,22 @@ fn captures_tables_and_stores_are_replaced_with_force_only() {
 }
 
 #[test]
+fn an_input_that_cannot_be_read_leaves_the_older_file() {
+    let folder = folder();
+    // A directory can be opened, and then not be read.
+    for absent in ["absent.pcap", "."] {
+        for command in COMMANDS {
+            let name = if command[0] == "cut" { "old.pcap" } else { "old" };
+            folder.write(name, b"older");
+            let args = [&[command[0], absent][..], &command[1..], &[name]].concat();
+            let outcome = folder.run(&args);
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{args:?}");
+            assert_eq!(folder.read(name), b"older", "{args:?}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
 fn what_a_command_made_before_is_replaced_without_a_question() {
     let folder = folder();
     for (command, name) in [(COMMANDS[1], "page.html"), (COMMANDS[2], "rows.parquet")] {

@@ -82,6 +82,8 @@ pub struct CaptureFile {
     /// What is known of the end of the file, where that is kept though the system takes no more.
     kept: Option<KeptEnd>,
     has_frames: bool,
+    /// Whether a file gets its name as soon as packets are in it.
+    shows_early: bool,
     /// The interfaces of packets that name none, one for each link type.
     plain: Vec<(u16, u32)>,
     /// What every call answers from now on.
@@ -104,6 +106,30 @@ enum Output {
 }
 
 impl KeptEnd {
+    /// Ends the file behind the last record that the system took, where it refused `packed`; says whether there is one.
+    fn end(&self, form: CaptureForm, packed: &[u8], writer: &mut FileWriter) -> Result<bool> {
+        let (start, mut end) = match form.compression {
+            Compression::None => {
+                let start = writer.position(0);
+                let taken = usize::try_from(writer.len()?.saturating_sub(start)).unwrap_or(0);
+                let taken = packed.get(..taken).unwrap_or(packed);
+                (start + Encoder::whole_len(form.format, start == 0, taken) as u64, Vec::new())
+            }
+            _ => {
+                let room = writer.len()?.saturating_sub(self.start);
+                (self.start, self.member_within(form, room)?)
+            }
+        };
+        writer.truncate(start)?;
+        if writer.write(&mut end).is_err() {
+            writer.truncate(start)?;
+        }
+        if writer.position(0) == 0 {
+            return Ok(false);
+        }
+        writer.finish().map(|()| true)
+    }
+
     /// As many records of the member, from the first on, as are at most `room` bytes once they are compressed.
     fn member_within(&self, form: CaptureForm, room: u64) -> Result<Vec<u8>> {
         let mut count = self.member.len();
@@ -169,6 +195,7 @@ impl CaptureFile {
             name: name.to_owned(),
             kept: None,
             has_frames: false,
+            shows_early: false,
             plain: Vec::new(),
             failure: None,
         })
@@ -322,6 +349,12 @@ impl CaptureFile {
         self.kept = Some(KeptEnd::default());
     }
 
+    /// Has the file get its name, where that is free, as soon as it has packets, and not only at its end. To be called
+    /// before the first packet.
+    pub(crate) fn show_early(&mut self) {
+        self.shows_early = true;
+    }
+
     /// Ends a file that [`CaptureFile::keep_end`] was called for, whatever failed, behind the last packet that the system
     /// took, and gives it its name; says whether there is one now, which holds packets.
     ///
@@ -336,23 +369,7 @@ impl CaptureFile {
         let CaptureFile { form, packed, output: Output::File(mut writer), .. } = self else {
             return Ok(false);
         };
-        let (start, mut end) = match form.compression {
-            Compression::None => {
-                let start = writer.position(0);
-                let taken = usize::try_from(writer.len()?.saturating_sub(start)).unwrap_or(0);
-                let taken = packed.get(..taken).unwrap_or(&packed);
-                (start + Encoder::whole_len(form.format, start == 0, taken) as u64, Vec::new())
-            }
-            _ => (kept.start, kept.member_within(form, writer.len()?.saturating_sub(kept.start))?),
-        };
-        writer.truncate(start)?;
-        if writer.write(&mut end).is_err() {
-            writer.truncate(start)?;
-        }
-        if writer.position(0) == 0 {
-            return Ok(false);
-        }
-        writer.finish().map(|()| true)
+        kept.end(form, &packed, &mut writer)
     }
 
     /// Compresses what is gathered.
@@ -383,7 +400,14 @@ impl CaptureFile {
 
     fn write_packed(&mut self) -> Result<()> {
         match &mut self.output {
-            Output::File(writer) => writer.write(&mut self.packed),
+            Output::File(writer) => {
+                writer.write(&mut self.packed)?;
+                if self.shows_early && self.has_frames {
+                    self.shows_early = false;
+                    writer.show();
+                }
+                Ok(())
+            }
             Output::Stream(stream) => {
                 let written = stream.write_all(&self.packed).and_then(|()| stream.flush());
                 self.packed.clear();

@@ -41,6 +41,8 @@ enum Output {
 struct Replaced {
     directory: Box<dyn Directory>,
     name: OsString,
+    /// Whether the new file has its name before it is finished.
+    is_shown: bool,
 }
 
 impl FileWriter {
@@ -95,7 +97,7 @@ impl FileWriter {
         let created = directory.create_unnamed(name, owner);
         let storage =
             created.map_err(|error| Error::io("create a file beside", &error).in_file(shown))?;
-        let replaced = Some(Replaced { directory, name: name.to_owned() });
+        let replaced = Some(Replaced { directory, name: name.to_owned(), is_shown: false });
         let (output, name) = (Output::At(storage), shown.to_owned());
         Ok(FileWriter { output, name, position: 0, replaced })
     }
@@ -199,13 +201,28 @@ impl FileWriter {
         }
         self.sync()?;
         if let (Some(replaced), Output::At(storage)) = (&self.replaced, &self.output) {
-            let Replaced { directory, name } = replaced;
-            let published = directory.publish(&**storage, name, Displaced::Any);
-            published.map_err(|error| self.failed("rename", &error))?;
+            let Replaced { directory, name, is_shown } = replaced;
+            if !is_shown {
+                let published = directory.publish(&**storage, name, Displaced::Any);
+                published.map_err(|error| self.failed("rename", &error))?;
+            }
         }
         let Some(replaced) = self.replaced.take() else { return Ok(()) };
         let synced = replaced.directory.sync();
         synced.map_err(|error| self.failed("sync the directory of", &error))
+    }
+
+    /// Gives a new file its name before it is finished, where the name is free, so that what it has from then on is there
+    /// however the process ends.
+    pub(crate) fn show(&mut self) {
+        let (Some(replaced), Output::At(storage)) = (&mut self.replaced, &self.output) else {
+            return;
+        };
+        let Replaced { directory, name, is_shown } = replaced;
+        // Where it cannot have it now, it gets it at the end, which tells why it cannot.
+        if !*is_shown {
+            *is_shown = directory.publish(&**storage, name, Displaced::Nothing).is_ok();
+        }
     }
 
     fn failed(&self, action: &str, error: &io::Error) -> Error {

@@ -61,6 +61,9 @@ pub fn cut(
     if keeps != Keeps::Nothing {
         file.keep_end();
     }
+    if keeps == Keeps::All {
+        file.show_early();
+    }
     let written = write(readers, options, &mut file).and_then(|totals| {
         // All may be written by the time that nobody wants it any more.
         cancels.iter().try_for_each(Cancel::check)?;

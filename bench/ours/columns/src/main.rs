@@ -192,9 +192,8 @@ fn cut_udp(path: &Path, stream: StreamOptions) -> Result<()> {
     let options = CaptureOptions { filter, stream, ..CaptureOptions::default() };
     let reader = CaptureReader::open(path, &options)?;
     let form = CaptureForm { format: Format::Pcap, compression: Compression::None };
-    let mut file = CaptureFile::to_stream(form, Box::new(io::stdout()), "standard output")?;
-    cut(vec![reader], &CutOptions::default(), &mut file)?;
-    file.finish()
+    let file = CaptureFile::to_stream(form, Box::new(io::stdout()), "standard output")?;
+    cut(vec![reader], &CutOptions::default(), file).map(drop)
 }
 
 /// What the flows say together. A packet in the wrong flow shows in the sum of squares.
