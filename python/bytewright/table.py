@@ -124,7 +124,7 @@ class _Entries(OpenFile):
 
     __slots__ = ()
 
-    _no_pickle = "it may be a file, or larger than memory; pickle dict(table), or its path"
+    _no_pickle = "it may be a file, or larger than memory; pickle dict(table), or its path, or write it to a file with backup"
 
     def __iter__(self):
         return self._scan("keys")
@@ -266,16 +266,23 @@ class _Table(_Entries):
     __hash__ = None
 
 
+_NO_PICKLE_OF_SNAPSHOT = "it is a view of a table; pickle dict(snapshot)"
+
+
 class Snapshot(_Entries, _bytewright.Snapshot, Mapping):
     """A `HashTable` as it was when `snapshot()` was called. Later changes of the table do not change it."""
 
     __slots__ = ()
+
+    _no_pickle = _NO_PICKLE_OF_SNAPSHOT
 
 
 class TreeSnapshot(_OrderedEntries, _bytewright.Snapshot, Mapping):
     """A `TreeTable` as it was when `snapshot()` was called."""
 
     __slots__ = ()
+
+    _no_pickle = _NO_PICKLE_OF_SNAPSHOT
 
 
 class HashTable(_Table, _bytewright.Table, MutableMapping):

@@ -3,7 +3,7 @@
 use bytewright::panics::{self, Panic};
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -53,6 +53,15 @@ fn system_error(py: Python<'_>, error: &Error, errno: i32) -> PyResult<PyErr> {
 /// A `bytewright.ArgumentError`.
 pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::new(ErrorKind::Argument, message))
+}
+
+/// Why an iterator is not pickled, and what to pickle instead.
+pub(crate) const BEING_READ: &str = "it is being read; pickle a list of what it gives";
+
+/// The error of pickling, or copying, an object for which something else can be pickled. It says what.
+#[cold]
+pub(crate) fn no_pickle(name: &str, instead: &str) -> PyErr {
+    PyTypeError::new_err(format!("cannot pickle a {name}: {instead}"))
 }
 
 /// Turns the core's result into Python's.

@@ -26,7 +26,7 @@ use super::arguments::{
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
 use crate::border::read_schema;
-use crate::error::{argument, guarded, raised, to_python};
+use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python};
 use crate::host::PythonHost;
 use crate::values;
 
@@ -165,6 +165,13 @@ impl Rows {
 
 #[pymethods]
 impl Rows {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle(
+            "Rows",
+            "it reads captures that may be open; pickle list(rows), or what asked for it",
+        ))
+    }
+
     /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
     #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
@@ -428,6 +435,10 @@ pub(crate) struct Batches {
 
 #[pymethods]
 impl Batches {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Batches", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }
@@ -455,6 +466,10 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Batch", "pickle to_dict(), or what Arrow's libraries make of it"))
+    }
+
     /// The names of the columns.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -571,6 +586,10 @@ impl Waiting {
 
 #[pymethods]
 impl Records {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Records", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::flow_entries::{self, EntryBatches};
 use super::record::Flow;
 use super::rows::{Batch, entered};
-use crate::error::{guarded, raised};
+use crate::error::{BEING_READ, guarded, no_pickle, raised};
 use crate::host::PythonHost;
 use crate::values::row_to_dict;
 
@@ -138,6 +138,10 @@ pub(crate) struct StoredFlows {
 
 #[pymethods]
 impl StoredFlows {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("StoredFlows", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }

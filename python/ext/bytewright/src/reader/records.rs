@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyInt, PyList, PyTuple};
 
 use super::Reader;
-use crate::error::{raised, to_python};
+use crate::error::{BEING_READ, no_pickle, raised, to_python};
 use crate::stream_host::Sharing;
 
 /// The template that was used last, as it is likely to be used again.
@@ -124,6 +124,10 @@ impl RecordIterator {
 
 #[pymethods]
 impl RecordIterator {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("RecordIterator", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }

@@ -7,6 +7,7 @@ use bytewright::table::{self, OrderedSnapshot};
 use pyo3::prelude::*;
 
 use super::values::ValueForm;
+use crate::error::no_pickle;
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
@@ -44,6 +45,10 @@ impl Cursor {
 
 #[pymethods]
 impl Cursor {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Cursor", "it is a place in a table; pickle its key"))
+    }
+
     /// Moves to the entry with the lowest key.
     fn first(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |cursor| cursor.first())

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::pair;
 use super::values::ValueForm;
-use crate::error::{guarded, raised};
+use crate::error::{BEING_READ, guarded, no_pickle, raised};
 use crate::strings::Strings;
 
 /// What an iteration gives of each entry.
@@ -57,6 +57,10 @@ impl Scan {
 
 #[pymethods]
 impl Scan {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Scan", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::shared::Open;
 use super::{Table, commits_wait};
-use crate::error::argument;
+use crate::error::{argument, no_pickle};
 
 /// Module with what `async with` runs.
 const ASYNC_BLOCK: &str = "bytewright._async_transaction";
@@ -41,6 +41,10 @@ impl Transaction {
 
 #[pymethods]
 impl Transaction {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("Transaction", "it ends in this process"))
+    }
+
     fn __enter__(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.check_not_open()?;
         let open = self.table.get().shared.begin_block(py)?;

@@ -13,7 +13,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use super::codec::codec_of;
 use super::source::{Origin, layout_of};
 use crate::capture::{Batch, StreamHost, entered, layout};
-use crate::error::{argument, guarded_python, raised};
+use crate::error::{BEING_READ, argument, guarded_python, no_pickle, raised};
 use crate::host::PythonHost;
 
 /// Fields of messages as columns, read anew by each iteration and each stream of Arrow's.
@@ -116,6 +116,10 @@ pub(crate) struct ThriftBatches {
 
 #[pymethods]
 impl ThriftBatches {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("ThriftBatches", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }

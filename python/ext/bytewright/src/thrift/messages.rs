@@ -10,7 +10,7 @@ use super::codec::codec_of;
 use super::object;
 use super::source::{Origin, layout_of};
 use crate::capture::entered;
-use crate::error::guarded_python;
+use crate::error::{BEING_READ, guarded_python, no_pickle};
 use crate::host::PythonHost;
 
 /// Messages between two looks for interrupts: what is called in a loop of C's runs no Python code that would look.
@@ -62,6 +62,10 @@ pub(crate) fn thrift_decode_many(
 
 #[pymethods]
 impl ThriftMessages {
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(no_pickle("ThriftMessages", BEING_READ))
+    }
+
     fn __iter__(this: Py<Self>) -> Py<Self> {
         this
     }
