@@ -62,13 +62,36 @@ class ConformanceTest < TestCase
   end
 
   def run_step(table, step)
-    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises")
+    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
+    return overlap(table, step) if step["do"] == "overlap"
+
     found = nil
     error, = failure { found = done(table, step) }
     return assert_equal(ERRORS.fetch(step["raises"]), error, step.inspect) if step.key?("raises")
 
     assert_nil(error, step.inspect)
     assert(step["gives"] == found, "#{step.inspect}: found #{found.inspect}") if step.key?("gives")
+  end
+
+  def run_steps(table, steps)
+    steps.each { |step| run_step(table, step) }
+  end
+
+  # The first transaction is a fiber's.
+  def overlap(table, step)
+    outer = Fiber.new do
+      table.transaction do
+        run_steps(table, step.fetch("outer"))
+        Fiber.yield
+        break if step.fetch("end") == "take back"
+      end
+    end
+    outer.resume
+    run_steps(table, step.fetch("beside"))
+    error, = failure { table.transaction { run_steps(table, step.fetch("inner")) } }
+    assert_includes(ERRORS.values_at(*step.fetch("raises")), error)
+    outer.resume
+    refute(outer.alive?)
   end
 
   def done(table, step)
@@ -82,9 +105,9 @@ class ConformanceTest < TestCase
     when "floor" then table.floor(key)
     when "ceiling" then table.ceiling(key)
     when "increment" then table.increment(key, step.fetch("by"))
-    when "keep" then table.transaction { step.fetch("steps").each { |inner| run_step(table, inner) } }
+    when "keep" then table.transaction { run_steps(table, step.fetch("steps")) }
     when "take back"
-      catch(:back) { table.transaction { step.fetch("steps").each { |inner| run_step(table, inner) } && throw(:back) } }
+      catch(:back) { table.transaction { run_steps(table, step.fetch("steps")) && throw(:back) } }
     else flunk("an operation that the runner does not know: #{step["do"]}")
     end
   end
