@@ -47,7 +47,7 @@ fn only_panics_that_become_no_error_are_told() {
     assert!(!error.message().contains("/registry/"), "{error}");
     assert_eq!((error.kind(), TOLD.load(Ordering::SeqCst)), (ErrorKind::Corrupt, 0));
 
-    let pass = Background::start(Cancel::new(), 1, |outlet, _| {
+    let pass = Background::start("capture", Cancel::new(), 1, |outlet, _| {
         outlet.send(1)?;
         panic!("in the pass")
     });

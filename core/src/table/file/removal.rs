@@ -27,6 +27,7 @@ pub fn remove_untouched(path: &Path, entries_max: u64) -> Result<bool> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::PathBuf;
 
