@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytewright::ErrorKind;
-use bytewright::files::{Directory, FileDirectory, FileStorage, Storage, StorageMode};
+use bytewright::files::{Directory, Displaced, FileDirectory, FileStorage, Storage, StorageMode};
 use simulated_disk::{EIO, ENOSPC, Failure, SimulatedDisk};
 
 const NOW: Duration = Duration::ZERO;
@@ -89,6 +89,23 @@ fn a_renaming_that_was_not_synced_may_be_undone_and_one_that_was_is_not() {
     disk.remove("a".as_ref()).unwrap();
     assert_eq!(disk.bytes("a"), None);
     assert!(disk.remove("a".as_ref()).is_err());
+}
+
+#[test]
+fn a_file_that_was_published_and_not_synced_is_there_after_a_power_cut_or_not() {
+    let disk = SimulatedDisk::new();
+    let file = disk.create_unnamed("a".as_ref(), None).unwrap();
+    file.write_at(0, b"new").unwrap();
+    file.sync().unwrap();
+    assert_eq!(disk.bytes("a"), None);
+    disk.publish(&*file, "a".as_ref(), Displaced::Nothing).unwrap();
+    let published = disk.calls();
+    Directory::sync(&disk).unwrap();
+    let after = |call, seed| disk.cut(call, seed).bytes("a");
+    let outcomes: BTreeSet<_> = (0..50).map(|seed| after(published, seed)).collect();
+    assert_eq!(outcomes, BTreeSet::from([None, Some(b"new".to_vec())]));
+    assert!((0..50).all(|seed| after(published + 1, seed).is_some()));
+    assert!(disk.publish(&*file, "a".as_ref(), Displaced::Nothing).is_err());
 }
 
 #[test]

@@ -1,22 +1,20 @@
 //! The door to files that lie side by side: for a table that keeps a second file, or that writes a
 //! new file and replaces the old one with it.
 //!
-//! To replace a file so that a power cut leaves the old one or the new one, whole: open the new name,
-//! write, [`Storage::sync`], [`Directory::rename`], [`Directory::sync`].
+//! To replace a file so that a power cut leaves the old one or the new one, whole:
+//! [`Directory::create_unnamed`], write, [`Storage::sync`], [`Directory::publish`], [`Directory::sync`]. Nobody can plant a
+//! link where such a file is made, nor has a name to be free for it, because it has none.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
-#[cfg(target_os = "linux")]
-use rustix::io::Errno;
-
 use super::access::{FileOwner, create_for};
 use super::storage::{FileId, FileStorage, Storage, StorageMode, directory_of, sync_names};
+use super::unnamed_file::{hidden_name, link_unnamed, open_unnamed, rename_to};
 use crate::error::Result;
 
 /// The files of one directory, by their names in it.
@@ -33,10 +31,24 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// survives a power cut is as for the other changes of names.
     fn create(&self, name: &OsStr, owner: Option<FileOwner>) -> io::Result<Box<dyn Storage>>;
 
-    /// Makes a file without a name, which nobody else can open and which is gone with its last handle.
-    /// Where the system knows no such file, it has the name `name` for a moment, which must be free.
-    fn create_nameless(&self, name: &OsStr) -> io::Result<Box<dyn Storage>> {
-        let _ = name;
+    /// Makes a file that has no name before [`Directory::publish`] gives it one, of `owner` where one is given. It is
+    /// gone with its last handle, however the process ends.
+    ///
+    /// Where the system knows no such file, it is hidden behind a name that nobody can guess, which begins like `name`. The
+    /// handle takes that away when it is dropped; the death of the process leaves it.
+    fn create_unnamed(
+        &self,
+        name: &OsStr,
+        owner: Option<FileOwner>,
+    ) -> io::Result<Box<dyn Storage>>;
+
+    /// Gives a file of [`Directory::create_unnamed`] its name, from which `displaced` says whether another file may be
+    /// displaced: [`io::ErrorKind::AlreadyExists`] where it may not and is there. Whoever opens `name` finds the one or
+    /// the other.
+    fn publish(&self, file: &dyn Storage, name: &OsStr, displaced: Displaced) -> io::Result<()>;
+
+    /// Makes a file that never gets a name, which nobody else can open.
+    fn create_nameless(&self) -> io::Result<Box<dyn Storage>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -62,6 +74,15 @@ pub trait Directory: Debug + Send + Sync + 'static {
 
     /// Returns when the changes of names so far will survive a power cut.
     fn sync(&self) -> io::Result<()>;
+}
+
+/// What may lose its name to a file that is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Displaced {
+    /// Nothing: the name must be free.
+    Nothing,
+    /// The file that has the name, or the link.
+    Any,
 }
 
 /// A directory on disk.
@@ -140,19 +161,44 @@ impl Directory for FileDirectory {
         Ok(Box::new(FileStorage::from(file)))
     }
 
-    fn create_nameless(&self, name: &OsStr) -> io::Result<Box<dyn Storage>> {
-        let mode = Mode::RUSR | Mode::WUSR;
-        #[cfg(target_os = "linux")]
-        if let Ok(file) =
-            rustix::fs::open(&self.path, OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, mode)
-        {
-            return Ok(Box::new(FileStorage::from(File::from(file))));
+    fn create_unnamed(
+        &self,
+        name: &OsStr,
+        owner: Option<FileOwner>,
+    ) -> io::Result<Box<dyn Storage>> {
+        let file = match open_unnamed(&self.path, owner) {
+            Some(file) => FileStorage::from(file),
+            None => FileStorage::hidden(&self.path, name, owner)?,
+        };
+        Ok(Box::new(file))
+    }
+
+    fn publish(&self, file: &dyn Storage, name: &OsStr, displaced: Displaced) -> io::Result<()> {
+        let to = self.path.join(name);
+        if let Some(hidden) = file.hidden_name() {
+            return hidden.become_whole(|from| rename_to(from, &to, displaced));
         }
-        let path = self.path.join(name);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&path, flags, mode)?;
-        std::fs::remove_file(path)?;
-        Ok(Box::new(FileStorage::from(File::from(file))))
+        let file = file.file().ok_or(io::ErrorKind::Unsupported)?;
+        match displaced {
+            Displaced::Nothing => link_unnamed(file, &to),
+            // To link displaces nothing, to rename does: for this moment the file has two names.
+            Displaced::Any => {
+                let hidden = self.path.join(hidden_name(name));
+                link_unnamed(file, &hidden)?;
+                let renamed = std::fs::rename(&hidden, &to);
+                renamed.inspect_err(|_| drop(std::fs::remove_file(&hidden)))
+            }
+        }
+    }
+
+    fn create_nameless(&self) -> io::Result<Box<dyn Storage>> {
+        let private = FileOwner::private_of_process();
+        let file = match open_unnamed(&self.path, Some(private)) {
+            Some(file) => FileStorage::from(file),
+            None => FileStorage::hidden(&self.path, OsStr::new("nameless"), Some(private))?
+                .without_name(),
+        };
+        Ok(Box::new(file))
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {
@@ -167,18 +213,8 @@ impl Directory for FileDirectory {
         std::fs::rename(self.path.join(from), self.path.join(to))
     }
 
-    #[cfg(target_os = "linux")]
     fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        let (from_path, to_path) = (self.path.join(from), self.path.join(to));
-        match renameat_with(CWD, &from_path, CWD, &to_path, RenameFlags::NOREPLACE) {
-            // The file system cannot say so in one call.
-            Err(Errno::INVAL | Errno::NOSYS) => match self.id(to)? {
-                None => self.rename(from, to),
-                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            },
-            renamed => Ok(renamed?),
-        }
+        rename_to(&self.path.join(from), &self.path.join(to), Displaced::Nothing)
     }
 
     fn remove(&self, name: &OsStr) -> io::Result<()> {

@@ -13,10 +13,11 @@ mod memory_storage;
 mod process_mark;
 mod shared_file;
 mod storage;
+mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
 pub(crate) use directory::name_beside;
-pub use directory::{Directory, FileDirectory};
+pub use directory::{Directory, Displaced, FileDirectory};
 pub use file_writer::FileWriter;
 pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
@@ -24,3 +25,4 @@ pub use memory_storage::MemoryStorage;
 pub use process_mark::ProcessMark;
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
+pub use unnamed_file::HiddenName;

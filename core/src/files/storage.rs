@@ -1,6 +1,7 @@
 //! The one door to a file that a table keeps: reads and writes at a place, and a lock held for as
 //! long as the file is open. Tests put memory, or a disk that fails, behind the same door.
 
+use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -12,8 +13,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::access::FileOwner;
 use super::lock_holder::lock_holder;
 use super::process_mark::ProcessMark;
+use super::unnamed_file::{HiddenName, create_hidden};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file, or what stands for one. Its errors are the operating system's; the caller adds the name.
@@ -52,6 +55,12 @@ pub trait Storage: Debug + Send + Sync + 'static {
     /// The operating system's file, where it is one: for what is neither reading nor writing, as
     /// locks on parts of it and maps.
     fn file(&self) -> Option<&File> {
+        None
+    }
+
+    /// What the file is called until [`Directory::publish`](super::Directory::publish) gives it its name, where it has to
+    /// be called something.
+    fn hidden_name(&self) -> Option<&HiddenName> {
         None
     }
 }
@@ -98,6 +107,7 @@ pub enum StorageMode {
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
+    hidden: Option<HiddenName>,
     process: ProcessMark,
 }
 
@@ -107,7 +117,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 impl From<File> for FileStorage {
     /// An open file, with the lock it may have.
     fn from(file: File) -> FileStorage {
-        FileStorage { file, process: ProcessMark::new() }
+        FileStorage { file, hidden: None, process: ProcessMark::new() }
     }
 }
 
@@ -126,6 +136,22 @@ impl FileStorage {
     /// handle, of this process or another, keeps us out.
     pub fn open(path: &Path, mode: StorageMode) -> Result<FileStorage> {
         Self::open_within(path, mode, Duration::ZERO)
+    }
+
+    /// Makes a file in `directory` behind a hidden name, of `owner` where one is given, that will be `name`.
+    pub(super) fn hidden(
+        directory: &Path,
+        name: &OsStr,
+        owner: Option<FileOwner>,
+    ) -> io::Result<FileStorage> {
+        let (file, hidden) = create_hidden(directory, name, owner)?;
+        Ok(FileStorage { file, hidden: Some(hidden), process: ProcessMark::new() })
+    }
+
+    /// Takes the hidden name away, so that nobody else can open the file.
+    pub(super) fn without_name(mut self) -> FileStorage {
+        self.hidden = None;
+        self
     }
 
     /// Opens the file at `path` without a lock, for callers that lock parts of it.
@@ -276,5 +302,9 @@ impl Storage for FileStorage {
 
     fn file(&self) -> Option<&File> {
         Some(&self.file)
+    }
+
+    fn hidden_name(&self) -> Option<&HiddenName> {
+        self.hidden.as_ref()
     }
 }

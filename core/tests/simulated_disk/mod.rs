@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytewright::files::{Directory, FileId, FileOwner, Storage, StorageMode};
+use bytewright::files::{Directory, Displaced, FileId, FileOwner, Storage, StorageMode};
 use bytewright::{Error, Result};
 
 use crate::generate::Random;
@@ -75,6 +75,12 @@ enum Event {
         seed: u64,
     },
     Create {
+        name: OsString,
+    },
+    CreateUnnamed,
+    /// The file gets a name, or a further one.
+    Publish {
+        file: usize,
         name: OsString,
     },
     Rename {
@@ -276,7 +282,7 @@ impl State {
             self.journal.push(Event::Nothing);
             return Err(io::ErrorKind::NotFound.into());
         }
-        if let Event::Create { .. } = event {
+        if let Event::Create { .. } | Event::CreateUnnamed = event {
             self.seen.files.push(Vec::new());
         }
         rename(&mut self.seen.names, self.seen.files.len(), &event);
@@ -319,6 +325,9 @@ fn rename(names: &mut BTreeMap<OsString, usize>, files: usize, event: &Event) {
         Event::Remove { name } => {
             names.remove(name);
         }
+        Event::Publish { file, name } => {
+            names.insert(name.clone(), *file);
+        }
         _ => {}
     }
 }
@@ -329,7 +338,7 @@ fn happen(content: &mut Content, event: &Event) {
         Event::Write { file, .. } | Event::SetLen { file, .. } => {
             redo(&mut content.files[*file], event);
         }
-        Event::Create { .. } => {
+        Event::Create { .. } | Event::CreateUnnamed => {
             content.files.push(Vec::new());
             rename(&mut content.names, content.files.len(), event);
         }
@@ -357,12 +366,12 @@ fn left_over(beginning: &Content, journal: &[Event], call: usize, seed: u64) -> 
                 survive(&mut content.files[*file], &unsynced[*file], &mut random);
                 unsynced[*file].clear();
             }
-            Event::Create { .. } => {
+            Event::Create { .. } | Event::CreateUnnamed => {
                 content.files.push(Vec::new());
                 unsynced.push(Vec::new());
                 unsynced_names.push((content.files.len(), event));
             }
-            Event::Rename { .. } | Event::Remove { .. } => {
+            Event::Rename { .. } | Event::Remove { .. } | Event::Publish { .. } => {
                 unsynced_names.push((content.files.len(), event));
             }
             Event::SyncDirectory if is_over => {
@@ -561,6 +570,24 @@ impl Directory for SimulatedDisk {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.unsynced_file(name)
+    }
+
+    fn create_unnamed(&self, _: &OsStr, _: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {
+        let mut state = self.state();
+        state.change_names(Event::CreateUnnamed)?;
+        let number = state.seen.files.len() - 1;
+        Ok(Box::new(File { disk: self.clone(), number }))
+    }
+
+    fn publish(&self, file: &dyn Storage, name: &OsStr, displaced: Displaced) -> io::Result<()> {
+        let Some(FileId { number, .. }) = file.id()? else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut state = self.state();
+        if displaced == Displaced::Nothing && state.seen.names.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.change_names(Event::Publish { file: number as usize, name: name.to_owned() })
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {

@@ -434,6 +434,21 @@ fn a_change_in_a_directory_without_the_right_to_make_files_goes_to_the_table_at_
         ) -> std::io::Result<Box<dyn Storage>> {
             Err(std::io::Error::from_raw_os_error(13))
         }
+        fn create_unnamed(
+            &self,
+            _: &std::ffi::OsStr,
+            _: Option<bytewright::files::FileOwner>,
+        ) -> std::io::Result<Box<dyn Storage>> {
+            Err(std::io::Error::from_raw_os_error(13))
+        }
+        fn publish(
+            &self,
+            file: &dyn Storage,
+            name: &std::ffi::OsStr,
+            displaced: bytewright::files::Displaced,
+        ) -> std::io::Result<()> {
+            Directory::publish(&self.0, file, name, displaced)
+        }
         fn id(&self, name: &std::ffi::OsStr) -> std::io::Result<Option<bytewright::files::FileId>> {
             Directory::id(&self.0, name)
         }

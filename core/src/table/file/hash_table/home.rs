@@ -139,7 +139,7 @@ impl Home {
     }
 
     fn nameless(&self) -> Option<Box<dyn Storage>> {
-        self.directory.create_nameless(&self.next_checkpoint_name()).ok()
+        self.directory.create_nameless().ok()
     }
 }
 
