@@ -106,15 +106,6 @@ impl Error {
         self
     }
 
-    /// The same error, of the file `name` where it is about one whose name ends in `part`: a file that stands for the other
-    /// while it is made.
-    pub(crate) fn renamed(mut self, part: &str, name: &str) -> Self {
-        if self.0.file.as_ref().is_some_and(|file| file.ends_with(part)) {
-            self.0.file = Some(name.to_owned());
-        }
-        self
-    }
-
     /// What went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -8,7 +8,6 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use bytewright::ErrorKind;
-use bytewright::table::file::{OpenOptions, TableKind, open};
 use bytewright::table::{ConvertOptions, Converted, KeyRange, Origin, convert};
 
 fn sample(name: &str) -> PathBuf {
@@ -77,28 +76,16 @@ fn the_new_table_has_its_name_when_it_is_whole() {
 }
 
 #[test]
-fn what_a_killed_conversion_left_is_replaced() {
-    let folder = Folder::new("killed");
-    for left in [&b"half a table"[..], &fs::read(sample("tree.tcb")).unwrap(), b""] {
-        fs::write(folder.path("new.bwt.part"), left).unwrap();
-        fs::write(folder.path("new.bwt.part.idx"), left).unwrap();
-        convert_sample("hash.tch", &folder.path("new.bwt")).unwrap();
-        assert_eq!(folder.names(), ["new.bwt"]);
-        fs::remove_file(folder.path("new.bwt")).unwrap();
-    }
-}
-
-#[test]
-fn a_conversion_that_is_under_way_keeps_others_out() {
+fn two_conversions_at_once_make_one_table() {
     let folder = Folder::new("busy");
-    let creating = OpenOptions { create: true, ..OpenOptions::default() };
-    let part = folder.path("new.bwt.part");
-    let busy = open(&part, Some(TableKind::Ordered), creating).unwrap();
-    let error = convert_sample("hash.tch", &folder.path("new.bwt")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Lock, "{error}");
-    assert_eq!(folder.names(), ["new.bwt.part"]);
-    drop(busy);
-    convert_sample("hash.tch", &folder.path("new.bwt")).unwrap();
+    let new = folder.path("new.bwt");
+    let origin = Origin::open(sample("hash.tch"), false).unwrap();
+    let mut first = None;
+    let second = convert(&origin, &new, ConvertOptions::default(), &mut |_| {
+        first.get_or_insert_with(|| convert_sample("hash.tch", &new));
+    });
+    first.unwrap().unwrap();
+    assert!(second.unwrap_err().to_string().contains("a file that exists"));
     assert_eq!(folder.names(), ["new.bwt"]);
 }
 

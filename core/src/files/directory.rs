@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::access::{FileOwner, create_for};
+use super::found_file::{Found, open_found};
 use super::storage::{FileId, FileStorage, Storage, StorageMode, directory_of, sync_names};
 use super::unnamed_file::{hidden_name, link_unnamed, open_unnamed, rename_to};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The files of one directory, by their names in it.
 ///
@@ -26,6 +27,17 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// [`crate::ErrorKind::Lock`] where they do not. The name of a file that this makes survives a
     /// power cut.
     fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>>;
+
+    /// Opens the file `name` to read, without a lock, which was found beside the open file `beside` and may be
+    /// a stranger's. A link is not followed.
+    fn open_found(&self, name: &OsStr, beside: &dyn Storage) -> Result<Found<Box<dyn Storage>>> {
+        let _ = beside;
+        let failed = |error| Error::io("open", &error).in_file(&name.to_string_lossy());
+        match self.id(name).map_err(failed)? {
+            None => Ok(Found::Nothing),
+            Some(_) => self.open(name, StorageMode::Follow, Duration::ZERO).map(Found::File),
+        }
+    }
 
     /// Makes the file `name`, of `owner` where one is given, which must not be there. Whether its name
     /// survives a power cut is as for the other changes of names.
@@ -149,6 +161,16 @@ fn follow_links(path: &Path) -> PathBuf {
 impl Directory for FileDirectory {
     fn open(&self, name: &OsStr, mode: StorageMode, timeout: Duration) -> Result<Box<dyn Storage>> {
         Ok(Box::new(FileStorage::open_within(&self.path.join(name), mode, timeout)?))
+    }
+
+    fn open_found(&self, name: &OsStr, beside: &dyn Storage) -> Result<Found<Box<dyn Storage>>> {
+        let path = self.path.join(name);
+        let open = || -> io::Result<Found<Box<dyn Storage>>> {
+            let owner = beside.file().map(FileOwner::of).transpose()?.map(|owner| owner.user);
+            let found = open_found(&path, false, owner)?;
+            Ok(found.map(|file| Box::new(FileStorage::from(file)) as Box<dyn Storage>))
+        };
+        open().map_err(|error| Error::io("open", &error).in_file(&path.to_string_lossy()))
     }
 
     fn create(&self, name: &OsStr, owner: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {

@@ -7,22 +7,27 @@
 mod access;
 mod directory;
 mod file_writer;
+mod found_file;
 mod lock_holder;
 mod mapping;
 mod memory_storage;
 mod process_mark;
 mod shared_file;
 mod storage;
+mod unnamed_directory;
 mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
 pub use file_writer::FileWriter;
+pub(crate) use found_file::begins_like;
+pub use found_file::{Found, Stranger};
 pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;
 pub use process_mark::ProcessMark;
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
+pub(crate) use unnamed_directory::UnnamedDirectory;
 pub use unnamed_file::HiddenName;

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::access::{FileOwner, create_for};
 use super::directory::{Directory, FileDirectory};
+use super::found_file::{Found, open_found};
 use super::storage::{FileId, FileStorage, Storage};
 
 /// Whom a lock keeps out.
@@ -33,7 +34,7 @@ pub enum SharedMode {
     Write,
     /// The same, and the file is made where it is missing.
     Create,
-    /// The same, and what is made has owner and mode of a file that is there.
+    /// The same, and there must be no file: what is made has owner and mode of another one.
     CreateLike(FileOwner),
 }
 
@@ -80,6 +81,21 @@ pub trait FileSystem: Debug + Send + Sync + 'static {
     /// Opens a file, without a lock. What is a directory is refused.
     fn open(&self, path: &Path, mode: SharedMode) -> io::Result<Box<dyn SharedFile>>;
 
+    /// Opens the file at `path`, which was found beside a file of the user `owner` and may be a stranger's. A link is not
+    /// followed.
+    fn open_found(
+        &self,
+        path: &Path,
+        writes: bool,
+        owner: u32,
+    ) -> io::Result<Found<Box<dyn SharedFile>>> {
+        let _ = owner;
+        match self.open(path, if writes { SharedMode::Write } else { SharedMode::Read }) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+            opened => opened.map(Found::File),
+        }
+    }
+
     /// The state of the file that has a path, if there is one.
     fn version(&self, path: &Path) -> io::Result<Option<FileVersion>>;
 
@@ -111,13 +127,23 @@ impl FileSystem for LocalFileSystem {
         let file = match mode {
             SharedMode::Read | SharedMode::Write => options.open(path)?,
             SharedMode::Create => options.create(true).open(path)?,
-            SharedMode::CreateLike(owner) => return create_like(path, &mut options, owner),
+            SharedMode::CreateLike(owner) => create_for(path, &options, owner)?,
         };
         let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
         if kind == rustix::fs::FileType::Directory {
             return Err(Errno::ISDIR.into());
         }
         Ok(Box::new(FileStorage::from(file)))
+    }
+
+    fn open_found(
+        &self,
+        path: &Path,
+        writes: bool,
+        owner: u32,
+    ) -> io::Result<Found<Box<dyn SharedFile>>> {
+        let found = open_found(path, writes, Some(owner))?;
+        Ok(found.map(|file| Box::new(FileStorage::from(file)) as Box<dyn SharedFile>))
     }
 
     fn version(&self, path: &Path) -> io::Result<Option<FileVersion>> {
@@ -157,19 +183,6 @@ impl FileSystem for LocalFileSystem {
             u128::from_str_radix(&digits, 16).unwrap_or(0)
         })
     }
-}
-
-/// Opens a file, or makes one that the same people may use.
-fn create_like(
-    path: &Path,
-    options: &mut OpenOptions,
-    owner: FileOwner,
-) -> io::Result<Box<dyn SharedFile>> {
-    let file = match create_for(path, options, owner) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path)?,
-        made => made?,
-    };
-    Ok(Box::new(FileStorage::from(file)))
 }
 
 fn version(stat: &Stat) -> FileVersion {

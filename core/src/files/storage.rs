@@ -5,18 +5,18 @@ use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::access::FileOwner;
 use super::lock_holder::lock_holder;
 use super::process_mark::ProcessMark;
-use super::unnamed_file::{HiddenName, create_hidden};
+use super::unnamed_file::{HiddenName, create_hidden, path_of_open};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file, or what stands for one. Its errors are the operating system's; the caller adds the name.
@@ -148,6 +148,19 @@ impl FileStorage {
         Ok(FileStorage { file, hidden: Some(hidden), process: ProcessMark::new() })
     }
 
+    /// A further handle of a file that has no name yet. It takes a hidden name over.
+    pub(super) fn sharing(file: &dyn Storage) -> io::Result<FileStorage> {
+        let shared = file.file().ok_or(io::ErrorKind::Unsupported)?.try_clone()?;
+        let hidden = file.hidden_name().and_then(HiddenName::hand_over);
+        Ok(FileStorage { file: shared, hidden, process: ProcessMark::new() })
+    }
+
+    /// A path by which a file that has no name yet can be opened once more.
+    pub(super) fn path_while_unnamed(&self) -> PathBuf {
+        let hidden = self.hidden.as_ref().and_then(HiddenName::path);
+        hidden.unwrap_or_else(|| path_of_open(&self.file))
+    }
+
     /// Takes the hidden name away, so that nobody else can open the file.
     pub(super) fn without_name(mut self) -> FileStorage {
         self.hidden = None;
@@ -193,29 +206,31 @@ fn open_or_create(path: &Path, mode: StorageMode) -> Result<File> {
             Ok(file)
         }
         Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NXIO | Errno::ISDIR)) => {
-            let found = std::fs::metadata(path).map_or("something else", |there| kind_of(&there));
+            let there = rustix::fs::stat(path);
+            let found = there.map_or("something else", |there| kind_of(kind_in(&there)));
             Err(Error::format("a regular file", found))
         }
         Err(error) => Err(Error::io("open", &error)),
         Ok(file) => {
-            let metadata = file.metadata().map_err(|error| Error::io("open", &error))?;
-            match metadata.is_file() {
-                true => Ok(file),
-                false => Err(Error::format("a regular file", kind_of(&metadata))),
+            let status = rustix::fs::fstat(&file);
+            match kind_in(&status.map_err(|errno| Error::io("open", &errno.into()))?) {
+                FileType::RegularFile => Ok(file),
+                kind => Err(Error::format("a regular file", kind_of(kind))),
             }
         }
     }
 }
 
+fn kind_in(status: &Stat) -> FileType {
+    FileType::from_raw_mode(status.st_mode)
+}
+
 /// What a name leads to that is no regular file.
-fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
-    let kind = metadata.file_type();
-    if kind.is_dir() {
-        return "a directory";
-    }
-    match (kind.is_fifo(), kind.is_socket()) {
-        (true, _) => "a FIFO",
-        (_, true) => "a socket",
+pub(super) fn kind_of(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Directory => "a directory",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
         _ => "a device",
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -39,6 +40,17 @@ impl HiddenName {
         rename(path.as_deref().ok_or(io::ErrorKind::NotFound)?)?;
         *path = None;
         Ok(())
+    }
+
+    /// The path of the file, as long as this is its name.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Leaves the name to another handle of the file.
+    pub(super) fn hand_over(&self) -> Option<HiddenName> {
+        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner).take();
+        path.map(|path| HiddenName { path: Mutex::new(Some(path)), process: self.process })
     }
 }
 
@@ -110,9 +122,7 @@ pub(super) fn link_unnamed(_: &File, _: &Path) -> io::Result<()> {
 }
 
 /// A path that leads to an open file, whatever its names.
-#[cfg(target_os = "linux")]
 pub(super) fn path_of_open(file: &File) -> PathBuf {
-    use std::os::fd::AsRawFd;
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 

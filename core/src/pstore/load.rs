@@ -22,7 +22,7 @@ impl Store {
         let Some(opened) = &mut self.opened else { return Ok(()) };
         // A write that comes after this moment shows in the times that were settled before it.
         let now = self.system.now();
-        let journal = opened.journal.live(&*self.system, &opened.path)?;
+        let journal = opened.journal.live(&*self.system, &opened.path, &*opened.file)?;
         let read = match journal {
             None => self.read_bytes(version, now),
             Some(journal) => self.finish(&journal, access, version, now),

@@ -1,20 +1,17 @@
-//! A new table file. It is written beside its place, and gets its name when it is whole and safe from
-//! a power cut; where something fails before that, it is gone.
+//! A new table file. It has no name before it is whole and safe from a power cut; where something fails
+//! before that, it is gone.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Values;
-use super::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use super::file::{self, FileTable, HashTable, OpenOptions, SyncMode, TableKind, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileDirectory, FileStorage, StorageMode, name_beside};
-
-/// What the name of the file ends in until it is whole.
-const PART: &str = ".part";
-
-/// What the names of files beside a table's end in.
-const BESIDE: &[&str] = &[".idx", ".idx.new", ".new", ".log"];
+use crate::files::{
+    Directory, Displaced, FileDirectory, FileStorage, Storage, StorageMode, UnnamedDirectory,
+};
 
 /// What to do with a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +24,10 @@ pub(super) enum Existing {
 
 /// A table in a file that has not got its name yet.
 pub(super) struct NewFile {
-    // Closed before the file is removed.
     table: FileTable,
-    part: Part,
+    place: Place,
+    /// Where the files of the table are until they have names.
+    unnamed: Arc<UnnamedDirectory>,
 }
 
 impl NewFile {
@@ -40,20 +38,27 @@ impl NewFile {
         values: Values,
         existing: Existing,
     ) -> Result<NewFile> {
-        let names = Names::new(to, existing)?;
+        let place = Place::new(to, existing)?;
         // Fails early where finishing would.
-        drop(names.claim()?);
-        names.take_over()?;
-        let part = Part { names };
+        drop(place.claim()?);
+        let unnamed = UnnamedDirectory::new(place.directory.clone(), place.name.clone());
+        let unnamed = Arc::new(unnamed);
         let options = OpenOptions {
             create: true,
             sync: SyncMode::Never,
             values: Some(values),
             ..OpenOptions::default()
         };
-        let table = file::open(&part.names.part_path, Some(kind), options)
-            .map_err(|error| error.renamed(PART, &part.names.shown))?;
-        Ok(NewFile { table, part })
+        let (directory, shown) = (unnamed.clone(), &*place.shown);
+        let table = match kind {
+            TableKind::Hashed => {
+                FileTable::Hashed(Box::new(HashTable::open_in(directory, shown, options)?))
+            }
+            TableKind::Ordered => {
+                FileTable::Ordered(Box::new(TreeTable::open_in(directory, shown, options)?))
+            }
+        };
+        Ok(NewFile { table, place, unnamed })
     }
 
     /// The table, to be filled.
@@ -63,21 +68,12 @@ impl NewFile {
 
     /// Makes what was committed safe from a power cut, and gives the file its name.
     pub(super) fn finish(self) -> Result<()> {
-        let NewFile { mut table, part } = self;
+        let NewFile { mut table, place, unnamed } = self;
         table.as_table_mut().close()?;
         drop(table);
-        part.names.become_whole()
-    }
-}
-
-/// The file under the name that it has until it is whole. It is gone with this.
-struct Part {
-    names: Names,
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        self.names.remove_part();
+        let (own, index) = (OsStr::new(&place.shown), file::index_name(OsStr::new(&place.shown)));
+        let table = unnamed.take(own).ok_or_else(|| Error::internal("a new table that is gone"))?;
+        place.publish(&table, unnamed.take(&index).as_ref())
     }
 }
 
@@ -89,27 +85,23 @@ enum Claim {
     Ordered { _table: FileTable },
 }
 
-/// What the new file is called before and after.
-struct Names {
+/// Where the new file will be.
+struct Place {
     directory: FileDirectory,
     existing: Existing,
-    part: OsString,
-    part_path: PathBuf,
-    whole: OsString,
-    whole_path: PathBuf,
-    /// What errors call the whole.
+    name: OsString,
+    path: PathBuf,
+    /// What errors call it.
     shown: String,
 }
 
-impl Names {
-    fn new(to: &Path, existing: Existing) -> Result<Names> {
+impl Place {
+    fn new(to: &Path, existing: Existing) -> Result<Place> {
         let shown = to.to_string_lossy().into_owned();
         let found = FileDirectory::find(to);
-        let (directory, whole) =
-            found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
-        let part = name_beside(&whole, PART);
-        let (part_path, whole_path) = (directory.path_of(&part), directory.path_of(&whole));
-        Ok(Names { directory, existing, part, part_path, whole, whole_path, shown })
+        let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
+        let path = directory.path_of(&name);
+        Ok(Place { directory, existing, name, path, shown })
     }
 
     fn failed(&self, action: &str, error: &io::Error) -> Error {
@@ -118,7 +110,7 @@ impl Names {
 
     /// Makes sure that the name is free, or that the file that has it may be replaced.
     fn claim(&self) -> Result<Claim> {
-        let there = self.directory.id(&self.whole).map_err(|e| self.failed("look for", &e))?;
+        let there = self.directory.id(&self.name).map_err(|e| self.failed("look for", &e))?;
         if there.is_none() {
             return Ok(Claim::NoFile);
         }
@@ -129,68 +121,35 @@ impl Names {
             )
             .in_file(&self.shown));
         }
-        match file::kind_of_file(&self.whole_path, false)? {
+        match file::kind_of_file(&self.path, false)? {
             Some(TableKind::Ordered) => {
                 let _table = file::open(
-                    &self.whole_path,
+                    &self.path,
                     None,
                     OpenOptions { values: None, ..OpenOptions::default() },
                 )?;
                 Ok(Claim::Ordered { _table })
             }
             Some(TableKind::Hashed) | None => {
-                let _file = FileStorage::open(&self.whole_path, StorageMode::Write)?;
+                let _file = FileStorage::open(&self.path, StorageMode::Write)?;
                 Ok(Claim::Locked { _file })
             }
         }
     }
 
-    /// Removes what was left by a process that was killed, unless another process is writing it.
-    fn take_over(&self) -> Result<()> {
-        let there = self.directory.id(&self.part).map_err(|e| self.failed("look for", &e))?;
-        if there.is_some() {
-            match file::open(
-                &self.part_path,
-                None,
-                OpenOptions { values: None, ..OpenOptions::default() },
-            ) {
-                Err(error) if error.kind() == ErrorKind::Lock => return Err(error),
-                _ => self.remove_part(),
-            }
-        }
-        Ok(())
-    }
-
-    fn remove_part(&self) {
-        // Where it cannot be done, the next one who makes a file of the same name tries again.
-        for name in std::iter::once(self.part.clone()).chain(beside(&self.part)) {
-            let _ = self.directory.remove(&name);
-        }
-    }
-
-    /// Gives the file its name.
-    fn become_whole(&self) -> Result<()> {
+    /// Gives the files of a table their names.
+    fn publish(&self, table: &FileStorage, index: Option<&FileStorage>) -> Result<()> {
         let _claim = self.claim()?;
-        let renamed = || {
-            for (part, whole) in beside(&self.part).zip(beside(&self.whole)) {
-                // An index beside a file that it does not belong to is not used.
-                if self.directory.id(&part)?.is_some() {
-                    self.directory.rename(&part, &whole)?;
-                } else if self.directory.id(&whole)?.is_some() {
-                    self.directory.remove(&whole)?;
-                }
-            }
-            match self.existing {
-                Existing::Refuse => self.directory.rename_new(&self.part, &self.whole)?,
-                Existing::Replace => self.directory.rename(&self.part, &self.whole)?,
-            }
+        let displaced = match self.existing {
+            Existing::Refuse => Displaced::Nothing,
+            Existing::Replace => Displaced::Any,
+        };
+        let published = || {
+            self.directory.publish(table, &self.name, displaced)?;
+            let index = index.map(|index| index as &dyn Storage);
+            file::publish_index(&self.directory, &self.name, table, index);
             self.directory.sync()
         };
-        renamed().map_err(|error| self.failed("rename the new file", &error))
+        published().map_err(|error| self.failed("name the new file", &error))
     }
-}
-
-/// The names of files that may lie beside a table's.
-fn beside(name: &OsStr) -> impl Iterator<Item = OsString> {
-    BESIDE.iter().map(move |ending| name_beside(name, ending))
 }

@@ -105,6 +105,7 @@ struct State {
     failure: Option<(Range<u64>, Failure)>,
     reads: u64,
     failing_reads: Range<u64>,
+    takes_no_new_files: bool,
 }
 
 /// The disk. Clones are the same disk.
@@ -175,6 +176,11 @@ impl SimulatedDisk {
     /// Lets the reads with these numbers fail.
     pub(crate) fn fail_reads(&self, reads: Range<u64>) {
         self.state().failing_reads = reads;
+    }
+
+    /// Refuses files that have no name yet, or takes them again.
+    pub(crate) fn take_no_new_files(&self, takes_none: bool) {
+        self.state().takes_no_new_files = takes_none;
     }
 
     /// A disk as a power cut during call `call` could leave this one; after the last call, where there
@@ -574,6 +580,9 @@ impl Directory for SimulatedDisk {
 
     fn create_unnamed(&self, _: &OsStr, _: Option<FileOwner>) -> io::Result<Box<dyn Storage>> {
         let mut state = self.state();
+        if state.takes_no_new_files {
+            return Err(state.failed(ENOSPC));
+        }
         state.change_names(Event::CreateUnnamed)?;
         let number = state.seen.files.len() - 1;
         Ok(Box::new(File { disk: self.clone(), number }))

@@ -463,6 +463,7 @@ fn a_change_in_a_directory_without_the_right_to_make_files_goes_to_the_table_at_
         }
     }
     let disk = SimulatedDisk::new();
+    drop(open_in(&disk, NEVER).unwrap());
     let mut table = TreeTable::open_in(Arc::new(Refusing(disk.clone())), "table", NEVER).unwrap();
     table.put(b"a", b"1").unwrap();
     let killed = disk.killed(disk.calls(), 0);

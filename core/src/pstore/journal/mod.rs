@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use super::Durability;
 use crate::error::{Error, Result};
-use crate::files::{FileOwner, FileSystem, LockKind, SharedFile, SharedMode, Storage};
+use crate::files::{
+    FileOwner, FileSystem, Found, LockKind, SharedFile, SharedMode, Storage, Stranger,
+};
 pub(super) use format::Journal;
 pub(super) use format::{Evidence, Header, cut_hash};
 use format::{STATE_AT, State, state};
@@ -65,8 +67,12 @@ impl JournalFile {
         &mut self,
         system: &dyn FileSystem,
         store: &Path,
+        like: &dyn SharedFile,
     ) -> Result<Option<Journal>> {
-        self.find(system, store).map_err(|error| self.failed("open", &error))?;
+        let found = self.find(system, store, like).map_err(|error| self.failed("open", &error))?;
+        if let Some(stranger) = found {
+            return Err(self.refused(stranger));
+        }
         let Some(opened) = &self.opened else { return Ok(None) };
         let read = || -> io::Result<Vec<u8>> {
             if !is_live(&*opened.file)? {
@@ -86,33 +92,48 @@ impl JournalFile {
         journal
     }
 
-    /// Opens the file if it is there and not open.
-    fn find(&mut self, system: &dyn FileSystem, store: &Path) -> io::Result<()> {
+    /// The error of a file that may tell of a writing, and is a stranger's.
+    fn refused(&self, stranger: Stranger) -> Error {
+        let path = self.path.as_deref().unwrap_or(Path::new(""));
+        stranger.refused("a journal").in_file(&path.to_string_lossy())
+    }
+
+    /// Opens the file if it is there and not open; the stranger that may pass for it.
+    fn find(
+        &mut self,
+        system: &dyn FileSystem,
+        store: &Path,
+        like: &dyn SharedFile,
+    ) -> io::Result<Option<Stranger>> {
         if let Some(opened) = &self.opened
             && opened.file.is_named()?
         {
-            return Ok(());
+            return Ok(None);
         }
         self.opened = None;
+        let owner = like.owner()?.user;
         let path = self.path(system, store)?;
         let mut is_writable = true;
-        let found = system.open(path, SharedMode::Write).or_else(|error| match error.kind() {
+        let found = system.open_found(path, true, owner).or_else(|error| match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 is_writable = false;
-                system.open(path, SharedMode::Read)
+                system.open_found(path, false, owner)
             }
             _ => Err(error),
         });
         match found {
-            // What is somebody else's stays as it is.
-            Ok(file) if state(&beginning(&*file)?).is_some() => {
+            // Another file of that name stays as it is.
+            Ok(Found::File(file)) if state(&beginning(&*file)?).is_some() => {
                 self.opened = Some(Opened { file, is_writable, made_for: None });
+            }
+            Ok(Found::Stranger(stranger)) if !matches!(stranger, Stranger::Kind(_)) => {
+                return Ok(Some(stranger));
             }
             Ok(_) => {}
             Err(error) if is_no_journal(&error) => {}
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Lets others look at the journal that was live.
@@ -139,13 +160,22 @@ impl JournalFile {
     ) -> Result<bool> {
         self.remove_of_others(system, like).map_err(|error| self.failed("open", &error))?;
         let is_ready = self.is_ready().map_err(|error| self.failed("open", &error))?;
-        if !is_ready && let Err(error) = self.make(system, store, like) {
-            let is_refused =
-                is_no_journal(&error) || is_refusal(&error) && !self.may_be_live(system);
-            return match is_refused && durability == Durability::Process {
-                true => Ok(false),
-                false => Err(self.failed("make a journal", &error)),
-            };
+        if !is_ready {
+            match self.make(system, store, like) {
+                Ok(None) => {}
+                Ok(Some(Stranger::Kind(_))) if durability == Durability::Process => {
+                    return Ok(false);
+                }
+                Ok(Some(stranger)) => return Err(self.refused(stranger)),
+                Err(error) => {
+                    let is_refused = is_no_journal(&error)
+                        || is_refusal(&error) && !self.may_be_live(system, like);
+                    return match is_refused && durability == Durability::Process {
+                        true => Ok(false),
+                        false => Err(self.failed("make a journal", &error)),
+                    };
+                }
+            }
         }
         if durability == Durability::Power && !self.is_named_for_good {
             let synced = self.path(system, store).and_then(|path| system.sync_names(path));
@@ -176,12 +206,16 @@ impl JournalFile {
     }
 
     /// Whether a file lies there that tells of a writing, or that cannot be read.
-    fn may_be_live(&self, system: &dyn FileSystem) -> bool {
+    fn may_be_live(&self, system: &dyn FileSystem, like: &dyn SharedFile) -> bool {
         let Some(path) = &self.path else { return true };
-        match system.open(path, SharedMode::Read).and_then(|file| is_live(&*file)) {
-            Ok(is_live) => is_live,
-            Err(error) => !is_no_journal(&error),
-        }
+        let look = || -> io::Result<bool> {
+            Ok(match system.open_found(path, false, like.owner()?.user)? {
+                Found::File(file) => is_live(&*file)?,
+                Found::Nothing => false,
+                Found::Stranger(_) => true,
+            })
+        };
+        look().unwrap_or_else(|error| !is_no_journal(&error))
     }
 
     fn is_ready(&self) -> io::Result<bool> {
@@ -192,21 +226,27 @@ impl JournalFile {
         }
     }
 
+    /// Makes the file, or takes one that is there; the stranger that has its name.
     fn make(
         &mut self,
         system: &dyn FileSystem,
         store: &Path,
         like: &dyn SharedFile,
-    ) -> io::Result<()> {
+    ) -> io::Result<Option<Stranger>> {
         self.opened = None;
         self.is_named_for_good = false;
         let owner = like.owner()?;
-        let file = system.open(self.path(system, store)?, SharedMode::CreateLike(owner))?;
+        let path = self.path(system, store)?;
+        let file = match system.open_found(path, true, owner.user)? {
+            Found::File(file) => file,
+            Found::Nothing => system.open(path, SharedMode::CreateLike(owner))?,
+            Found::Stranger(stranger) => return Ok(Some(stranger)),
+        };
         if state(&beginning(&*file)?).is_none() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.opened = Some(Opened { file, is_writable: true, made_for: Some(owner) });
-        Ok(())
+        Ok(None)
     }
 
     /// Writes a journal: a header, and what `fill` puts behind it.

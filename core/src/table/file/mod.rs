@@ -10,6 +10,7 @@ mod tree_table;
 
 pub use claim::Claim;
 pub use hash_table::{Check, HashTable};
+pub(super) use hash_table::{index_name, publish_index};
 pub(super) use open::kind_of_file;
 pub use open::{FileTable, TableKind, holds_something, open};
 pub use options::{OpenOptions, SyncMode};

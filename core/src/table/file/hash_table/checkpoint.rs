@@ -23,7 +23,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,7 +30,7 @@ use super::extent::Extent;
 use super::home::{Access, Home, MAPPED_WORDS_MIN};
 use super::log::{Log, LogReader};
 use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
-use crate::files::{Mapping, Storage, StorageMode};
+use crate::files::{Mapping, Storage, begins_like};
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
 const FORMAT: u64 = 2;
@@ -62,11 +61,16 @@ pub(super) fn save(
         return Err(crate::Error::internal("a closed log without its last frame"));
     };
     let header = header(log, extent, frame_hash, index);
-    let next = home.next_checkpoint_name();
-    let file = home.create(&next, &*log.storage, Access::Similar)?;
-    write(&*file, &header, index.words()).map_err(|error| crate::Error::io("write", &error))?;
-    let renamed = home.directory.rename(&next, &home.checkpoint_name());
-    renamed.map_err(|error| crate::Error::io("rename", &error))
+    let file = home.create(&*log.storage, Access::Similar)?;
+    let kept = write(&*file, &header, index.words())
+        .and_then(|()| home.keep_checkpoint(&*file, &*log.storage));
+    kept.map_err(|error| crate::Error::io("write the index", &error))
+}
+
+/// Whether a file that has the name is an index of a table, of this machine or another.
+pub(super) fn is_checkpoint(file: &dyn Storage) -> bool {
+    let orders = [MAGIC.to_be_bytes(), MAGIC.to_le_bytes()];
+    orders.iter().any(|magic| begins_like(file, magic).unwrap_or(false))
 }
 
 fn header(log: &Log, extent: &Extent, frame_hash: u64, index: &LogIndex) -> [u64; FIELDS] {
@@ -113,9 +117,7 @@ pub(super) fn load(
     log_len: u64,
     words: &dyn Words,
 ) -> Option<(LogIndex, Extent)> {
-    let name = home.checkpoint_name();
-    home.directory.id(&name).ok()??;
-    let file = home.directory.open(&name, StorageMode::Follow, Duration::ZERO).ok()?;
+    let file = home.checkpoint(&*log.storage).file()?;
     let header = read_header(&*file)?;
     let [_, format, seed, generation, end, next_transaction, last_frame, start, ..] = header;
     let [.., records, live_bytes, frame_hash, lines_hash, _] = header;

@@ -44,10 +44,7 @@ impl Engine {
         self.abandon_compaction();
         let copying = self.begin_copying();
         let compacted = copying.and_then(|copying| self.finish_compaction(copying, true));
-        compacted.map_err(|error| {
-            self.forget_compaction();
-            error.in_file(&self.name)
-        })
+        compacted.map_err(|error| error.in_file(&self.name))
     }
 
     /// What each commit does beside: begins to compact when half of the file is dead, and goes on with
@@ -131,8 +128,7 @@ impl Engine {
     fn begin_copying(&self) -> Result<Copying> {
         self.check_named()?;
         let log = &self.view.log;
-        let storage =
-            self.home.create(&self.home.next_name(), &*log.storage, home::Access::Same)?;
+        let storage = self.home.create(&*log.storage, home::Access::Same)?;
         let header = Header {
             generation: log.header.generation + 1,
             first_transaction: self.extent.next_transaction,
@@ -155,7 +151,7 @@ impl Engine {
         let_go(old, self.extent.end);
         (self.extent, self.checkpoint_end) = (extent, LOG_START);
         self.compaction_put_off_until = 0;
-        self.home.discard(&self.home.checkpoint_name());
+        self.home.discard_checkpoint(&*self.view.log.storage);
         self.durability.was_replaced(extent.end, lasts);
         match lasts {
             // What lasts now has to go on to be found.
@@ -172,19 +168,11 @@ impl Engine {
     /// Goes on without compacting, for lack of room or of rights, until the file is a quarter longer.
     fn put_off_compaction(&mut self) {
         self.compaction_put_off_until = self.extent.end + (self.extent.end / 4).max(FLOOR);
-        self.forget_compaction();
     }
 
     /// Gives up a compaction that is under way.
     pub(super) fn abandon_compaction(&mut self) {
-        if self.compactor.take().is_some() {
-            self.forget_compaction();
-        }
-    }
-
-    /// Takes the new file away, unless it has become the table.
-    fn forget_compaction(&self) {
-        self.home.discard_next(&self.view.log);
+        self.compactor = None;
     }
 }
 

@@ -4,18 +4,20 @@
 //! |---|---|
 //! | `x.bwh` | the log: all that the table holds |
 //! | `x.bwh.idx` | an index as it was at some place of the log, never changed |
-//! | `x.bwh.idx.new` | the next one, while it is written |
-//! | `x.bwh.new` | the next generation, while it is written |
+//!
+//! The next index and the next generation have no name while they are written.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::checkpoint::is_checkpoint;
+use super::index_name;
 use super::log::Log;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileAccess, Mapping, Storage, name_beside};
+use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, Stranger};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
@@ -48,30 +50,37 @@ enum Named {
 impl Home {
     /// The name of the index that was kept.
     pub(super) fn checkpoint_name(&self) -> OsString {
-        name_beside(&self.name, ".idx")
+        index_name(&self.name)
     }
 
-    /// The name of the index that is being written.
-    pub(super) fn next_checkpoint_name(&self) -> OsString {
-        name_beside(&self.name, ".idx.new")
+    /// The index that was kept beside `log`, unless it is a stranger's.
+    pub(super) fn checkpoint(&self, log: &dyn Storage) -> Found<Box<dyn Storage>> {
+        // What cannot be opened is left alone, too.
+        let found = self.directory.open_found(&self.checkpoint_name(), log);
+        found.unwrap_or(Found::Stranger(Stranger::Kind("a file that cannot be opened")))
     }
 
-    /// The name of the next generation.
-    pub(super) fn next_name(&self) -> OsString {
-        name_beside(&self.name, ".new")
-    }
-
-    /// Takes a file away that means nothing, if it is there.
-    pub(super) fn discard(&self, name: &OsStr) {
-        // Where it cannot be done, the next writer tries again.
-        if matches!(self.directory.id(name), Ok(Some(_))) {
-            let _ = self.directory.remove(name);
+    /// Takes the index away that was kept beside `log`, which means nothing any more.
+    pub(super) fn discard_checkpoint(&self, log: &dyn Storage) {
+        if self.checkpoint(log).file().is_some_and(|file| is_checkpoint(&*file)) {
+            // Where it cannot be done, it is not used.
+            let _ = self.directory.remove(&self.checkpoint_name());
         }
+    }
+
+    /// Gives `next` the name of the index that was kept beside `log`, unless something else has it.
+    pub(super) fn keep_checkpoint(&self, next: &dyn Storage, log: &dyn Storage) -> io::Result<()> {
+        let displaced = match self.checkpoint(log) {
+            Found::Nothing => Displaced::Nothing,
+            Found::File(file) if is_checkpoint(&*file) => Displaced::Any,
+            Found::File(_) | Found::Stranger(_) => return Ok(()),
+        };
+        self.directory.publish(next, &self.checkpoint_name(), displaced)
     }
 
     /// Fails where another file has the name of `log`, or none: it is not ours to be replaced.
     pub(super) fn check_named(&self, log: &Log) -> Result<()> {
-        let found = match self.whose(&self.name, log)? {
+        let found = match self.whose(log)? {
             Named::Ours => return Ok(()),
             Named::Another => "another file in its place",
             Named::Nothing => "no file of its name",
@@ -83,55 +92,35 @@ impl Home {
     /// Replaces `log` with `next`, the file of the next generation.
     pub(super) fn replace(&self, log: &Log, next: &Log) -> Result<()> {
         self.check_named(log)?;
-        if self.whose(&self.next_name(), next)? != Named::Ours {
-            let message =
-                "expected the compacted table beside the table, found that it was removed";
-            return Err(Error::new(ErrorKind::Lock, message).in_file(&log.name));
-        }
-        let renamed = self.directory.rename(&self.next_name(), &self.name);
-        renamed.map_err(|error| log.failed("rename the compacted table", &error))
+        let published = self.directory.publish(&*next.storage, &self.name, Displaced::Any);
+        published.map_err(|error| log.failed("rename the compacted table", &error))
     }
 
-    /// Takes the file of the next generation away. Where another table has the name of `log`, the file
-    /// is that table's.
-    pub(super) fn discard_next(&self, log: &Log) {
-        if !matches!(self.whose(&self.name, log), Ok(Named::Another)) {
-            self.discard(&self.next_name());
-        }
-    }
-
-    fn whose(&self, name: &OsStr, log: &Log) -> Result<Named> {
+    fn whose(&self, log: &Log) -> Result<Named> {
         let failed = |error| log.failed("find the table", &error);
         let own = log.storage.id().map_err(failed)?;
-        Ok(match self.directory.id(name).map_err(failed)? {
+        Ok(match self.directory.id(&self.name).map_err(failed)? {
             None => Named::Nothing,
             named if own.is_none() || own == named => Named::Ours,
             Some(_) => Named::Another,
         })
     }
 
-    /// A new, empty file `name` in the place of what was left behind there, for those who may use `log`.
-    /// It is locked.
-    pub(super) fn create(
-        &self,
-        name: &OsStr,
-        log: &dyn Storage,
-        access: Access,
-    ) -> Result<Box<dyn Storage>> {
-        self.discard(name);
+    /// A new, empty file without a name, for those who may use `log`. It is locked.
+    pub(super) fn create(&self, log: &dyn Storage, access: Access) -> Result<Box<dyn Storage>> {
         let failed = |action: &str, error: &io::Error| {
-            Error::io(action, error).in_file(&name.to_string_lossy())
+            Error::io(action, error).in_file(&self.name.to_string_lossy())
         };
         let like = log.file().map(FileAccess::of).transpose();
         let like = like.map_err(|error| failed("read the mode of the table", &error))?;
         // Nobody else may open it before it is as it should be.
         let owner = like.as_ref().map(|like| like.owner().private());
-        let file = self.directory.create(name, owner).map_err(|error| failed("create", &error))?;
+        let file = self.directory.create_unnamed(&self.name, owner);
+        let file = file.map_err(|error| failed("create a file beside", &error))?;
         let Some((like, opened)) = like.zip(file.file()) else { return Ok(file) };
         let given = like.give_to(opened).and_then(|()| Ok(opened.try_lock()?));
         match given {
             Err(error) if access == Access::Same => {
-                self.discard(name);
                 Err(failed("give the table's owner and mode to a new file", &error))
             }
             _ => Ok(file),

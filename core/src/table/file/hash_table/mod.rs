@@ -20,18 +20,40 @@ mod transaction;
 mod view;
 
 use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileDirectory};
+use crate::files::{Directory, FileDirectory, Storage, name_beside};
 use crate::table::{Snapshot, Stat, Table, Values, check_entry};
 use engine::{Access, Engine, shorten};
 use home::Home;
 
 pub(super) use frame::MAGIC;
 pub use repair::Check;
+
+/// The name of the index of the table `name`.
+pub(in crate::table) fn index_name(name: &OsStr) -> OsString {
+    name_beside(name, ".idx")
+}
+
+/// Gives `index` its name beside `table`, the file `name`; where there is none, an older one is taken away. It is a
+/// cache, so that something else which has the name stays.
+pub(in crate::table) fn publish_index(
+    directory: &FileDirectory,
+    name: &OsStr,
+    table: &dyn Storage,
+    index: Option<&dyn Storage>,
+) {
+    let home = Home { directory: Arc::new(directory.clone()), name: name.to_owned() };
+    match index {
+        // Without an index, opening reads the whole log.
+        Some(index) => drop(home.keep_checkpoint(index, table)),
+        None => home.discard_checkpoint(table),
+    }
+}
 
 /// A hashed table in a file.
 ///
@@ -57,16 +79,15 @@ pub struct HashTable {
 }
 
 impl HashTable {
-    /// Opens the table in the file at `path`. Beside it are, at times, files whose names go on with
-    /// `.idx`, `.idx.new` and `.new`, which can be made again.
+    /// Opens the table in the file at `path`. Beside it is, at times, a file whose name goes on with
+    /// `.idx`, which can be made again, and is not used where it belongs to somebody else.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<HashTable> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         let (directory, name) =
             FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
         let home = Home { directory: Arc::new(directory), name };
-        // A table that is made has another name until it is one, which nobody asked for.
-        Self::open_at(home, &shown, options).map_err(|error| error.renamed(".new", &shown))
+        Self::open_at(home, &shown, options)
     }
 
     /// Opens the table in the file `name` of `directory`.

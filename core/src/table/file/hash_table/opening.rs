@@ -17,7 +17,7 @@ use super::replay::{Rest, lasted_beyond, read_transaction, replay};
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{FileStatus, ProcessMark, Storage, StorageMode};
+use crate::files::{Displaced, FileStatus, ProcessMark, Storage, StorageMode};
 use crate::table::Values;
 use crate::table::foreign::described;
 
@@ -50,7 +50,7 @@ impl Engine {
             (false, false) => {
                 home.directory.open(&home.name, StorageMode::Write, options.timeout)?
             }
-            (false, true) => open_or_make(&home, &options)?,
+            (false, true) => open_or_make(&home, &options).map_err(|error| error.in_file(&name))?,
         };
         let header = read_header(&*storage).and_then(|header| {
             header.values.check(options.values)?;
@@ -82,11 +82,6 @@ impl Engine {
         };
         if !options.read_only && content.seen.len > engine.extent.end {
             engine.cut_tail()?;
-        }
-        if !options.read_only {
-            // A crash may have left them.
-            engine.home.discard(&engine.home.next_name());
-            engine.home.discard(&engine.home.next_checkpoint_name());
         }
         // Who compacts may have put another file in its place before we looked at the one that we opened, which
         // would then never show a change.
@@ -340,7 +335,7 @@ fn open_or_make(home: &Home, options: &OpenOptions) -> Result<Box<dyn Storage>> 
                 return Ok(storage);
             }
         }
-        if let Some(storage) = make(home, timeout, values)? {
+        if let Some(storage) = make(home, values)? {
             return Ok(storage);
         }
     }
@@ -350,34 +345,25 @@ fn open_or_make(home: &Home, options: &OpenOptions) -> Result<Box<dyn Storage>> 
     Ok(storage)
 }
 
-/// Makes the file under another name and renames it; `None` where somebody else has made it meanwhile.
-/// Who makes it has the lock of the other name.
-fn make(home: &Home, timeout: Duration, values: Values) -> Result<Option<Box<dyn Storage>>> {
-    let (directory, next) = (&home.directory, home.next_name());
-    let storage = directory.open(&next, StorageMode::Create, timeout)?;
-    let put_in_place = || -> std::io::Result<bool> {
-        if storage.len()? > 0 || directory.id(&home.name)?.is_some() {
-            return Ok(false);
+/// Makes the file without a name, and gives it the one of the table; `None` where somebody else has made that meanwhile.
+fn make(home: &Home, values: Values) -> Result<Option<Box<dyn Storage>>> {
+    let directory = &home.directory;
+    let put_in_place = || -> std::io::Result<Box<dyn Storage>> {
+        let storage = directory.create_unnamed(&home.name, None)?;
+        // Who makes the table has its lock before anybody else finds it.
+        if let Some(file) = storage.file() {
+            file.try_lock()?;
         }
         write_header(&*storage, values)?;
-        directory.rename_new(&next, &home.name)?;
+        directory.publish(&*storage, &home.name, Displaced::Nothing)?;
         directory.sync()?;
-        Ok(true)
+        Ok(storage)
     };
     match put_in_place() {
-        Ok(true) => return Ok(Some(storage)),
-        Ok(false) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => {
-            home.discard(&next);
-            return Err(Error::io("make the table", &error).in_file(&home.name.to_string_lossy()));
-        }
+        Ok(storage) => Ok(Some(storage)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(Error::io("make the table", &error)),
     }
-    let is_ours = || -> std::io::Result<bool> { Ok(directory.id(&next)? == storage.id()?) };
-    if is_ours().unwrap_or(false) {
-        home.discard(&next);
-    }
-    Ok(None)
 }
 
 /// Makes a table without entries of a file that is empty.

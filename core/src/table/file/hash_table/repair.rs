@@ -85,13 +85,12 @@ fn find(path: &Path) -> Result<(Home, String)> {
 
 /// Writes the whole transactions of `log` to a new file, and puts it in its place.
 fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
-    let next = home.next_name();
     let header = Header {
         generation: log.header.generation + 1,
         first_transaction: log.header.first_transaction,
         ..log.header
     };
-    let storage = home.create(&next, &*log.storage, Access::Same)?;
+    let storage = home.create(&*log.storage, Access::Same)?;
     let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
@@ -107,8 +106,8 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
         Ok(())
     })?;
     let (saved, _) = generation.finish(true)?;
-    home.replace(log, &saved).inspect_err(|_| home.discard_next(log))?;
-    home.discard(&home.checkpoint_name());
+    home.replace(log, &saved)?;
+    home.discard_checkpoint(&*log.storage);
     let synced = home.directory.sync();
     synced.map_err(|error| Error::io("rename the repaired table", &error))
 }

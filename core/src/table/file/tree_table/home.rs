@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `x.bwt` | the table |
 //! | `x.bwt.log` | commits that are not in it yet |
-//! | `x.bwt.new` | a table while it is made |
+//!
+//! A table has no name while it is made.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,9 +16,13 @@ use std::time::Duration;
 use super::database::new_table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    Directory, FileDirectory, FileOwner, FileStorage, Storage, StorageMode, name_beside,
+    Directory, Displaced, FileDirectory, FileOwner, FileStorage, Found, Storage, StorageMode,
+    name_beside,
 };
 use crate::table::file::options::OpenOptions;
+
+/// `ENOENT`.
+const NOT_FOUND: i32 = 2;
 
 /// How long to wait at least for another process that makes the same table.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -65,34 +70,66 @@ impl Home {
         }
     }
 
-    /// Makes a table of these `bytes`. Others find all of it or nothing: it is written under another
-    /// name. The lock on that file orders those who make the same table at once.
-    fn create(&self, bytes: &[u8], timeout: Duration) -> Result<()> {
-        let name = name_beside(&self.name, ".new");
-        let made = self.directory.open(&name, StorageMode::Create, timeout.max(PATIENCE));
-        let made = match made {
-            Err(error) if is_refused(error.kind()) && self.is_there()? => {
-                return self.create_in_place(bytes);
+    /// The log that lies beside `table`. [`ErrorKind::Format`] where that is a stranger's, which may have commits of
+    /// the table.
+    pub(super) fn open_log(&self, table: &dyn Storage) -> Result<Option<Box<dyn Storage>>> {
+        let found = self.directory.open_found(&self.log_name(), table);
+        match found.map_err(|error| error.in_file(&self.shown_log()))? {
+            Found::Nothing => Ok(None),
+            Found::File(file) => Ok(Some(file)),
+            Found::Stranger(stranger) => {
+                Err(stranger.refused("a log of commits").in_file(&self.shown_log()))
             }
-            // It is the table that cannot be made, whatever its name is until then.
-            made => made.map_err(|error| Error::new(error.kind(), error.message()))?,
-        };
-        // The one who had the lock before may have made it.
+        }
+    }
+
+    /// What errors call the log.
+    pub(super) fn shown_log(&self) -> String {
+        let table = self.path.as_deref().map_or(self.name.as_os_str(), Path::as_os_str);
+        name_beside(table, ".log").to_string_lossy().into_owned()
+    }
+
+    /// Makes a table of these `bytes`. Others find all of it or nothing: it has no name before.
+    fn create(&self, bytes: &[u8], timeout: Duration) -> Result<()> {
+        let failed = |error| Error::io("create the table", &error);
+        // An empty file is replaced by the one who has its lock, or by nobody once it is a table.
+        let replaced = self.lock_empty(timeout.max(PATIENCE))?;
         if !self.is_missing()? {
-            let _ = self.directory.remove(&name);
             return Ok(());
         }
-        let failed = |error| Error::io("create the table", &error);
-        if let Some(owner) = self.owner()? {
-            owner.give(&*made).map_err(failed)?;
-        }
+        let owner = replaced.as_ref().and_then(|file| file.file()).map(FileOwner::of).transpose();
+        let made = self.directory.create_unnamed(&self.name, owner.map_err(failed)?);
+        let made = match made.map_err(failed) {
+            Err(error) if is_refused(error.kind()) && replaced.is_some() => {
+                return self.create_in_place(bytes);
+            }
+            made => made?,
+        };
+        let displaced = match replaced {
+            Some(_) => Displaced::Any,
+            None => Displaced::Nothing,
+        };
         let written = write_all(&*made, bytes)
-            .and_then(|()| self.directory.rename(&name, &self.name))
+            .and_then(|()| self.directory.publish(&*made, &self.name, displaced))
             .and_then(|()| self.directory.sync());
-        written.map_err(|error| {
-            let _ = self.directory.remove(&name);
-            failed(error)
-        })
+        match written {
+            // Another process has made it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            written => written.map_err(failed),
+        }
+    }
+
+    /// Locks the empty file that the table is to replace, where there is one.
+    fn lock_empty(&self, timeout: Duration) -> Result<Option<Box<dyn Storage>>> {
+        if !self.is_there()? {
+            return Ok(None);
+        }
+        match self.directory.open(&self.name, StorageMode::Write, timeout) {
+            // The one who had the lock has made the table, and has it open.
+            Err(error) if error.kind() == ErrorKind::Lock && !self.is_missing()? => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => Ok(None),
+            opened => opened.map(Some),
+        }
     }
 
     /// Makes a table of an empty file in a directory where no file can be made.
@@ -112,15 +149,6 @@ impl Home {
         let is_empty = |file: Arc<dyn Storage>| Ok(file.len()? == 0);
         Ok(!self.is_there()?
             || is_empty(self.open(StorageMode::Follow)?).map_err(|e| Error::io("open", &e))?)
-    }
-
-    /// Who may use the empty file that the table is to replace, if there is one.
-    fn owner(&self) -> Result<Option<FileOwner>> {
-        if !self.is_there()? {
-            return Ok(None);
-        }
-        let owner = self.open(StorageMode::Follow)?.file().map(FileOwner::of).transpose();
-        owner.map_err(|error| Error::io("open", &error))
     }
 }
 

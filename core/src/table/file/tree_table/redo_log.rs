@@ -23,8 +23,8 @@ use crc32c::crc32c_append;
 
 use super::changes::Changes;
 use super::home::{Home, is_refused};
-use crate::error::{Error, ErrorKind, Result};
-use crate::files::{FileOwner, Mapping, Storage, StorageMode};
+use crate::error::{Error, Result};
+use crate::files::{Displaced, FileOwner, Mapping, Storage, begins_like};
 use crate::heap::record::Record;
 use crate::table::file::random::random_number;
 use crate::wire::{Endian, Reader};
@@ -267,21 +267,37 @@ impl RedoLog {
         Ok(matches!(self.file, LogFile::Open(_)))
     }
 
-    /// A new file, of the owner of the table. One that is there belongs to another table, or to a
-    /// state of this one that is no more; a process may have it open.
+    /// A new file, of the owner of the table. A log that is there belongs to another table, or to a state of this one
+    /// that is no more; a process may have it open.
     fn create(&self) -> Result<Box<dyn Storage>> {
         let (name, directory) = (self.home.log_name(), &self.home.directory);
+        let is_taken = Self::check_place(&self.home, &*self.table)?;
         let create = || -> io::Result<Box<dyn Storage>> {
-            if directory.id(&name)?.is_some() {
+            if is_taken {
                 directory.remove(&name)?;
             }
             let owner = self.table.file().map(FileOwner::of).transpose()?;
-            let file = directory.create(&name, owner)?;
-            let written = file.write_at(0, &self.header());
-            written.inspect_err(|_| drop(directory.remove(&name)))?;
+            let file = directory.create_unnamed(&name, owner)?;
+            file.write_at(0, &self.header())?;
+            directory.publish(&*file, &name, Displaced::Nothing)?;
             Ok(file)
         };
-        create().map_err(|error| Error::io("create the table's log", &error))
+        create().map_err(|error| {
+            Error::io("create the table's log", &error).in_file(&self.home.shown_log())
+        })
+    }
+
+    /// Whether the name of the log has a log, which may be removed when its commits are in the table's file. An error
+    /// where something else has it.
+    pub(super) fn check_place(home: &Home, table: &dyn Storage) -> Result<bool> {
+        let Some(file) = home.open_log(table)? else { return Ok(false) };
+        let is_log = is_log(&*file).map_err(|error| error.in_file(&home.shown_log()))?;
+        if is_log {
+            return Ok(true);
+        }
+        let found = "another file, which was left alone; give that another name";
+        let expected = "the log of a table or no file of that name";
+        Err(Error::format(expected, found).in_file(&home.shown_log()))
     }
 
     fn header(&self) -> [u8; HEADER_LEN] {
@@ -337,23 +353,19 @@ impl Tail {
         self.end.number == self.base.number
     }
 
-    /// Reads the log of the table at `home`, whose file is at `base`. `None` where there is none that
+    /// Reads the log of the table at `home`, whose file is `table` and at `base`. `None` where there is none that
     /// belongs to it.
-    pub(super) fn read(home: &Home, base: Option<Position>) -> Result<Option<Tail>> {
-        let (Some(base), name) = (base, home.log_name()) else { return Ok(None) };
-        let failed = |error| Error::io("read the table's log", &error);
-        if home.directory.id(&name).map_err(failed)?.is_none() {
-            return Ok(None);
-        }
-        let opened = home.directory.open(&name, StorageMode::Follow, std::time::Duration::ZERO);
-        let file = match opened {
-            // A writer has closed the table meanwhile.
-            Err(error) if error.kind() == ErrorKind::Io(Some(2)) => return Ok(None),
-            file => file?,
-        };
-        let mut bytes = vec![0; file.len().map_err(failed)?.min(LOG_LEN_MAX) as usize];
-        file.read_at(0, &mut bytes).map_err(failed)?;
-        Self::parse(&bytes, base)
+    pub(super) fn read(
+        home: &Home,
+        table: &dyn Storage,
+        base: Option<Position>,
+    ) -> Result<Option<Tail>> {
+        let (Some(file), Some(base)) = (home.open_log(table)?, base) else { return Ok(None) };
+        let tail = is_log(&*file).and_then(|is_log| match is_log {
+            true => Self::parse(&read_whole(&*file)?, base),
+            false => Ok(None),
+        });
+        tail.map_err(|error| error.in_file(&home.shown_log()))
     }
 
     fn parse(bytes: &[u8], base: Position) -> Result<Option<Tail>> {
@@ -395,6 +407,21 @@ impl Tail {
         }
         Some(Tail::new(base, Position { session, number }, changes))
     }
+}
+
+/// Whether a file that has the name is a log.
+fn is_log(file: &dyn Storage) -> Result<bool> {
+    begins_like(file, MAGIC).map_err(|error| Error::io("read the table's log", &error))
+}
+
+/// As many bytes as a log can have.
+fn read_whole(file: &dyn Storage) -> Result<Vec<u8>> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; file.len()?.min(LOG_LEN_MAX) as usize];
+        file.read_at(0, &mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error| Error::io("read the table's log", &error))
 }
 
 /// Whether a header is one, and matches its check.

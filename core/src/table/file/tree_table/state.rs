@@ -82,7 +82,8 @@ impl State {
         let written = database.position(name)?;
         let mut state = State::new(database, name, SyncMode::Never, written);
         if let Some(home) = home {
-            state.tail = Tail::read(home, written)?.filter(|tail| !tail.is_empty());
+            state.tail =
+                Tail::read(home, &*state.storage, written)?.filter(|tail| !tail.is_empty());
         }
         Ok(state)
     }
@@ -98,11 +99,14 @@ impl State {
         let written = database.position(name)?;
         let mut state = State::new(database, name, sync, written);
         let Some(home) = home else { return Ok(state) };
-        if let Some(tail) = Tail::read(&home, written)? {
+        if let Some(tail) = Tail::read(&home, &*state.storage, written)? {
             state.position.number = tail.end.number;
             state.layers = vec![tail.changes];
             state.flush()?;
             RedoLog::discard(&home);
+        }
+        if sync != SyncMode::Commit {
+            RedoLog::check_place(&home, &*state.storage)?;
         }
         let base = state.written.unwrap_or(state.position);
         let storage = state.storage.clone();
