@@ -74,7 +74,21 @@ impl Backend {
     /// Whether a process has the file open to write, and has repaired it.
     fn has_writer(&self) -> Result<bool, BackendError> {
         let byte = Bound::Included(CONSISTENT_BYTE);
-        self.locks.as_ref().map_or(Ok(false), |locks| locks.query_lock_range(byte, byte))
+        self.locked(false, |locks| locks.query_lock_range(byte, byte))
+    }
+
+    /// Does something with the locks; `alone` where there are none. In a file system without locks on parts of files a
+    /// reader reads all the same: nobody can write there.
+    fn locked<T>(
+        &self,
+        alone: T,
+        work: impl FnOnce(&FileBackend) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        let Some(locks) = &self.locks else { return Ok(alone) };
+        match work(locks) {
+            Err(BackendError::Unsupported) if self.is_reader => Ok(alone),
+            outcome => outcome,
+        }
     }
 
     /// What a reader makes of the beginning of the file: of the two commits that the header has, a
@@ -136,7 +150,7 @@ impl StorageBackend for Backend {
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.locks.as_ref().map_or(Ok(true), |locks| locks.try_lock_range(start, end))
+        self.locked(true, |locks| locks.try_lock_range(start, end))
     }
 
     fn try_lock_shared_range(
@@ -144,21 +158,21 @@ impl StorageBackend for Backend {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.locks.as_ref().map_or(Ok(true), |locks| locks.try_lock_shared_range(start, end))
+        self.locked(true, |locks| locks.try_lock_shared_range(start, end))
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.locks.as_ref().map_or(Ok(()), |locks| locks.lock_range(start, end))
+        self.locked((), |locks| locks.lock_range(start, end))
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.locks.as_ref().map_or(Ok(()), |locks| locks.lock_shared_range(start, end))
+        self.locked((), |locks| locks.lock_shared_range(start, end))
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        match &self.locks {
-            Some(locks) if !self.is_inherited() => locks.unlock_range(start, end),
-            _ => Ok(()),
+        match self.is_inherited() {
+            true => Ok(()),
+            false => self.locked((), |locks| locks.unlock_range(start, end)),
         }
     }
 
@@ -166,7 +180,7 @@ impl StorageBackend for Backend {
         if self.is_reader && start == Bound::Included(CONSISTENT_BYTE) {
             return Ok(true);
         }
-        self.locks.as_ref().map_or(Ok(false), |locks| locks.query_lock_range(start, end))
+        self.locked(false, |locks| locks.query_lock_range(start, end))
     }
 }
 
@@ -209,6 +223,18 @@ pub(super) fn locked_by(holder: &str) -> Error {
     Error::new(ErrorKind::Lock, message)
 }
 
+/// The error of a file system that has no locks on parts of files (Lustre, some FUSE).
+fn without_locks() -> Error {
+    let refused = io::Error::from(rustix::io::Errno::OPNOTSUPP);
+    let error = Error::io("lock the table", &refused);
+    let message = format!(
+        "{}; the file system has no locks on parts of files: open the table to read only, or move it to another file \
+         system",
+        error.message()
+    );
+    Error::new(error.kind(), message)
+}
+
 /// What one of redb's errors means for the file `name`.
 fn failed(name: &str, error: redb::Error) -> Error {
     let error = match error {
@@ -245,6 +271,7 @@ fn failed(name: &str, error: redb::Error) -> Error {
             ErrorKind::Corrupt,
             format!("expected the table as it was written, found damage: {error}"),
         ),
+        redb::Error::Unsupported => without_locks(),
         other => Error::internal(other),
     };
     named(error, name)
@@ -261,5 +288,32 @@ pub(super) fn failed_io(error: &io::Error) -> Error {
         }
         io::ErrorKind::InvalidData => Error::format("a table file of Bytewright", error),
         _ => Error::io("read or write the table", error),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::files::FileStorage;
+
+    /// A file system that refuses locks on parts of files is not to be had everywhere, so the answer of one is given.
+    fn without_locks(_: &FileBackend) -> Result<bool, BackendError> {
+        Err(BackendError::Unsupported)
+    }
+
+    #[test]
+    fn without_locks_on_parts_of_files_a_table_is_read_and_not_written() {
+        let path = std::env::temp_dir().join(format!("bytewright-locks-{}", std::process::id()));
+        let file = std::fs::File::create_new(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(FileStorage::from(file));
+        let writer = Backend::new(storage.clone()).unwrap();
+        assert!(writer.locked(true, without_locks).is_err());
+        let reader = Backend::new(storage).unwrap().for_reader();
+        assert!(reader.locked(true, without_locks).unwrap());
+        let error = failed("x.bwt", redb::Error::Unsupported);
+        assert!(matches!(error.kind(), ErrorKind::Io(Some(_))), "{error}");
+        assert!(error.message().contains("open the table to read only"), "{error}");
     }
 }
