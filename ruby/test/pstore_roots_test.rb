@@ -153,6 +153,26 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  def test_a_conversion_follows_no_planted_link_and_removes_nothing_of_the_users
+    with_folder do |folder|
+      old, secret = %w[old.pstore secret].map { |name| File.join(folder, name) }
+      write_table(old, { "a" => 1 })
+      File.write(secret, "root's")
+      parts = %w[new.bwt new.pstore].product(["", ".log", ".idx", ".journal"]).map do |name, ending|
+        [".#{Process.pid}.part.#{name}#{ending}", "#{name}.new", "#{name}.part"]
+      end
+      planted = parts.flatten.uniq.map { |name| File.join(folder, name) }
+      planted.each { |link| File.symlink(secret, link) }
+      OURS.convert(old, File.join(folder, "new.bwt"), format: :roots)
+      OURS.convert(old, File.join(folder, "new.pstore"), format: :marshal)
+      assert_equal({ "a" => 1 }, read_table(File.join(folder, "new.pstore")))
+      assert_equal("root's", File.read(secret))
+      assert(planted.all? { |link| File.symlink?(link) })
+      left = Dir.children(folder) - planted.map { |link| File.basename(link) }
+      assert_equal(%w[new.bwt new.pstore old.pstore secret], left.sort)
+    end
+  end
+
   def test_stores_are_converted_both_ways
     with_folder do |folder|
       old, by_root, again = %w[a b.bwt c].map { |name| File.join(folder, name) }

@@ -6,16 +6,15 @@ module Bytewright
     # on the disk. Where that fails, nothing is left of it.
     # @api private
     class Conversion
-      # What names beside a store's may end in.
-      BESIDE = [".idx", ".idx.new", ".new", ".log", ".journal"].freeze
-
       # @param source [PStore]
       # @param path [String] where the new store is to be
       def initialize(source, path)
         @source = source
         @path = path
+        # A folder of our own, whose name nobody can guess: no link can be planted in it, and no file of the user's is there.
+        @folder = File.join(File.dirname(path), ".bytewright-#{Random.urandom(8).unpack1("H*")}.tmp")
         # The ending may tell the kind of the table.
-        @part = File.join(File.dirname(path), ".#{Process.pid}.part.#{File.basename(path)}")
+        @part = File.join(@folder, File.basename(path))
       end
 
       # @param format [:marshal, :roots]
@@ -24,9 +23,13 @@ module Bytewright
       def run(format)
         raise Errno::EEXIST, Bytewright.send(:harmless, @path) if File.exist?(@path)
 
-        copy(format).tap { give_name }
-      ensure
-        ["", *BESIDE].each { |ending| remove(@part + ending) }
+        Dir.mkdir(@folder, 0o700)
+        begin
+          copy(format).tap { give_name }
+        ensure
+          Dir.each_child(@folder) { |name| File.unlink(File.join(@folder, name)) }
+          Dir.rmdir(@folder)
+        end
       end
 
       private
@@ -46,12 +49,6 @@ module Bytewright
         # Refuses a name that was taken meanwhile, which renaming does not.
         File.link(@part, @path)
         File.open(File.dirname(@path), &:fsync)
-      end
-
-      def remove(path)
-        File.unlink(path)
-      rescue Errno::ENOENT
-        nil
       end
     end
     private_constant :Conversion

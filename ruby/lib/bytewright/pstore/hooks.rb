@@ -70,8 +70,9 @@ module Bytewright
 
       def save_data_with_atomic_file_rename_strategy(data, file)
         path = File.realpath(@filename)
-        temporary = "#{path}.tmp.#{Process.pid}.#{rand(1_000_000)}"
-        new_file = File.new(temporary, **WR_ACCESS, perm: 0)
+        # A name that nobody can guess, and nothing that has it is followed.
+        temporary = "#{path}.tmp.#{Random.urandom(8).unpack1("H*")}"
+        new_file = File.new(temporary, **WR_ACCESS, mode: WR_ACCESS[:mode] | IO::EXCL, perm: 0)
         begin
           new_file.flock(File::LOCK_EX)
           new_file.write(data)
