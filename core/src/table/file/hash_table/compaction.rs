@@ -97,7 +97,7 @@ impl Engine {
             self.finish_compaction(*copying, lasts)
         });
         match finished {
-            Err(error) if matches!(self.access, Access::Failed(_)) => Err(error),
+            Err(error) if matches!(self.access, Access::Failed(..)) => Err(error),
             Err(_) => {
                 self.put_off_compaction();
                 Ok(())

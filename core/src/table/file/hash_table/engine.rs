@@ -41,8 +41,8 @@ pub(super) enum Access {
     Read,
     /// The same, because the writer is the process that forked this one.
     Forked,
-    /// To read what was committed before a write failed, as this says.
-    Failed(String),
+    /// To read what was committed before a write failed, in this way.
+    Failed(ErrorKind, String),
     /// Nothing.
     Closed,
 }
@@ -152,10 +152,11 @@ impl Engine {
                  which can only be read here; open it again to write"
                     .to_owned(),
             ),
-            Access::Failed(why) => (
-                ErrorKind::Closed,
-                format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again"),
-            ),
+            Access::Failed(kind, why) => {
+                // Of the kind of the first: a program that catches a full disk catches it here, too.
+                let message = format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again");
+                return Err(Error::new(*kind, message).in_file(&self.name));
+            }
             Access::Closed => (ErrorKind::Closed, "expected an open table, found it closed".to_owned()),
         };
         Err(Error::new(kind, message).in_file(&self.name))
@@ -401,7 +402,7 @@ impl Engine {
             let _ = log.storage.sync();
         }
         let error = log.failed(action, error);
-        self.access = Access::Failed(error.message().to_owned());
+        self.access = Access::Failed(error.kind(), error.message().to_owned());
         error
     }
 
@@ -473,7 +474,7 @@ impl Engine {
     }
 
     pub(super) fn abort(&mut self) -> Result<()> {
-        if self.transaction.depth() == 0 && matches!(self.access, Access::Failed(_)) {
+        if self.transaction.depth() == 0 && matches!(self.access, Access::Failed(..)) {
             // The failure has taken it back.
             return Ok(());
         }
@@ -527,7 +528,7 @@ impl Engine {
             Access::Write => self.finish(),
             _ => Ok(()),
         };
-        if matches!(self.access, Access::Write | Access::Failed(_))
+        if matches!(self.access, Access::Write | Access::Failed(..))
             && let Some(file) = self.view.log.storage.file()
         {
             // A snapshot may keep the file open, but not others out.

@@ -177,7 +177,7 @@ impl Engine {
 
     /// In a forked child: what writes is the parent's, and so is the index that it goes on changing.
     fn leave_parent(&mut self) -> Result<()> {
-        if matches!(self.access, Access::Write | Access::Failed(_)) {
+        if matches!(self.access, Access::Write | Access::Failed(..)) {
             self.reopen()?;
             self.transaction = Transaction::default();
             self.compactor = None;

@@ -299,7 +299,7 @@ impl Table for TreeTable {
         // Who only reads, as a child of the process that opened the table does, has nothing to write.
         match self.options.read_only || !self.opener.is_here() {
             true => Ok(()),
-            false => self.sync(),
+            false => self.state_to_write()?.finish(),
         }
     }
 

@@ -153,8 +153,9 @@ impl State {
                 *was_told = true;
                 Err(error.clone())
             }
+            // Of the kind of the first: a program that catches a full disk catches it here, too.
             Some((error, _)) => Err(Error::new(
-                ErrorKind::Closed,
+                error.kind(),
                 format!(
                     "expected a table whose writes work, found one closed by an earlier failure \
                      ({}); what was committed can be read: open it again to write",
@@ -162,6 +163,15 @@ impl State {
                 ),
             )
             .in_file(&self.name)),
+        }
+    }
+
+    /// Writes what was committed, or tells why that cannot be done, unless it was told: who closes a table after an error
+    /// has that error.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        match self.failure {
+            Some((_, true)) => Ok(()),
+            _ => self.check().and_then(|()| self.flush()),
         }
     }
 
