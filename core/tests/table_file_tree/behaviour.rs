@@ -141,6 +141,34 @@ fn a_snapshot_stays_as_it_is_in_a_large_transaction_and_ends_with_it() {
 }
 
 #[test]
+fn a_scan_and_a_snapshot_go_on_to_their_end_after_the_table_is_closed() {
+    let path = path("scan_after_close");
+    for options in [CREATE, INTERVAL, READ] {
+        let mut table = TreeTable::open(&path, options).unwrap();
+        if !options.read_only {
+            (0..2_000_u32).for_each(|key| table.put(&key.to_be_bytes(), &[7; 100]).unwrap());
+            table.sync().unwrap();
+            table.put(b"more", b"in memory").unwrap();
+        }
+        let expected = all(&table);
+        let (snapshot, mut scan) =
+            (table.snapshot().unwrap(), table.snapshot().unwrap().scan().unwrap());
+        let first = scan.advance().unwrap().map(|(key, value)| (key.to_vec(), value.to_vec()));
+        if !options.read_only {
+            table.put(b"later", b"").unwrap();
+        }
+        table.close().unwrap();
+        drop(table);
+        let left = rest(scan).unwrap();
+        assert_eq!(first.into_iter().chain(left).collect::<super::Entries>(), expected);
+        assert_eq!(snapshot.len().unwrap(), expected.len() as u64);
+        drop(snapshot);
+        // Nobody has the file now.
+        TreeTable::open(&path, WRITE).unwrap().delete(b"later").unwrap();
+    }
+}
+
+#[test]
 fn the_number_of_entries_follows_every_change() {
     let mut table = TreeTable::open(path("len"), INTERVAL).unwrap();
     table.put(b"a", b"").unwrap();

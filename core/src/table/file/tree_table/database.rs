@@ -28,6 +28,7 @@ use crate::table::{KeyRange, Values};
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
 pub(super) type Writing = OfProcess<WriteTransaction>;
+type Entries = ReadOnlyTable<&'static [u8], &'static [u8]>;
 pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
 
 /// The redb table of a file with its entries. A change of what it holds is a change of its number.
@@ -213,14 +214,19 @@ impl Database {
         !matches!(self.redb, Redb::Follower(_))
     }
 
-    /// The newest commit.
-    pub(super) fn read(&self, name: &str) -> Result<Arc<Reading>> {
-        let table = guarded(name, || match self.begin_read()?.open_table(TABLE) {
+    /// The newest commit; the file stays open as long as that is read.
+    pub(super) fn read(database: &Arc<OfProcess<Database>>, name: &str) -> Result<Arc<Reading>> {
+        let table = OfProcess::new(database.checked()?.open_newest(name)?);
+        Ok(Arc::new(Reading { table, name: name.to_owned(), _database: database.clone() }))
+    }
+
+    /// The entries of the newest commit; `None` before the first change of a new file.
+    fn open_newest(&self, name: &str) -> Result<Option<Entries>> {
+        guarded(name, || match self.begin_read()?.open_table(TABLE) {
             Ok(table) => Ok(Some(table)),
             Err(TableError::TableDoesNotExist(_)) => Ok(None),
             Err(error) => Err(redb::Error::from(error)),
-        })?;
-        Ok(Arc::new(Reading { table: OfProcess::new(table), name: name.to_owned() }))
+        })
     }
 
     /// The position of the newest commit; files of earlier versions have none.
@@ -245,7 +251,7 @@ impl Database {
         let entries: Vec<&String> = tables.iter().filter(|table| *table != POSITION_NAME).collect();
         match entries.as_slice() {
             [] => Ok(()),
-            [table] if *table == NAME => self.read(name).map(|_| ()),
+            [table] if *table == NAME => self.open_newest(name).map(drop),
             [table] if table.starts_with(NAME_OF_ANY_VERSION) => Err(Error::format(
                 format_args!("the table format {NAME}"),
                 format_args!("{table}, which a newer Bytewright wrote"),
@@ -391,8 +397,10 @@ fn check_beginning(storage: &dyn Storage) -> Result<()> {
 /// One commit, as long as it is read. The caller knows that this is the process that began to.
 pub(super) struct Reading {
     /// `None` before the first change of a new file.
-    table: OfProcess<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>>,
+    table: OfProcess<Option<Entries>>,
     name: String,
+    /// Closed behind the table: redb reads nothing more of a database that is closed.
+    _database: Arc<OfProcess<Database>>,
 }
 
 impl Reading {

@@ -223,6 +223,13 @@ pub(super) fn locked_by(holder: &str) -> Error {
     Error::new(ErrorKind::Lock, message)
 }
 
+/// The error of a table that is to be compacted while somebody reads it.
+pub(super) fn is_read(name: &str) -> Error {
+    let message = "expected a table that nobody is reading, found a snapshot or scan in use, here or in \
+                   another process";
+    named(Error::new(ErrorKind::Lock, message), name)
+}
+
 /// The error of a file system that has no locks on parts of files (Lustre, some FUSE).
 fn without_locks() -> Error {
     let refused = io::Error::from(rustix::io::Errno::OPNOTSUPP);
@@ -249,11 +256,7 @@ fn failed(name: &str, error: redb::Error) -> Error {
         redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
             locked_by(&lock_holder(None))
         }
-        redb::Error::TransactionInProgress => Error::new(
-            ErrorKind::Lock,
-            "expected a table that nobody is reading, found a snapshot or scan in use, here or in \
-             another process",
-        ),
+        redb::Error::TransactionInProgress => return is_read(name),
         redb::Error::ValueTooLarge(len) => Error::limit("a key or value", 3 << 30, len as u64),
         redb::Error::PreviousIo => Error::new(
             ErrorKind::Closed,

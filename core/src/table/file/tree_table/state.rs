@@ -7,6 +7,7 @@ use super::changes::Changes;
 use super::database::{self, CACHE_LEN, Database, Reading};
 use super::home::Home;
 use super::of_process::OfProcess;
+use super::redb_backend::is_read;
 use super::redo_log::{Position, RedoLog, Tail};
 use super::view::{Below, FoundValue, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
@@ -36,8 +37,8 @@ enum Kept {
 
 /// The parts of a table. Whoever has it has its lock, and is the process that opened the table.
 pub(super) struct State {
-    /// Gone after closing.
-    database: Option<OfProcess<Database>>,
+    /// Gone after closing, but for those that read it still.
+    database: Option<Arc<OfProcess<Database>>>,
     /// Whether the database is open to be read only.
     is_reader: bool,
     /// The file of the table.
@@ -118,7 +119,7 @@ impl State {
         State {
             storage: database.storage().clone(),
             is_reader: !database.keeps_readings(),
-            database: Some(OfProcess::new(database)),
+            database: Some(Arc::new(OfProcess::new(database))),
             name: name.to_owned(),
             process: ProcessMark::new(),
             sync,
@@ -216,7 +217,7 @@ impl State {
             let storage = self.storage.clone();
             let mut same = || Ok(storage.clone());
             let database = Database::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
-            self.database = Some(OfProcess::new(database));
+            self.database = Some(Arc::new(OfProcess::new(database)));
             self.is_reader = true;
         }
         Ok(())
@@ -230,8 +231,12 @@ impl State {
     }
 
     fn database(&self) -> Result<&Database> {
+        self.shared_database()?.checked()
+    }
+
+    fn shared_database(&self) -> Result<&Arc<OfProcess<Database>>> {
         match &self.database {
-            Some(database) => database.checked(),
+            Some(database) => Ok(database),
             None => Err(Error::new(ErrorKind::Closed, "expected an open table, found it closed")),
         }
     }
@@ -254,15 +259,15 @@ impl State {
         if let Some(reading) = &self.reading {
             return Ok(reading.clone());
         }
+        let mut reading = Database::read(self.shared_database()?, &self.name)?;
         let database = self.database()?;
-        let mut reading = database.read(&self.name)?;
         if database.keeps_readings() {
             self.reading = Some(reading.clone());
         } else if let Some(tail) = &self.tail
             && !tail.fits(database.position(&self.name)?)
         {
             // Another process has written these commits, and maybe more.
-            reading = database.read(&self.name)?;
+            reading = Database::read(self.shared_database()?, &self.name)?;
             self.tail = None;
         }
         Ok(reading)
@@ -586,7 +591,8 @@ impl State {
         self.flush()?;
         self.reading = None;
         let Some(database) = &mut self.database else { return Ok(()) };
-        let outcome = database.checked_mut()?.compact(&self.name);
+        let Some(alone) = Arc::get_mut(database) else { return Err(is_read(&self.name)) };
+        let outcome = alone.checked_mut()?.compact(&self.name);
         match outcome {
             // Somebody reads; nothing happened.
             Err(error) if error.kind() == ErrorKind::Lock => Err(error),

@@ -161,7 +161,10 @@ impl View {
         let below = match &self.below {
             _ if is_over => Pages::Over,
             Below::Reading(reading) => match reading.range(range)? {
-                Some(range) => Pages::Reading(Box::new(OfProcess::new(range))),
+                Some(range) => {
+                    let range = Box::new(OfProcess::new(range));
+                    Pages::Reading { range, _reading: reading.clone() }
+                }
                 None => Pages::Over,
             },
             Below::Spill(spill) => {
@@ -224,8 +227,16 @@ impl OrderedSnapshot for View {
 
 /// Entries from below, one after another.
 enum Pages {
-    Reading(Box<OfProcess<Range>>),
-    Spill { spill: Arc<Spill>, left: KeyRange, fetched: VecDeque<(Vec<u8>, Vec<u8>)> },
+    /// A range, and what it is of, which keeps the file open behind the table.
+    Reading {
+        range: Box<OfProcess<Range>>,
+        _reading: Arc<Reading>,
+    },
+    Spill {
+        spill: Arc<Spill>,
+        left: KeyRange,
+        fetched: VecDeque<(Vec<u8>, Vec<u8>)>,
+    },
     Over,
 }
 
@@ -249,7 +260,7 @@ impl Pages {
     fn next(&mut self, reverse: bool, name: &str) -> Result<Option<PageEntry>> {
         match self {
             Pages::Over => Ok(None),
-            Pages::Reading(range) => {
+            Pages::Reading { range, .. } => {
                 let range = range.checked_mut()?;
                 let entry = guarded(name, || {
                     let entry = if reverse { range.next_back() } else { range.next() };
