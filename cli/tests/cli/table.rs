@@ -409,3 +409,21 @@ fn a_change_waits_as_long_as_it_is_told_for_another_writer() {
     assert_eq!(printed(&folder, &["put", "t.bwt", "a", "5", "--timeout", "1"]), "");
     assert_eq!(printed(&folder, &["get", "t.bwt", "a"]), "5\n");
 }
+
+#[test]
+fn a_link_beside_a_new_table_is_not_followed_and_a_log_that_leads_elsewhere_is_not_replayed() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("secret"), "root's").unwrap();
+    for (table, beside) in [("u.bwt", "u.bwt.new"), ("u.bwh", "u.bwh.new"), ("u.bwh", "u.bwh.idx")]
+    {
+        std::os::unix::fs::symlink("secret", folder.path(beside)).unwrap();
+        assert_eq!(printed(&folder, &["put", table, "a", "1"]), "");
+        assert_eq!(printed(&folder, &["get", table, "a"]), "1\n");
+    }
+    std::os::unix::fs::symlink("nowhere", folder.path("u.bwt.log")).unwrap();
+    let refused = folder.run(&["table", "put", "u.bwt", "a", "2"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("u.bwt.log: expected a log of commits"), "{}", refused.stderr);
+    assert!(!folder.path("nowhere").exists());
+    assert_eq!(std::fs::read_to_string(folder.path("secret")).unwrap(), "root's");
+}
