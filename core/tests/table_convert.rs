@@ -8,7 +8,6 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use bytewright::ErrorKind;
-use bytewright::table::file::{OpenOptions, TableKind, open};
 use bytewright::table::{ConvertOptions, Converted, KeyRange, Origin, convert};
 
 fn sample(name: &str) -> PathBuf {

@@ -50,8 +50,8 @@ impl<T> Found<T> {
 pub enum Stranger {
     /// It leads elsewhere.
     Link,
-    /// It has so many names, and who has the others can change it.
-    Names(u64),
+    /// It has more names, and who has the others can change it.
+    HardLink,
     /// It is something else than a file.
     Kind(&'static str),
     /// It belongs to this user, who has no say here.
@@ -76,7 +76,7 @@ impl fmt::Display for Stranger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stranger::Link => f.write_str("a symbolic link"),
-            Stranger::Names(count) => write!(f, "a file with {count} names (hard links)"),
+            Stranger::HardLink => f.write_str("a file with several names (hard links)"),
             Stranger::Kind(kind) => f.write_str(kind),
             Stranger::User(user) => write!(f, "a file of the user with the number {user}"),
         }
@@ -120,7 +120,7 @@ fn stranger(status: &Stat, owner: Option<u32>) -> Option<Stranger> {
     if owner.is_some_and(|owner| owner != status.st_uid && !may_be.contains(&status.st_uid)) {
         return Some(Stranger::User(status.st_uid));
     }
-    (status.st_nlink > 1).then_some(Stranger::Names(status.st_nlink as u64))
+    (status.st_nlink > 1).then_some(Stranger::HardLink)
 }
 
 /// Whether a file begins with `magic`, as far as a power cut let it: bytes that were lost are zeros or missing. A file

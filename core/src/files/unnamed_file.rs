@@ -31,11 +31,6 @@ pub struct HiddenName {
 }
 
 impl HiddenName {
-    /// Where the file is, until it has its own name.
-    pub fn path(&self) -> Option<PathBuf> {
-        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Has `rename` give the file another name, after which this one is gone.
     pub(super) fn become_whole(
         &self,
@@ -45,6 +40,11 @@ impl HiddenName {
         rename(path.as_deref().ok_or(io::ErrorKind::NotFound)?)?;
         *path = None;
         Ok(())
+    }
+
+    /// Where the file is, until it has its own name.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Leaves the name to another handle of the file.
@@ -171,8 +171,11 @@ mod tests {
         names
     }
 
+    /// Makes a file in a folder.
+    type Make = fn(&Path) -> Box<dyn Storage>;
+
     /// The two ways to make such a file: without a name, and hidden.
-    const WAYS: [fn(&Path) -> Box<dyn Storage>; 2] = [
+    const WAYS: [Make; 2] = [
         |folder| FileDirectory::new(folder).create_unnamed(OsStr::new("x"), None).unwrap(),
         |folder| Box::new(FileStorage::hidden(folder, OsStr::new("x"), None).unwrap()),
     ];

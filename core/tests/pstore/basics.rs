@@ -212,6 +212,43 @@ fn a_file_of_that_name_that_is_no_journal_stays_as_it_is() {
 }
 
 #[test]
+fn a_journal_counts_only_where_it_is_of_somebody_who_may_write_the_store() {
+    let folder = Folder::new("strangers");
+    let (path, place, target) = (folder.path("x"), folder.path("x.journal"), folder.path("target"));
+    fs::write(&path, table(b"one").dump()).unwrap();
+    // One that counts is refused for its format.
+    let mut journal = b"\x89BWJ\r\n\x1a\n\0\0\0\0\0\0\0\0\x01\0\0\0\x02\0\0\0".to_vec();
+    journal.resize(200, 0);
+    fs::write(&target, &journal).unwrap();
+    let refused = |found: &str| {
+        for durability in [Durability::Process, Durability::Power] {
+            let mut store = Store::new(Options::default());
+            assert_eq!(store.try_begin(&path, Access::Write).unwrap(), Begun::Stale);
+            let read = store.load().unwrap_err();
+            let written = store.replace(table(b"two").dump(), durability);
+            store.end();
+            assert!(read.to_string().contains(found), "{read}");
+            assert!(written.is_err(), "{durability:?} beside {found}");
+            assert_eq!(fs::read(&path).unwrap(), table(b"one").dump());
+            assert_eq!(fs::read(&place).unwrap(), journal);
+        }
+    };
+    std::os::unix::fs::symlink(&target, &place).unwrap();
+    refused(
+        "x.journal: expected a journal that belongs to the owner of the file beside it, to root or to you, found a symbolic link",
+    );
+    fs::remove_file(&place).unwrap();
+    fs::hard_link(&target, &place).unwrap();
+    refused("found a file with several names");
+    fs::remove_file(&place).unwrap();
+    fs::write(&place, &journal).unwrap();
+    match std::os::unix::fs::chown(&place, Some(65_534), None) {
+        Ok(()) => refused("found a file of the user with the number 65534"),
+        Err(_) => println!("gap: files of another user are not tried, which takes root"),
+    }
+}
+
+#[test]
 fn the_journal_of_a_newer_format_is_refused() {
     let folder = Folder::new("newer");
     let path = folder.path("x");
