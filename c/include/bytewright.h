@@ -540,8 +540,8 @@ typedef struct bw_slice {
 } bw_slice;
 
 /**
- * Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
- * `longjmp` or a C++ exception out of it is undefined behaviour).
+ * Shows the value of a key. `value` is the table's: copy what you keep, and return as usual (a `longjmp` or a C++ exception
+ * out of it is undefined behaviour). A call in it that changes or closes the table returns `BW_STATUS_LOCK`.
  */
 typedef void (*bw_found)(void *context, size_t place, const struct bw_slice *value);
 
@@ -754,7 +754,8 @@ typedef struct bw_capture_options {
 /**
  * Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
  * (`-errno`). It is called only while a call of the library is under way, by the thread that makes that call, and returns
- * as usual (a `longjmp` or a C++ exception out of it is undefined behaviour).
+ * as usual (a `longjmp` or a C++ exception out of it is undefined behaviour). A call in it with the handle of that call
+ * returns `BW_STATUS_LOCK`; a handle that it frees is freed when that call returns.
  */
 typedef int64_t (*bw_read)(void *context, uint8_t *data, size_t capacity);
 

@@ -7,7 +7,7 @@ use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
 use bytewright::batch::{Batch, Column, ExportOptions};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{handle, held, take_back, target};
+use crate::buffer::{free, handle, held, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::schema::{bw_schema, bw_type};
 use crate::value::{bw_value, bw_value_kind};
@@ -190,5 +190,5 @@ pub unsafe extern "C" fn bw_batch_arrow(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_batch_free(batch: *mut bw_batch) {
     // SAFETY: the caller's promise; what a batch drops is memory only.
-    drop(unsafe { take_back(batch) });
+    unsafe { free(batch) };
 }

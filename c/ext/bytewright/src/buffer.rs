@@ -6,6 +6,7 @@ use std::ptr;
 use bytewright::Result;
 
 use crate::error::is_null;
+use crate::in_use;
 
 /// Bytes that belong to somebody else: read them before that changes.
 #[repr(C)]
@@ -32,8 +33,8 @@ impl bw_slice {
     }
 }
 
-/// Shows the value of a key. `value` is the table's: copy what you keep, do not use the table, and return as usual (a
-/// `longjmp` or a C++ exception out of it is undefined behaviour).
+/// Shows the value of a key. `value` is the table's: copy what you keep, and return as usual (a `longjmp` or a C++ exception
+/// out of it is undefined behaviour). A call in it that changes or closes the table returns `BW_STATUS_LOCK`.
 pub type bw_found =
     Option<unsafe extern "C" fn(context: *mut c_void, place: usize, value: *const bw_slice)>;
 
@@ -123,6 +124,7 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, len: usize) -> Result<&'a [u8]> 
 /// `pointer` is null, or may be used as a reference for as long as the answer is used.
 #[inline]
 pub(crate) unsafe fn target<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T> {
+    in_use::check(pointer, what)?;
     // SAFETY: the caller's promise.
     unsafe { pointer.as_mut() }.ok_or_else(|| is_null(what))
 }
@@ -133,6 +135,7 @@ pub(crate) unsafe fn target<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mu
 /// As [`target`], and it does not change meanwhile.
 #[inline]
 pub(crate) unsafe fn held<'a, T>(pointer: *const T, what: &str) -> Result<&'a T> {
+    in_use::check_shared(pointer, what)?;
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }.ok_or_else(|| is_null(what))
 }
@@ -142,11 +145,27 @@ pub(crate) fn handle<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Takes a handle back, if it is one.
+/// Takes a handle back, if it is one. [`bytewright::ErrorKind::Lock`] where its own call is under way.
+///
+/// # Safety
+/// `pointer` is null or came from [`handle`], and is not used again where this is no error.
+pub(crate) unsafe fn take_back<T>(pointer: *mut T, what: &str) -> Result<Option<Box<T>>> {
+    in_use::check(pointer, what)?;
+    // SAFETY: the caller's promise.
+    Ok((!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) }))
+}
+
+/// Frees a handle, if it is one; where its own call is under way, when that returns.
 ///
 /// # Safety
 /// `pointer` is null or came from [`handle`], and is not used again.
-pub(crate) unsafe fn take_back<T>(pointer: *mut T) -> Option<Box<T>> {
-    // SAFETY: the caller's promise.
-    (!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) })
+pub(crate) unsafe fn free<T: 'static>(pointer: *mut T) {
+    if pointer.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise; the call that is under way no longer uses it when this runs.
+    let free = move || drop(unsafe { Box::from_raw(pointer) });
+    if let Some(free) = in_use::put_off(pointer, free) {
+        free();
+    }
 }

@@ -15,6 +15,7 @@ use crate::batch::bw_batch;
 use crate::buffer::{handle, held, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
+use crate::in_use::InUse;
 use crate::text::{self, text, text_or_none};
 
 /// What inflates gzip.
@@ -104,7 +105,7 @@ impl bw_capture {
         pass: Result<Pass>,
         to_batch: impl FnOnce(Item) -> Option<Batch>,
     ) -> Result<Batch> {
-        let pass = pass?;
+        let (pass, _in_use) = (pass?, InUse::mark_shared(self));
         let result = pass.next(&self.host);
         if result.is_err() {
             pass.stop();
@@ -215,7 +216,7 @@ pub unsafe extern "C" fn bw_capture_close(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            if let Some(capture) = take_back(capture) {
+            if let Some(capture) = take_back(capture, "a capture")? {
                 capture.capture.close(&capture.host)?;
             }
             Ok(bw_status::Ok)

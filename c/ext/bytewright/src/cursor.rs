@@ -3,7 +3,7 @@
 use bytewright::Result;
 use bytewright::table::Cursor;
 
-use crate::buffer::{bw_slice, bytes, handle, take_back, target};
+use crate::buffer::{bw_slice, bytes, free, handle, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
@@ -141,5 +141,5 @@ pub unsafe extern "C" fn bw_cursor_entry(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_cursor_free(cursor: *mut bw_cursor) {
     // SAFETY: the caller's promise; what a cursor drops is memory only.
-    drop(unsafe { take_back(cursor) });
+    unsafe { free(cursor) };
 }

@@ -160,7 +160,7 @@ pub unsafe extern "C" fn bw_flow_store_close(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            if let Some(store) = take_back(store) {
+            if let Some(store) = take_back(store, "a store")? {
                 store.store.close(&Blocking)?;
             }
             Ok(bw_status::Ok)

@@ -8,9 +8,10 @@ use bytewright::scan::FrameBatch;
 use bytewright::session::{Item, Question};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{bw_slice, handle, held, take_back, target};
+use crate::buffer::{bw_slice, free, handle, held, target};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard};
+use crate::in_use::InUse;
 use crate::rows::{Reading, begin};
 use crate::value::{bw_value, bw_value_kind};
 
@@ -36,6 +37,7 @@ impl bw_frames {
         self.place = None;
         let used = std::mem::take(&mut self.batch);
         self.reading.rows.recycle(Item::Frames(used));
+        let _in_use = InUse::mark(&raw const *self);
         let Some(Item::Frames(batch)) = self.reading.next()? else { return Ok(false) };
         self.batch = batch;
         self.place = (!self.batch.is_empty()).then_some(0);
@@ -187,5 +189,5 @@ pub unsafe extern "C" fn bw_frames_value(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_frames_free(frames: *mut bw_frames) {
     // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.
-    drop(unsafe { take_back(frames) });
+    unsafe { free(frames) };
 }

@@ -13,7 +13,8 @@ use crate::error::{bw_error, bw_status, guard};
 
 /// Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
 /// (`-errno`). It is called only while a call of the library is under way, by the thread that makes that call, and returns
-/// as usual (a `longjmp` or a C++ exception out of it is undefined behaviour).
+/// as usual (a `longjmp` or a C++ exception out of it is undefined behaviour). A call in it with the handle of that call
+/// returns `BW_STATUS_LOCK`; a handle that it frees is freed when that call returns.
 pub type bw_read =
     Option<unsafe extern "C" fn(context: *mut c_void, data: *mut u8, capacity: usize) -> i64>;
 
@@ -33,6 +34,11 @@ pub(crate) struct CallerHost {
 }
 
 impl CallerHost {
+    /// Whether functions of the program may run.
+    pub(crate) fn calls_program(&self) -> bool {
+        self.input.is_some() || self.interrupted.is_some()
+    }
+
     /// Does the work of a call that has the host of a handle ask `interrupted` from now on, which is given `context`.
     ///
     /// # Safety

@@ -24,6 +24,7 @@ pub mod flow_store;
 pub mod frames;
 pub mod host;
 pub mod idl;
+mod in_use;
 pub mod live;
 pub mod many;
 pub mod options;

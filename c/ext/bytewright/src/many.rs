@@ -6,6 +6,7 @@ use bytewright::Result;
 
 use crate::buffer::{bw_found, bw_slice, held};
 use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::in_use::InUse;
 use crate::table::{bw_table, change, done};
 
 /// Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
@@ -25,9 +26,11 @@ pub unsafe extern "C" fn bw_table_get_many(
     // SAFETY: the caller's promises about the pointers and the function.
     unsafe {
         guard(error, || {
+            let handle = table;
             let table = held(table, "a table")?.table();
             let show = show.ok_or_else(|| is_null("a function that takes the values"))?;
             let keys = slices(keys, count)?;
+            let _in_use = InUse::mark_shared(handle);
             table.get_many(&keys, &mut |place, value| match value {
                 Some(value) => show(context, place, &bw_slice::of(value)),
                 None => show(context, place, std::ptr::null()),

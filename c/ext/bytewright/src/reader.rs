@@ -9,9 +9,10 @@ use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{handle, take_back, target};
+use crate::buffer::{free, handle, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::{CallerHost, Context, Input, ReaderHost, bw_interrupted, bw_read};
+use crate::in_use::InUse;
 use crate::rows::{ROWS_DEFAULT, bw_rows};
 use crate::text::{self, bw_names, text};
 
@@ -49,6 +50,7 @@ pub struct bw_reader {
 impl bw_reader {
     /// Does `work` with the reader.
     fn operate<R>(&self, work: impl FnOnce(&Operation<'_, ReaderHost>) -> Result<R>) -> Result<R> {
+        let _in_use = self.host.0.calls_program().then(|| InUse::mark(self));
         work(&self.reader.begin(&self.host)?)
     }
 
@@ -466,7 +468,7 @@ pub unsafe extern "C" fn bw_reader_rows(
         guard(error, || {
             let out = target(out, "a place for the rows")?;
             let (template, schema) = form(record, names)?;
-            let reader = take_back(reader).ok_or_else(|| is_null("a reader"))?;
+            let reader = take_back(reader, "a reader")?.ok_or_else(|| is_null("a reader"))?;
             let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
             let origin = Origin { sources: vec![reader.reader.name().to_owned()], filter: None };
             let of_rows = schema.clone();
@@ -500,5 +502,5 @@ unsafe fn form(record: *const c_char, names: *const bw_names) -> Result<(RecordT
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_close(reader: *mut bw_reader) {
     // SAFETY: the caller's promise; what it drops is memory and a file that is only read.
-    drop(unsafe { take_back(reader) });
+    unsafe { free(reader) };
 }

@@ -11,11 +11,12 @@ use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, St
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::batch::bw_batch;
-use crate::buffer::{handle, held, take_back, target};
+use crate::buffer::{free, handle, held, take_back, target};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::CallerHost;
 use crate::idl::bw_idl;
+use crate::in_use::InUse;
 use crate::schema::{bw_schema, fields_named};
 use crate::text::bw_names;
 
@@ -272,6 +273,7 @@ pub unsafe extern "C" fn bw_rows_next(
         guard(error, || {
             let rows = target(rows, "rows")?;
             let out = target(out, "a place for the batch")?;
+            let _in_use = InUse::mark(&raw const *rows);
             let Some(batch) = (rows.next)()? else { return Ok(bw_status::None) };
             *out = bw_batch::handle_of(batch, &rows.schema);
             Ok(bw_status::Ok)
@@ -294,7 +296,7 @@ pub unsafe extern "C" fn bw_rows_stream(
     // SAFETY: the caller's promises about the pointers; `stream` is written over without being read, as it holds nothing.
     unsafe {
         guard(error, || {
-            let rows = take_back(rows).ok_or_else(|| is_null("rows"))?;
+            let rows = take_back(rows, "rows")?.ok_or_else(|| is_null("rows"))?;
             if stream.is_null() {
                 return Err(is_null("a place for the stream"));
             }
@@ -313,5 +315,5 @@ pub unsafe extern "C" fn bw_rows_stream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_rows_free(rows: *mut bw_rows) {
     // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.
-    drop(unsafe { take_back(rows) });
+    unsafe { free(rows) };
 }

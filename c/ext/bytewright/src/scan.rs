@@ -3,7 +3,7 @@
 use bytewright::Result;
 use bytewright::table::{KeyRange, Scan, Selection};
 
-use crate::buffer::{bw_slice, handle, take_back, target};
+use crate::buffer::{bw_slice, free, handle, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
@@ -136,5 +136,5 @@ pub unsafe extern "C" fn bw_scan_next(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_scan_free(scan: *mut bw_scan) {
     // SAFETY: the caller's promise; what a scan drops is memory only.
-    drop(unsafe { take_back(scan) });
+    unsafe { free(scan) };
 }

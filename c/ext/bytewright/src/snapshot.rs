@@ -2,7 +2,7 @@
 
 use bytewright::table::{OrderedSnapshot, Selection, Snapshot};
 
-use crate::buffer::{bw_buffer, bytes, handle, take_back, target};
+use crate::buffer::{bw_buffer, bytes, free, handle, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::scan::{bw_range, bw_scan, selection_of};
 use crate::table::bw_table;
@@ -126,5 +126,5 @@ pub unsafe extern "C" fn bw_snapshot_scan(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_snapshot_free(snapshot: *mut bw_snapshot) {
     // SAFETY: the caller's promise; what a snapshot drops is memory only.
-    drop(unsafe { take_back(snapshot) });
+    unsafe { free(snapshot) };
 }

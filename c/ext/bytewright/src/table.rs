@@ -132,7 +132,7 @@ pub unsafe extern "C" fn bw_table_open(
 pub unsafe extern "C" fn bw_table_close(table: *mut bw_table, error: *mut bw_error) -> bw_status {
     let work = || {
         // SAFETY: the caller's promise.
-        if let Some(mut table) = unsafe { take_back(table) } {
+        if let Some(mut table) = unsafe { take_back(table, "a table") }? {
             while table.table().depth() > 0 {
                 table.table_mut().abort()?;
             }

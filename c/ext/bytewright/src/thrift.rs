@@ -10,7 +10,7 @@ use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Project
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{bytes, handle, held, take_back, target};
+use crate::buffer::{bytes, free, handle, held, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::host::{CallerHost, ReaderHost, bw_interrupted};
 use crate::idl::bw_idl;
@@ -249,5 +249,5 @@ pub unsafe extern "C" fn bw_thrift_rows(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_free(fields: *mut bw_thrift) {
     // SAFETY: the caller's promise; what they drop is memory only.
-    drop(unsafe { take_back(fields) });
+    unsafe { free(fields) };
 }

@@ -1,0 +1,208 @@
+/* Goal: a function of the program that uses the very handle whose call runs it gets an error, or has it freed later; the call
+ * goes on and gives what it would have given.
+ *
+ * Method: captures and readers whose bytes come from functions that call, close and free their own handles, and functions
+ * that are shown values of a table. Compiled and run as tables.c is; the address sanitizer looks for what was freed too early.
+ */
+#include "expect.h"
+
+#define WEB "samples/web.pcap.gz"
+
+static size_t web_packets; /* as the file by itself has them */
+
+static struct own {
+  FILE *file;
+  bw_rows *rows;
+  bw_frames *frames;
+  bw_capture *capture;
+  bw_reader *reader;
+  bool frees;
+  int refused;
+} own;
+
+static void expect_refusal(bw_status status, bw_error *error) {
+  EXPECT(status == BW_STATUS_LOCK || status == BW_STATUS_CLOSED);
+  EXPECT(error->message && strstr(error->message, "expected "));
+  bw_error_clear(error);
+  own.refused++;
+}
+
+static int64_t bring_and_use_own(void *context, uint8_t *data, size_t capacity) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  uint64_t byte = 0;
+  EXPECT(context == &own);
+  if (own.rows && !own.frees) expect_refusal(bw_rows_next(own.rows, &batch, &error), &error);
+  if (own.frames && !own.frees) expect_refusal(bw_frames_next(own.frames, &error), &error);
+  if (own.reader && !own.frees) expect_refusal(bw_reader_unsigned(own.reader, 1, BW_ORDER_BIG, &byte, &error), &error);
+  if (own.frees) {
+    bw_rows_free(own.rows);
+    bw_frames_free(own.frames);
+    if (own.reader) bw_reader_close(own.reader);
+    own.rows = NULL;
+    own.frames = NULL;
+    own.reader = NULL;
+  }
+  return (int64_t)fread(data, 1, capacity, own.file);
+}
+
+static void open_own(bool frees) {
+  memset(&own, 0, sizeof own);
+  own.file = fopen(WEB, "rb");
+  own.frees = frees;
+  EXPECT(own.file);
+}
+
+static void open_own_capture(bool frees) {
+  bw_error error = BW_ERROR_INIT;
+  open_own(frees);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", bring_and_use_own, &own, NULL, &own.capture, &error));
+}
+
+static void rows_that_their_own_source_reads_are_refused(void) {
+  bw_error error = BW_ERROR_INIT;
+  size_t count = 0;
+  bw_batch *batch;
+  bw_status status;
+  open_own_capture(false);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, &own.rows, &error));
+  while ((status = bw_rows_next(own.rows, &batch, &error)) == BW_STATUS_OK) {
+    count += bw_batch_rows(batch);
+    bw_batch_free(batch);
+  }
+  EXPECT(status == BW_STATUS_NONE && count == web_packets && own.refused > 0);
+  bw_rows_free(own.rows);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(own.capture, &error));
+  fclose(own.file);
+}
+
+static void frames_that_their_own_source_reads_are_refused(void) {
+  bw_error error = BW_ERROR_INIT;
+  size_t count = 0;
+  bw_status status;
+  open_own_capture(false);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&own.capture, 1, &own.frames, &error));
+  while ((status = bw_frames_next(own.frames, &error)) == BW_STATUS_OK) count++;
+  EXPECT(status == BW_STATUS_NONE && count == web_packets && own.refused > 0);
+  bw_frames_free(own.frames);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(own.capture, &error));
+  fclose(own.file);
+}
+
+static void what_its_own_source_frees_is_freed_when_the_call_returns(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_rows *rows;
+  bw_frames *frames;
+  bw_reader *reader;
+  uint64_t byte = 0;
+
+  open_own_capture(true);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, &own.rows, &error));
+  rows = own.rows;
+  EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+  EXPECT(bw_batch_rows(batch) == 1000 && !own.rows);
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(own.capture, &error));
+  fclose(own.file);
+
+  open_own_capture(true);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&own.capture, 1, &own.frames, &error));
+  frames = own.frames;
+  EXPECT_STATUS(BW_STATUS_OK, bw_frames_next(frames, &error));
+  EXPECT(!own.frames);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(own.capture, &error));
+  fclose(own.file);
+
+  open_own(true);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_input("own", bring_and_use_own, &own, &own.reader, &error));
+  reader = own.reader;
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 1, BW_ORDER_BIG, &byte, &error));
+  EXPECT(!own.reader);
+  fclose(own.file);
+}
+
+static void a_reader_that_its_own_source_reads_is_refused(void) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t byte = 0;
+  size_t count = 0;
+  open_own(false);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_input("own", bring_and_use_own, &own, &own.reader, &error));
+  while (bw_reader_unsigned(own.reader, 1, BW_ORDER_BIG, &byte, &error) == BW_STATUS_OK) count++;
+  EXPECT(count > 1000 && own.refused > 0);
+  bw_reader_close(own.reader);
+  fclose(own.file);
+}
+
+static void count_packets_of_the_file(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = NULL;
+  bw_frames *frames = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&capture, 1, &frames, &error));
+  while (bw_frames_next(frames, &error) == BW_STATUS_OK) web_packets++;
+  EXPECT(web_packets > 1000);
+  bw_frames_free(frames);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
+}
+
+static int64_t bring_and_close_own_capture(void *context, uint8_t *data, size_t capacity) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  EXPECT(context == &own);
+  if (own.capture) {
+    bw_status status = bw_capture_info(own.capture, &batch, &error);
+    EXPECT(status != BW_STATUS_OK && status != BW_STATUS_INTERNAL);
+    bw_error_clear(&error);
+    expect_refusal(bw_capture_close(own.capture, &error), &error);
+  }
+  return (int64_t)fread(data, 1, capacity, own.file);
+}
+
+static void a_capture_that_its_own_source_closes_is_read_to_its_end(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_capture *capture;
+  open_own(false);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", bring_and_close_own_capture, &own, NULL, &capture, &error));
+  own.capture = capture;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_info(capture, &batch, &error));
+  EXPECT(own.refused > 0);
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
+  fclose(own.file);
+}
+
+static void use_own_table(void *context, size_t place, const bw_slice *value) {
+  bw_table *table = (bw_table *)context;
+  bw_error error = BW_ERROR_INIT;
+  EXPECT(place == 0 && value->len == 1);
+  expect_refusal(bw_table_put(table, (const uint8_t *)"a", 1, (const uint8_t *)"22", 2, &error), &error);
+  expect_refusal(bw_table_clear(table, &error), &error);
+  expect_refusal(bw_table_close(table, &error), &error);
+  EXPECT(value->data[0] == '1');
+}
+
+static void a_table_that_shows_a_value_is_not_changed_meanwhile(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_slice key = {(const uint8_t *)"a", 1};
+  bw_table *table = NULL;
+  own.refused = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_TREE, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, key.data, 1, (const uint8_t *)"1", 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(table, &key, 1, use_own_table, table, &error));
+  EXPECT(own.refused == 3);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, key.data, 1, (const uint8_t *)"2", 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
+}
+
+int main(void) {
+  count_packets_of_the_file();
+  rows_that_their_own_source_reads_are_refused();
+  frames_that_their_own_source_reads_are_refused();
+  what_its_own_source_frees_is_freed_when_the_call_returns();
+  a_reader_that_its_own_source_reads_is_refused();
+  a_capture_that_its_own_source_closes_is_read_to_its_end();
+  a_table_that_shows_a_value_is_not_changed_meanwhile();
+  return 0;
+}
