@@ -5,11 +5,12 @@
 //! all such tables have.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::ProcessMark;
 use crate::table::file::{self, OpenOptions, TreeTable};
 use crate::table::memory;
 use crate::table::{KeyRange, OrderedSnapshot, OrderedTable};
@@ -62,6 +63,8 @@ pub(super) struct CountedTable {
     /// Rung when a capture was counted, or was not.
     ended: Condvar,
     name: String,
+    /// A forked child finds locks taken, and captures begun, by threads that it has not got.
+    opener: ProcessMark,
 }
 
 struct State {
@@ -151,7 +154,7 @@ impl CountedTable {
 
     fn with(state: State, name: &str, holding: &'static Holding) -> Self {
         let (state, name) = (Mutex::new(state), name.to_owned());
-        CountedTable { holding, state, ended: Condvar::new(), name }
+        CountedTable { holding, state, ended: Condvar::new(), name, opener: ProcessMark::new() }
     }
 
     /// The sums that `table`, which errors call `name`, holds; an empty table becomes one of such.
@@ -187,9 +190,33 @@ impl CountedTable {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same; an error where it would be waited for in vain.
+    fn state_here(&self) -> Result<MutexGuard<'_, State>> {
+        if self.opener.is_here() {
+            return Ok(self.state());
+        }
+        match self.state.try_lock() {
+            Ok(state) => Ok(state),
+            Err(TryLockError::Poisoned(state)) => Ok(state.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(self.inherited()),
+        }
+    }
+
+    #[cold]
+    fn inherited(&self) -> Error {
+        let entry = self.holding.entry;
+        let message = format!(
+            "expected the process that opened the {entry} store, found one forked from it: open it again here"
+        );
+        Error::new(ErrorKind::Closed, message).in_file(&self.name)
+    }
+
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,
     /// [`ErrorKind::Lock`](crate::ErrorKind::Lock).
     pub(super) fn begin(&self) -> Result<Count<'_>> {
+        if !self.opener.is_here() {
+            return Err(self.inherited());
+        }
         let thread = std::thread::current().id();
         let mut state = self.state();
         while let Some(counting) = &state.counting {
@@ -219,7 +246,7 @@ impl CountedTable {
         &self,
         read: impl FnOnce(&dyn OrderedSnapshot) -> Result<T>,
     ) -> Result<T> {
-        let state = self.state();
+        let state = self.state_here()?;
         match &state.counting {
             Some(counting) => read(&*counting.before),
             None => read(&*state.table.ordered_snapshot()?),
