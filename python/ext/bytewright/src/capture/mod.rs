@@ -131,9 +131,15 @@ impl Capture {
         jobs: Option<usize>,
     ) -> PyResult<Capture> {
         let options = capture_options(py, filter, flow, inner, inflate, jobs)?;
-        if let Ok(path) = source.extract::<PathBuf>() {
-            let opened = py.detach(|| guarded(|| session::Capture::open(&path, options.clone())));
-            return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
+        match source.extract::<PathBuf>() {
+            Ok(path) => {
+                let open = || session::Capture::open(&path, options.clone());
+                let capture = Arc::new(raised(py, py.detach(|| guarded(open)))?);
+                return Ok(Capture { capture, options, object: None });
+            }
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {}
+            // Of the code that makes a path of the object, or of a signal's handler meanwhile.
+            Err(error) => return Err(error),
         }
         if let Ok(part) = source.cast::<CapturePart>() {
             let CapturePart { path, part } = part.get();
