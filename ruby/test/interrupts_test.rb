@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require_relative "interruptions"
 require "bytewright/pstore"
 
 # Goal: wherever an interrupt comes, what it ended can be used again, nothing that was committed is lost, and no file stays
@@ -11,8 +12,6 @@ require "bytewright/pstore"
 # operation until it is interrupted, and looks at what is left. BYTEWRIGHT_INTERRUPTS is how many rounds there are of each
 # (4,000 have been run); BYTEWRIGHT_SEED is the seed. The collector does not run meanwhile, so that it closes nothing.
 class InterruptsTest < TestCase
-  class Interruption < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
-
   ROUNDS = Integer(ENV.fetch("BYTEWRIGHT_INTERRUPTS", "120"))
 
   # A store that goes through the steps of the original.
@@ -22,44 +21,13 @@ class InterruptsTest < TestCase
     end
   end
 
-  # Yields what runs a block again and again until it is interrupted.
-  def with_interruptions(seed)
-    is_due, main, parent = false, Thread.current, Process.pid
-    before = trap("USR1") do
-      main.raise(Interruption, "seed #{seed}") if is_due && !(is_due = false)
-    end
-    child = fork do
-      trap("USR1", "DEFAULT")
-      random = Random.new(seed)
-      loop do
-        sleep(0.0001 + random.rand * 0.0008)
-        Process.kill(:USR1, parent)
-      end
-    rescue Errno::ESRCH
-      exit!
-    end
-    yield lambda { |operation|
-      begin
-        is_due = true
-        loop { operation.call }
-      rescue Interruption
-        nil
-      end
-    }
-  ensure
-    is_due = false
-    Process.kill(:KILL, child)
-    Process.wait(child)
-    trap("USR1", before || "DEFAULT")
-  end
-
   # Interrupts the operation, and runs the block, which raises where what is left cannot be used.
   def interrupted(operation)
     # What Ruby loads when it is first used is loaded: RubyGems is not made for interrupts.
     operation.call
     was_disabled = GC.disable
     seed = Integer(ENV.fetch("BYTEWRIGHT_SEED") { Random.new_seed % 2**32 })
-    with_interruptions(seed) do |interrupt|
+    Interruptions.with_interruptions(seed) do |interrupt|
       ROUNDS.times do |round|
         interrupt.call(operation)
         yield
