@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flow", &["packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
     ("rpc", &["tcp", "thrift", "packet", "batch", "error"]),
-    ("sums", &["batch", "flow", "rpc", "packet", "table", "wire", "error"]),
+    ("sums", &["batch", "flow", "rpc", "packet", "table", "files", "wire", "error"]),
     (
         "scan",
         &[
