@@ -182,6 +182,28 @@ fn bsd_loopback_has_its_family_in_either_byte_order() {
 }
 
 #[test]
+fn bsd_loopback_may_have_an_ethertype_or_ppp_in_place_of_a_family() {
+    for kind in ["0000 0800", "0008 0000", "0f00 0800", "0000 86dd", "dd86 0000"] {
+        let packet = decoded(LinkType::NULL, &join(&[&hex(kind), &datagram()]));
+        assert!(is_the_datagram(&packet), "{kind}");
+        assert!(matches!(packet.ethertype(), Some(0x0800 | 0x86dd)), "{kind}");
+    }
+    let tagged = join(&[&hex("0000 8100"), &vlan(7, IPV4, &datagram())]);
+    assert_eq!(decoded(LinkType::NULL, &tagged).vlan(), Some(7));
+    // IRIX has families of 16 bits.
+    for start in ["0002 0000", "ffff 0200", "ff03 0021"] {
+        assert!(is_the_datagram(&decoded(LinkType::NULL, &join(&[&hex(start), &datagram()]))));
+    }
+    for (start, expected) in [
+        ("0000 07ff 4500", "status=64"),
+        ("0000 88cc 4500", "status=64 ethertype=35020"),
+        ("0700 0700 4500", "status=64"),
+    ] {
+        assert_eq!(told(&decoded(LinkType::NULL, &hex(start))), expected, "{start}");
+    }
+}
+
+#[test]
 fn linux_cooked_captures_of_both_versions_are_read() {
     let one = join(&[&hex("0000 0001 0006 aabbccddeeff 0000 0800"), &datagram()]);
     assert!(is_the_datagram(&decoded(LinkType::LINUX_SLL, &one)));
