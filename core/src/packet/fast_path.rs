@@ -122,7 +122,8 @@ fn transport(
             packet.dst_port = u16::from_be_bytes([udp[2], udp[3]]);
             // Anything behind a datagram inside its packet is for the walk.
             let is_whole = u32::from(u16::from_be_bytes([udp[4], udp[5]])) == stated;
-            (is_whole && !tunnel::is_udp_port(packet.dst_port)).then_some(UDP_LEN)?
+            let may_be_tunnel = tunnel::is_udp_tunnel(packet.src_port, packet.dst_port);
+            (is_whole && !may_be_tunnel).then_some(UDP_LEN)?
         }
         _ => return None,
     };
@@ -152,6 +153,9 @@ mod tests {
         "0200000000010200000000028100006486dd6000000000140640fd000000000000000000000000000001fd00\
          00000000000000000000000000021f90005000000001000000025010100000000000",
     ];
+
+    /// Where in them the ports stand.
+    const PORTS_AT: [usize; 4] = [34, 54, 38, 58];
 
     fn bytes_of(hex: &str) -> Vec<u8> {
         let digits: Vec<u8> =
@@ -189,7 +193,13 @@ mod tests {
         };
         let mut taken = 0;
         for case in 0..200_000 {
-            let mut frame = bytes_of(FRAMES[random(FRAMES.len())]);
+            let which = random(FRAMES.len());
+            let mut frame = bytes_of(FRAMES[which]);
+            if random(8) == 0 {
+                let at = PORTS_AT[which] + 2 * random(2);
+                let port: u16 = [4789, 4790, 8472, 3544, 1701, 6081][random(6)];
+                frame[at..at + 2].copy_from_slice(&port.to_be_bytes());
+            }
             for _ in 0..random(4) {
                 let at = random(frame.len());
                 frame[at] = [random(256) as u8, frame[at] ^ 1 << random(8)][random(2)];

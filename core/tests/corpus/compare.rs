@@ -87,7 +87,9 @@ fn network(comparison: &mut Comparison, packet: &Packet, row: &Row) {
     comparison.check("dst_ip", ours(packet, Field::DstIp), of("ip.dst", "ipv6.dst"));
     comparison.check("ttl", ours(packet, Field::Ttl), of("ip.ttl", "ipv6.hlim"));
     if version == Some("ip") {
-        comparison.check("proto", ours(packet, Field::Proto), text(row, "ip.proto"));
+        if let Some(protocol) = ipv4_protocol(row) {
+            comparison.check("proto", ours(packet, Field::Proto), Some(protocol));
+        }
         comparison.check("ip_len", ours(packet, Field::IpLen), text(row, "ip.len"));
         comparison.check("frag_offset", ours(packet, Field::FragOffset), fragment_offset(row));
     }
@@ -116,21 +118,38 @@ fn fragment_offset(row: &Row) -> Option<String> {
     is_fragment.then(|| (offset * 8).to_string())
 }
 
+/// The protocol of the header, or the one behind authentication headers, as for IPv6.
+fn ipv4_protocol(row: &Row) -> Option<String> {
+    let protocols = row.protocols();
+    let mut from_ip = protocols.iter().skip_while(|name| !is_ip(name));
+    match from_ip.nth(1) {
+        Some(&"ah") => protocol_of(transport_name(row)?),
+        _ => text(row, "ip.proto"),
+    }
+}
+
 /// The protocol behind the extension headers. tshark has no field for it: where there is an
 /// extension header, the name of the next dissector tells, if it stands for one protocol number.
 fn ipv6_protocol(row: &Row) -> Option<String> {
-    if !row.protocols().iter().any(|name| is_ipv6_extension(name)) {
+    if !row.protocols().iter().any(|name| is_extension(name)) {
         return text(row, "ipv6.nxt");
     }
-    let number = match transport_name(row)? {
+    protocol_of(transport_name(row)?)
+}
+
+/// The protocol number that a dissector stands for.
+fn protocol_of(name: &str) -> Option<String> {
+    let number = match name {
         "tcp" => 6,
         "udp" => 17,
+        "icmp" => 1,
         "icmpv6" => 58,
         "sctp" => 132,
         "ospf" => 89,
         "ip" => 4,
         "ipv6" => 41,
         "gre" => 47,
+        "esp" => 50,
         _ => return None,
     };
     Some(number.to_string())
@@ -171,11 +190,11 @@ fn transport(comparison: &mut Comparison, packet: &Packet, row: &Row) {
 pub(crate) fn transport_name(row: &Row) -> Option<&str> {
     let version = ip_version(row)?;
     let mut names = row.protocols().into_iter().skip_while(|name| *name != version).skip(1);
-    names.find(|name| version == "ip" || !is_ipv6_extension(name))
+    names.find(|name| !is_extension(name))
 }
 
 /// Authentication and mobility are extension headers like the others; tshark names them otherwise.
-fn is_ipv6_extension(name: &str) -> bool {
+fn is_extension(name: &str) -> bool {
     name.starts_with("ipv6.") || matches!(name, "ah" | "mipv6")
 }
 

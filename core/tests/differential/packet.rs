@@ -208,7 +208,14 @@ fn explain_payload(
         }
     }
     match () {
-        () if ours.proto == Some(AUTHENTICATION) && !is_v6 => Some("authentication header in IPv4"),
+        () if !is_v6 && ours.proto.is_none() && theirs.proto == Some(AUTHENTICATION) => {
+            Some("authentication header in IPv4 that is cut off")
+        }
+        () if !is_v6
+            && matches!(&sliced.net, Some(LaxNetSlice::Ipv4(ip)) if ip.extensions().auth.is_some()) =>
+        {
+            Some("authentication header in IPv4")
+        }
         () if ours.proto != theirs.proto && is_v6 => {
             Some("extension headers that etherparse does not follow")
         }

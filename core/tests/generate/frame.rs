@@ -153,7 +153,7 @@ fn link(random: &mut Random) -> (u16, Vec<u8>) {
         0 => (101, ip(random, 0)),
         1 => (random.pick(&[228, 229, 12, 14]), ip(random, 0)),
         2 => {
-            let family = random.pick(&[2u32, 10, 24, 28, 30, 2, 99]);
+            let family = random.pick(&[2u32, 10, 24, 28, 30, 2, 99, 0x0800, 0x86dd, 0x0002_0000]);
             let bytes = if random.once_in(2) { family.to_be_bytes() } else { family.to_le_bytes() };
             (0, join(&[&bytes, &ip(random, 0)]))
         }
@@ -242,6 +242,7 @@ fn ip(random: &mut Random, depth: u8) -> Vec<u8> {
         packet
     } else {
         let options = if random.once_in(4) { random.below(11) * 4 } else { 0 };
+        let (protocol, payload) = authenticated(random, protocol, payload);
         let fragment = random.pick(&[0, 0x4000, 0x4000, 0x4000, 0x2000, 0x2010, 0x00b9]);
         let mut packet = ipv4_with(protocol, fragment, &random.bytes(options), &payload);
         packet[12..20].copy_from_slice(&random.bytes(8));
@@ -252,6 +253,14 @@ fn ip(random: &mut Random, depth: u8) -> Vec<u8> {
         packet[len_at..len_at + 2].copy_from_slice(&random.pick(&[0u16, 19, 5000]).to_be_bytes());
     }
     packet
+}
+
+/// At times an authentication header before `payload` in IPv4, and the protocol number of the first.
+fn authenticated(random: &mut Random, protocol: u8, payload: Vec<u8>) -> (u8, Vec<u8>) {
+    if !random.once_in(8) {
+        return (protocol, payload);
+    }
+    (51, join(&[&[protocol, 4, 0, 0], &random.array::<20>(), &payload]))
 }
 
 /// IPv6 extension headers before `payload`, and the protocol number of the first.
@@ -308,7 +317,32 @@ fn random_udp(random: &mut Random, ports: (u16, u16)) -> Vec<u8> {
 
 fn tunnel(random: &mut Random, depth: u8) -> (u8, Vec<u8>) {
     let port = random.next() as u16;
-    match random.below(9) {
+    match random.below(14) {
+        9 => (17, udp(port, 8472, &vxlan(&random_ethernet(random, depth)))),
+        10 => {
+            let header = [random.pick(&[4, 12, 8]), 0, 0, random.pick(&[1, 2]), 0, 0, 42, 0];
+            (17, udp(port, 4790, &join(&[&header, &ip(random, depth)])))
+        }
+        11 => {
+            let origin = [&[][..], &[0, 0, 1, 2, 3, 4, 5, 6]];
+            let datagram = join(&[random.pick(&origin), &ip(random, depth)]);
+            (
+                17,
+                if random.once_in(2) {
+                    udp(port, 3544, &datagram)
+                } else {
+                    udp(3544, port, &datagram)
+                },
+            )
+        }
+        12 => {
+            let header = random.pick(&[&[0u8, 2, 0, 7, 0, 9, 0, 0x21][..], &[0xc8, 2, 0, 7, 0, 9]]);
+            (17, udp(1701, port, &join(&[header, &ip(random, depth)])))
+        }
+        13 => {
+            let routes = [0, 0, 0, 0, 8, 0, 0, 4, 10, 0, 0, 3, 0, 0, 0, 0];
+            (47, gre(0x4000, IPV4, &routes, &ip(random, depth)))
+        }
         0 => {
             let packet = ip(random, depth);
             (if packet[0] >> 4 == 6 { 41 } else { 4 }, packet)

@@ -2,8 +2,8 @@
 
 use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet};
 
-use crate::generate::frame::{ipv4, ipv4_with, ipv6, join, tcp, udp};
-use crate::{decoded, hex, status, told};
+use crate::generate::frame::{self, IPV4, ipv4, ipv4_with, ipv6, join, tcp, udp};
+use crate::{decoded, hex, inner, status, told};
 
 fn raw(packet: &[u8]) -> Packet {
     decoded(LinkType::RAW, packet)
@@ -144,6 +144,31 @@ fn every_ipv6_extension_header_is_stepped_over() {
             "header {kind}: a fragment header alone is no fragment"
         );
     }
+}
+
+#[test]
+fn an_authentication_header_in_ipv4_is_stepped_over_as_in_ipv6() {
+    let header =
+        |next| join(&[&[next], &hex("04 0000 00000001 00000001 000000000000000000000000")]);
+    let datagram = udp(5, 6, b"abc");
+    let one = join(&[&header(17), &datagram]);
+    let two = join(&[&header(51), &one]);
+    for payload in [&one, &two] {
+        let packets = [raw(&ipv4(51, payload)), raw(&ipv6(51, payload))];
+        for packet in packets {
+            assert_eq!((packet.proto(), packet.dst_port()), (Some(17), Some(6)));
+            assert_eq!((packet.payload_len(), status(&packet)), (Some(3), vec![]));
+        }
+    }
+    let first = raw(&ipv4_with(51, 0x2000, &[], &one));
+    assert_eq!((status(&first), first.dst_port()), (vec!["fragment"], Some(6)));
+    for cut in [1, 2, 23] {
+        let packet = raw(&ipv4(51, &one[..cut]));
+        assert_eq!((status(&packet), packet.proto()), (vec!["truncated"], None), "cut at {cut}");
+    }
+    let inside = ipv4(17, &udp(7, 8, b""));
+    let tunnel = frame::ethernet(IPV4, &ipv4(51, &join(&[&header(4), &inside])));
+    assert_eq!((inner(&tunnel).proto(), inner(&tunnel).dst_port()), (Some(17), Some(8)));
 }
 
 #[test]

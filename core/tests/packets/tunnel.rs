@@ -20,11 +20,31 @@ fn mirrored(header: &str) -> Vec<u8> {
     join(&[&hex(header), &frame::ethernet(IPV6, &inside())])
 }
 
+fn ethernet_inside() -> Vec<u8> {
+    frame::ethernet(IPV6, &inside())
+}
+
+/// The frame inside, behind a header.
+fn behind(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &ethernet_inside()])
+}
+
+/// The packet inside, behind a header.
+fn ip_behind(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &inside()])
+}
+
+/// The word of checksum and offset, then two routes of GRE and their end.
+const ROUTES: &str = "00000000 0800 04 08 0a000003 0a000004 fffe 00 03 010203 0000 00 00";
+
 fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
     let ppp = join(&[&hex("ff03 0057"), &inside()]);
     let extended = hex("34 ff 0040 00000009 0000 00 85 01 10 02 00");
     let sequenced = hex("32 ff 0040 00000009 0001 00 00");
     let platform = mirrored("200100010000000000000001 0000000000000000");
+    let routes = join(&[&[0; 8], &hex(ROUTES)]);
+    let l2tp_with_all =
+        format!("4a02 {:04x} 0007 0009 0001 0002 0003 aabbcc ff03 0057", 21 + inside().len());
     let without_ethernet = join(&[&hex("200100010000000000000800"), &inside()]);
     vec![
         ("6in4", outside(41, &inside())),
@@ -52,6 +72,34 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
         ("ERSPAN III with a platform", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &platform))),
         ("ERSPAN III with IP", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &without_ethernet))),
         ("GTP-U with a sequence", outside(17, &udp(5, 2152, &join(&[&sequenced, &inside()])))),
+        ("VXLAN on Linux's port", outside(17, &udp(5, 8472, &vxlan(&ethernet_inside())))),
+        ("VXLAN-GPE", outside(17, &udp(5, 4790, &vxlan(&ethernet_inside())))),
+        ("VXLAN-GPE with Ethernet", outside(17, &udp(5, 4790, &behind("0c000003 00002a00")))),
+        ("VXLAN-GPE with IP", outside(17, &udp(5, 4790, &ip_behind("04000002 00000000")))),
+        (
+            "VXLAN-GPE with MPLS",
+            outside(17, &udp(5, 4790, &ip_behind("0c000005 00002a00 00010140"))),
+        ),
+        ("Teredo", outside(17, &udp(5, 3544, &inside()))),
+        ("Teredo from a server", outside(17, &udp(3544, 5, &ip_behind("0000 f227 3f1d3bff")))),
+        (
+            "Teredo with an authentication",
+            outside(17, &udp(3544, 5, &ip_behind("0001 0203 4142 434445 0000000000000001 00"))),
+        ),
+        (
+            "Teredo with both",
+            outside(
+                17,
+                &udp(3544, 5, &ip_behind("0001 0000 0000000000000001 00 0000 f227 3f1d3bff")),
+            ),
+        ),
+        ("L2TP", outside(17, &udp(1701, 1701, &ip_behind("0002 0007 0009 ff03 0057")))),
+        ("L2TP from a server", outside(17, &udp(1701, 5, &ip_behind("0002 0007 0009 0057")))),
+        ("L2TP with all", outside(17, &udp(5, 1701, &ip_behind(&l2tp_with_all)))),
+        ("Ethernet in IP", outside(97, &behind("3000"))),
+        ("MPLS in IP", outside(137, &mpls(&[16, 17], &inside()))),
+        ("GRE with a route", outside(47, &gre(0x4000, IPV6, &hex(ROUTES), &inside()))),
+        ("GRE with a route and all words", outside(47, &gre(0xf000, IPV6, &routes, &inside()))),
     ]
 }
 
@@ -125,6 +173,12 @@ fn what_only_looks_like_a_tunnel_is_none() {
         ("VXLAN cut off", udp(5, 4789, &[8, 0, 0])),
         ("GENEVE of version 1", udp(5, 6081, &[0x40; 60])),
         ("GTP-U echo", udp(5, 2152, &hex("3201 0004 00000000 00000000"))),
+        ("VXLAN-GPE for management", udp(5, 4790, &ip_behind("0d000002 00002a00"))),
+        ("VXLAN-GPE of version 1", udp(5, 4790, &ip_behind("1c000002 00002a00"))),
+        ("Teredo without IPv6", udp(5, 3544, &hex("0000 f227 3f1d3bff 4500"))),
+        ("Teredo cut off", udp(5, 3544, &hex("0001 0505 00"))),
+        ("L2TP's control", udp(1701, 1701, &hex("c802 000c 0007 0000 0001 0002"))),
+        ("L2F", udp(1701, 1701, &ip_behind("0001 0007 0009 ff03 0057"))),
         ("GTP'", udp(5, 2152, &hex("20ff 0004 00000000 00000000"))),
     ] {
         assert!(status(&inner(&outside(17, &bytes))).is_empty(), "{name}");
@@ -139,6 +193,10 @@ fn a_tunnel_header_cut_off_is_truncated() {
         ("ERSPAN II", outside(47, &hex("1000 88be 00000000 1001"))),
         ("ERSPAN III", outside(47, &hex("1000 22eb 00000000 2001 0001"))),
         ("GENEVE's options", outside(17, &udp(5, 6081, &hex("02 00 6558 00000000 00000000")))),
+        ("GRE's routes", outside(47, &hex("4000 0800 00000000 0800 00 08 0a000003"))),
+        ("GRE's last route", outside(47, &hex("4000 0800 00000000 0800 00 04 0a000003"))),
+        ("L2TP's session", outside(17, &udp(5, 1701, &hex("0002 0007 00")))),
+        ("L2TP's padding", outside(17, &udp(5, 1701, &hex("0202 0007 0009 0004 0000")))),
         ("GTP-U's sequence", outside(17, &udp(5, 2152, &hex("32ff 0004 00000000 0001")))),
     ] {
         assert!(status(&inner(&bytes)).contains(&"truncated"), "{name}");
@@ -149,9 +207,31 @@ fn a_tunnel_header_cut_off_is_truncated() {
 }
 
 #[test]
-fn source_routed_gre_is_noted_and_not_followed() {
-    let packet = inner(&outside(47, &gre(0x4000, IPV6, &[0; 4], &inside())));
-    assert_eq!((packet.proto(), status(&packet)), (Some(47), vec!["tunnel", "unknown_header"]));
+fn l2tp_of_version_3_is_noted_and_not_followed() {
+    for bytes in [
+        outside(115, &ip_behind("00000009")),
+        outside(17, &udp(1701, 1701, &ip_behind("0003 0000 00000009"))),
+    ] {
+        assert_eq!(status(&ethernet(&bytes)), ["tunnel"]);
+        assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"]);
+    }
+    assert!(status(&inner(&outside(115, &hex("00000000 c8020014")))).is_empty(), "control");
+}
+
+#[test]
+fn l2tp_ends_where_its_length_says() {
+    let datagram = ipv4(17, &udp(7, 8, b"abc"));
+    let l2tp = |len: usize| {
+        let header = hex(&format!("4002 {len:04x} 0007 0009 ff03 0021"));
+        inner(&outside(17, &udp(1701, 1701, &join(&[&header, &datagram, &[0; 20]]))))
+    };
+    assert_eq!(
+        (l2tp(12 + datagram.len()).payload_len(), l2tp(12 + 28).dst_port()),
+        (Some(3), Some(8))
+    );
+    // The datagram says that it is longer than what the tunnel holds.
+    assert_eq!(status(&l2tp(12 + 28)), ["bad_header", "tunnel"]);
+    assert_eq!(status(&l2tp(3)), ["bad_header", "tunnel"]);
 }
 
 #[test]

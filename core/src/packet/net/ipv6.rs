@@ -1,6 +1,6 @@
 //! IPv6 and its extension headers (RFC 8200).
 
-use super::IpPayload;
+use super::{IpPayload, authentication_len};
 use crate::packet::{Field, FieldSet, Walk};
 use crate::wire::Reader;
 
@@ -9,7 +9,7 @@ mod extension {
     pub(super) const HOP_BY_HOP: u8 = 0;
     pub(super) const ROUTING: u8 = 43;
     pub(super) const FRAGMENT: u8 = 44;
-    pub(super) const AUTHENTICATION: u8 = 51;
+    pub(super) use super::super::proto::AUTHENTICATION;
     pub(super) const DESTINATION: u8 = 60;
     pub(super) const MOBILITY: u8 = 135;
 }
@@ -53,13 +53,12 @@ impl Walk<'_> {
             };
             let header_len = match next {
                 extension::FRAGMENT => 8,
-                extension::AUTHENTICATION => (usize::from(len) + 2) * 4,
+                extension::AUTHENTICATION => authentication_len(len),
                 _ => (usize::from(len) + 1) * 8,
             };
-            if payload.bytes.take(header_len).is_none() {
+            if payload.step_over(header_len).is_none() {
                 return self.truncated();
             }
-            payload.stated = payload.stated.saturating_sub(header_len as u32);
             if next == extension::FRAGMENT {
                 let field = u16::from_be_bytes([high, low]);
                 let (offset, more) = (field & !7, field & 1 == 1);

@@ -17,8 +17,12 @@ pub(super) mod proto {
     pub(in crate::packet) const UDP: u8 = 17;
     pub(in crate::packet) const IPV6: u8 = 41;
     pub(in crate::packet) const GRE: u8 = 47;
+    pub(in crate::packet) const AUTHENTICATION: u8 = 51;
     pub(in crate::packet) const ICMPV6: u8 = 58;
+    pub(in crate::packet) const ETHERNET: u8 = 97;
+    pub(in crate::packet) const L2TP: u8 = 115;
     pub(in crate::packet) const SCTP: u8 = 132;
+    pub(in crate::packet) const MPLS: u8 = 137;
 }
 
 /// The part of an IP packet that a transport protocol gets.
@@ -30,6 +34,20 @@ pub(super) struct IpPayload<'a> {
     pub(super) stated: u32,
     /// Whether it is the first fragment of several, so that inner lengths may exceed it.
     pub(super) fragment: bool,
+}
+
+impl IpPayload<'_> {
+    /// Steps over a header of `len` bytes before the transport header; none where it is cut off.
+    fn step_over(&mut self, len: usize) -> Option<()> {
+        self.bytes.take(len)?;
+        self.stated = self.stated.saturating_sub(len as u32);
+        Some(())
+    }
+}
+
+/// Bytes of an authentication header (RFC 4302) by its length field, which counts words and leaves two out.
+fn authentication_len(words: u8) -> usize {
+    (usize::from(words) + 2) * 4
 }
 
 impl Walk<'_> {
@@ -77,7 +95,29 @@ impl Walk<'_> {
             proto::SCTP => self.sctp(payload),
             proto::IPV4 | proto::IPV6 => self.ip_in_ip(payload.bytes),
             proto::GRE => self.gre(payload.bytes),
+            proto::ETHERNET => self.ethernet_in_ip(payload.bytes),
+            proto::L2TP => self.l2tp_in_ip(payload.bytes),
+            proto::MPLS => self.mpls_tunnel(payload.bytes),
+            proto::AUTHENTICATION => self.authentication(payload),
             _ => {}
         }
+    }
+
+    /// Steps over authentication headers in IPv4 to the protocol they hide, as over those of IPv6. Each takes at least
+    /// 8 bytes.
+    #[inline(never)]
+    fn authentication(&mut self, mut payload: IpPayload<'_>) {
+        let mut next = proto::AUTHENTICATION;
+        while next == proto::AUTHENTICATION {
+            let start = payload.bytes.rest().first_chunk::<2>();
+            let Some(following) = start.and_then(|[following, words]| {
+                payload.step_over(authentication_len(*words)).map(|()| *following)
+            }) else {
+                self.packet.present.remove(FieldSet(Field::Proto.bit()));
+                return self.truncated();
+            };
+            next = following;
+        }
+        self.ip_payload(next, payload);
     }
 }
