@@ -95,8 +95,10 @@ fn comparison(random: &mut Random) -> (String, Twin) {
         let text = format!("{} {sign} {literal}", FIELDS[place].name());
         (text, Box::new(move |row| number(&row[place]).is_some_and(|number| holds(number, wanted))))
     };
-    match random.below(10) {
+    match random.below(12) {
         0 => of_number(0, "1970-01-01T00:04:00Z", 240 * i128::from(SECOND)),
+        10 => of_number(0, "240", 240 * i128::from(SECOND)),
+        11 => of_number(0, "-30000000000ns", -30 * i128::from(SECOND)),
         1 => of_number(3, "443", 443),
         2 => of_number(5, "5e5", 500_000),
         3 => of_number(6, "2.5s", 2_500_000),

@@ -32,7 +32,8 @@ pub(crate) struct CutArgs {
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
-    /// Take only packets of this time or later, such as 2026-11-21T10:00Z.
+    /// Take only packets of this time or later, such as 2026-11-21T10:00Z or 1795255200 (seconds
+    /// since 1970; numbers from 10^11 on are milli-, micro- or nanoseconds, by their size).
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) from_time: Option<i64>,
 
@@ -43,7 +44,5 @@ pub(crate) struct CutArgs {
 
 /// Nanoseconds since 1970.
 fn time(text: &str) -> Result<i64, String> {
-    query::time(text).ok_or_else(|| {
-        "expected a time, such as 2026-11-21T10:00Z, or nanoseconds since 1970".to_owned()
-    })
+    query::time(text).map_err(|error| error.message().to_owned())
 }

@@ -7,7 +7,7 @@ use clap::Args as ArgGroup;
 #[derive(Debug, ArgGroup)]
 pub(crate) struct QuestionArgs {
     /// Take only rows that meet this condition, such as 'dst_port == 443 and bytes > 1e6',
-    /// 'duration > 5s', 'src_ip in 10.0.0.0/8', 'ts >= 2026-11-21T10:00Z', 'host == 10.0.0.1 or
+    /// 'duration > 5s', 'src_ip in 10.0.0.0/8', 'ts >= 2026-11-21T10:00Z', 'ts < 1795255200', 'host == 10.0.0.1 or
     /// port in (53, 5353)'.
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,

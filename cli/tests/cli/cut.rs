@@ -44,6 +44,10 @@ fn conditions_times_and_lengths_choose() {
     assert_eq!(lengths(&["--where", "dst_port == 53 or proto == tcp"]), "72,72 54,54");
     assert_eq!(lengths(&["--from-time", "2023-11-14T22:13:21Z"]), "142,142 60,60 54,54");
     assert_eq!(lengths(&["--to-time", "2023-11-14T22:13:21Z"]), "72,72");
+    for time in ["1700000001", "1700000001.0", "1700000001000ms", "1700000001000000000"] {
+        assert_eq!(lengths(&["--from-time", time]), "142,142 60,60 54,54", "{time}");
+        assert_eq!(lengths(&["--where", &format!("ts < {time}")]), "72,72", "{time}");
+    }
     assert_eq!(lengths(&["--snaplen", "60"]), "72,60 142,60 60,60 54,54");
 }
 

@@ -8,9 +8,10 @@ mod groups;
 mod key;
 mod lexer;
 mod literal;
+mod time;
 mod time_bins;
 
 pub use condition::Condition;
 pub use groups::{GROUPS_MAX, GroupBy, Groups};
-pub use literal::{interval, time};
+pub use time::{interval, time};
 pub use time_bins::TimeBins;

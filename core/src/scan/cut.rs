@@ -14,7 +14,7 @@ use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// Which packets are written, and how much of each.
 #[derive(Debug, Clone, Default)]
@@ -313,16 +313,8 @@ impl CutOptions {
         to: Option<&str>,
         snaplen: Option<u32>,
     ) -> Result<Self> {
-        let time = |text: &str| {
-            query::time(text).ok_or_else(|| {
-                let message = format!(
-                    "expected a time, such as 2026-11-21T10:00Z, or nanoseconds since 1970, found {text}"
-                );
-                Error::new(ErrorKind::Argument, message)
-            })
-        };
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
-        let (from, to) = (from.map(time).transpose()?, to.map(time).transpose()?);
+        let (from, to) = (from.map(query::time).transpose()?, to.map(query::time).transpose()?);
         Ok(CutOptions { from, to, condition, snaplen })
     }
 
