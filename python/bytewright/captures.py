@@ -121,7 +121,8 @@ class Capture(OpenFile, _bytewright.Capture):
 
         - `where`: a condition on packets, as the command's --where.
         - `from_time`, `to_time`: only packets of this time or later, and before this time: a `datetime` with a time zone,
-          text such as "2026-11-21T10:00Z", or nanoseconds since 1970.
+          text and integers as in a condition, such as "2026-11-21T10:00Z" or seconds since 1970, and from 10^17 on nanoseconds, or
+          a float of seconds.
         - `snaplen`: bytes that are kept of each packet at most.
 
         `late` counts packets that are earlier than one before them; `damage` is the error that ended this capture, or None.
@@ -144,7 +145,8 @@ class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
     def write(self, data, *, time=None, length=None, link_type=1, interface=None, comment=None):
         """Appends a packet, of which `data` was captured: bytes, or what has the buffer protocol.
 
-        - `time`: nanoseconds since 1970, or a `datetime` with a time zone. Without a time, pcap says 1970.
+        - `time`: an integer of nanoseconds since 1970, a float of seconds, or a `datetime` with a time zone, also one of pandas.
+          Without a time, pcap says 1970.
         - `length`: bytes on the wire, where those are more than were captured.
         - `link_type`: LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets.
         - `interface`, `comment`: name of the interface, and words about the packet, which only pcapng keeps.
@@ -250,19 +252,39 @@ def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=No
 
 def _time_text(time):
     """A time as the core reads it."""
-    if time is None:
-        return None
-    return time.isoformat() if hasattr(time, "isoformat") else str(time)
+    if time is None or isinstance(time, str):
+        return time
+    if hasattr(time, "__index__"):
+        return str(time.__index__())
+    # A day is one in UTC.
+    is_day = hasattr(time, "isoformat") and not hasattr(time, "tzinfo")
+    return time.isoformat() if is_day else f"{_nanoseconds(time)}ns"
 
 
 def _nanoseconds(time):
-    """A time as nanoseconds since 1970, without the rounding of `timestamp()`."""
-    if time is None or isinstance(time, int):
-        return time
+    """A time as nanoseconds since 1970, which integers are; other numbers are seconds."""
+    if time is None or hasattr(time, "__index__"):
+        return time and time.__index__()
+    if hasattr(time, "tzinfo"):
+        return _of_datetime(time)
+    try:
+        numerator, denominator = time.as_integer_ratio()
+    except (AttributeError, OverflowError, ValueError):
+        message = "expected a datetime with a time zone, integer nanoseconds or seconds with a fraction since 1970"
+        raise TypeError(f"{message}, found {time!r}") from None
+    return numerator * 1_000_000_000 // denominator
+
+
+def _of_datetime(time):
+    """Nanoseconds without the rounding of `timestamp()`."""
+    import datetime
+
     if time.tzinfo is None:
         raise TypeError("expected a datetime with a time zone, found one without")
-    since = time - time.fromtimestamp(0, tz=time.tzinfo)
-    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+    # Times of one zone would be told apart by its clocks, which are put forward and back.
+    since = time - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    # Those of pandas have nanoseconds, too.
+    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000 + getattr(since, "nanoseconds", 0)
 
 
 def report(*sources, into, title=None, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):

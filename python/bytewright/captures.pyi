@@ -12,7 +12,7 @@ _Self = TypeVar("_Self")
 _Inflate = Literal["auto", "zlib_rs", "isal"]
 _Path = str | PathLike[str]
 _Value = int | str | None
-_Time = datetime | str | int
+_Time = datetime | str | int | float
 
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...
@@ -76,7 +76,7 @@ class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
         self,
         data: bytes | bytearray | memoryview,
         *,
-        time: datetime | int | None = None,
+        time: datetime | int | float | None = None,
         length: int | None = None,
         link_type: int = 1,
         interface: str | None = None,
