@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "date"
 require "pathname"
 
 # Goal: packets that a program has become a capture that is whole or not there, and are read back as they were written.
@@ -57,6 +58,41 @@ class CaptureWriterTest < TestCase
       bytes = File.binread(path)
       assert_equal([1, 1, 1], ["here ✓", "eth0", "eth1"].map { |text| bytes.scan(text.b).size })
       assert_equal(%w[ns ns], open_capture(path, &:info)[:interfaces].map { |interface| interface[:time_unit] })
+    end
+  end
+
+  # A second and 123,456,789 nanoseconds after noon, in each way in which Ruby says it, with the nanoseconds that are left of it.
+  NOON = 1_795_262_400_000_000_000
+  TIMES = [
+    [Time.at(NOON / 1_000_000_000 + 1, 123_456_789, :nsec), 1_123_456_789],
+    [DateTime.new(2026, 11, 21, 13, 0, Rational(1_123_456_789, 1_000_000_000), "+01:00"), 1_123_456_789],
+    [Rational(NOON + 1_123_456_789, 1_000_000_000), 1_123_456_789],
+    [(NOON / 1_000_000_000) + 1.25, 1_250_000_000],
+    [NOON + 1_123_456_789, 1_123_456_789]
+  ].freeze
+
+  def test_each_kind_of_time_is_written_to_the_nanosecond
+    with_new_file("times.pcapng") do |path|
+      writer(path) { |capture| TIMES.each { |time, _| capture.write("a", time: time) } }
+      assert_equal(TIMES.map { |_, rest| NOON + rest }, packets_in(path).map { |packet| packet[1] })
+      ["noon", Date.new(2026, 11, 21)].each do |wrong|
+        error = assert_raises(TypeError) { writer("#{path}.pcap") { |capture| capture.write("a", time: wrong) } }
+        assert_match(/expected a Time, a DateTime/, error.message)
+      end
+    end
+  end
+
+  def test_each_kind_of_time_bounds_what_is_written
+    with_new_file("times.pcapng") do |path|
+      writer(path) { |capture| TIMES.each { |_, rest| capture.write("a", time: NOON + rest).write("b", time: NOON + rest - 1) } }
+      bounds = { Date.new(2026, 11, 21) => -43_200_000_000_000, Date.new(2026, 11, 22) => 43_200_000_000_000, 1_795_262_400 => 0,
+                 1_795_262_402 => 2_000_000_000, "1795262401.25" => 1_250_000_000 }
+      [*TIMES, *bounds].each do |time, rest|
+        cut = "#{path}.cut.pcapng"
+        open_capture(path) { |capture| capture.write_to(cut, from: time) }
+        expected = TIMES.flat_map { |_, one| [one, one - 1] }.select { |one| one >= rest }
+        assert_equal(expected.sort, packets_in(cut).map { |packet| packet[1] - NOON }.sort, time.inspect)
+      end
     end
   end
 

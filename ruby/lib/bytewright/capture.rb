@@ -7,6 +7,7 @@ require_relative "columns"
 require_relative "flow"
 require_relative "call"
 require_relative "capture_writer"
+require_relative "since_1970"
 
 module Bytewright
   # A capture file (pcap or pcapng, plain or compressed with gzip or zstd), read in one pass.
@@ -265,14 +266,15 @@ module Bytewright
     #
     # @param path [String, #to_path]
     # @param where [String, nil] a condition on packets, as the command's --where
-    # @param from [Time, Integer, String, nil] only packets of this time or later; Integers are nanoseconds since 1970
-    # @param to [Time, Integer, String, nil] only packets before this time
+    # @param from [Time, DateTime, Numeric, String, nil] only packets of this time or later; text and Integers as in a condition:
+    #   seconds since 1970, and from 10^17 on nanoseconds; other numbers are seconds
+    # @param to [Time, DateTime, Numeric, String, nil] only packets before this time
     # @param snaplen [Integer, nil] bytes that are kept of each packet at most
     # @return [Hash{Symbol => Object}] packets, bytes (on the wire), late (packets that are earlier than one before them), and
     #   damage (an Error that ended this capture, or nil)
     def write_to(path, where: nil, from: nil, to: nil, snaplen: nil)
       path = path.to_path if path.respond_to?(:to_path)
-      result_of(read_cut(path, where, time_text(from), time_text(to), snaplen))
+      result_of(read_cut(path, where, Since1970.text(from), Since1970.text(to), snaplen))
     end
 
     # Sums up the packets by flow, both directions in one.
@@ -376,12 +378,6 @@ module Bytewright
             :read_sums, :read_cut
 
     private
-
-    # A time as the core reads it.
-    def time_text(time)
-      time = (time.to_r * 1_000_000_000).to_i if time.is_a?(Time)
-      time&.to_s
-    end
 
     def each_copy
       each { |packet| yield packet.dup }

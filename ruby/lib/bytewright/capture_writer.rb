@@ -40,7 +40,8 @@ module Bytewright
     # Appends a packet.
     #
     # @param bytes [String] what was captured of it
-    # @param time [Time, Integer, nil] when; Integers are nanoseconds since 1970. Without a time, pcap says 1970
+    # @param time [Time, DateTime, Numeric, nil] when; Integers are nanoseconds since 1970, other numbers seconds. Without a time,
+    #   pcap says 1970
     # @param length [Integer, nil] bytes on the wire, where those are more than were captured
     # @param link_type [Integer] LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets
     # @param interface [String, nil] name of the interface, which only pcapng keeps
@@ -49,8 +50,7 @@ module Bytewright
     # @raise [ArgumentError, LimitError] for what the format cannot hold; nothing is appended then
     # @raise [ClosedError] once it was closed or discarded
     def write(bytes, time: nil, length: nil, link_type: 1, interface: nil, comment: nil)
-      time = (time.to_r * 1_000_000_000).to_i if time.is_a?(Time)
-      write_packet(bytes, time, length, link_type, interface, comment)
+      write_packet(bytes, Since1970.nanoseconds(time), length, link_type, interface, comment)
       self
     end
 
