@@ -24,8 +24,10 @@ use bytewright::scan::{
     capture_parts,
 };
 use bytewright::stream::StreamOptions;
+use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind, Result};
-use generate::{Random, seeds};
+use generate::capture::Pcapng;
+use generate::{Random, frame, seeds};
 
 /// A file that is gone after the test.
 struct TemporaryFile(PathBuf);
@@ -339,6 +341,58 @@ fn a_filter_is_the_same_on_any_number_of_threads() {
         };
         assert_eq!(read(1), read(3));
     });
+}
+
+/// A capture with an interface of Ethernet and two whose packets libpcap cannot filter; `ethernet_count` packets of the first,
+/// and of the others some before each of them and at the end.
+fn with_odd_links(ethernet_count: usize) -> Vec<u8> {
+    let file = Pcapng::new(Endian::Little);
+    let name = file.option(2, b"usbmon0");
+    let mut file = file.interface(220, 0, &name).interface(147, 0, &[]).interface(1, 0, &[]);
+    let tcp = frame::ethernet(0x0800, &frame::ipv4(6, &frame::tcp(80, 81, 2, &[7; 900])));
+    let udp = frame::ethernet(0x0800, &frame::ipv4(17, &frame::udp(80, 81, &[7; 900])));
+    for number in 0..ethernet_count {
+        let frame = if number % 3 == 0 { &tcp } else { &udp };
+        file = file.enhanced(0, 1, 9, &[0; 9]).enhanced(1, 2, 80, &tcp[..80]);
+        file = file.enhanced(2, 3, frame.len() as u32, frame);
+    }
+    file.enhanced(0, 4, 9, &[0; 9]).enhanced(1, 5, 80, &tcp[..80]).bytes()
+}
+
+#[test]
+fn packets_of_links_that_libpcap_cannot_filter_do_not_match_and_what_follows_is_read() {
+    if bytewright::scan::libpcap_version().is_none() {
+        println!("skipped: no libpcap");
+        return;
+    }
+    let (mixed, odd) =
+        (TemporaryFile::new(&with_odd_links(3000)), TemporaryFile::new(&with_odd_links(0)));
+    let read = |file: &TemporaryFile, filter: &str, jobs| {
+        let options = CaptureOptions { filter: Some(filter.to_owned()), ..options(jobs) };
+        let mut count = 0;
+        let mut reader = CaptureReader::open(&file.0, &options).unwrap();
+        let result = reader.each(|_, _| count += 1);
+        assert_eq!(
+            reader.each(|_, _| ()).err().map(|error| error.to_string()),
+            result.as_ref().err().map(Error::to_string)
+        );
+        (count, result)
+    };
+    for jobs in [1, 3] {
+        for (filter, expected) in
+            [("tcp", 1000), ("not tcp", 2000), ("udp or tcp", 3000), ("len > 1", 9002), ("arp", 0)]
+        {
+            let (count, result) = read(&mixed, filter, jobs);
+            assert!(result.is_ok() && count == expected, "{filter}: {count} {result:?}");
+        }
+        assert_eq!(read(&odd, "len > 1", jobs).0, 2);
+        let (count, Err(error)) = read(&odd, "tcp", jobs) else {
+            panic!("no packet was looked at")
+        };
+        let told = "expected a packet that the filter \"tcp\" can be used on, found only others, of link type USB_LINUX_MMAPPED (220), \
+                    interface 0 (usbmon0): ";
+        assert!(count == 0 && error.message().contains(told), "{error}");
+    }
 }
 
 #[test]

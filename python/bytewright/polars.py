@@ -5,9 +5,8 @@
     packets = bytewright.polars.scan_packets("monday/*.pcap.gz")
     packets.filter(polars.col("dst_port") == 443).group_by("src_ip").agg(polars.col("length").sum()).collect()
 
-Only the columns of the query are decoded. Of its filter on packets, what compares ports, the protocol and addresses, also
-with the values of a list, is given to libpcap, where it is on this machine, so that most other packets are not decoded at
-all; packets outside of the times that it compares `ts` with are left out before there are columns. Polars filters what comes
+Only the columns of the query are decoded. Of its filter on packets, the core is given what compares a field with a value or the
+values of a list, and what joins that with `&`, `|` and `~`: packets that it leaves out have no columns. Polars filters what comes
 in any case, and the result is the same. A query may read a capture more than once, so a file object, which can be read once,
 is better read with `bytewright.packets`.
 """
@@ -18,8 +17,7 @@ import struct
 import polars
 from polars.io.plugins import register_io_source
 
-from ._errors import ArgumentError, MissingLibraryError
-from ._polars_predicates import libpcap_filter, time_condition
+from ._polars_predicates import condition
 from .captures import flows, packets
 
 #: A capture without packets, of which columns and their types are known.
@@ -32,12 +30,10 @@ _ROWS = 65_536
 def scan_packets(source, *, filter=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as a `polars.LazyFrame` with all fields. Arguments are those of
     `bytewright.packets`."""
-    options = {"inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
 
-    def read(fields, rows, pushed, where):
-        # What is inside of tunnels, libpcap does not see.
-        filters = [f"({part})" for part in (filter, None if inner else pushed) if part is not None]
-        return packets(source, *fields, rows=rows, where=where, filter=" and ".join(filters) or None, **options)
+    def read(fields, rows, where):
+        return packets(source, *fields, rows=rows, where=where, **options)
 
     return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets")), read)
 
@@ -48,8 +44,8 @@ def scan_flows(*sources, idle_timeout=None, active_timeout=None, max_flows=1_000
     limits = {"idle_timeout": idle_timeout, "active_timeout": active_timeout, "max_flows": max_flows}
     options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
 
-    def read(fields, _rows, _pushed, _where):
-        # A packet that a filter leaves out could end a flow, or be its first.
+    def read(fields, _rows, _where):
+        # A packet that a condition leaves out could end a flow, or be its first.
         return flows(*sources, fields=fields, **limits, **options)
 
     return _scan(flows(io.BytesIO(_EMPTY)), read)
@@ -62,7 +58,7 @@ def _all_fields(name):
 
 
 def _scan(empty, read):
-    """A lazy frame of what `read(fields, rows, pushed, where)` gives, with the columns of `empty`."""
+    """A lazy frame of what `read(fields, rows, where)` gives, with the columns of `empty`."""
     schema = polars.DataFrame(empty).schema
 
     def source(columns, predicate, row_count, batch_size):
@@ -71,11 +67,9 @@ def _scan(empty, read):
         fields = list(dict.fromkeys([*wanted, *needed])) or list(schema)[:1]
         rows = max(1, min(batch_size or _ROWS, _ROWS))
         # The rows to count are those before the filter.
-        pushed = where = None
-        if predicate is not None and row_count is None:
-            pushed, where = libpcap_filter(predicate), time_condition(predicate)
+        where = None if predicate is None or row_count is not None else condition(predicate)
         left = row_count
-        for batch in _batches(read, fields, rows, pushed, where):
+        for batch in read(fields, rows, where).batches():
             frame = polars.DataFrame(batch)
             if left is not None:
                 frame = frame.head(left)
@@ -87,19 +81,3 @@ def _scan(empty, read):
                 return
 
     return register_io_source(source, schema=schema, is_pure=True)
-
-
-def _batches(read, fields, rows, pushed, where):
-    if pushed is None:
-        yield from read(fields, rows, None, where).batches()
-        return
-    batches = read(fields, rows, pushed, where).batches()
-    try:
-        first = next(batches, None)
-    except (MissingLibraryError, ArgumentError):
-        # Without libpcap, or of a link that it does not know, polars does it alone; a filter of the caller's is refused again.
-        yield from read(fields, rows, None, where).batches()
-        return
-    if first is not None:
-        yield first
-        yield from batches

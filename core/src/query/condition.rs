@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::lexer::{Token, TokenKind, column_of, tokens, wrong};
-use super::literal::{Literal, compare, is_in};
+use super::literal::{Literal, Literals, compare};
 use crate::batch::{DataType, Field, Schema, Value};
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ enum Node {
     Not(Box<Node>),
     Null(usize),
     Compare(usize, Operator, Literal),
-    In(usize, Vec<Literal>),
+    In(usize, Literals),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +108,7 @@ impl Node {
             Node::Compare(place, operator, literal) => {
                 compare(&value(*place), literal).is_some_and(|order| operator.holds(order))
             }
-            Node::In(place, literals) => {
-                let value = value(*place);
-                literals.iter().any(|literal| is_in(&value, literal))
-            }
+            Node::In(place, literals) => literals.have(&value(*place)),
         }
     }
 }
@@ -186,13 +183,13 @@ impl Parser<'_> {
             return Ok(if is_not { Node::Not(Box::new(is_null)) } else { is_null });
         }
         if self.takes(&["in"]) {
-            let literals = self.literals(data_type)?;
+            let literals = Literals::new(self.literals(data_type)?);
             return Ok(of_each(&|place| Node::In(place, literals.clone())));
         }
         if self.takes(&["!="]) {
-            let literal = self.literal(data_type)?;
+            let literals = Literals::new(vec![self.literal(data_type)?]);
             let differs = |place| {
-                let equal = Node::In(place, vec![literal.clone()]);
+                let equal = Node::In(place, literals.clone());
                 Node::All(vec![Node::Not(Box::new(Node::Null(place))), Node::Not(Box::new(equal))])
             };
             // Neither side is it.
@@ -210,7 +207,8 @@ impl Parser<'_> {
         let literal = self.literal(data_type)?;
         match (&literal, operator) {
             (Literal::Network { .. }, Operator::Equal) => {
-                Ok(of_each(&|place| Node::In(place, vec![literal.clone()])))
+                let literals = Literals::new(vec![literal]);
+                Ok(of_each(&|place| Node::In(place, literals.clone())))
             }
             (Literal::Network { .. } | Literal::Bool(_), operator)
                 if operator != Operator::Equal =>

@@ -93,7 +93,7 @@ pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<std::cmp::
 }
 
 /// Whether a value is a literal, or in the network that it is.
-pub(super) fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
+fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Address(address), Literal::Network { first, bits }) => {
             let shift = 128 - bits;
@@ -101,6 +101,45 @@ pub(super) fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
             shift == 128 || differing >> shift == 0
         }
         _ => compare(value, literal) == Some(std::cmp::Ordering::Equal),
+    }
+}
+
+/// Literals of which a value may be one.
+#[derive(Debug, Clone)]
+pub(super) enum Literals {
+    /// All are integers; in their order, so that a long list takes no longer.
+    Integers(Vec<i128>),
+    Others(Vec<Literal>),
+}
+
+impl Literals {
+    pub(super) fn new(literals: Vec<Literal>) -> Self {
+        let integer = |literal: &Literal| match literal {
+            Literal::Integer(number) => Some(*number),
+            _ => None,
+        };
+        match literals.iter().map(integer).collect::<Option<Vec<_>>>() {
+            Some(mut integers) => {
+                integers.sort_unstable();
+                Literals::Integers(integers)
+            }
+            None => Literals::Others(literals),
+        }
+    }
+
+    /// Whether a value is one of them, or in a network that is.
+    pub(super) fn have(&self, value: &Value<'_>) -> bool {
+        match (self, value) {
+            (Literals::Integers(integers), Value::Double(value)) => {
+                integers.iter().any(|wanted| *value == *wanted as f64)
+            }
+            (Literals::Integers(integers), value) => {
+                integer(value).is_some_and(|value| integers.binary_search(&value).is_ok())
+            }
+            (Literals::Others(literals), value) => {
+                literals.iter().any(|literal| is_in(value, literal))
+            }
+        }
     }
 }
 

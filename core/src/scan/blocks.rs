@@ -6,10 +6,10 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::FrameBatch;
 use super::interfaces::Interfaces;
 use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block};
 use super::selection::{Selection, decode_selected};
-use super::{CaptureOptions, FrameBatch};
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::DecodeOptions;
 use crate::stream::Source;
@@ -26,18 +26,14 @@ const BLOCKS_MIN: u64 = 8;
 const BLOCKS_PER_JOB: usize = 2;
 
 /// Starts `jobs` threads that decode what `records` has not read yet; none where that cannot be done side by side.
-pub(super) fn start(
-    records: &StreamRecords,
-    options: &CaptureOptions,
-    jobs: usize,
-) -> Option<Box<dyn RecordSource>> {
+pub(super) fn start(records: &StreamRecords, jobs: usize) -> Option<Box<dyn RecordSource>> {
     let stream = &records.stream;
     let left = stream.input_len()?.checked_sub(stream.position())?;
     if left < BLOCKS_MIN * BLOCK as u64 {
         return None;
     }
     let count = jobs * BLOCKS_PER_JOB;
-    let kits = (0..count).map(|_| Kit::new(records, options)).collect::<Option<Vec<_>>>()?;
+    let kits = (0..count).map(|_| Kit::new(records)).collect::<Option<Vec<_>>>()?;
     let workers = Workers::start(Limits { threads: jobs, tasks: count, weight: 1 }).ok()?;
     let link = Link {
         decoder: records.decoder.clone(),
@@ -52,8 +48,15 @@ pub(super) fn start(
         chain: Chain::new(link),
     };
     let facts = records.facts();
-    let mut blocks =
-        Blocks { workers, about: Arc::new(about), added: 0, taken: 0, facts, ended: None };
+    let mut blocks = Blocks {
+        workers,
+        about: Arc::new(about),
+        selection: records.selection.clone(),
+        added: 0,
+        taken: 0,
+        facts,
+        ended: None,
+    };
     kits.into_iter().for_each(|kit| blocks.add(kit));
     Some(Box::new(blocks))
 }
@@ -62,6 +65,7 @@ pub(super) fn start(
 struct Blocks {
     workers: Workers<Block>,
     about: Arc<About>,
+    selection: Option<Selection>,
     /// Blocks that were given to the threads, and those that came back.
     added: usize,
     taken: usize,
@@ -102,10 +106,9 @@ struct End {
 }
 
 impl Kit {
-    fn new(records: &StreamRecords, options: &CaptureOptions) -> Option<Self> {
+    fn new(records: &StreamRecords) -> Option<Self> {
         let source = records.stream.another_source()?;
-        // It was compiled before, and is again.
-        let selection = Selection::new(options).ok()?;
+        let selection = records.selection.clone();
         let (batch, interfaces) = (FrameBatch::new(), Interfaces::default());
         Some(Kit { source, selection, batch, records: Vec::new(), interfaces })
     }
@@ -135,9 +138,13 @@ impl Blocks {
         match end {
             None => self.add(kit),
             Some(end) => {
+                let interfaces = end.decoder.interfaces();
+                let selection = self.selection.as_ref();
+                let selected = selection.map_or(Ok(()), |selection| selection.end(interfaces));
+                let named = |error: Error| error.in_file(&self.about.name);
+                self.ended = Some(end.result.and_then(|()| selected.map_err(named)));
                 self.facts.decoder = end.decoder;
                 self.facts.position = end.position;
-                self.ended = Some(end.result);
             }
         }
         Ok(())
@@ -264,7 +271,7 @@ fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
     kit.interfaces.clear();
     let result = find_records(&mut link, &mut bytes, &mut kit);
     link.number += kit.records.len() as u64;
-    let (position, decoder) = (link.offset, kit.selection.is_some().then(|| link.decoder.clone()));
+    let position = link.offset;
     let mut end = match result {
         None => {
             turn.hand_on(link);
@@ -275,11 +282,8 @@ fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
             Some(End { result, decoder: link.decoder, position })
         }
     };
-    let decoded = decode_records(&mut kit, bytes.view(), number, about.decode);
+    decode_records(&mut kit, bytes.view(), number, about.decode);
     kit.batch.keep(bytes.buffer, PADDING);
-    if let Err(error) = decoded {
-        end = Some(End { result: Err(error), decoder: decoder.unwrap_or_default(), position });
-    }
     if let Some(End { result: Err(error), .. }) = &mut end {
         *error = error.clone().in_file(&about.name);
     }
@@ -393,7 +397,7 @@ fn end_in_skip(link: &mut Link, bytes: &Bytes) -> Error {
 }
 
 /// Decodes the records that are asked for.
-fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptions) -> Result<()> {
+fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptions) {
     let Kit { selection, batch, records, interfaces, .. } = kit;
     for (index, (found, number)) in records.iter().zip(before + 1..).enumerate() {
         let captured = bytes.get(found.start as usize..).unwrap_or_default();
@@ -406,10 +410,9 @@ fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptio
             captured: captured.get(..found.caplen as usize).unwrap_or_default(),
         };
         let selection = selection.as_mut();
-        if decode_selected(selection, &record, number, options, || batch.place())? {
+        if decode_selected(selection, &record, number, options, || batch.place()) {
             batch.add_start(&record, bytes);
             batch.add_interface_from(interfaces, index);
         }
     }
-    Ok(())
 }

@@ -103,6 +103,15 @@ pub fn version() -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
+/// How much is made of an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Enough to know whether it is one, which is quick.
+    Check,
+    /// A program that runs fast. Of hundreds of ports, it takes libpcap seconds to make.
+    Optimize,
+}
+
 /// A filter program for frames of one link type.
 pub(super) struct Program {
     library: &'static Library,
@@ -113,9 +122,13 @@ pub(super) struct Program {
 // running it reads it, and libpcap ties neither running nor freeing to a thread.
 unsafe impl Send for Program {}
 
+// SAFETY: through a shared reference a program can only be run, which reads its memory and writes to nothing but the stack
+// of the thread that does so.
+unsafe impl Sync for Program {}
+
 impl Program {
     /// Compiles `expression` for frames of the given link type (as libpcap numbers it, `DLT_`).
-    pub(super) fn compile(expression: &str, link_type: u16) -> Result<Program> {
+    pub(super) fn compile(expression: &str, link_type: u16, effort: Effort) -> Result<Program> {
         let library = Library::get()?;
         let text = c_text(expression)?;
         let mut code = BpfProgram { len: 0, instructions: std::ptr::null_mut() };
@@ -127,8 +140,9 @@ impl Program {
             if handle.is_null() {
                 return Err(no_filter(expression, "libpcap is out of memory"));
             }
+            let optimize = c_int::from(effort == Effort::Optimize);
             let status =
-                (library.compile)(handle, &raw mut code, text.as_ptr(), 1, NETMASK_UNKNOWN);
+                (library.compile)(handle, &raw mut code, text.as_ptr(), optimize, NETMASK_UNKNOWN);
             let message =
                 CStr::from_ptr((library.get_error)(handle)).to_string_lossy().into_owned();
             (library.close)(handle);

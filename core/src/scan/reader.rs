@@ -370,7 +370,7 @@ impl CaptureReader {
         let jobs = std::mem::replace(&mut self.jobs, 1);
         if jobs > 1
             && let Source::Stream(records) = &mut self.source
-            && let Some(source) = blocks::start(records, &self.options, jobs)
+            && let Some(source) = blocks::start(records, jobs)
         {
             self.source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         }

@@ -180,10 +180,8 @@ impl StreamRecords {
                     self.number += 1;
                     let selection = self.selection.as_mut();
                     let (number, options) = (self.number, self.decode);
-                    match decode_selected(selection, &record, number, options, || sink.place()) {
-                        Ok(true) => {}
-                        Ok(false) => continue,
-                        Err(error) => break Err(error),
+                    if !decode_selected(selection, &record, number, options, || sink.place()) {
+                        continue;
                     }
                     if !sink.placed(&record, place) {
                         break Ok(Pass::Enough);
@@ -209,7 +207,17 @@ impl StreamRecords {
             }
         };
         self.stream.consume(at);
+        let result = match result {
+            Ok(Pass::End) => self.end().map(|()| Pass::End),
+            result => result,
+        };
         result.map_err(|error| error.in_file(self.stream.name()))
+    }
+
+    /// The end of the capture.
+    fn end(&self) -> Result<()> {
+        let selection = self.selection.as_ref();
+        selection.map_or(Ok(()), |selection| selection.end(self.decoder.interfaces()))
     }
 }
 

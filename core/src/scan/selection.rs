@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use super::records::decode;
 use super::{CaptureOptions, Filter};
 use crate::Result;
-use crate::capture::Record;
+use crate::capture::{Interface, Record};
 use crate::packet::{DecodeOptions, FlowKey, FlowSelector, Packet};
 
 /// Conversations that are remembered, so that most packets need no hash of theirs.
 const KNOWN_MAX: usize = 1 << 16;
 
-/// What records have to match.
+/// What records have to match. Its clones are for other threads that read the same capture.
+#[derive(Clone)]
 pub(super) struct Selection {
     filter: Option<Filter>,
     flow: Option<Flow>,
 }
 
 /// The conversation that packets have to belong to.
+#[derive(Clone)]
 struct Flow {
     selector: FlowSelector,
     /// Decoded here, because the caller may have no place for it.
@@ -43,40 +45,42 @@ impl Selection {
         Ok(Some(Selection { filter, flow }))
     }
 
-    /// Decodes the record into its place, if it is one that the caller wants; says whether it is.
+    /// The end of the capture, which has these interfaces.
     ///
     /// # Errors
-    /// Those of [`Filter::matches`].
+    /// Those of [`Filter::end`].
+    pub(super) fn end(&self, interfaces: &[Interface]) -> Result<()> {
+        self.filter.as_ref().map_or(Ok(()), |filter| filter.end(interfaces))
+    }
+
+    /// Decodes the record into its place, if it is one that the caller wants; says whether it is.
     fn decode<'p>(
         &mut self,
         record: &Record<'_>,
         number: u64,
         options: DecodeOptions,
         place: impl FnOnce() -> &'p mut Packet,
-    ) -> Result<bool> {
+    ) -> bool {
         if let Some(filter) = &mut self.filter
-            && !filter.matches(record)?
+            && !filter.matches(record, number)
         {
-            return Ok(false);
+            return false;
         }
         match &mut self.flow {
             None => decode(record, number, options, place()),
             Some(flow) => {
                 decode(record, number, options, &mut flow.packet);
                 if !flow.has_packet() {
-                    return Ok(false);
+                    return false;
                 }
                 *place() = flow.packet;
             }
         }
-        Ok(true)
+        true
     }
 }
 
 /// Decodes a record into its place, if it is one that `selection`, where there is one, asks for; says whether it is.
-///
-/// # Errors
-/// Those of [`Filter::matches`].
 #[inline(always)]
 pub(super) fn decode_selected<'p>(
     selection: Option<&mut Selection>,
@@ -84,12 +88,12 @@ pub(super) fn decode_selected<'p>(
     number: u64,
     options: DecodeOptions,
     place: impl FnOnce() -> &'p mut Packet,
-) -> Result<bool> {
+) -> bool {
     match selection {
         Some(selection) => selection.decode(record, number, options, place),
         None => {
             decode(record, number, options, place());
-            Ok(true)
+            true
         }
     }
 }

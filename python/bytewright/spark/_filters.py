@@ -1,56 +1,63 @@
-"""What Spark's conditions on packets say in libpcap's language, and of their times."""
+"""What of Spark's conditions on packets the core can be given, so that it leaves packets out that Spark would."""
 
 import datetime
 
-from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In, LessThan, LessThanOrEqual
+from pyspark.sql.datasource import (
+    EqualNullSafe,
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+)
 
-from .. import _time_range
-from .._pcap_filter import any_of, both, comparison, of_versions
+from .. import _pushed
 
+#: Operators by the names of polars.
 _OPERATORS = {EqualTo: "Eq", GreaterThan: "Gt", GreaterThanOrEqual: "GtEq", LessThan: "Lt", LessThanOrEqual: "LtEq"}
-
 
 #: Spark's times have microseconds, which are what is whole of a packet's.
 _MICROSECOND = 1_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
-def time_condition(filters):
-    """A condition on `ts` that is true of every packet which all conditions are true of; None where nothing is known."""
-    times = None
-    for condition in filters:
-        times = _time_range.common(times, _times(condition))
-    return _time_range.condition(times)
+def condition(filters):
+    """A condition of the core on packets that is true of every packet which all conditions are true of; None where nothing is known."""
+    return _pushed.text(_pushed.joined("and", [_part(each, False) for each in filters]))
 
 
-def _times(condition):
-    operator = _OPERATORS.get(type(condition))
-    if operator is None or condition.attribute != ("ts",) or not isinstance(condition.value, datetime.datetime):
+def _part(condition, is_negated):
+    """A condition that is true of every packet for which one of Spark's is true; or false, where it is negated."""
+    if isinstance(condition, Not):
+        return _part(condition.child, not is_negated)
+    attribute = getattr(condition, "attribute", ())
+    if len(attribute) != 1:
         return None
+    (column,) = attribute
+    if isinstance(condition, (IsNull, IsNotNull)):
+        return _pushed.is_null(column, isinstance(condition, IsNotNull) != is_negated)
+    if isinstance(condition, In):
+        return _pushed.is_one_of(column, [_literal(value) for value in condition.value if value is not None], is_negated)
+    literal = _literal(condition.value)
+    if isinstance(condition, EqualNullSafe):
+        # Here null is another value.
+        return _pushed.is_other(column, literal) if is_negated else _pushed.compared(column, "Eq", literal)
+    operator = _OPERATORS.get(type(condition))
+    return _pushed.compared(column, _pushed.NEGATED.get(operator) if is_negated else operator, literal)
+
+
+def _literal(value):
+    """A text, or the least and the most that a number can be; of times, nanoseconds. None for anything else."""
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return value, value
     # Without a time zone, it is not said which one is meant.
-    if condition.value.tzinfo is None:
-        return None
-    first = (condition.value - _EPOCH) // datetime.timedelta(microseconds=1) * _MICROSECOND
-    return _time_range.compared(operator, first, first + _MICROSECOND - 1)
-
-
-def libpcap_filter(filters):
-    """A filter of libpcap that leaves out no packet which all conditions are true of; None where nothing is known."""
-    return of_versions(*(_all(filters, version) for version in (4, 6)))
-
-
-def _all(filters, version):
-    told = None
-    for condition in filters:
-        told = both(told, _part(condition, version), True)
-    return told
-
-
-def _part(condition, version):
-    operator = _OPERATORS.get(type(condition))
-    if operator is None and type(condition) is not In or len(condition.attribute) != 1:
-        return None
-    (column,) = condition.attribute
-    if operator is None:
-        return any_of(column, [value for value in condition.value if value is not None], version)
-    return comparison(column, operator, condition.value, version)
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        first = (value - _EPOCH) // datetime.timedelta(microseconds=1) * _MICROSECOND
+        return first, first + _MICROSECOND - 1
+    return None

@@ -7,7 +7,7 @@ import tempfile
 import pyarrow
 
 from .. import _bytewright
-from .._errors import DAMAGE, ArgumentError, MissingLibraryError
+from .._errors import DAMAGE
 from ..captures import Capture, calls, flows, packets
 from ._paths import opened
 
@@ -53,25 +53,24 @@ def _type(type_):
     return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
 
 
-def batches(options, place, path, target, part=None, pushed=None, where=None):
+def batches(options, place, path, target, part=None, where=None):
     """The rows of the capture at a path, or of a part of its packets, the one at that place of the list, as batches of the schema
-    `target`. Packets need not come that the filter `pushed` of libpcap does not match, or that the condition `where` is not true of."""
+    `target`. Packets that the condition `where` is not true of do not come."""
     if options.rows == "entries":
         return _entries(options, place, path)
     if options.rows == "damage":
         return _damage(options, path)
-    return _until_damage(options, path, part, target, pushed, where)
+    return _until_damage(options, path, part, target, where)
 
 
-def _asked(options, source, pushed=None, where=None):
+def _asked(options, source, where=None):
     """The rows that options ask for, of one capture."""
     fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
     if options.columns == ["file"]:
         fields = ["ts"]
     reading = {"flow": options.flow, "inner": options.inner, "jobs": options.jobs}
     if options.rows == "packets":
-        both = [f"({part})" for part in (options.filter, pushed) if part is not None]
-        rows = packets(source, *fields, rows=_ROWS, where=where, filter=" and ".join(both) or None, **reading)
+        rows = packets(source, *fields, rows=_ROWS, where=where, filter=options.filter, **reading)
     elif options.rows == "flows":
         rows = flows(source, fields=fields, filter=options.filter, **options.limits, **reading)
     else:
@@ -79,31 +78,15 @@ def _asked(options, source, pushed=None, where=None):
     return rows.converted(**_TYPES)
 
 
-def _until_damage(options, path, part, target, pushed, where):
+def _until_damage(options, path, part, target, where):
     try:
-        for batch in _batches(options, path, part, pushed, where):
+        for batch in _asked(options, opened(path, part), where).batches():
             found = pyarrow.record_batch(batch)
             columns = [_column(found, field, path) for field in target]
             yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
     except DAMAGE:
         if options.is_failfast:
             raise
-
-
-def _batches(options, path, part, pushed, where):
-    if pushed is not None:
-        given = _asked(options, opened(path, part), pushed, where).batches()
-        try:
-            first = next(given, None)
-        except (MissingLibraryError, ArgumentError):
-            # Without libpcap, or of a link that it does not know, Spark filters alone.
-            pass
-        else:
-            if first is not None:
-                yield first
-                yield from given
-            return
-    yield from _asked(options, opened(path, part), None, where).batches()
 
 
 def _column(batch, field, path):

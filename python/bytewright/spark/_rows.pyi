@@ -8,5 +8,5 @@ CAPTURE_KEY: bytes
 
 def schema(options: Options) -> Any: ...
 def batches(
-    options: Options, place: int, path: str, target: Any, part: Any = None, pushed: str | None = None, where: str | None = None
+    options: Options, place: int, path: str, target: Any, part: Any = None, where: str | None = None
 ) -> Iterator[Any]: ...

@@ -6,7 +6,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from ._filters import libpcap_filter, time_condition
+from ._filters import condition
 from ._options import Options
 from ._paths import captures, in_folder, parts
 from ._rows import batches, schema
@@ -24,7 +24,7 @@ class CaptureSource(DataSource):
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
     - `split_bytes`: packets of a plain pcap file that is larger are read in parts of this size, a partition for each; 256 MiB where
       nothing is said. The driver looks for where the records begin, so it needs the file, too.
-    - `pushdown`: "true" has libpcap and the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
+    - `pushdown`: "true" has the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
       is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
       of it lacks those rows.
     """
@@ -66,8 +66,7 @@ class Capture(InputPartition):
 class Reader(DataSourceReader):
     """Reads captures, one after another or side by side."""
 
-    #: What packets of a query are, in libpcap's language and in the core's.
-    pushed = None
+    #: What packets of a query are, in the core's language.
     where = None
 
     def __init__(self, options, schema):
@@ -83,17 +82,15 @@ class Reader(DataSourceReader):
         return [Capture(place, path, part) for place, (path, part) in enumerate(found)]
 
     def read(self, partition):
-        return batches(self.options, partition.value, partition.path, _arrow(self.schema), partition.part, self.pushed, self.where)
+        return batches(self.options, partition.value, partition.path, _arrow(self.schema), partition.part, self.where)
 
 
 class PushingReader(Reader):
-    """Has libpcap and the core leave out packets that Spark does not want. Spark filters what comes nevertheless."""
+    """Has the core leave out packets that Spark does not want. Spark filters what comes nevertheless."""
 
     def pushFilters(self, filters):
         if self.options.rows == "packets":
-            self.where = time_condition(filters)
-            # What is inside of tunnels, libpcap does not see.
-            self.pushed = None if self.options.inner else libpcap_filter(filters)
+            self.where = condition(filters)
         return filters
 
 

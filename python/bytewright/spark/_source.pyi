@@ -27,7 +27,6 @@ class Capture(InputPartition):  # type: ignore[misc,unused-ignore]
     def __init__(self, place: int, path: str, part: tuple[int, int | None, int] | None = None) -> None: ...
 
 class Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
-    pushed: str | None
     where: str | None
     options: Options
     schema: StructType

@@ -14,6 +14,7 @@ import sys
 import captures
 import fsspec
 import pytest
+import random_frames
 from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
@@ -170,35 +171,42 @@ def test_one_flow_of_captures_is_read(spark, paths):
     assert read(spark, paths[0], flow=flow["community_id"]).count() == flow["packets"]
 
 
-def test_ports_protocol_and_addresses_are_pushed_down(spark):
-    from pyspark.sql.datasource import EqualTo, GreaterThan, In, Not
+def test_what_the_core_can_tell_is_pushed_down(spark):
+    from pyspark.sql.datasource import EqualNullSafe, EqualTo, GreaterThan, In, IsNotNull, IsNull, LessThanOrEqual, Not
 
-    from bytewright.spark._filters import libpcap_filter as pushed
+    from bytewright.spark._filters import condition as pushed
 
-    port = EqualTo(("dst_port",), 80)
-    assert "(dst portrange 80-80)" in pushed([port])
-    assert pushed([port, GreaterThan(("length",), 9)]) == pushed([port])
-    assert "(ip src host 10.0.0.1)" in pushed([In(("src_ip",), ("10.0.0.1",))])
-    assert "(ip6 src host fd00::1)" in pushed([Not(port), In(("src_ip",), ("fd00::1",))])
-    assert pushed([Not(port)]) is None
-
-
-def test_times_are_pushed_down_to_the_microsecond(spark):
-    from pyspark.sql.datasource import EqualTo, GreaterThan, LessThanOrEqual
-
-    from bytewright.spark._filters import time_condition
-
+    port, address = EqualTo(("dst_port",), 80), In(("src_ip",), ("10.0.0.1", "fd00::1", None))
+    assert pushed([port, GreaterThan(("length",), 9)]) == "dst_port == 80 and length > 9"
+    assert pushed([Not(port), address]) == "dst_port != 80 and src_ip in (10.0.0.1, fd00::1)"
+    assert pushed([Not(address)]) == "not src_ip in (10.0.0.1, fd00::1)"
+    assert pushed([IsNull(("vlan",)), IsNotNull(("ts",)), Not(IsNull(("ttl",)))]) == "vlan is null and ts is not null and ttl is not null"
+    assert pushed([EqualNullSafe(("vlan",), 5)]) == "vlan == 5"
+    assert pushed([Not(EqualNullSafe(("vlan",), 5))]) == "vlan != 5 or vlan is null"
     second = datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)
-    assert time_condition([EqualTo(("ts",), second)]) == "ts >= 1000000000 and ts <= 1000000999"
-    assert time_condition([GreaterThan(("ts",), second)]) == "ts >= 1000000000"
     later = second + datetime.timedelta(seconds=1)
-    assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), later)]) == "ts >= 1000000000 and ts <= 2000000999"
+    # To the microsecond.
+    assert pushed([EqualTo(("ts",), second)]) == "ts >= 1000000000ns and ts <= 1000000999ns"
+    assert pushed([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), later)]) == "ts >= 1000000000ns and ts <= 2000000999ns"
     # Of no packet's year, because the core has nanoseconds in 64 bits.
-    never = second.replace(year=9999)
-    assert time_condition([GreaterThan(("ts",), never)]) == f"ts >= {2**63 - 1}"
-    assert time_condition([GreaterThan(("ts",), second), LessThanOrEqual(("ts",), never)]) == "ts >= 1000000000"
-    # Times without a zone, and other columns.
-    assert time_condition([EqualTo(("ts",), second.replace(tzinfo=None)), GreaterThan(("length",), 9)]) is None
+    assert pushed([GreaterThan(("ts",), second.replace(year=9999))]) == f"ts >= {2**63 - 1}ns"
+    # Times without a zone, columns that only Spark has, null, text for a number.
+    nothing = [EqualTo(("ts",), second.replace(tzinfo=None)), EqualTo(("file",), "a"), EqualNullSafe(("vlan",), None), EqualTo(("vlan",), "5")]
+    assert pushed(nothing) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_conditions_over_random_frames_give_the_same_rows_with_and_without_pushing_down(pushing, tmp_path, seed):
+    chance, columns = random.Random(seed), ",".join(["number", "ts", "ts_nanos", *FIELDS[1:]])
+    for number in range(4):
+        (tmp_path / f"{number}.pcapng").write_bytes(random_frames.capture(chance, 150))
+    every = read(pushing, str(tmp_path), columns=columns).cache()
+    rows = every.collect()
+    for _ in range(10):
+        condition = random_condition(chance, rows)
+        found, expected = (frame.where(condition).collect() for frame in (read(pushing, str(tmp_path), columns=columns, pushdown="true"), every))
+        assert sorted(map(str, found)) == sorted(map(str, expected)), (seed, str(condition))
+    every.unpersist()
 
 
 def test_a_large_plain_capture_is_read_in_parts(spark, tmp_path):
