@@ -199,6 +199,7 @@ fn data_link(link_type: u16) -> u16 {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)]
 mod tests {
     //! Goal: an expression, which libpcap may need seconds for, is compiled once for a link type.
 
