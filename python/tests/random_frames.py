@@ -24,7 +24,8 @@ LINKS = {
     229: lambda chance, kind: b"",
     276: lambda chance, kind: struct.pack(">HHIHBB8s", kind, 0, 3, 1, 0, 6, bytes(8)),
 }
-LINKS.update(dict.fromkeys([3, 6, 7, 8, 10, 100, 105, 107, 117, 119, 122, 127, 147, 163, 177, 189, 192, 195, 220, 239], lambda chance, kind: bytes(chance.randrange(40))))
+OTHER_LINKS = [3, 6, 7, 8, 10, 100, 105, 107, 117, 119, 122, 127, 147, 163, 177, 189, 192, 195, 220, 239]
+LINKS.update(dict.fromkeys(OTHER_LINKS, lambda chance, kind: bytes(chance.randrange(40))))
 
 HOSTS = ["10.0.0.1", "10.0.0.2", "192.0.2.1", "fd00::1", "2001:db8::1", "::ffff:10.0.0.1", "::1"]
 PORTS = [0, 9, 53, 80, 443, 1000, 4789, 65_535]
@@ -101,7 +102,9 @@ def _transport(chance, depth):
     ports = struct.pack(">HH", chance.choice(PORTS), chance.choice(PORTS))
     kind = chance.randrange(10)
     if kind < 3:
-        return 6, ports + struct.pack(">IIHHHH", chance.randrange(4), chance.randrange(4), 0x5000 | chance.choice([2, 16, 18, 24, 0x1FF]), 99, 0, 0) + _http(chance)
+        flags = chance.choice([2, 16, 18, 24, 0x1FF])
+        header = struct.pack(">IIHHHH", chance.randrange(4), chance.randrange(4), 0x5000 | flags, 99, 0, 0)
+        return 6, ports + header + _http(chance)
     if kind < 6:
         payload = _dns(chance) if b"\0\x35" in (ports[:2], ports[2:]) else bytes(chance.randrange(9))
         return 17, ports + struct.pack(">HH", 8 + len(payload), 0) + payload
