@@ -702,6 +702,7 @@ def in_signal(operation, expected):
     try:
         while len(calls) < 30:
             assert operation.run() == expected
+            time.sleep(0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -726,6 +727,8 @@ def in_raise(operation, expected):
                     signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.0001, 0.004))
                     while len(fired) <= round_number:
                         operation.run()
+                        # Python looks for a signal that another thread got only where it takes its lock again.
+                        time.sleep(0)
                 except (pyarrow.ArrowException, OSError) as error:
                     # An error of a library that pulls comes first.
                     assert "interrupted: " in str(error)
