@@ -394,6 +394,15 @@ def test_flows_of_a_source_that_raises_leave_no_file_and_no_lock(tmp_path, error
         assert len(store.captures()) == 1 and len(store) == 926
 
 
+def test_an_interrupt_while_a_source_is_asked_for_its_descriptor_is_raised():
+    class Source(io.BytesIO):
+        def fileno(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Capture(Source(b""))
+
+
 def test_a_store_that_is_closed_while_it_is_walked_is_named_as_one(tmp_path):
     bytewright.flows(WEB, into=tmp_path / "week.bwt")
     store = FlowStore(tmp_path / "week.bwt")

@@ -18,7 +18,7 @@ use bytewright::query::{Condition, GroupBy};
 use bytewright::scan::{self, CaptureOptions, CutOptions, LiveOptions};
 use bytewright::session::{self, Item, Pass};
 use bytewright::stream::StreamOptions;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -113,8 +113,13 @@ impl Capture {
 }
 
 /// The descriptor that an object reads from, where it has one.
-fn descriptor_of(object: &Bound<'_, PyAny>) -> Option<i32> {
-    object.call_method0("fileno").and_then(|number| number.extract()).ok()
+fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
+    match object.call_method0("fileno").and_then(|number| number.extract()) {
+        Ok(number) => Ok(Some(number)),
+        // Objects say in many ways that they have none; an interrupt meanwhile is another matter.
+        Err(error) if error.is_instance_of::<PyException>(object.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[pymethods]
@@ -163,7 +168,7 @@ impl Capture {
             _ => class,
         };
         let capture = raised(py, guarded(|| session::Capture::of_host(name, options.clone())))?;
-        let capture = match descriptor_of(source) {
+        let capture = match descriptor_of(source)? {
             Some(descriptor) => capture.of_descriptor(descriptor),
             None => capture,
         };
