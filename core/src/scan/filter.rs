@@ -1,10 +1,11 @@
 //! libpcap expressions ("tcp port 443 and net 10.0.0.0/8") over records of any link type.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::libpcap::{Effort, Program};
 use crate::capture::{Interface, Record};
+use crate::forks::ProcessLock;
 use crate::packet::LinkType;
 use crate::{Error, ErrorKind, Result};
 
@@ -152,14 +153,11 @@ struct Programs {
 impl Programs {
     /// Those of `expression`, which may be in use.
     fn of(expression: &str) -> Arc<Programs> {
-        static KEPT: OnceLock<Mutex<Vec<Arc<Programs>>>> = OnceLock::new();
+        static KEPT: ProcessLock<Vec<Arc<Programs>>> = ProcessLock::new(Vec::new());
         let process = std::process::id();
         let new =
             || Programs { expression: expression.to_owned(), process, compiled: Mutex::default() };
-        // A forked child may find it locked for ever.
-        let Ok(mut kept) = KEPT.get_or_init(Mutex::default).try_lock() else {
-            return Arc::new(new());
-        };
+        let mut kept = KEPT.lock();
         let is_it = |one: &Arc<Programs>| one.process == process && one.expression == expression;
         let programs = match kept.iter().position(is_it) {
             Some(at) => kept.remove(at),
