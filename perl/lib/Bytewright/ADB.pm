@@ -153,7 +153,7 @@ sub _add {
 
 sub sync     { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::sync    : "" }
 sub optimize { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::compact : "" }
-sub vanish   { my ($self) = @_; return $self->_is_in_transaction         ? ""                    : $self->SUPER::clear }
+sub vanish   { my ($self) = @_; return $self->_is_in_transaction ? "" : $self->SUPER::clear }
 sub CLEAR    { return $_[0]->vanish }
 
 sub _is_changeable {
