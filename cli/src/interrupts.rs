@@ -121,7 +121,7 @@ impl Watch {
             watch.registered.push(pipe::register(signal, watch.bell.try_clone()?)?);
         }
         let is_over = Arc::clone(&watch.is_over);
-        let thread = threads::spawn("bytewright", move || {
+        let thread = threads::spawn("signals", move || {
             let woken = (&*waiting).read_exact(&mut [0]).is_ok();
             let signal = i32::try_from(came.load(Ordering::Acquire)).unwrap_or_default();
             // Without a signal, the watch is over.
