@@ -176,33 +176,51 @@ static void a_capture_that_its_own_source_closes_is_read_to_its_end(void) {
 static void use_own_table(void *context, size_t place, const bw_slice *value) {
   bw_table *table = (bw_table *)context;
   bw_error error = BW_ERROR_INIT;
+  bw_buffer own_value = BW_BUFFER_INIT;
+  bw_scan *scan = NULL;
   EXPECT(place == 0 && value->len == 1);
   expect_refusal(bw_table_put(table, (const uint8_t *)"a", 1, (const uint8_t *)"22", 2, &error), &error);
   expect_refusal(bw_table_clear(table, &error), &error);
   expect_refusal(bw_table_close(table, &error), &error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get(table, (const uint8_t *)"a", 1, &own_value, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_contains(table, (const uint8_t *)"a", 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_scan(table, NULL, &scan, &error));
+  bw_scan_free(scan);
+  EXPECT_BYTES("1", own_value);
+  bw_buffer_free(&own_value);
   EXPECT(value->data[0] == '1');
 }
 
-static void a_table_that_shows_a_value_is_not_changed_meanwhile(void) {
+static void a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(const char *folder, uint32_t kind) {
   bw_error error = BW_ERROR_INIT;
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
   bw_slice key = {(const uint8_t *)"a", 1};
   bw_table *table = NULL;
+  char path[4096];
   own.refused = 0;
-  EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_TREE, &table, &error));
+  options.create = true, options.kind = kind;
+  snprintf(path, sizeof path, "%s/shown%d", folder ? folder : "", (int)kind);
+  if (folder) EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  else EXPECT_STATUS(BW_STATUS_OK, bw_table_new(kind, &table, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, key.data, 1, (const uint8_t *)"1", 1, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(table, &key, 1, use_own_table, table, &error));
-  EXPECT(own.refused == 3);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_with(table, key.data, 1, use_own_table, table, &error));
+  EXPECT(own.refused == 6);
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, key.data, 1, (const uint8_t *)"2", 1, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  EXPECT(count == 2);
   count_packets_of_the_file();
   rows_that_their_own_source_reads_are_refused();
   frames_that_their_own_source_reads_are_refused();
   what_its_own_source_frees_is_freed_when_the_call_returns();
   a_reader_that_its_own_source_reads_is_refused();
   a_capture_that_its_own_source_closes_is_read_to_its_end();
-  a_table_that_shows_a_value_is_not_changed_meanwhile();
+  a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_HASH);
+  a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_TREE);
+  a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(arguments[1], BW_TABLE_KIND_HASH);
+  a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(arguments[1], BW_TABLE_KIND_TREE);
   return 0;
 }

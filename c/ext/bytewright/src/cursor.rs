@@ -3,7 +3,7 @@
 use bytewright::Result;
 use bytewright::table::Cursor;
 
-use crate::buffer::{bw_slice, bytes, free, handle, target};
+use crate::buffer::{bw_slice, bytes, free, handle, held, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn bw_table_cursor(
     unsafe {
         guard(error, || {
             let out = target(out, "a place for the cursor")?;
-            let snapshot = target(table.cast_mut(), "a table")?.ordered()?.ordered_snapshot()?;
+            let snapshot = held(table, "a table")?.ordered()?.ordered_snapshot()?;
             let cursor = bw_cursor { cursor: Cursor::new(snapshot) };
             *out = handle(cursor);
             Ok(bw_status::Ok)
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn bw_cursor_entry(
         guard(error, || {
             let (key, value) =
                 (target(key, "a place for the key")?, target(value, "a place for the value")?);
-            let Some(entry) = target(cursor.cast_mut(), "a cursor")?.cursor.entry() else {
+            let Some(entry) = held(cursor, "a cursor")?.cursor.entry() else {
                 return Ok(bw_status::None);
             };
             (*key, *value) = (bw_slice::of(entry.0), bw_slice::of(entry.1));

@@ -3,7 +3,7 @@
 use bytewright::Result;
 use bytewright::table::{KeyRange, Scan, Selection};
 
-use crate::buffer::{bw_slice, free, handle, target};
+use crate::buffer::{bw_slice, free, handle, held, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn bw_table_scan(
     unsafe {
         guard(error, || {
             let out = target(out, "a place for the scan")?;
-            let table = target(table.cast_mut(), "a table")?;
+            let table = held(table, "a table")?;
             let entries = match range.is_null() {
                 true => table.table().snapshot()?.scan()?,
                 false => selection_of(range)?.scan(&*table.ordered()?.ordered_snapshot()?)?,

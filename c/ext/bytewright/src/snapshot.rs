@@ -2,7 +2,7 @@
 
 use bytewright::table::{OrderedSnapshot, Selection, Snapshot};
 
-use crate::buffer::{bw_buffer, bytes, free, handle, target};
+use crate::buffer::{bw_buffer, bytes, free, handle, held, target};
 use crate::error::{bw_error, bw_status, guard};
 use crate::scan::{bw_range, bw_scan, selection_of};
 use crate::table::bw_table;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn bw_table_snapshot(
     unsafe {
         guard(error, || {
             let out = target(out, "a place for the snapshot")?;
-            let table = target(table.cast_mut(), "a table")?;
+            let table = held(table, "a table")?;
             let content = match table.ordered() {
                 Ok(ordered) => Content::Ordered(ordered.ordered_snapshot()?),
                 Err(_) => Content::Hashed(table.table().snapshot()?),
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn bw_snapshot_len(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            let snapshot = target(snapshot.cast_mut(), "a snapshot")?.snapshot();
+            let snapshot = held(snapshot, "a snapshot")?.snapshot();
             *target(len, "a place for the length")? = snapshot.len()?;
             Ok(bw_status::Ok)
         })
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn bw_snapshot_get(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            let snapshot = target(snapshot.cast_mut(), "a snapshot")?.snapshot();
+            let snapshot = held(snapshot, "a snapshot")?.snapshot();
             let value = target(value, "a buffer")?;
             let is_found =
                 snapshot.get_with(bytes(key, key_len)?, &mut |bytes| value.fill(bytes))?;
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn bw_snapshot_scan(
     unsafe {
         guard(error, || {
             let out = target(out, "a place for the scan")?;
-            let entries = match &target(snapshot.cast_mut(), "a snapshot")?.0 {
+            let entries = match &held(snapshot, "a snapshot")?.0 {
                 Content::Ordered(snapshot) => selection_of(range)?.scan(&**snapshot)?,
                 Content::Hashed(snapshot) if range.is_null() => snapshot.scan()?,
                 Content::Hashed(_) => return Err(Selection::needs_order()),

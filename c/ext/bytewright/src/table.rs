@@ -6,8 +6,9 @@ use bytewright::table::file::{self, FileTable, TableKind};
 use bytewright::table::{OrderedTable, Table, Values, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
 
-use crate::buffer::{bw_buffer, bw_found, bw_slice, bytes, handle, take_back, target};
+use crate::buffer::{bw_buffer, bw_found, bw_slice, bytes, handle, held, take_back, target};
 use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::in_use::InUse;
 use crate::options::{bw_open_options, kind};
 use crate::text;
 
@@ -181,8 +182,7 @@ pub unsafe extern "C" fn bw_table_len(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            *target(len, "a place for the length")? =
-                target(table.cast_mut(), "a table")?.table().len()?;
+            *target(len, "a place for the length")? = held(table, "a table")?.table().len()?;
             Ok(bw_status::Ok)
         })
     }
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn bw_table_get(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            let table = target(table.cast_mut(), "a table")?.table();
+            let table = held(table, "a table")?.table();
             let value = target(value, "a buffer")?;
             table.get_with(bytes(key, key_len)?, &mut |bytes| value.fill(bytes)).map(found)
         })
@@ -228,7 +228,7 @@ pub unsafe extern "C" fn bw_table_get_into(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            let table = target(table.cast_mut(), "a table")?.table();
+            let table = held(table, "a table")?.table();
             let len = target(value_len, "a place for the length")?;
             let room = match (value.is_null(), capacity) {
                 (true, 0) => &mut [],
@@ -262,8 +262,10 @@ pub unsafe extern "C" fn bw_table_get_with(
     // SAFETY: the caller's promises about the pointers and the function.
     unsafe {
         guard(error, || {
-            let table = target(table.cast_mut(), "a table")?.table();
+            let handle = table;
+            let table = held(table, "a table")?.table();
             let show = show.ok_or_else(|| is_null("a function that takes the value"))?;
+            let _in_use = InUse::mark_shared(handle);
             let mut found_value = |value: &[u8]| show(context, 0, &bw_slice::of(value));
             table.get_with(bytes(key, key_len)?, &mut found_value).map(found)
         })
@@ -284,7 +286,7 @@ pub unsafe extern "C" fn bw_table_contains(
     // SAFETY: the caller's promises about the pointers.
     unsafe {
         guard(error, || {
-            let table = target(table.cast_mut(), "a table")?.table();
+            let table = held(table, "a table")?.table();
             table.contains(bytes(key, key_len)?).map(found)
         })
     }
