@@ -108,7 +108,9 @@ impl bw_capture {
         let (pass, _in_use) = (pass?, InUse::mark_shared(self));
         let result = pass.next(&self.host);
         if result.is_err() {
-            pass.stop();
+            // Who has the error may close the store that was merged into, and open its file again at once. It is the one
+            // that counts.
+            let _ = pass.close(&self.host);
         }
         result?.and_then(to_batch).ok_or_else(|| Error::internal("a pass without its result"))
     }
