@@ -89,7 +89,7 @@ class CaptureWriterTest < TestCase
                  1_795_262_402 => 2_000_000_000, "1795262401.25" => 1_250_000_000 }
       [*TIMES, *bounds].each do |time, rest|
         cut = "#{path}.cut.pcapng"
-        open_capture(path) { |capture| capture.write_to(cut, from: time) }
+        open_capture(path) { |capture| capture.write_to(cut, from: time, force: true) }
         expected = TIMES.flat_map { |_, one| [one, one - 1] }.select { |one| one >= rest }
         assert_equal(expected.sort, packets_in(cut).map { |packet| packet[1] - NOON }.sort, time.inspect)
       end

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use magnus::{Error, RArray, RString, Ruby, TryConvert};
 
-use crate::border::{path_of, without_lock};
+use crate::border::{lock, path_of};
 
 /// `Bytewright.run_command(arguments)`: runs the command and answers its exit code.
 pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {
@@ -12,7 +12,8 @@ pub(crate) fn run(ruby: &Ruby, arguments: RArray) -> Result<u8, Error> {
         .into_iter()
         .map(|argument| path_of(RString::try_convert(argument)?).map(PathBuf::into_os_string))
         .collect::<Result<_, Error>>()?;
-    let code = without_lock(ruby, &|| bytewright_cli::run(arguments.clone()), &|| {})?;
+    // Not where an interrupt would keep it from running at all: Ruby's own, for other threads, comes each tenth of a second.
+    let code = lock::to_the_end(ruby, || bytewright_cli::run(arguments.clone()))?;
     ruby.thread_check_ints()?;
-    Ok(code.unwrap_or(bytewright_cli::FAILED))
+    Ok(code)
 }

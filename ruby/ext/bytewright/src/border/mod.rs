@@ -27,7 +27,7 @@ use rb_sys::VALUE;
 
 pub(crate) use conversion::{Conversion, ValueObjects, value_objects};
 pub(crate) use lend::lend;
-pub(crate) use lock::{without_lock, without_lock_until_signal};
+pub(crate) use lock::without_lock_until_signal;
 pub(crate) use packets::{
     AddressCache, PacketObject, PacketSource, ROW_FIELDS_MAX, define_field_getters,
     define_packet_loops,
