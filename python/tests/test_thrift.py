@@ -105,8 +105,24 @@ def test_included_files_are_modules(tmp_path):
 def test_a_fault_in_the_idl_is_told_with_its_line(tmp_path):
     with pytest.raises(bytewright.FormatError, match="IDL text.*line 2"):
         thrift.load("struct A {\n 1: nothing x }")
-    with pytest.raises(FileNotFoundError):
+
+
+def test_a_file_that_is_missing_is_named_by_the_error(tmp_path):
+    with pytest.raises(FileNotFoundError) as raised:
         thrift.load(tmp_path / "none.thrift")
+    assert (raised.value.strerror, raised.value.filename) == ("No such file or directory", str(tmp_path / "none.thrift"))
+    with pytest.raises(IsADirectoryError) as raised:
+        thrift.load(tmp_path)
+    assert (raised.value.strerror, raised.value.filename) == ("Is a directory", str(tmp_path))
+    (tmp_path / "a.thrift").write_text("\ninclude 'b.thrift'")
+    with pytest.raises(FileNotFoundError, match=r"line 2, column 9 of .*a.thrift includes it: 'b.thrift'") as raised:
+        thrift.load(tmp_path / "a.thrift")
+    assert raised.value.filename == "b.thrift"
+    odd = tmp_path / "a\tb"
+    with pytest.raises(FileNotFoundError) as raised:
+        thrift.load(odd)
+    assert raised.value.filename == str(odd)
+    assert "\t" not in str(raised.value)
 
 
 def test_words_of_python_may_be_fields_and_others_that_cannot_are_refused():

@@ -17,7 +17,10 @@ use crate::{Error, ErrorKind, Result};
 /// `Io` for a file that is not there or cannot be read, and all errors of [`idl::parse`].
 pub fn load_idl(path: &Path, include_folders: &[PathBuf], options: IdlOptions) -> Result<Document> {
     let main = WholeFile::read(path, TEXT_LEN_MAX)?;
-    let main = main.ok_or_else(|| absent(&path.display().to_string(), &[]))?;
+    let main = main.ok_or_else(|| {
+        let absent = std::io::Error::from(Errno::NOENT);
+        Error::io("find", &absent).in_file(&path.display().to_string())
+    })?;
     let mut includes = |name: &str, from: &str| {
         let beside = Path::new(from).parent().map(Path::to_owned).unwrap_or_default();
         let mut folders = vec![beside];
@@ -67,10 +70,10 @@ fn source_text(file: WholeFile) -> Result<SourceText> {
 /// What the operating system would say, with the places where the file is not.
 fn absent(name: &str, folders: &[PathBuf]) -> Error {
     let number = Errno::NOENT.raw_os_error();
-    let mut message = format!("cannot find {name}");
+    let mut message = "cannot find it".to_owned();
     for (at, folder) in folders.iter().enumerate() {
         message += if at == 0 { " in " } else { ", nor in " };
         message += &folder.display().to_string();
     }
-    Error::new(ErrorKind::Io(Some(number)), message)
+    Error::new(ErrorKind::Io(Some(number)), message).in_file(name)
 }

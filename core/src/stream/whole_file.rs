@@ -31,7 +31,7 @@ impl WholeFile {
             Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(Error::io("find", &error).in_file(&shown)),
         };
-        let mut source = FileSource::open(&path)?;
+        let mut source = FileSource::open(&path).map_err(|error| error.in_file(&shown))?;
         if !source.never_waits() {
             let message = "expected a file, found something that may have no end";
             return Err(Error::new(ErrorKind::Argument, message).in_file(&shown));
@@ -39,7 +39,8 @@ impl WholeFile {
         let mut bytes = Vec::new();
         loop {
             bytes.reserve(PIECE_LEN);
-            if source.read(&mut bytes, PIECE_LEN)? == 0 {
+            let read = source.read(&mut bytes, PIECE_LEN);
+            if read.map_err(|error| error.in_file(&shown))? == 0 {
                 return Ok(Some(WholeFile { path, bytes }));
             }
             if bytes.len() > len_max {

@@ -53,10 +53,12 @@ fn includes_are_looked_for_beside_the_file_and_then_in_folders() {
     assert_eq!(error.kind(), ErrorKind::Io(Some(2)));
     let home = fs::canonicalize(folder.path()).expect("a path");
     let expected = format!(
-        "line 1, column 54: cannot find deep/down.thrift in {}, nor in {}\n",
+        "cannot find it in {}, nor in {}; line 1, column 54 of {} includes it\n",
         home.display(),
-        one.display()
+        one.display(),
+        home.join("main.thrift").display()
     );
+    assert_eq!(error.file(), Some("deep/down.thrift"), "the file that is missing");
     assert!(error.message().starts_with(&expected), "{error}");
     let whole = format!("include '{}' struct Main {{}}", at("one/near.thrift").display());
     let whole = folder.file("whole.thrift", whole.as_bytes());
@@ -68,7 +70,16 @@ fn what_is_no_file_or_too_long_is_refused() {
     let folder = Folder::new();
     let absent = load(&folder.path().join("absent.thrift"), &[]).expect_err("absent");
     assert_eq!(absent.kind(), ErrorKind::Io(Some(2)));
-    assert!(matches!(load(folder.path(), &[]).expect_err("a folder").kind(), ErrorKind::Io(_)));
+    assert_eq!(absent.file(), folder.path().join("absent.thrift").to_str());
+    assert_eq!(absent.message(), "cannot find: No such file or directory");
+    let directory = load(folder.path(), &[]).expect_err("a folder");
+    assert!(matches!(directory.kind(), ErrorKind::Io(_)));
+    assert_eq!(directory.file(), folder.path().to_str());
+    let includes_one = folder.file("one.thrift", b"include '.'");
+    let directory = load(&includes_one, &[]).expect_err("a folder");
+    let home = fs::canonicalize(folder.path()).expect("a path");
+    assert_eq!(directory.file(), home.to_str());
+    assert!(directory.message().contains("; line 1, column 9 of "), "{directory}");
     let endless = load(Path::new("/dev/zero"), &[]).expect_err("no end");
     assert_eq!(endless.kind(), ErrorKind::Argument);
     let long = folder.file("long.thrift", &vec![b' '; TEXT_LEN_MAX + 1]);

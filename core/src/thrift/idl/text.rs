@@ -75,9 +75,18 @@ impl Text {
         self.error(ErrorKind::Limit, span, &message)
     }
 
-    /// Another error, at the place that led to it.
+    /// Another error, at the place that led to it. Where the system refused a file, that file stays the error's: it is not
+    /// this one that is missing.
     pub(super) fn because(&self, span: Span, error: &Error) -> Error {
-        self.error(error.kind(), span, &error.to_string())
+        match (error.kind(), error.file()) {
+            (ErrorKind::Io(_), Some(file)) => {
+                let (column, excerpt) = self.excerpt(span.start);
+                let (refusal, line, path) = (error.message(), self.line(span), &self.path);
+                let place = format!("line {line}, column {column} of {path} includes it");
+                Error::new(error.kind(), format!("{refusal}; {place}\n{excerpt}")).in_file(file)
+            }
+            (kind, _) => self.error(kind, span, &error.to_string()),
+        }
     }
 
     /// What stands at `span`, in quotes, for the second half of an error.

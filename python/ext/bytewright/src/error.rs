@@ -43,11 +43,19 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call((error.to_string(),), Some(&place))?))
 }
 
-/// Python chooses the class by the number, and puts the system's words and the file together.
+/// Python chooses the class by the number, and puts the words and the file together. The words are the system's own, unless
+/// there is no file, or the message shows a place in another one. Without a file there is no `filename`: a program opens or
+/// tells what it finds there.
 fn system_error(py: Python<'_>, error: &Error, errno: i32) -> PyResult<PyErr> {
-    let words = py.import("os")?.call_method1("strerror", (errno,))?.unbind();
-    let file = error.file().unwrap_or_else(|| error.message());
-    Ok(PyOSError::new_err((errno, words, Harmless::line(file).to_string())))
+    let message = error.message();
+    let Some(file) = error.file() else {
+        return Ok(PyOSError::new_err((errno, Harmless::lines(message).to_string())));
+    };
+    let told = match message.split_once('\n') {
+        Some((first_line, _)) => Harmless::line(first_line).to_string(),
+        None => py.import("os")?.call_method1("strerror", (errno,))?.extract::<String>()?,
+    };
+    Ok(PyOSError::new_err((errno, told, file.to_owned())))
 }
 
 /// A `bytewright.ArgumentError`.
