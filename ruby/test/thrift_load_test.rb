@@ -28,6 +28,9 @@ class ThriftLoadTest < ThriftCase
     union choice { 1: string word, 2: article_t article, 3: i32 number }
     exception Failed { 1: string message }
     exception Refused { 1: i32 code, 2: string message }
+    exception Missing { 1: string why }
+    exception Torn { 3: binary part }
+    exception Numbered { 1: i32 message }
 
     service Shop extends shared.Base {
       i32 add(1: i32 a, 2: i32 b) throws (1: Failed failed, 2: Refused refused)
@@ -92,6 +95,24 @@ class ThriftLoadTest < ThriftCase
       article.c = 9
       assert_match(/Invalid value of field c/, assert_raises(::Thrift::ProtocolException) { article.validate }.message)
       assert_match(/not set/, assert_raises(StandardError) { place::Choice.new.validate }.message)
+    end
+  end
+
+  def test_exceptions_with_one_string_keep_it_whatever_the_field_is_called
+    [loaded, compiled].compact.each do |place|
+      { place::Missing => :why, place::Torn => :part, place::Failed => :message }.each do |klass, field|
+        raised = assert_raises(klass) { raise klass, "text" }
+        assert_equal(%w[text text], [raised.public_send(field), raised.message])
+        assert_nil(klass.new.public_send(field))
+        PROTOCOLS.each_key do |protocol|
+          bytes = Bytewright::Thrift.encode(raised, protocol: protocol)
+          assert_equal(gem_write(raised, protocol), bytes)
+          read = Bytewright::Thrift.decode(klass, bytes, protocol: protocol)
+          assert_equal(%w[text text], [read.public_send(field), read.message])
+          assert_equal("text", gem_read(klass.new, bytes, protocol).message)
+        end
+      end
+      assert_equal(7, place::Numbered.new({ "message" => 7 }).message)
     end
   end
 

@@ -147,15 +147,17 @@ module Bytewright
         ::Thrift::Union.generate_accessors(klass)
       end
 
-      # An exception with one field, a message, is made of it, as Ruby's are.
+      # An exception with one field, a string, is made of it, as Ruby's are, and has it as its message.
       def message_first(klass, described)
-        return unless described.size == 1 && described[0][1] == "message"
+        return unless described.size == 1 && [Layouts::STRING, BINARY].include?(described[0][2][0])
 
+        name = described[0][1]
         klass.class_eval do
           define_method(:initialize) do |message = nil|
             super()
-            self.message = message
+            public_send(:"#{name}=", message)
           end
+          define_method(:message) { public_send(name) } unless name == "message"
         end
       end
 
