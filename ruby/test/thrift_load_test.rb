@@ -116,6 +116,75 @@ class ThriftLoadTest < ThriftCase
     end
   end
 
+  # Loads a text; what it defines.
+  def load_text(text, into = Module.new)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "names.thrift")
+      File.write(path, text)
+      return Bytewright::Thrift.load(path, into: into)
+    end
+  end
+
+  def test_names_that_ruby_cannot_have_are_spelled_in_another_way
+    made = load_text(<<~IDL)
+      namespace rb _outer.inner
+      const i32 _try = 123
+      struct _Odd { 1: i32 x = _try }
+      enum _E { _A = 1, b = 2 }
+      union _U { 1: _Odd odd }
+      service _S { i32 _f(1: _Odd odd), oneway void g() }
+      const map<string, _E> by_name = { "a": _E._A }
+    IDL
+    assert_equal(%i[Idl__E Idl__Odd Idl__S Idl__U Idl__try By_name].sort, made.constants.sort)
+    assert_equal([123, 123, { "a" => 1 }], [made::Idl__try, made::Idl__Odd.new.x, made::By_name])
+    assert_equal({ 1 => "Idl__A", 2 => "B" }, made::Idl__E::VALUE_MAP)
+    assert_equal(%i[Client G_args G_result Idl__f_args Idl__f_result Processor], made::Idl__S.constants.sort)
+    assert_includes(made::Idl__S::Client.instance_methods, :_f)
+    assert(made.name.nil? || made.name.end_with?("Idl__outer::Inner"))
+  end
+
+  def test_definitions_whose_names_differ_by_a_capital_are_all_there
+    made = load_text(<<~IDL)
+      struct Email { 1: string subject }
+      const Email email = {"subject": "Hello"}
+      const i32 Email = 5
+      struct lower { 1: i32 x }
+      struct Lower { 1: i32 y }
+      service lOWER {}
+      const i32 both = 1
+      service both { void get(), void Get() }
+      enum Kind { a = 1, A = 2, vALUE = 3, VALUE_MAP = 4 }
+    IDL
+    assert_equal(["Hello", 5], [made::Idl_email.subject, made::Idl_Email])
+    assert_kind_of(made::Email, made::Idl_email)
+    assert_equal([%w[x], %w[y]], [made::Idl_lower, made::Lower].map { |klass| klass::FIELDS.values.map { |field| field[:name] } })
+    assert_equal([1, Module], [made::Idl_both, made::Both.class])
+    assert_includes(made::Both.constants, :Idl_get_args)
+    assert_equal({ 1 => "Idl_a", 2 => "A", 3 => "VALUE", 4 => "Idl_VALUE_MAP" }, made::Kind::VALUE_MAP)
+  end
+
+  def test_a_struct_beside_a_namespace_of_its_name_is_there
+    into = Module.new
+    load_text("namespace rb a.b\nstruct Inside {}", into)
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "one.thrift"), "namespace rb c.d\nstruct Inside {}")
+      File.write(File.join(folder, "two.thrift"), "namespace rb c\ninclude 'one.thrift'\nstruct d { 1: one.Inside x }")
+      made = Bytewright::Thrift.load(File.join(folder, "two.thrift"), into: into)
+      assert_equal(made::D::Inside, made::Idl_d::FIELDS[1][:class])
+    end
+  end
+
+  def test_a_name_that_is_taken_is_told_with_file_and_line
+    into = Module.new
+    into.const_set(:Taken, 1)
+    ["struct Taken {}", "const i32 taken = 1", "enum Taken { A }", "service Taken {}"].each do |text|
+      error = assert_raises(ArgumentError) { load_text("\n\n#{text}", into) }
+      assert_match(/names\.thrift: line 3: expected no Taken in #<Module:.*> yet, found one\z/, error.message)
+    end
+    error = assert_raises(ArgumentError) { load_text("\nnamespace rb taken.more", into) }
+    assert_match(/names\.thrift: line 2: expected a module Taken for the namespace taken\.more, found 1\z/, error.message)
+  end
+
   def test_messages_go_between_classes_of_both
     theirs, ours = compiled, loaded
     return unless theirs

@@ -109,12 +109,15 @@ module Bytewright
       #   Bytewright::Thrift.load("service.thrift")   # namespace rb Shop
       #   client = Shop::Orders::Client.new(protocol)
       #
+      # A name that Ruby cannot have, or that two definitions would share, has Idl_ before it: `const i32 _try` is
+      # Idl__try, and `const Email email` beside `struct Email` is Idl_email.
+      #
       # @param path [String] a file in IDL
       # @param into [Module] where its namespaces begin
       # @param folders [Array<String>] where included files are looked for, beside the folder of the file
       # @return [Module] that the definitions of the file are in
       # @raise [FormatError] with line, column and the line, for what the language does not allow
-      # @raise [ArgumentError] for a name that is taken
+      # @raise [ArgumentError] with file and line, for a name that the module has from elsewhere
       def load(path, into: Object, folders: [])
         Definitions.new(path, into, folders).make
       end

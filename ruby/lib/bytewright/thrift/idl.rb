@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "thrift"
+require_relative "constant_names"
 require_relative "service"
 
 module Bytewright
@@ -19,17 +20,19 @@ module Bytewright
         @folders = folders
         path = File.expand_path(path)
         @all = ThriftCodec.read_idl(path, File.binread(path), method(:find).to_proc)
-        @places = @all[:programs].map { |_, namespace, _| place_of(namespace) }
+        @names = {}.compare_by_identity
+        @places = @all[:programs].map { |file, namespace, line, _| place_of(namespace, file, line) }
+        @places.uniq.each { |place| @names[place] = ConstantNames.new(written_in(place), @names[place] || []) }
       end
 
       # @return [Module] that the definitions of the file are in
       def make
-        @enums = @all[:enums].map { |program, name, values| enum(@places[program], name, values) }
+        @enums = @all[:enums].map { |program, name, values, line| enum(program, name, values, line) }
         @classes = declare
         @all[:structs].zip(@classes) { |struct, klass| fields(klass, struct) if klass }
         @all[:structs].zip(@classes) { |struct, klass| finish(klass, struct) if klass }
-        constants
         services
+        constants
         @places.last
       end
 
@@ -43,44 +46,56 @@ module Bytewright
         [path, File.binread(path)]
       end
 
-      # The module of a namespace, `a.b_c` as A::B_c.
-      def place_of(namespace)
+      # The module of a namespace, `a.b_c` as A::B_c. What definitions beside it may not be called is remembered.
+      def place_of(namespace, path, line)
         namespace.to_s.split(".").reduce(@into) do |place, part|
-          name = capital(part)
-          place.const_defined?(name, false) ? place.const_get(name, false) : place.const_set(name, Module.new)
+          name = ConstantNames.capital(part)
+          (@names[place] ||= []) << name
+          found = place.const_defined?(name, false) ? place.const_get(name, false) : place.const_set(name, Module.new)
+          next found if found.is_a?(Module)
+
+          place_in_idl = "#{path}: line #{line}"
+          raise ArgumentError, "#{place_in_idl}: expected a module #{name} for the namespace #{namespace}, found #{found.inspect}"
         end
       end
 
-      def capital(name)
-        name[0].upcase + name[1..]
+      # What all files call that which goes into a module.
+      def written_in(place)
+        numbers = @places.each_index.select { |number| @places[number].equal?(place) }
+        definitions = @all[:enums] + @all[:services] + @all[:structs].select { |struct| struct[3] }
+        definitions.select { |program, _| numbers.include?(program) }.map { |_, name| name } +
+          numbers.flat_map { |number| @all[:programs][number][3].map(&:first) }
       end
 
-      # Names a module or a class, which must be new there.
-      def name(place, name, made)
-        name = capital(name)
-        raise ArgumentError, "expected no #{name} in #{place} yet, found one" if place.const_defined?(name, false)
-
-        place.const_set(name, made)
-      rescue NameError => error
-        raise ArgumentError, error.message
+      # Names what a file defines, which must be new there.
+      def name(program, name, made, line)
+        define(@places[program], name, made, program, line)
       end
 
-      def enum(place, name, values)
-        numbers = values.to_h { |value, number| [capital(value), number] }
-        name(place, name, Module.new do
+      def define(place, name, made, program, line)
+        name = @names[place].give(name)
+        return place.const_set(name, made) unless place.const_defined?(name, false)
+
+        raise ArgumentError, "#{@all[:programs][program][0]}: line #{line}: expected no #{name} in #{place} yet, found one"
+      end
+
+      def enum(program, name, values, line)
+        own = ConstantNames.new(values.map(&:first), %w[VALUE_MAP VALID_VALUES])
+        numbers = values.to_h { |value, number| [own.give(value), number] }
+        name(program, name, Module.new do
           numbers.each { |value, number| const_set(value, number) }
           const_set(:VALUE_MAP, numbers.to_h { |value, number| [number, value] }.freeze)
           const_set(:VALID_VALUES, Set.new(numbers.values).freeze)
-        end)
+        end, line)
       end
 
       # The classes of structs, with nothing in them yet: they name each other. Those of functions get their
       # names with the service.
       def declare
-        @all[:structs].map do |program, name, kind, is_declared, _|
+        @all[:structs].map do |program, name, kind, is_declared, _, line|
           superclass = { union: ::Thrift::Union, exception: ::Thrift::Exception }.fetch(kind, Object)
           klass = Class.new(superclass)
-          is_declared ? name(@places[program], name, klass) : klass
+          is_declared ? name(program, name, klass, line) : klass
         end
       end
 
@@ -193,20 +208,19 @@ module Bytewright
       end
 
       def constants
-        @all[:programs].zip(@places) do |(_, _, consts), place|
-          consts.each { |name, described| name(place, name, value(described)) }
+        @all[:programs].each_with_index do |(_, _, _, consts), program|
+          consts.each { |name, described, line| name(program, name, value(described), line) }
         end
       end
 
       def services
         modules = []
-        @all[:services].each do |program, name, extends, functions|
-          service = name(@places[program], name, Module.new)
+        @all[:services].each do |program, name, extends, functions, line|
+          service = name(program, name, Module.new, line)
           modules << service
-          functions.each do |function, _, _, arguments, result|
-            name(service, "#{function}_args", @classes[arguments])
-            name(service, "#{function}_result", @classes[result])
-          end
+          structs = functions.flat_map { |function, _, _, *numbers| %w[args result].map { |part| "#{function}_#{part}" }.zip(numbers) }
+          @names[service] = ConstantNames.new(structs.map(&:first))
+          structs.each { |struct, number| define(service, struct, @classes[number], program, @all[:structs][number][5]) }
           Service.new(service, extends && modules[extends], functions, @classes).make
         end
       end

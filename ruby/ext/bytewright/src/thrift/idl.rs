@@ -41,20 +41,23 @@ fn described(ruby: &Ruby, document: &Document) -> Result<RHash, Error> {
     Ok(all)
 }
 
-/// Of each file its path, its namespace in Ruby or nil, and its constants' names and values.
+/// Of each file its path, its namespace in Ruby or nil and the line of that, and its constants' names, values and lines.
 fn programs(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
     let programs = ruby.ary_new();
     for program in &document.programs {
         let consts = ruby.ary_new();
         for constant in &program.consts {
-            consts.push((constant.name.as_str(), value(ruby, &constant.value)?))?;
+            consts.push((constant.name.as_str(), value(ruby, &constant.value)?, constant.line))?;
         }
-        programs.push((program.path.as_str(), program.namespace("rb"), consts))?;
+        let name = program.namespace("rb");
+        let namespace = program.namespaces.iter().find(|own| Some(own.name.as_str()) == name);
+        let line = namespace.map(|namespace| namespace.line);
+        programs.push((program.path.as_str(), name, line, consts))?;
     }
     Ok(programs)
 }
 
-/// Of each enum the number of its file, its name, and names and numbers.
+/// Of each enum the number of its file, its name, names and numbers, and its line.
 fn enums(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
     let enums = ruby.ary_new();
     for (defined, definition) in document.schema.enums().iter().zip(&document.enums) {
@@ -62,12 +65,12 @@ fn enums(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
         for (name, number) in &defined.values {
             values.push((name.as_str(), *number))?;
         }
-        enums.push((definition.program.0, defined.name.as_str(), values))?;
+        enums.push((definition.program.0, defined.name.as_str(), values, definition.line))?;
     }
     Ok(enums)
 }
 
-/// Of each struct the number of its file, its name, its kind, whether it comes of a function, and fields.
+/// Of each struct the number of its file, its name, its kind, whether it is written as such, fields, and its line.
 fn structs(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
     let structs = ruby.ary_new();
     for (defined, definition) in document.schema.structs().iter().zip(&document.structs) {
@@ -83,7 +86,8 @@ fn structs(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
         };
         let is_declared = definition.origin == Origin::Declared;
         let (program, kind) = (definition.program.0, ruby.to_symbol(kind));
-        structs.push((program, defined.name.as_str(), kind, is_declared, fields))?;
+        let name = defined.name.as_str();
+        structs.push((program, name, kind, is_declared, fields, definition.line))?;
     }
     Ok(structs)
 }
@@ -129,7 +133,7 @@ fn described_type(ruby: &Ruby, value_type: &Type) -> Result<RArray, Error> {
     Ok(described)
 }
 
-/// Of each service the number of its file, its name, the number of the one it extends, and functions.
+/// Of each service the number of its file, its name, the number of the one it extends, functions, and its line.
 fn services(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
     let services = ruby.ary_new();
     for service in &document.services {
@@ -138,7 +142,8 @@ fn services(ruby: &Ruby, document: &Document) -> Result<RArray, Error> {
             functions.push(described_function(function))?;
         }
         let extends = service.extends.map(|id| id.0);
-        services.push((service.program.0, service.name.as_str(), extends, functions))?;
+        let (program, name) = (service.program.0, service.name.as_str());
+        services.push((program, name, extends, functions, service.line))?;
     }
     Ok(services)
 }
