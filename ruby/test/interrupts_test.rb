@@ -74,6 +74,13 @@ class InterruptsTest < TestCase
     end
   end
 
+  def test_a_store_that_is_closed_opens_its_file_again_after_any_interrupt
+    with_new_file("a.pstore") do |path|
+      store = Bytewright::PStore.new(path, format: :roots)
+      interrupted(-> { store.transaction { store[:n] = 1 } && store.close }) { assert_equal(1, store.transaction { store[:n] }) }
+    end
+  end
+
   TABLES = %w[HashTable TreeTable].product([nil, :interval, :commit])
 
   # Defines a test for each kind of table, in memory and in a file.
@@ -179,7 +186,7 @@ class InterruptsTest < TestCase
       end
     end
     with_new_file("a.pcap") do |path|
-      operation = -> { Bytewright::CaptureWriter.open(path) { |writer| 20.times { writer.write(udp_frame(1), time: 0) } } }
+      operation = -> { Bytewright::CaptureWriter.open(path, force: true) { |writer| 20.times { writer.write(udp_frame(1), time: 0) } } }
       interrupted(operation) do
         assert_includes([nil, 20], File.exist?(path) ? open_capture(path, &:count) : nil)
         assert_empty(Dir.children(File.dirname(path)) - ["a.pcap"])

@@ -68,15 +68,10 @@ module Bytewright
     def close
       return false unless @table
 
-      stop_iterating
-      table, @table = @table, nil
-      table.send(:end_transaction, 0, false)
-      table.close
+      close_table(@table)
       true
     rescue *FAILURES => error
       failed(error, false)
-    ensure
-      release unless @table
     end
 
     # @param key [String, Integer, Boolean, nil]
@@ -454,6 +449,19 @@ module Bytewright
     ensure
       unless @table
         opened&.close
+        release
+      end
+    end
+
+    # An interrupt may come where any of these returns, and the next one is to be done all the same.
+    def close_table(table)
+      stop_iterating
+      table.send(:end_transaction, 0, false)
+    ensure
+      begin
+        table.close
+      ensure
+        @table = nil
         release
       end
     end

@@ -9,6 +9,14 @@ module Bytewright
     # stay; and what was written is on the disk before it takes the place.
     # @api private
     module Hooks
+      # Writes what the file has gathered, and leaves it to others.
+      def self.unlock(file)
+        return if file.closed?
+
+        file.flush
+        file.flock(File::LOCK_UN)
+      end
+
       # A method that has another name is redefined without a warning.
       STEPS.each_key { |name| alias_method name, name }
 
@@ -85,7 +93,11 @@ module Bytewright
           File.unlink(temporary) if File.exist?(temporary)
           raise
         ensure
-          new_file.close
+          begin
+            Hooks.unlock(new_file)
+          ensure
+            new_file.close
+          end
         end
       end
 
@@ -136,9 +148,10 @@ module Bytewright
         store.send(:save_data, @checksum, @size, @file) if @file
       end
 
-      # Closing writes what the file has gathered, and an interrupt may come before it has closed it.
+      # The lock is given back first: where an interrupt comes while Ruby closes a file, the descriptor can stay open in an
+      # IO that is closed.
       def close
-        @file&.close
+        Hooks.unlock(@file) if @file
       ensure
         @file.close unless @file.nil? || @file.closed?
       end

@@ -15,7 +15,8 @@ module Bytewright
 
       def open(_store, filename, read_only)
         path = File.expand_path(filename)
-        close_file unless path == @path && @process == Process.pid && (read_only || !@reads_only)
+        # What an interrupt kept from being closed is without entries.
+        close_file unless @entries && path == @path && @process == Process.pid && (read_only || !@reads_only)
         return {} unless @entries || open_file(path, read_only)
 
         RootTable.new(@entries, @marshal)
