@@ -106,13 +106,13 @@ class TroublesTest < TestCase
   operation("close a table",
             full: ->(folder) { BOTH.each { |ending, klass| klass.open(File.join(folder, "c.#{ending}"), sync: :never).tap(&FILL).close } },
             itself: ->(folder) { TABLES.call(folder).each { |table| table.transaction { table.close } && table.close } }) do |folder|
+    # In a block: what is opened without one just as an interrupt comes waits for the collector.
     BOTH.map do |ending, klass|
-      table = klass.open(File.join(folder, "o.#{ending}"), timeout: 0.2)
-      table["a"] = "1"
-      table.close
-      table.closed?
-    ensure
-      table&.close
+      klass.open(File.join(folder, "o.#{ending}"), timeout: 0.2) do |table|
+        table["a"] = "1"
+        table.close
+        table.closed?
+      end
     end
   end
   operation("run a transaction of a store",

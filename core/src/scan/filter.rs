@@ -20,7 +20,7 @@ const KEPT_MAX: usize = 8;
 /// capture.
 ///
 /// A packet of a link type for which libpcap has no such filter does not match. A capture whose packets are all of that kind
-/// is an error, which [`Filter::end`] tells.
+/// is an error, which `Filter::end` tells.
 #[derive(Clone)]
 pub struct Filter {
     programs: Arc<Programs>,
