@@ -128,6 +128,16 @@ pub enum ClockUnit {
     Binary(u8),
 }
 
+impl ClockUnit {
+    /// The unit that the option `if_tsresol` of pcapng means: the highest bit tells binary from decimal.
+    fn of_option(resolution: u8) -> ClockUnit {
+        match resolution & 0x7f {
+            bits if resolution & 0x80 != 0 => ClockUnit::Binary(bits),
+            digits => ClockUnit::Decimal(digits),
+        }
+    }
+}
+
 impl std::fmt::Display for ClockUnit {
     /// `s`, `ms`, `us` or `ns` where the unit has a name, else the power of seconds that it is.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -194,21 +194,27 @@ impl Pcapng {
         let link_type = body.u16(self.endian).unwrap_or_default();
         body.take(2);
         let snaplen = body.u32(self.endian).unwrap_or_default();
-        let (mut name, mut clock) = (None, Clock::MICROSECONDS);
+        let (mut name, mut unit, mut offset) = (None, None, None);
         for option in BlockOptions::new(body.rest(), self.endian) {
             match (option.code, option.value) {
-                (NAME, value) => name = Some(name_of(value)),
-                (TIME_RESOLUTION, [bits, ..]) if bits & 0x80 != 0 => {
-                    clock.unit = ClockUnit::Binary(bits & 0x7f);
+                // Each may stand there once; of several the first counts, as in tshark.
+                (NAME, value) => {
+                    name.get_or_insert_with(|| name_of(value));
                 }
-                (TIME_RESOLUTION, [digits, ..]) => clock.unit = ClockUnit::Decimal(*digits),
+                (TIME_RESOLUTION, [bits, ..]) => {
+                    unit.get_or_insert(ClockUnit::of_option(*bits));
+                }
                 (TIME_OFFSET, value) if value.len() == 8 => {
                     let seconds = Reader::new(value).u64(self.endian).unwrap_or_default();
-                    clock.offset = seconds as i64;
+                    offset.get_or_insert(seconds as i64);
                 }
                 _ => {}
             }
         }
+        let clock = Clock {
+            unit: unit.unwrap_or(Clock::MICROSECONDS.unit),
+            offset: offset.unwrap_or_default(),
+        };
         self.interfaces.push(Interface { name, link_type, snaplen, clock });
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::generate::capture::Pcapng;
 
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
+const NAME: u16 = 2;
 
 fn whole(file: &[u8]) -> Vec<Record<'_>> {
     let (records, damage) = records(file);
@@ -232,6 +233,28 @@ fn an_empty_time_option_is_passed_over() {
     let bytes =
         Pcapng::new(Endian::Little).interface(1, 0, &options).enhanced(0, 5, 0, b"").bytes();
     assert_eq!(whole(&bytes)[0].ts, Some(5000));
+}
+
+#[test]
+fn of_an_option_that_stands_there_twice_the_first_counts() {
+    let options = [
+        (TIME_RESOLUTION, &[3][..]),
+        (TIME_RESOLUTION, &[9]),
+        (TIME_OFFSET, &[2, 0, 0, 0, 0, 0, 0, 0]),
+        (TIME_OFFSET, &[9, 0, 0, 0, 0, 0, 0, 0]),
+        (NAME, b"eth0"),
+        (NAME, b"eth1"),
+    ];
+    let options = options.map(|(code, value)| file().option(code, value)).concat();
+    let bytes =
+        Pcapng::new(Endian::Little).interface(1, 0, &options).enhanced(0, 5, 0, b"").bytes();
+    assert_eq!(whole(&bytes)[0].ts, Some(2_005_000_000));
+    let mut decoder = Decoder::new();
+    let mut rest = &bytes[..];
+    while let Ok(Step::Skip(count)) = decoder.step(rest, true) {
+        rest = &rest[count as usize..];
+    }
+    assert_eq!(decoder.interfaces()[0].name.as_deref(), Some("eth0"));
 }
 
 #[test]
