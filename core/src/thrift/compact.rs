@@ -44,7 +44,7 @@ const TYPES: [WireType; 16] = [
     WireType::MAP,
     WireType::STRUCT,
     WireType::UUID,
-    // What no message holds: numbers that are no types in Binary either.
+    // What no message holds: numbers that are no types in Binary either. Their low four bits are Compact's.
     WireType(0xfe),
     WireType(0xff),
 ];
@@ -183,6 +183,10 @@ fn unfold(number: u64) -> i64 {
 
 impl<'a> Protocol<'a> for Compact<'a> {
     const BOOL_IN_HEADER: bool = true;
+
+    fn type_number(kind: WireType) -> u8 {
+        kind.number() & 0x0f
+    }
 
     fn new(input: Input<'a>) -> Self {
         Compact(input)

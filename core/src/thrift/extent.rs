@@ -166,7 +166,7 @@ impl Extent {
         depth: Depth,
     ) -> ProtocolResult<[Option<(Open, Depth)>; 2]> {
         let inside = match (P::width(kind), kind) {
-            (None, _) => return Err(at.input().invalid("the type of a field", kind)),
+            (None, _) => return Err(at.input().unknown_type::<P>("the type of a field", kind)),
             (Some(Width::Fixed(len)), _) => {
                 return Ok([Some((Open::Bytes(count.saturating_mul(len)), depth)), None]);
             }

@@ -89,6 +89,11 @@ pub(super) trait Protocol<'a>: Copy {
     /// Whether the value of a bool field stands in its header and takes no bytes of its own.
     const BOOL_IN_HEADER: bool;
 
+    /// The number of a type that it does not have, as the message has it.
+    fn type_number(kind: WireType) -> u8 {
+        kind.number()
+    }
+
     /// A cursor at the first of the bytes that are left.
     fn new(input: Input<'a>) -> Self;
 
@@ -225,7 +230,7 @@ impl<'a> Input<'a> {
     pub(super) fn element_width<P: Protocol<'a>>(self, kind: WireType) -> ProtocolResult<usize> {
         match P::width(kind) {
             Some(width) => Ok(width.smallest()),
-            None => Err(self.invalid("the type of an element", kind)),
+            None => Err(self.unknown_type::<P>("the type of an element", kind)),
         }
     }
 
@@ -300,6 +305,19 @@ impl<'a> Input<'a> {
     #[inline(never)]
     pub(super) fn invalid(self, expected: &str, found: impl fmt::Display) -> ProtocolError {
         self.failed(ProtocolErrorKind::InvalidData, Error::format(expected, found))
+    }
+
+    /// An error where a type stands that the protocol does not have.
+    #[cold]
+    pub(super) fn unknown_type<P: Protocol<'a>>(
+        self,
+        expected: &str,
+        kind: WireType,
+    ) -> ProtocolError {
+        match kind {
+            WireType::STOP => self.invalid(expected, kind),
+            _ => self.invalid(expected, format_args!("type {}", P::type_number(kind))),
+        }
     }
 
     /// An error of that kind, here.

@@ -62,7 +62,7 @@ fn skip_flat<'a, P: Protocol<'a>>(at: &mut P, kind: WireType) -> ProtocolResult<
         Some(Width::Varint) => at.skip_varint(kind).map(|()| true),
         Some(Width::Variable(_)) if kind == WireType::STRING => at.string().map(|_| true),
         Some(Width::Variable(_)) => Ok(false),
-        None => Err(at.input().invalid("the type of a field", kind)),
+        None => Err(at.input().unknown_type::<P>("the type of a field", kind)),
     }
 }
 

@@ -205,6 +205,29 @@ fn bytes_that_ask_for_too_much_are_refused_where_they_ask() {
 }
 
 #[test]
+fn what_is_no_type_is_told_by_its_number_in_the_message() {
+    use Encoding::{Binary, Compact};
+    let (plan, mut tape) = (plan(), Tape::new());
+    for (encoding, bytes, number) in [
+        (Compact, &[0x1e][..], 14),
+        (Compact, &[0x1f], 15),
+        (Compact, &[0x29, 0x1e], 14),
+        (Compact, &[0x79, 0x1f], 15),
+        (Compact, &[0x6b, 1, 0x8e], 14),
+        (Compact, &[0x7b, 1, 0xe8], 14),
+        (Binary, &[254, 0, 1], 254),
+        (Binary, &[15, 0, 2, 17, 0, 0, 0, 1], 17),
+    ] {
+        let bytes = [bytes, &[0; 20]].concat();
+        let read = plan.decode(encoding, StructId(0), &bytes, Limits::default(), &mut tape);
+        let told = read.expect_err("no message").to_string();
+        assert!(told.ends_with(&format!("found type {number}")), "{encoding:?} {bytes:?}: {told}");
+        let mut extent = Extent::new(encoding, Limits::default());
+        assert_eq!(extent.advance(&bytes).expect_err("no message").to_string(), told);
+    }
+}
+
+#[test]
 fn who_waits_for_such_bytes_to_be_whole_learns_the_same_in_bounded_steps() {
     for case in cases() {
         let mut extent = Extent::new(case.encoding, Limits::default());
