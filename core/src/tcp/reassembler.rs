@@ -106,6 +106,9 @@ struct Open<S> {
     state: S,
     initiator: Stream,
     responder: Stream,
+    /// The number of an answer to the initiator's SYN that differs from the one before: the initiator acknowledges one
+    /// of them.
+    rival: Option<u32>,
     was_reset: bool,
     last_ts: Option<i64>,
     last_packet: u64,
@@ -360,6 +363,7 @@ impl<S: Default> Open<S> {
             state: S::default(),
             initiator: Stream::default(),
             responder: Stream::default(),
+            rival: None,
             was_reset: false,
             last_ts: None,
             last_packet: 0,
@@ -391,7 +395,15 @@ impl<S> Open<S> {
         }
         let from_initiator = seen.reversed == self.is_second;
         let stream = if from_initiator { &self.initiator } else { &self.responder };
-        seen.flags & SYN != 0 && stream.is_another(seen.segment.seq)
+        seen.flags & SYN != 0 && stream.is_another(seen.segment.seq) && !self.is_answer(seen)
+    }
+
+    /// Whether a packet answers the SYN that opened this connection, with whatever number: a second system behind one
+    /// address does, or one that was asked twice.
+    fn is_answer(&self, seen: &Seen<'_>) -> bool {
+        seen.reversed != self.is_second
+            && seen.flags & ACK != 0
+            && self.initiator.began_with(seen.ack.wrapping_sub(1))
     }
 
     /// Takes what a packet of this connection tells. Says whether it repeats what had come before.
@@ -401,14 +413,24 @@ impl<S> Open<S> {
         seen: &Seen<'_>,
         each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
     ) -> bool {
-        let Open { connection, state, initiator, responder, .. } = self;
+        let Open { connection, state, initiator, responder, rival, .. } = self;
         let (from, stream, others) = match seen.reversed == self.is_second {
             true => (Side::Initiator, initiator, responder),
             false => (Side::Responder, responder, initiator),
         };
+        if seen.flags & SYN != 0 && stream.is_another(seen.segment.seq) {
+            *rival = Some(seen.segment.seq);
+            return false;
+        }
         // An answer acknowledges what was asked, which therefore is told before it.
         if seen.flags & ACK != 0 {
             let mut told = told(connection, state, from.other(), each);
+            if from == Side::Initiator
+                && let Some(syn) = rival.take()
+                && others.is_left_for(syn, seen.ack)
+            {
+                others.restart(syn, &mut told);
+            }
             others.acknowledge(seen.ack, &mut told);
         }
         let mut segment = seen.segment;

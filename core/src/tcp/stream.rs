@@ -100,6 +100,26 @@ impl Stream {
         }
     }
 
+    /// Whether a SYN with that number was seen.
+    pub(super) fn began_with(&self, syn: u32) -> bool {
+        self.start == Some(syn)
+    }
+
+    /// Whether an acknowledgement fits the numbers behind the SYN `other` better than those of the stream. Two
+    /// systems choose numbers that are far from each other.
+    pub(super) fn is_left_for(&self, other: u32, ack: u32) -> bool {
+        let distance = |number: u32| ack.wrapping_sub(number).cast_signed().unsigned_abs();
+        self.next.is_some_and(|next| distance(other.wrapping_add(1)) < distance(next))
+    }
+
+    /// Goes on behind another SYN.
+    pub(super) fn restart(&mut self, syn: u32, out: &mut impl FnMut(Output<'_>)) {
+        self.flush(out);
+        self.start = Some(syn);
+        self.next = Some(syn.wrapping_add(1));
+        self.end = None;
+    }
+
     /// Takes note of a SYN; the byte behind it is the first one. Says whether the same had come before.
     pub(super) fn open(&mut self, syn: u32) -> bool {
         let is_repeated = self.start.replace(syn) == Some(syn);

@@ -3,6 +3,7 @@
 use bytewright::rpc::RpcOptions;
 use bytewright::thrift::{Encoding, MessageKind};
 
+use crate::generate::segment::{ACK, SYN, back};
 use crate::talk::{PROTOCOLS, Said, Talk, answered, asked};
 
 #[test]
@@ -173,6 +174,22 @@ fn an_answer_that_stands_before_its_call_in_the_capture_is_its_answer() {
             talk.segments.swap(swapped, swapped + 1);
         }
         assert_eq!(talk.lines(), ["get 0 returned 1s"; 6], "{protocol:?}");
+    }
+}
+
+#[test]
+fn a_second_answer_to_the_syn_takes_no_answers_from_the_calls() {
+    let protocol = PROTOCOLS[1];
+    let mut talk = Talk::new();
+    for (name, number) in [("alpha", 1), ("beta", 2), ("gamma", 3)] {
+        talk = talk.there(&asked(name, number).bytes(protocol));
+        talk = talk.back(&answered(name, number).bytes(protocol));
+    }
+    let expected = ["alpha 1 returned 1s", "beta 2 returned 1s", "gamma 3 returned 1s"];
+    for place in 1..=talk.segments.len() {
+        let mut talk = talk.clone();
+        talk.segments.insert(place, back(SYN | ACK, 777_777, 100, b""));
+        assert_eq!(talk.lines(), expected, "at {place}");
     }
 }
 

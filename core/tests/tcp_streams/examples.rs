@@ -165,6 +165,35 @@ fn a_syn_with_another_number_is_another_connection() {
 }
 
 #[test]
+fn of_answers_with_different_numbers_the_one_that_is_acknowledged_counts() {
+    let stray = || back(SYN | ACK, 777_777, 100, b"");
+    let opened = || [there(SYN, 99, 0, b""), back(SYN | ACK, 499, 100, b"")];
+    let said = || {
+        [
+            there(ACK, 100, 500, b"one"),
+            back(ACK, 500, 103, b"two"),
+            there(ACK, 103, 503, b"three"),
+            back(ACK, 503, 108, b"four"),
+        ]
+    };
+    let whole: Vec<_> = opened().into_iter().chain(said()).collect();
+    let expected = ["1>one", "1<two", "1>three", "1<four", "1."];
+    for place in 1..=whole.len() {
+        let mut segments = whole.clone();
+        segments.insert(place, stray());
+        assert_eq!(heard(&segments), expected, "the stray one at {place}");
+    }
+    // Who was asked twice may answer twice, and the second answer is the one that counts.
+    let twice =
+        [there(SYN, 99, 0, b""), stray(), there(SYN, 99, 0, b""), back(SYN | ACK, 499, 100, b"")];
+    assert_eq!(heard(&twice.into_iter().chain(said()).collect::<Vec<_>>()), expected);
+    // An answer to another SYN, which is not in the capture, is another connection.
+    let mut segments = whole;
+    segments.extend([back(SYN | ACK, 7000, 5001, b""), there(ACK, 5001, 7001, b"new")]);
+    assert_eq!(heard(&segments)[4..], ["1.", "2>new", "2."]);
+}
+
+#[test]
 fn a_syn_that_was_captured_late_is_no_other_connection() {
     let segments = [there(ACK, 100, 1, b"one"), there(SYN, 99, 0, b""), there(ACK, 103, 1, b"two")];
     assert_eq!(heard(&segments), ["1>one", "1>two", "1."]);

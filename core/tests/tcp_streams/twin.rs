@@ -125,6 +125,11 @@ fn random_segments_give_what_the_obvious_way_gives() {
         listener.hear(&back(SYN | ACK, starts[1], starts[0].wrapping_add(1), b""));
         let mut twins = [Twin::default(), Twin::default()];
         for placed in invented(random, starts) {
+            if random.once_in(30) {
+                // Another system behind the address answers the same SYN.
+                let far = starts[1].wrapping_add((1 << 20) + random.below(1 << 30) as u32);
+                listener.hear(&back(SYN | ACK, far, starts[0].wrapping_add(1), b""));
+            }
             listener.hear(&placed.segment);
             let side = usize::from(placed.is_back);
             if let Some(acknowledged) = placed.acknowledged {
