@@ -37,8 +37,8 @@ use crate::wire::Reader;
 /// How headers are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecodeOptions {
-    /// Follow GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS over UDP, and report the innermost IP header instead
-    /// of the outermost.
+    /// Follow GRE, ERSPAN, IPIP, 6in4, VXLAN, VXLAN-GPE, GENEVE, GTP-U, Teredo, L2TP, and MPLS and Ethernet in IP or UDP,
+    /// and report the innermost IP header instead of the outermost.
     pub inner: bool,
 }
 
