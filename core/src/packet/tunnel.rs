@@ -24,9 +24,34 @@ const VXLAN_LINUX_PORT: u16 = 8472;
 const TEREDO_PORT: u16 = 3544;
 const L2TP_PORT: u16 = 1701;
 
-/// Whether datagrams from port `source` to port `destination` may carry a tunnel.
+/// Whether datagrams from port `source` to port `destination` may carry a tunnel: nearly none may, and two steps tell.
 #[inline]
 pub(super) fn is_udp_tunnel(source: u16, destination: u16) -> bool {
+    (is_near(source) || is_near(destination)) && has_tunnel_port(source, destination)
+}
+
+/// Whether a port is among the 256 around one of a tunnel.
+#[inline]
+fn is_near(port: u16) -> bool {
+    const BLOCKS: u64 = block(VXLAN_PORT)
+        | block(VXLAN_GPE_PORT)
+        | block(VXLAN_LINUX_PORT)
+        | block(GENEVE_PORT)
+        | block(GTP_U_PORT)
+        | block(GRE_PORT)
+        | block(MPLS_PORT)
+        | block(TEREDO_PORT)
+        | block(L2TP_PORT);
+    BLOCKS.checked_shr(u32::from(port >> 8)).unwrap_or(0) & 1 == 1
+}
+
+/// The bit of the 256 ports that a port is of; all ports of tunnels are below 64 times 256.
+const fn block(port: u16) -> u64 {
+    1 << (port >> 8)
+}
+
+#[cold]
+fn has_tunnel_port(source: u16, destination: u16) -> bool {
     matches!(
         destination,
         VXLAN_PORT
