@@ -191,6 +191,18 @@ class Pages(unittest.TestCase):
         drawn = f"[...{self.section('Traffic over time')}.querySelectorAll('path')].map((path) => path.dataset.name)"
         self.assertNotIn("tcp", self.browser.run(drawn))
 
+    def test_the_head_has_the_times_and_the_retransmissions_of_the_capture(self):
+        self.page("web.pcap.gz")
+        shown = self.browser.run(DATA)
+        times = [packet["ts"] for packet in rows("packets", sample("web.pcap.gz"), "--fields", "ts")]
+        self.assertEqual([int(shown["first"]), int(shown["last"])], [min(times), max(times)])
+        # tshark tells as many; `samples/README.md` says about as many.
+        self.assertEqual((shown["repeats"], shown["fills"]), (2, 138))
+        figure = "[...document.querySelectorAll('.figures div')].find((div) => div.textContent.startsWith('Retransmissions')).textContent"
+        self.assertEqual(self.browser.run(figure), "Retransmissions140138 of them fill a gap")
+        by_service = self.browser.run(f"{DATA}.troubles.map((row) => row.repeats + row.fills).reduce((all, one) => all + one)")
+        self.assertEqual(by_service, 140)
+
     def test_tables_search_and_sort(self):
         self.page("web.pcap.gz")
         search = f"{self.section('Conversations')}.querySelector('input')"

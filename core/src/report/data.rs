@@ -155,7 +155,8 @@ fn summary(page: &mut Object<'_>, report: &Report, connections: u64) {
     page.value("bytes", report.all.bytes);
     page.value("captured_bytes", report.captured_bytes);
     page.value("untimed", report.untimed);
-    let span = report.timeline.bins().span();
+    page.value("packets_read", report.packets_read);
+    let span = report.span;
     page.time("first", span.map(|(first, _)| first));
     page.time("last", span.map(|(_, last)| last));
     page.value("conversations_seen", report.conversations.seen());
@@ -164,6 +165,7 @@ fn summary(page: &mut Object<'_>, report: &Report, connections: u64) {
     page.value("call_errors", report.calls.all.errors);
     page.value("resets", report.timeline.total(Series::Reset).packets);
     page.value("repeats", report.timeline.total(Series::Repeat).packets);
+    page.value("fills", report.timeline.total(Series::Fill).packets);
     page.value("captures_seen", report.captures_seen);
     page.value("captures_damaged", report.captures_damaged);
     page.value("captures_max", CAPTURES_MAX as u64);
@@ -258,7 +260,8 @@ fn name(series: Series) -> String {
         Series::OtherPorts => "other".to_owned(),
         Series::Syn => "opened".to_owned(),
         Series::Reset => "reset".to_owned(),
-        Series::Repeat => "retransmitted".to_owned(),
+        Series::Repeat => "repeated".to_owned(),
+        Series::Fill => "filled a gap".to_owned(),
     }
 }
 
@@ -283,7 +286,7 @@ fn tcp(
     amounts: &BTreeMap<(Series, i64), Amount>,
     axis: &Axis,
 ) {
-    array(into, [Series::Syn, Series::Reset, Series::Repeat], |into, series| {
+    array(into, [Series::Syn, Series::Reset, Series::Repeat, Series::Fill], |into, series| {
         let at = |bin| amounts.get(&(series, bin)).map_or(0, |amount| amount.packets);
         let mut object = Object::new(into);
         object.value("name", name(series).as_str());

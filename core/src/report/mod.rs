@@ -24,7 +24,7 @@ use crate::{Error, ErrorKind, Result};
 use calls::Calls;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
-use tops::{Conversations, Hosts, Troubles};
+use tops::{Conversations, Hosts, Trouble, Troubles};
 
 /// Bytes of a page at most.
 pub const PAGE_MAX: usize = 500_000;
@@ -98,7 +98,11 @@ pub struct Report {
     statuses: [u64; 16],
     all: Amount,
     captured_bytes: u64,
+    /// The earliest and the latest time.
+    span: Option<(i64, i64)>,
     untimed: u64,
+    /// Packets that the condition was tried on, or that were read where there is none.
+    packets_read: u64,
     captures: Vec<CaptureSums>,
     captures_seen: u64,
     captures_damaged: u64,
@@ -126,7 +130,9 @@ impl Report {
             statuses: [0; 16],
             all: Amount::default(),
             captured_bytes: 0,
+            span: None,
             untimed: 0,
+            packets_read: 0,
             captures: Vec::new(),
             captures_seen: 0,
             captures_damaged: 0,
@@ -143,18 +149,19 @@ impl Report {
         let (mut amount, mut span) = (Amount::default(), None);
         let condition = self.condition.take();
         let result = reader.each_frame(|frame| {
+            self.packets_read += 1;
             if condition.as_ref().is_some_and(|asked| !asked.holds(|place| frame.value_at(place))) {
                 return;
             }
             let packet = frame.packet();
             amount.add(Amount { packets: 1, bytes: packet.length().into() });
             if let Some(ts) = packet.ts() {
-                let (first, last) = span.unwrap_or((ts, ts));
-                span = Some((ts.min(first), ts.max(last)));
+                span = Some(spanning(span, (ts, ts)));
             }
             self.add(packet, frame.captured());
         });
         self.condition = condition;
+        self.span = span.map(|span| spanning(self.span, span)).or(self.span);
         let facts = reader.facts();
         self.take_note(CaptureSums {
             name: facts.name.clone(),
@@ -226,24 +233,28 @@ impl Report {
         if packet.proto() != Some(TCP) {
             return;
         }
-        let repeats_before = self.rpc.repeated_segments();
+        let before = (self.rpc.repeated_segments(), self.rpc.filling_segments());
         let calls = &mut self.calls;
         self.rpc.add(packet, captured, &mut |call| calls.add(&call));
-        let is_repeat = self.rpc.repeated_segments() > repeats_before;
         let flags = packet.tcp_flags().unwrap_or_default();
-        let is_reset = flags & RST != 0;
+        let trouble = Trouble {
+            is_reset: flags & RST != 0,
+            is_repeat: self.rpc.repeated_segments() > before.0,
+            is_fill: self.rpc.filling_segments() > before.1,
+        };
         let signs = [
             (flags & (SYN | ACK) == SYN, Series::Syn),
-            (is_reset, Series::Reset),
-            (is_repeat, Series::Repeat),
+            (trouble.is_reset, Series::Reset),
+            (trouble.is_repeat, Series::Repeat),
+            (trouble.is_fill, Series::Fill),
         ];
         for (_, series) in signs.into_iter().filter(|(is_there, _)| *is_there) {
             self.timeline.add(series, packet.length(), is_timed);
         }
-        if (is_reset || is_repeat)
+        if trouble != Trouble::default()
             && let Some(service) = service_of(packet)
         {
-            self.troubles.add(service, is_reset, is_repeat);
+            self.troubles.add(service, trouble);
         }
     }
 
@@ -300,6 +311,11 @@ impl Report {
         let asked = self.options.asked().map_or(String::new(), |asked| format!(": {asked}"));
         format!("{told}{more}{asked}")
     }
+}
+
+/// The span of time that holds both.
+fn spanning(one: Option<(i64, i64)>, (first, last): (i64, i64)) -> (i64, i64) {
+    one.map_or((first, last), |one| (one.0.min(first), one.1.max(last)))
 }
 
 /// The name of a file without the folders that it is in.

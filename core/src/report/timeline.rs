@@ -25,20 +25,27 @@ pub(super) enum Series {
     Reset,
     /// Packets that repeat what had come before.
     Repeat,
+    /// Packets that fill a gap in front of others.
+    Fill,
 }
 
-/// Places of all series: protocols and none, ports and none, and the four others.
-const PLACES: usize = 257 + 65_537 + 4;
+/// Places of all series: protocols and none, ports and none, and the others.
+const PLACES: usize = 257 + 65_537 + OTHERS.len();
+
+/// What is neither of a protocol nor of a port.
+const OTHERS: [Series; 5] =
+    [Series::OtherPorts, Series::Syn, Series::Reset, Series::Repeat, Series::Fill];
 
 impl Series {
     fn place(self) -> usize {
         match self {
             Series::Proto(proto) => proto.map_or(256, usize::from),
             Series::Port(port) => 257 + port.map_or(65_536, usize::from),
-            Series::OtherPorts => PLACES - 4,
-            Series::Syn => PLACES - 3,
-            Series::Reset => PLACES - 2,
-            Series::Repeat => PLACES - 1,
+            Series::OtherPorts => PLACES - 5,
+            Series::Syn => PLACES - 4,
+            Series::Reset => PLACES - 3,
+            Series::Repeat => PLACES - 2,
+            Series::Fill => PLACES - 1,
         }
     }
 
@@ -46,10 +53,7 @@ impl Series {
         match place {
             0..=256 => Series::Proto(u8::try_from(place).ok()),
             257..=65_793 => Series::Port(u16::try_from(place - 257).ok()),
-            _ => [Series::OtherPorts, Series::Syn, Series::Reset]
-                .get(place - (PLACES - 4))
-                .copied()
-                .unwrap_or(Series::Repeat),
+            _ => OTHERS.get(place - 65_794).copied().unwrap_or(Series::Fill),
         }
     }
 

@@ -27,7 +27,8 @@ const TROUBLE_FIELDS: &[Field] = &[
     Field::constant("port", DataType::U16, false, "That port."),
     number("events", "Resets and retransmissions."),
     number("resets", "Packets that reset connections."),
-    number("retransmissions", "Packets that repeat what had come before."),
+    number("repeats", "Packets that repeat what had come before."),
+    number("fills", "Packets that fill a gap in front of others."),
 ];
 
 const fn number(name: &'static str, meaning: &'static str) -> Field {
@@ -71,24 +72,34 @@ impl Hosts {
     }
 }
 
+/// What a packet shows that went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Trouble {
+    pub(super) is_reset: bool,
+    pub(super) is_repeat: bool,
+    pub(super) is_fill: bool,
+}
+
 /// Services by what went wrong with their connections.
 pub(super) struct Troubles(Groups);
 
 impl Troubles {
     pub(super) fn new() -> Result<Self> {
-        let sums = ["events", "resets", "retransmissions"];
+        let sums = ["events", "resets", "repeats", "fills"];
         let by = GroupBy::new(&TROUBLE, &["ip", "port"], &sums, None)?;
         Ok(Troubles(by.groups(GROUPS_MAX)))
     }
 
-    pub(super) fn add(&mut self, service: (IpAddr, u16), is_reset: bool, is_repeat: bool) {
-        let (resets, repeats) = (u64::from(is_reset), u64::from(is_repeat));
-        let row: [Value<'_>; 5] = [
+    pub(super) fn add(&mut self, service: (IpAddr, u16), trouble: Trouble) {
+        let [resets, repeats, fills] =
+            [trouble.is_reset, trouble.is_repeat, trouble.is_fill].map(u64::from);
+        let row: [Value<'_>; 6] = [
             service.0.into(),
             service.1.into(),
-            (resets + repeats).into(),
+            (resets + repeats + fills).into(),
             resets.into(),
             repeats.into(),
+            fills.into(),
         ];
         self.0.add(|place| row.get(place).copied().unwrap_or(Value::Null));
     }

@@ -161,6 +161,11 @@ impl Rpc {
         self.tcp.repeated_segments()
     }
 
+    /// TCP segments so far that filled a gap: see [`Reassembler::filling_segments`].
+    pub fn filling_segments(&self) -> u64 {
+        self.tcp.filling_segments()
+    }
+
     /// Memory for what waits: bytes for others in front of them, structs for their ends and for the answers of their
     /// calls, and these calls.
     pub fn waiting_bytes(&self) -> usize {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::connection::{Connection, Side};
 use super::eviction_queue::{ConnectionId, EvictionQueue};
-use super::stream::{Output, PIECES_MAX, Segment, Stream};
+use super::stream::{Arrival, Output, PIECES_MAX, Segment, Stream};
 use crate::packet::FlowKey;
 use crate::packet::{Field, Packet};
 
@@ -92,6 +92,7 @@ pub struct Reassembler<S> {
     packets: u64,
     connections: u64,
     repeated_segments: u64,
+    filling_segments: u64,
     pending_bytes: usize,
     /// Connections in which bytes wait for others in front of them.
     queue: EvictionQueue,
@@ -147,6 +148,7 @@ impl<S: Default> Reassembler<S> {
             packets: 0,
             connections: 0,
             repeated_segments: 0,
+            filling_segments: 0,
             pending_bytes: 0,
             queue: EvictionQueue::default(),
         }
@@ -170,7 +172,11 @@ impl<S: Default> Reassembler<S> {
         open.last_packet = self.packets;
         open.last_ts = open.last_ts.max(seen.segment.ts);
         let before = open.pending_bytes();
-        self.repeated_segments += u64::from(open.take(&seen, each));
+        match open.take(&seen, each) {
+            Arrival::Ahead => {}
+            Arrival::Repeated => self.repeated_segments += 1,
+            Arrival::Filling => self.filling_segments += 1,
+        }
         if open.pending_bytes() != 0 || before != 0 {
             open.give_up(self.options.pending_max, each);
             open.note_waits(self.packets);
@@ -230,10 +236,15 @@ impl<S: Default> Reassembler<S> {
     }
 
     /// Segments so far that brought nothing new: a SYN with the number of the one before, or bytes all of which had
-    /// come. Probes that keep a connection alive are not counted. Where the first copy is not in the capture, the second
-    /// one is new here.
+    /// come. Probes that keep a connection alive are not counted.
     pub fn repeated_segments(&self) -> u64 {
         self.repeated_segments
+    }
+
+    /// Segments so far with bytes that were left out in front of others: sent again after the first copy was lost on its
+    /// way or by the recorder, or late. Where nothing came behind the first copy, the second one is new here.
+    pub fn filling_segments(&self) -> u64 {
+        self.filling_segments
     }
 
     /// Connections that are open.
@@ -406,13 +417,13 @@ impl<S> Open<S> {
             && self.initiator.began_with(seen.ack.wrapping_sub(1))
     }
 
-    /// Takes what a packet of this connection tells. Says whether it repeats what had come before.
+    /// Takes what a packet of this connection tells.
     #[inline]
     fn take(
         &mut self,
         seen: &Seen<'_>,
         each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
-    ) -> bool {
+    ) -> Arrival {
         let Open { connection, state, initiator, responder, rival, .. } = self;
         let (from, stream, others) = match seen.reversed == self.is_second {
             true => (Side::Initiator, initiator, responder),
@@ -420,7 +431,7 @@ impl<S> Open<S> {
         };
         if seen.flags & SYN != 0 && stream.is_another(seen.segment.seq) {
             *rival = Some(seen.segment.seq);
-            return false;
+            return Arrival::Ahead;
         }
         // An answer acknowledges what was asked, which therefore is told before it.
         if seen.flags & ACK != 0 {
@@ -434,13 +445,13 @@ impl<S> Open<S> {
             others.acknowledge(seen.ack, &mut told);
         }
         let mut segment = seen.segment;
-        let mut is_repeated = false;
+        let mut arrival = Arrival::Ahead;
         if seen.flags & SYN != 0 {
-            is_repeated = stream.open(segment.seq);
+            arrival = stream.open(segment.seq);
             segment.seq = segment.seq.wrapping_add(1);
         }
         if segment.len > 0 {
-            is_repeated = stream.receive(segment, &mut told(connection, state, from, each));
+            arrival = stream.receive(segment, &mut told(connection, state, from, each));
         } else if seen.flags & RST == 0 {
             stream.begin(segment.seq);
         }
@@ -448,7 +459,7 @@ impl<S> Open<S> {
             stream.close(&segment);
         }
         self.was_reset |= seen.flags & RST != 0;
-        is_repeated
+        arrival
     }
 
     /// Gives up what is missing in front of bytes that take too much memory, or are too many pieces.

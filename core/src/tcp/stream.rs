@@ -46,6 +46,17 @@ pub(super) enum Output<'a> {
     Gap(u64),
 }
 
+/// What a segment is beside those that came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It goes on, or leaves bytes out in front of it, or is none that is counted.
+    Ahead,
+    /// All of it had come.
+    Repeated,
+    /// It has bytes that were left out in front of others.
+    Filling,
+}
+
 /// Bytes that came before those in front of them.
 #[derive(Debug)]
 struct Piece {
@@ -120,11 +131,11 @@ impl Stream {
         self.end = None;
     }
 
-    /// Takes note of a SYN; the byte behind it is the first one. Says whether the same had come before.
-    pub(super) fn open(&mut self, syn: u32) -> bool {
+    /// Takes note of a SYN; the byte behind it is the first one.
+    pub(super) fn open(&mut self, syn: u32) -> Arrival {
         let is_repeated = self.start.replace(syn) == Some(syn);
         self.next.get_or_insert(syn.wrapping_add(1));
-        is_repeated
+        if is_repeated { Arrival::Repeated } else { Arrival::Ahead }
     }
 
     /// Takes note of where the stream goes on, as a packet without bytes tells it.
@@ -146,18 +157,18 @@ impl Stream {
         (ahead <= u32::MAX - OLD_MAX).then_some(ahead)
     }
 
-    /// Takes the bytes of a segment, and passes on what is in order now. Says whether all of them had come before.
+    /// Takes the bytes of a segment, and passes on what is in order now.
     #[inline]
     pub(super) fn receive(
         &mut self,
         segment: Segment<'_>,
         out: &mut impl FnMut(Output<'_>),
-    ) -> bool {
+    ) -> Arrival {
         self.begin(segment.seq);
         if self.pending.is_empty() && self.next == Some(segment.seq) {
             // Nearly all segments are the next one, and nothing waits: nothing is kept of them.
             self.pass(u64::from(segment.len), segment.bytes, segment.ts, out);
-            return false;
+            return Arrival::Ahead;
         }
         self.receive_out_of_order(segment, out)
     }
@@ -167,7 +178,7 @@ impl Stream {
         &mut self,
         segment: Segment<'_>,
         out: &mut impl FnMut(Output<'_>),
-    ) -> bool {
+    ) -> Arrival {
         let (mut bytes, mut len) = (segment.bytes, segment.len);
         let start = match self.ahead(segment.seq) {
             Some(ahead) => self.position + u64::from(ahead),
@@ -175,21 +186,27 @@ impl Stream {
                 let passed = self.next.unwrap_or_default().wrapping_sub(segment.seq);
                 if passed >= len {
                     // A probe that keeps the connection alive repeats the last byte, and is no retransmission.
-                    return (passed, len) != (1, 1);
+                    let is_probe = (passed, len) == (1, 1);
+                    return if is_probe { Arrival::Ahead } else { Arrival::Repeated };
                 }
                 bytes = bytes.get(passed as usize..).unwrap_or_default();
                 len -= passed;
                 self.position
             }
         };
-        let is_new = self.keep(start, u64::from(len), bytes, segment.ts);
+        let last = self.pending.last_key_value().map(|(begins, _)| *begins);
+        let first_new = self.keep(start, u64::from(len), bytes, segment.ts);
         self.drain(out);
-        !is_new
+        match first_new {
+            None => Arrival::Repeated,
+            Some(first_new) if last.is_some_and(|last| first_new < last) => Arrival::Filling,
+            Some(_) => Arrival::Ahead,
+        }
     }
 
-    /// Keeps what of a segment is not there yet, and says whether there is any: the first copy of a byte counts.
-    fn keep(&mut self, start: u64, len: u64, bytes: &[u8], ts: Option<i64>) -> bool {
-        let mut is_new = false;
+    /// Keeps what of a segment is not there yet, and says where the first of that begins: the first copy of a byte counts.
+    fn keep(&mut self, start: u64, len: u64, bytes: &[u8], ts: Option<i64>) -> Option<u64> {
+        let mut first_new = None;
         let end = start.saturating_add(len);
         let before = self.pending.range(..start).next_back();
         let mut at = before.map_or(start, |(begins, piece)| start.max(begins + piece.len));
@@ -203,11 +220,11 @@ impl Stream {
                 let kept = from.get(..piece_len as usize).unwrap_or(from);
                 self.pending_bytes += PIECE_COST + kept.len();
                 self.pending.insert(at, Piece { bytes: kept.into(), len: piece_len, ts });
-                is_new = true;
+                first_new.get_or_insert(at);
             }
             at = next.map_or(end, |(_, ends)| ends);
         }
-        is_new
+        first_new
     }
 
     /// Passes on pending pieces as long as nothing is missing in front of them.

@@ -48,23 +48,55 @@ fn segments_that_come_late_or_twice_are_put_in_order_once() {
 }
 
 #[test]
-fn segments_that_bring_nothing_new_are_counted() {
-    let cases: [(&str, &[Segment], u64); 6] = [
-        ("in order", &[there(ACK, 10, 1, b"a"), there(ACK, 11, 1, b"b")], 0),
-        ("twice", &[there(ACK, 10, 1, b"ab"), there(ACK, 10, 1, b"ab")], 1),
-        ("a part is new", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"bc")], 0),
+fn segments_that_bring_nothing_new_or_fill_a_gap_are_counted() {
+    let cases: [(&str, &[Segment], (u64, u64)); 10] = [
+        ("in order", &[there(ACK, 10, 1, b"a"), there(ACK, 11, 1, b"b")], (0, 0)),
+        ("twice", &[there(ACK, 10, 1, b"ab"), there(ACK, 10, 1, b"ab")], (1, 0)),
+        ("a part is new", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"bc")], (0, 0)),
         (
             "twice behind a gap",
             &[there(ACK, 10, 1, b"a"), there(ACK, 13, 1, b"d"), there(ACK, 13, 1, b"d")],
-            1,
+            (1, 0),
         ),
-        ("keepalive", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"b")], 0),
-        ("the same SYN", &[there(SYN, 9, 0, b""), there(SYN, 9, 0, b"")], 1),
+        ("keepalive", &[there(ACK, 10, 1, b"ab"), there(ACK, 11, 1, b"b")], (0, 0)),
+        (
+            "a gap is filled",
+            &[there(ACK, 10, 1, b"a"), there(ACK, 12, 1, b"c"), there(ACK, 11, 1, b"b")],
+            (0, 1),
+        ),
+        (
+            "a gap is filled in two parts, and then again",
+            &[
+                there(ACK, 10, 1, b"a"),
+                there(ACK, 14, 1, b"e"),
+                there(ACK, 11, 1, b"b"),
+                there(ACK, 12, 1, b"cd"),
+                there(ACK, 12, 1, b"cd"),
+            ],
+            (1, 2),
+        ),
+        (
+            "it goes on behind a gap",
+            &[there(ACK, 10, 1, b"a"), there(ACK, 12, 1, b"c"), there(ACK, 12, 1, b"cd")],
+            (0, 0),
+        ),
+        (
+            "late, where the other side had acknowledged",
+            &[
+                there(ACK, 10, 1, b"a"),
+                there(ACK, 12, 1, b"c"),
+                back(ACK, 1, 13, b""),
+                there(ACK, 11, 1, b"b"),
+            ],
+            (1, 0),
+        ),
+        ("the same SYN", &[there(SYN, 9, 0, b""), there(SYN, 9, 0, b"")], (1, 0)),
     ];
     for (case, segments, expected) in cases {
         let mut listener = Listener::new(TcpOptions::default());
         segments.iter().for_each(|segment| listener.hear(segment));
-        assert_eq!(listener.tcp().repeated_segments(), expected, "{case}");
+        let tcp = listener.tcp();
+        assert_eq!((tcp.repeated_segments(), tcp.filling_segments()), expected, "{case}");
     }
 }
 

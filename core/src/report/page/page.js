@@ -43,14 +43,12 @@ function figures() {
     ["Time", data.first === null ? "–" : seconds(span), data.untimed > 0 ? `${short(data.untimed)} without a time` : " "],
     ["Conversations", short(data.conversations_seen), `${short(data.connections)} of TCP`],
     ["Resets", short(data.resets), "packets"],
-    ["Retransmissions", short(data.repeats), percent(data.repeats, protocolPackets("tcp")) + " of TCP"],
+    ["Retransmissions", short(data.repeats + data.fills), `${short(data.fills)} of them fill a gap`],
   ];
   if (data.calls_seen > 0) all.push(["Thrift calls", short(data.calls_seen), `${plural(data.call_errors, "error")}`]);
   return el("dl", { class: "figures" }, ...all.map(([name, figure, small]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, figure, el("small", {}, small)))));
 }
-
-const protocolPackets = (name) => data.protocol_totals.rows.find((row) => row.name === name)?.packets ?? 0;
 
 function damage() {
   const damaged = data.captures.filter((capture) => capture.damage !== null);
@@ -97,7 +95,7 @@ function traffic() {
   return section("Traffic over time", note, controls, chart.element, keys.element);
 }
 
-const TCP_COLOURS = ["var(--s2)", "var(--s4)", "var(--s1)"];
+const TCP_COLOURS = ["var(--s2)", "var(--s4)", "var(--s1)", "var(--s3)"];
 
 function tcp() {
   if (!data.time || sum(data.tcp.map((one) => one.total)) === 0) return null;
@@ -106,7 +104,7 @@ function tcp() {
   const keys = legend(() => all, (one) => count(one.total), chart.draw);
   const rows = () => [["time_ns", ...all.map((one) => one.name)],
     ...Array.from({ length: view.to - view.from }, (_, place) => [at(view.from + place), ...all.map((one) => one.values[view.from + place])])];
-  return section("TCP", "Packets that open connections, that reset them, and that repeat what had come before.",
+  return section("TCP", "Packets that open connections, reset them, repeat what had come before, or fill a gap: sent again, or late.",
     [wholeButton(), copyButton("tcp over time", rows)], chart.element, keys.element);
 }
 
@@ -203,7 +201,9 @@ function troubles() {
   return table("TCP resets and retransmissions", bounded(data.troubles, "services with the most") ?? "By service, the side with the smaller port.", data.troubles, [
     { key: "service", title: "Service", of: (row) => withPort(row.ip, row.port) },
     { key: "resets", title: "Resets", ...bar },
-    { key: "retransmissions", title: "Retransmissions", ...bar },
+    { key: "retransmissions", title: "Retransmissions", of: (row) => row.repeats + row.fills, ...bar },
+    { key: "repeats", title: "Repeated", number: true, meaning: "Packets that repeat what had come before" },
+    { key: "fills", title: "Filled a gap", number: true, meaning: "Packets that were sent again after the first copy was lost, or that are late" },
   ]);
 }
 
@@ -249,7 +249,7 @@ function notes() {
   return el("footer", {},
     told.length > 0 ? el("p", {}, `Of all packets, ${told.join("; ")}.`) : null,
     el("p", {}, `Times are UTC. Tables hold ${data.rows_max} rows at most, pictures ${axis ? plural(axis.count, "interval") : "none"} and the largest series; all else is counted as “other”. `
-      + "A retransmission is told where the first copy is in the capture."),
+      + "A packet fills a gap if it has bytes that are missing in front of others: it was sent again after the first copy was lost, or it is late."),
     el("p", {}, `Made by bytewright ${data.version}.`));
 }
 
