@@ -44,11 +44,14 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
-    def open(self, path, width=1240, height=1200, is_dark=False):
+    def open(self, path, width=1240, height=1200, is_dark=False, has_forced_colours=False):
         self.messages.clear()
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         theme = "dark" if is_dark else "light"
-        self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        self._call("Emulation.setEmulatedMedia", media="", features=[
+            {"name": "prefers-color-scheme", "value": theme},
+            {"name": "forced-colors", "value": "active" if has_forced_colours else "none"},
+        ])
         self._call("Page.navigate", url=f"file://{os.path.abspath(path)}")
         while not self.run("document.readyState === 'complete' && location.href !== 'about:blank'"):
             pass
@@ -70,6 +73,16 @@ class Browser:
         self._mouse("mouseMoved", ((start[0] + end[0]) / 2, start[1]))
         self._mouse("mouseMoved", end)
         self._mouse("mouseReleased", end)
+        self.settle()
+
+    def tap(self, place):
+        self._call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": place[0], "y": place[1]}])
+        self._call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.settle()
+
+    def print(self):
+        """Shows the page as it would be printed, until another is opened."""
+        self._call("Emulation.setEmulatedMedia", media="print")
         self.settle()
 
     def hover(self, place):

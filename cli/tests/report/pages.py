@@ -25,6 +25,31 @@ DATA = "JSON.parse(document.getElementById('data').textContent)"
 #: The section with a heading.
 SECTION = "[...document.querySelectorAll('section')].find((s) => s.querySelector('h2').textContent === %s)"
 
+#: Texts with less contrast to what is behind them than WCAG 2.2 asks for at level AA, which is 4.5.
+FAINT = """(() => {
+  const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
+  const light = (colour) => parts(colour).slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if ((parts(colour)[3] ?? 1) > 0) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const found = new Set();
+  for (const element of document.querySelectorAll('main *')) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!isText || element.getClientRects().length === 0) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [light(element.namespaceURI.endsWith('svg') ? style.fill : style.color), light(ground(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) found.add(`${element.tagName} ${element.parentElement.className}: ${contrast.toFixed(2)}`);
+  }
+  return [...found];
+})()"""
+
 
 def sample(name):
     return os.path.join(SAMPLES, name)
@@ -191,6 +216,16 @@ class Pages(unittest.TestCase):
         drawn = f"[...{self.section('Traffic over time')}.querySelectorAll('path')].map((path) => path.dataset.name)"
         self.assertNotIn("tcp", self.browser.run(drawn))
 
+    def test_a_tap_tells_an_interval_until_another_place_is_tapped(self):
+        self.page("web.pcap.gz")
+        tip = f"{self.section('Traffic over time')}.querySelector('.tip')"
+        self.browser.tap(self.place("Traffic over time", 0.418))
+        self.assertFalse(self.browser.run(f"{tip}.hidden"))
+        self.assertIn("tcp", self.browser.run(f"{tip}.textContent"))
+        first = self.browser.run(f"{tip}.querySelector('.at').textContent")
+        self.browser.tap(self.place("Traffic over time", 0.7))
+        self.assertNotEqual(self.browser.run(f"{tip}.querySelector('.at').textContent"), first)
+
     def test_the_head_has_the_times_and_the_retransmissions_of_the_capture(self):
         self.page("web.pcap.gz")
         shown = self.browser.run(DATA)
@@ -202,6 +237,41 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.run(figure), "Retransmissions140138 of them fill a gap")
         by_service = self.browser.run(f"{DATA}.troubles.map((row) => row.repeats + row.fills).reduce((all, one) => all + one)")
         self.assertEqual(by_service, 140)
+
+    def test_everything_that_a_table_tells_is_printed(self):
+        self.page("web.pcap.gz")
+        self.browser.print()
+        hidden = "[...document.querySelectorAll('tbody tr')].filter((row) => row.getClientRects().length === 0).length"
+        self.assertEqual(self.browser.run(hidden), 0)
+        cut = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollHeight > box.clientHeight + 1).length"
+        self.assertEqual(self.browser.run(cut), 0)
+
+    def test_a_page_without_packets_says_what_was_asked_and_found(self):
+        found = f"{self.section('Nothing found')}.querySelector('p').textContent"
+        for arguments, expected in [
+            (["--where", "length > 1e6"], "None of 8,760 packets matches where length > 1e6."),
+            (["--flow", "192.0.2.1:1-192.0.2.2:2"], "The capture holds no packet that matches flow 192.0.2.1:1-192.0.2.2:2."),
+        ]:
+            with self.subTest(arguments):
+                self.page("none", sample("web.pcap.gz"), *arguments)
+                self.assertEqual(self.browser.messages, [])
+                self.assertEqual(self.browser.run(found), expected)
+                self.assertNotIn("No row has these words", self.browser.run("document.body.innerText"))
+
+    def test_all_text_stands_out_from_its_ground_in_both_themes(self):
+        for is_dark in (False, True):
+            with self.subTest(is_dark):
+                self.page("warehouse.pcap.zst", is_dark=is_dark)
+                self.assertEqual(self.browser.run(FAINT), [])
+
+    def test_forced_colours_leave_what_the_pictures_and_their_names_have_in_common(self):
+        self.page("web.pcap.gz", has_forced_colours=True)
+        self.assertTrue(self.browser.run("matchMedia('(forced-colors: active)').matches"))
+        colours = f"[...{self.section('Traffic over time')}.querySelectorAll('.legend i')].map((i) => getComputedStyle(i).backgroundColor)"
+        colours = self.browser.run(colours)
+        self.assertEqual(len(set(colours)), len(colours))
+        drawn = f"[...{self.section('Traffic over time')}.querySelectorAll('path')].map((path) => getComputedStyle(path).fill)"
+        self.assertEqual(set(self.browser.run(drawn)), set(colours))
 
     def test_tables_search_and_sort(self):
         self.page("web.pcap.gz")
@@ -254,7 +324,7 @@ class Pages(unittest.TestCase):
         self.assertIn("cut.pcap: byte ", self.browser.run("document.querySelector('.damage').textContent"))
         self.page("empty", empty)
         self.assertEqual(self.browser.messages, [])
-        self.assertIn("No packet has a time", self.browser.run("document.body.textContent"))
+        self.assertIn("The capture holds no packet.", self.browser.run("document.body.innerText"))
 
 
 if __name__ == "__main__" and BROWSER:

@@ -197,6 +197,8 @@ function timeChart(series, options) {
   drawing.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     state.drag = [binAt(event, true), binAt(event, true)];
+    state.cursor = binAt(event, false);
+    draw();
     drawing.setPointerCapture(event.pointerId);
   });
   drawing.addEventListener("pointermove", (event) => {
@@ -216,7 +218,10 @@ function timeChart(series, options) {
   };
   drawing.addEventListener("pointerup", (event) => endDrag(event, true));
   drawing.addEventListener("pointercancel", (event) => endDrag(event, false));
-  drawing.addEventListener("pointerleave", () => { if (!state.drag) { state.cursor = null; draw(); } });
+  // A finger leaves the picture when it is lifted; what it pointed at stays to be read.
+  drawing.addEventListener("pointerleave", (event) => {
+    if (!state.drag && event.pointerType !== "touch") { state.cursor = null; draw(); }
+  });
   drawing.addEventListener("dblclick", () => show(0, axis.count));
   chart.addEventListener("blur", () => { state.cursor = null; draw(); });
   chart.addEventListener("keydown", (event) => {

@@ -26,7 +26,7 @@ function header() {
     if (chosen === "auto") document.documentElement.removeAttribute("data-theme");
     else document.documentElement.setAttribute("data-theme", chosen);
   });
-  const when = data.first === null ? ["No packet has a time."] : [
+  const when = data.first === null ? [data.packets === 0 ? "No packet." : "No packet has a time."] : [
     el("b", {}, time(BigInt(data.first))), " to ", el("b", {}, time(BigInt(data.last))), " UTC"];
   const files = data.captures_seen === 1 ? [] : [` · ${plural(data.captures_seen, "capture")}`];
   const asked = data.asked === null ? [] : [" · only ", el("b", {}, data.asked)];
@@ -58,6 +58,17 @@ function damage() {
     el("p", { class: "note" }, "All packets before the damage are on this page."),
     el("ul", {}, ...damaged.map((capture) => el("li", {}, `${capture.name}: ${capture.damage}`)),
       more > 0 ? el("li", {}, `and ${count(more)} more`) : null));
+}
+
+/** What was asked and what was found, where that is nothing. */
+function nothing() {
+  if (data.packets > 0) return null;
+  const where = data.captures_seen === 1 ? "The capture holds" : `The ${count(data.captures_seen)} captures hold`;
+  const asked = data.asked === null ? null : el("b", {}, data.asked);
+  const text = asked === null ? [`${where} no packet.`]
+    : data.packets_read === 0 ? [`${where} no packet that matches `, asked, "."]
+      : [data.packets_read === 1 ? "The only packet does not match " : `None of ${count(data.packets_read)} packets matches `, asked, "."];
+  return el("section", { class: "nothing" }, el("h2", {}, "Nothing found"), el("p", { class: "note" }, ...text));
 }
 
 /** Traffic over time by protocol or by port, in bytes or in packets. */
@@ -259,6 +270,6 @@ const pair = (...both) => {
 };
 const page = document.getElementById("page");
 page.replaceChildren(...[
-  header(), figures(), damage(), traffic(), calls(), methods(), hosts(), conversations(),
+  header(), figures(), damage(), nothing(), traffic(), calls(), methods(), hosts(), conversations(),
   pair(ports(), protocols()), pair(tcp(), lengths()), troubles(), captures(), notes(), announcer,
 ].filter(Boolean));

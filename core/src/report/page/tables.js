@@ -74,5 +74,6 @@ function table(title, note, rows, columns) {
   draw();
   const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
     el("table", {}, el("thead", {}, el("tr", {}, ...headers)), body), none);
+  if (rows.length === 0) none.textContent = "Nothing was found.";
   return section(title, note, [rows.length > 5 ? search : null, copyButton(title.toLowerCase(), copied)], scroll);
 }
