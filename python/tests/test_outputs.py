@@ -97,19 +97,22 @@ def test_a_cut_that_is_interrupted_or_whose_source_raises_leaves_the_older_file(
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 def test_an_interrupt_ends_writing_and_leaves_the_older_file(tmp_path, capture, write):
-    content = capture.read_bytes()
-    capture.write_bytes(content[:24] + content[24:] * 20)
-    path = tmp_path / "out.pcapng"
+    pipe, path = tmp_path / "in.pipe", tmp_path / "out.pcapng"
+    os.mkfifo(pipe)
     path.write_text("older")
 
     def interrupt(*_):
         raise InterruptedError
 
     before = signal.signal(signal.SIGALRM, interrupt)
+    # The end never comes, because the pipe stays open.
+    end = os.open(pipe, os.O_RDWR)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        os.write(end, capture.read_bytes()[:50_000])
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(InterruptedError):
-            write(capture, path)
+            write(pipe, path)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", "out.pcapng"]
+        os.close(end)
+    assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", "in.pipe", "out.pcapng"]
