@@ -12,7 +12,7 @@ import re
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The examples of one read files that its commands write: core/tests/columns runs both. Those of the other need Spark:
 # python/tests/spark runs them.
 ELSEWHERE = [ROOT / "docs/guides/columns.md", ROOT / "docs/guides/spark.md"]

@@ -1,12 +1,6 @@
 """Goal: the examples of docs/guides/spark.md do what they say."""
 
-import pathlib
-import sys
-
-FOLDER = pathlib.Path(__file__).parent
-sys.path.append(str(FOLDER.parent))
-
-from test_documents import ROOT, run_examples  # noqa: E402
+from test_documents import ROOT, run_examples
 
 
 def test_the_guide_does_what_it_says(spark, tmp_path, monkeypatch):
