@@ -5,6 +5,7 @@ all; the seed is in the failure.
 """
 
 import datetime
+import ipaddress
 import os
 import pathlib
 import random
@@ -107,7 +108,8 @@ COARSE = polars.lit(5, dtype=polars.Datetime("us", "UTC"))
     ((PROTO == 6) & (LENGTH > 1) & ((PORT == 1) | (PORT == 2)), "proto == 6 and length > 1 and (dst_port == 1 or dst_port == 2)"),
     (polars.any_horizontal(PROTO == 6, PORT == 1), "proto == 6 or dst_port == 1"),
     (SOURCE == "10.0.0.1", "src_ip == 10.0.0.1"),
-    (SOURCE == "::FFFF:10.0.0.1", "src_ip == ::ffff:a00:1"),
+    # Python's text of it, which is another in 3.13.
+        (SOURCE == "::FFFF:10.0.0.1", f"src_ip == {ipaddress.ip_address('::ffff:10.0.0.1')}"),
     (SOURCE.is_in(["fd00::1", "10.0.0.1"]), "src_ip in (fd00::1, 10.0.0.1)"),
     (SOURCE != "fd00::1", "src_ip != fd00::1"),
     # Another text for an address that some packet has.

@@ -709,6 +709,15 @@ def in_signal(operation, expected):
     check(operation, expected)
 
 
+def run_until_fired(operation, fired, before):
+    """Runs it again and again until the handler was called. It is a function of its own because Python 3.13.0 raises what comes as a
+    `while` loop jumps back outside of the `try` that the loop is in."""
+    while len(fired) <= before:
+        operation.run()
+        # Python looks for a signal that another thread got only where it takes its lock again.
+        time.sleep(0)
+
+
 def in_raise(operation, expected):
     """Left by the error of a handler, at random moments."""
     seed = random.randrange(2**32)
@@ -725,10 +734,7 @@ def in_raise(operation, expected):
             try:
                 try:
                     signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.0001, 0.004))
-                    while len(fired) <= round_number:
-                        operation.run()
-                        # Python looks for a signal that another thread got only where it takes its lock again.
-                        time.sleep(0)
+                    run_until_fired(operation, fired, round_number)
                 except (pyarrow.ArrowException, OSError) as error:
                     # An error of a library that pulls comes first.
                     assert "interrupted: " in str(error)
