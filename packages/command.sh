@@ -23,14 +23,18 @@ put() { # put MODE PATH: standard input as a file of the tree
 
 # manual: the help of all commands as one page. Their texts are the parser's own, so the page cannot disagree with it.
 manual() {
-  local command
   printf '.TH BYTEWRIGHT 1 "" "bytewright %s"\n' "$version"
   printf '.SH NAME\nbytewright \\- read, decode and keep bulk binary data\n.SH SYNOPSIS\n'
   printf '.B bytewright\n.I COMMAND\n[options]\n.SH OPTIONS AND COMMANDS\n'
   literally "$("$binary" --help)"
-  "$binary" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vx help | while read -r command; do
-    printf '.SH "BYTEWRIGHT %s"\n' "${command^^}"
-    literally "$("$binary" "$command" --help)"
+  commands_of
+}
+commands_of() { # commands_of [COMMAND]: a section for each of its subcommands, and theirs
+  local command
+  "$binary" "$@" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' | sed '/^help$/d' | while read -r command; do
+    printf '.SH "%s"\n' "$(tr a-z A-Z <<<"bytewright $* $command" | tr -s ' ')"
+    literally "$("$binary" "$@" "$command" --help)"
+    commands_of "$@" "$command"
   done
 }
 literally() { # literally TEXT: lines as they are, for troff
@@ -55,14 +59,15 @@ tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE
   gzip -9n >"$out/bytewright-$version-$machine.tar.gz"
 
 fill "$work/deb/usr"
-# The C library is the only one that the command is linked with. It is named in the version that it was linked with.
-libc=$(dpkg-query -W -f '${Version}' libc6 | sed 's/-.*//')
+# The C library is the only one that the command is linked with. It has to have the newest of the symbols that are asked of it.
+libc=$(objdump --dynamic-syms "$binary" | sed -n 's/.*GLIBC_\([0-9.]*\)).*/\1/p' | sort --version-sort | tail -1)
 tree=$work/deb put 644 DEBIAN/control <<END
 Package: bytewright
 Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: The Bytewright authors
 Depends: libc6 (>= $libc), libgcc-s1
+Recommends: libpcap0.8t64 | libpcap0.8
 Section: utils
 Priority: optional
 Installed-Size: $(du -sk "$work/deb/usr" | cut -f1)

@@ -44,6 +44,7 @@ dpkg -r bytewright
 installs "the .deb of the command"
 tar -xzf bytewright-*-linux.tar.gz
 main_job "$(echo "$PWD"/bytewright-*-linux/bin/bytewright)"
+gzip -dc bytewright-*-linux/share/man/man1/bytewright.1.gz | grep -q '"BYTEWRIGHT TABLE GET"'
 installs "the tarball of the command"
 
 # A Ruby between those that the gem has libraries for has to take the source gem.

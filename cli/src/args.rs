@@ -2,6 +2,7 @@
 
 mod columns;
 mod cut;
+mod habits;
 mod live;
 mod question;
 mod report;
@@ -22,6 +23,7 @@ use clap_complete::Shell;
 
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
+pub(crate) use habits::{explain, filter_among};
 pub(crate) use live::LiveArgs;
 pub(crate) use question::QuestionArgs;
 pub(crate) use report::ReportArgs;
@@ -120,7 +122,7 @@ pub(crate) struct FlowsArgs {
     /// Merge the flows into this table file instead of printing them. Each capture is merged
     /// completely or not at all, and once: a capture that was counted before is recognised by its
     /// content.
-    #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "parquet"])]
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "csv_safe", "parquet"])]
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
 
@@ -256,12 +258,17 @@ const JOBS_MAX: usize = 256;
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Format {
     /// Print JSON, one object per line; null for missing fields.
-    #[arg(long, conflicts_with = "csv")]
+    #[arg(long, conflicts_with_all = ["csv", "csv_safe"])]
     json: bool,
 
     /// Print CSV with a header line; missing fields are empty.
     #[arg(long)]
     csv: bool,
+
+    /// Print CSV for a spreadsheet: ' stands before texts that it would take for formulas, which
+    /// begin with =, +, - or @.
+    #[arg(long)]
+    csv_safe: bool,
 }
 
 /// Who reads the output.
@@ -269,14 +276,18 @@ pub(crate) struct Format {
 pub(crate) enum Reader {
     People,
     Json,
-    Csv,
+    /// A spreadsheet computes `formulas`, which captures may have in their names.
+    Csv {
+        formulas: bool,
+    },
 }
 
 impl Format {
     pub(crate) fn reader(self) -> Reader {
         match self {
             Format { json: true, .. } => Reader::Json,
-            Format { csv: true, .. } => Reader::Csv,
+            Format { csv_safe: true, .. } => Reader::Csv { formulas: false },
+            Format { csv: true, .. } => Reader::Csv { formulas: true },
             _ => Reader::People,
         }
     }

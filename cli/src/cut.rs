@@ -1,7 +1,7 @@
 //! `bytewright cut`: packets of captures in a new capture.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -12,6 +12,7 @@ use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, CutTotals, Nee
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::{self, CutArgs, Jobs};
+use crate::merge::counted;
 use crate::packets::capture_options;
 use crate::session::{Session, output_options};
 
@@ -27,9 +28,11 @@ pub(crate) fn run(args: &CutArgs, session: &mut Session) -> io::Result<()> {
         session.usage(&args::usage("cut", clap::error::ErrorKind::ValueValidation, message));
         return Ok(());
     }
-    let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let Some(options) = capture_options(&args.files, &args.selection, session)? else {
+        return Ok(());
+    };
     match write(args, &options, session) {
-        Ok(totals) => tell(&totals, session),
+        Ok(totals) => tell(&totals, args, session),
         Err(error) if error.kind() == ErrorKind::Io(Some(EPIPE)) => {
             Err(io::ErrorKind::BrokenPipe.into())
         }
@@ -70,8 +73,15 @@ fn create(args: &CutArgs) -> Result<CaptureFile> {
     CaptureFile::to_stream(CaptureForm::PCAPNG, Box::new(File::from(stdout)), STDOUT.1)
 }
 
-/// Tells what is not as it was to be expected.
-fn tell(totals: &CutTotals, session: &mut Session) -> io::Result<()> {
+/// Tells people how many packets were written, and everybody what is not as it was to be expected.
+fn tell(totals: &CutTotals, args: &CutArgs, session: &mut Session) -> io::Result<()> {
+    if totals.packets == 0 {
+        session.tell_of_nothing("packets");
+    } else if io::stderr().is_terminal() {
+        let is_stdout = args.output == Path::new(STDOUT.0);
+        let output = if is_stdout { STDOUT.1.into() } else { args.output.to_string_lossy() };
+        session.complain(&format!("wrote {} to {output}", counted(totals.packets, "packet")));
+    }
     if totals.late > 0 {
         let count = totals.late;
         session.complain(&format!(

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
     if let Some(table) = &args.from {
         return print_stored(table, args, session);
     }
-    let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let Some(captures) = capture_options(&args.files, &args.selection, session)? else {
+        return Ok(());
+    };
     session.progress.expect(&args.files);
     match &args.into {
         Some(table) => merge(args, table, &captures, session),

@@ -74,8 +74,7 @@ fn print_text(
     if let (Some(first), Some(last)) = (info.first_ts, info.last_ts) {
         line("first", &text(|into| notation::time(into, first)));
         line("last", &text(|into| notation::time(into, last)));
-        let microseconds = last.abs_diff(first) / 1000;
-        line("time span", &format!("{} s", text(|into| notation::seconds(into, microseconds))));
+        line("time span", &text(|into| notation::span(into, last.abs_diff(first) / 1000)));
         if let (Some(packets), Some(bytes)) =
             (info.per_second(info.packets), info.per_second(info.bytes))
         {

@@ -50,9 +50,11 @@ pub const BROKEN_PIPE: u8 = 141;
 ///
 /// Results go to standard output, everything else to standard error.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let args = match Args::try_parse_from(args) {
+    let line: Vec<OsString> = args.into_iter().collect();
+    let args = match Args::try_parse_from(&line) {
         Ok(args) => args,
         Err(error) => {
+            let error = args::explain(error, &line);
             let code = u8::try_from(error.exit_code()).unwrap_or(USAGE);
             return match session::print_usage(&error) {
                 // Help has nothing but its text; a wrong command line is told by the exit code, too.

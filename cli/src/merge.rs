@@ -56,6 +56,10 @@ impl Target<'_> {
                 session.report(&error)?;
             }
         }
+        // A table that no capture came into was not made.
+        if !self.path.exists() {
+            return Ok(());
+        }
         match held() {
             Ok((entries, captures)) => {
                 self.print(entries, captures, reader, &mut session.output);

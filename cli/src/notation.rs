@@ -1,6 +1,5 @@
 //! How people see single values: times, durations, flags, quoted text. How programs see them is the core's matter.
 
-pub(crate) use bytewright::batch::csv::bytes as csv_bytes;
 pub(crate) use bytewright::batch::json::{bytes as json_bytes, text as json_text};
 pub(crate) use bytewright::batch::notation::{double_text, signed, unsigned, uuid};
 use bytewright::terminal::push_visible;
@@ -58,6 +57,22 @@ pub(crate) fn seconds(into: &mut Vec<u8>, microseconds: u64) {
     unsigned(into, microseconds / 1_000_000);
     into.push(b'.');
     padded(into, microseconds % 1_000_000, 6);
+}
+
+/// Appends microseconds as people say how long something took: `2 d 3 h 4 min 5.000600 s`, without the larger units
+/// that it does not have.
+pub(crate) fn span(into: &mut Vec<u8>, microseconds: u64) {
+    const UNITS: [(u64, u64, &str); 3] =
+        [(86_400, u64::MAX, " d "), (3600, 24, " h "), (60, 60, " min ")];
+    let whole_seconds = microseconds / 1_000_000;
+    for (unit, wraps_at, name) in UNITS {
+        if whole_seconds >= unit {
+            unsigned(into, whole_seconds / unit % wraps_at);
+            into.extend_from_slice(name.as_bytes());
+        }
+    }
+    seconds(into, microseconds % 60_000_000);
+    into.extend_from_slice(b" s");
 }
 
 /// An interval of so many nanoseconds with the unit that makes it a short number, such as `200 ms`.
@@ -134,6 +149,19 @@ mod tests {
         let odd = b"a\\\n\t\r\x1b[1m\xc3\xff\x00\xc2\x85";
         let expected = "a\\\\\\n\\t\\r\\x1b[1m\\xc3\\xff\\x00\\xc2\\x85";
         assert_eq!(text(|into| push_visible(into, odd)), expected);
+    }
+
+    #[test]
+    fn spans_are_written_in_the_units_that_people_count_in() {
+        for (microseconds, expected) in [
+            (0, "0.000000 s"),
+            (59_999_999, "59.999999 s"),
+            (60_000_000, "1 min 0.000000 s"),
+            (3_600_000_000, "1 h 0 min 0.000000 s"),
+            (183_845_000_600, "2 d 3 h 4 min 5.000600 s"),
+        ] {
+            assert_eq!(text(|into| span(into, microseconds)), expected);
+        }
     }
 
     #[test]

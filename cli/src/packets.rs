@@ -1,11 +1,13 @@
 //! `bytewright packets`: one row per packet.
 
 use std::io;
+use std::path::PathBuf;
 
 use bytewright::export::ParquetFile;
 use bytewright::packet::{Columns, DecodeOptions, Field};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
-use clap::error::ErrorKind;
+use bytewright::{Error, ErrorKind};
+use clap::error::ErrorKind as UsageKind;
 
 use crate::args::{self, Jobs, PacketsArgs, Selection};
 use crate::question::Question;
@@ -42,16 +44,18 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
                     format!("expected the name of a field, found '{unknown}'; there are\n{list}")
                 }
             };
-            session.usage(&args::usage("packets", ErrorKind::InvalidValue, &message));
+            session.usage(&args::usage("packets", UsageKind::InvalidValue, &message));
             return Ok(());
         }
     };
     if args.files.is_empty() && args.selection.live.interface().is_none() {
         let message = "expected a FILE, - for standard input, or --interface, found none";
-        session.usage(&args::usage("packets", ErrorKind::MissingRequiredArgument, message));
+        session.usage(&args::usage("packets", UsageKind::MissingRequiredArgument, message));
         return Ok(());
     }
-    let Some(options) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let Some(options) = capture_options(&args.files, &args.selection, session)? else {
+        return Ok(());
+    };
     session.progress.expect(&args.files);
     let shown = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
     let mut question = match Question::new(&args.question, &Field::SCHEMA, shown, args.top) {
@@ -108,7 +112,7 @@ fn print(
     left: &mut u64,
     rows: &mut Rows,
     session: &mut Session,
-) -> io::Result<Option<bytewright::Error>> {
+) -> io::Result<Option<Error>> {
     let mut batch = FrameBatch::new();
     let is_live = reader.facts().is_live;
     let mut damage = None;
@@ -149,7 +153,7 @@ fn write(
     columns: &mut Columns,
     left: &mut u64,
     file: &mut ParquetFile,
-) -> io::Result<Option<bytewright::Error>> {
+) -> io::Result<Option<Error>> {
     while *left > 0 {
         let rows_max = WRITTEN_ROWS.min(*left) as usize;
         match reader.read_columns(columns, rows_max) {
@@ -163,8 +167,9 @@ fn write(
     Ok(None)
 }
 
-/// How to read captures; nothing, and a usage error, where the filter is none.
+/// How to read captures; nothing, and a usage error, where the filter is none, or stands among the `files`.
 pub(crate) fn capture_options(
+    files: &[PathBuf],
     selection: &Selection,
     session: &mut Session,
 ) -> io::Result<Option<CaptureOptions>> {
@@ -172,6 +177,16 @@ pub(crate) fn capture_options(
         && let Err(error) = Filter::new(expression)
     {
         session.report(&error)?;
+        return Ok(None);
+    }
+    if selection.filter.is_none()
+        && let Some(expression) = args::filter_among(files)
+    {
+        let message = format!(
+            "expected captures, found '{expression}', which no file has as its name; a libpcap \
+             expression follows its option: --filter '{expression}'"
+        );
+        session.report(&Error::new(ErrorKind::Argument, message))?;
         return Ok(None);
     }
     session.interface = selection.live.interface();

@@ -93,7 +93,8 @@ impl Question {
     pub(crate) fn finish(self, rows: &mut Rows, output: &mut Output) -> io::Result<()> {
         let Some(groups) = self.groups else { return Ok(()) };
         let batch = groups.finish(self.top);
-        if let Some(every) = self.plot {
+        if let Some(every) = self.plot.filter(|_| !batch.is_empty()) {
+            rows.are_drawn();
             return plot::print(&batch, every, output);
         }
         (0..batch.len()).try_for_each(|row| rows.push(output, |column| batch.value(row, column)))

@@ -14,7 +14,9 @@ use crate::session::{self, Session};
 const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
-    let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let Some(captures) = capture_options(&args.files, &args.selection, session)? else {
+        return Ok(());
+    };
     let output = session::output_options(&args.files, args.force);
     if args.output != Path::new(STDOUT)
         && let Err(error) = output.check(&args.output)

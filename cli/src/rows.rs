@@ -21,6 +21,7 @@ const PAGE_LEN: usize = 64 << 10;
 pub(crate) struct Rows {
     schema: Schema,
     form: Form,
+    is_drawn: bool,
 }
 
 enum Form {
@@ -42,10 +43,13 @@ impl Rows {
         let form = match (file, reader) {
             (Some(file), _) => Form::Columns(Box::new(file)),
             (None, Reader::Json) => Form::Json(json::RowWriter::new(&schema)),
-            (None, Reader::Csv) => Form::Csv(csv::RowWriter::new(&schema, output.buffer())),
+            (None, Reader::Csv { formulas }) => {
+                let writer = csv::RowWriter::new(&schema, output.buffer());
+                Form::Csv(if formulas { writer } else { writer.without_formulas() })
+            }
             (None, Reader::People) => Form::People(Page::new(schema.fields())),
         };
-        Rows { schema, form }
+        Rows { schema, form, is_drawn: false }
     }
 
     /// Writes one row; `value` gives the value of the column at an index.
@@ -79,11 +83,20 @@ impl Rows {
         output.flush()
     }
 
+    /// Takes note that the rows are shown in another way, so that none is pushed.
+    pub(crate) fn are_drawn(&mut self) {
+        self.is_drawn = true;
+    }
+
     /// Writes what was pushed so far, which is all.
     pub(crate) fn finish(mut self, session: &mut Session) -> io::Result<()> {
         self.flush(&mut session.output)?;
         match self.form {
             Form::Columns(file) => session.finish_file(*file),
+            Form::People(page) if !page.has_header && !self.is_drawn => {
+                session.tell_of_nothing(self.schema.name());
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -44,7 +44,9 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     if let Some(table) = &args.from {
         return print_stored(table, args, session);
     }
-    let Some(captures) = capture_options(&args.selection, session)? else { return Ok(()) };
+    let Some(captures) = capture_options(&args.files, &args.selection, session)? else {
+        return Ok(());
+    };
     let methods = match methods(args) {
         Ok(methods) => methods,
         Err(error) => return session.report(&error),

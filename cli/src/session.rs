@@ -143,6 +143,14 @@ impl Session {
         }
     }
 
+    /// Tells people that no row was found. Programs see it, and people may take it for an answer that did not come. Of an
+    /// interface, the number of packets is told.
+    pub(crate) fn tell_of_nothing(&self, rows: &str) {
+        if self.interface.is_none() {
+            self.complain(&format!("found no {rows}"));
+        }
+    }
+
     /// Takes note of a command line that makes no sense.
     pub(crate) fn usage(&mut self, error: &clap::Error) {
         // As for complaints.

@@ -10,7 +10,7 @@ use clap::{Args as ArgGroup, ValueEnum};
 pub(crate) struct ColumnsArgs {
     /// Write the rows to this Parquet file instead of printing them. It replaces an older file
     /// when it is complete.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "csv_safe"])]
     pub(crate) parquet: Option<PathBuf>,
 
     /// Replace a file that is a capture, a table or a store, too, but never an input.

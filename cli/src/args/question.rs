@@ -26,7 +26,7 @@ pub(crate) struct QuestionArgs {
 
     /// Draw the groups over time instead of printing them: a line of blocks for each, on its own
     /// scale.
-    #[arg(long, requires = "every", conflicts_with_all = ["json", "csv", "parquet"])]
+    #[arg(long, requires = "every", conflicts_with_all = ["json", "csv", "csv_safe", "parquet"])]
     pub(crate) plot: bool,
 }
 

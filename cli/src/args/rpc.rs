@@ -31,7 +31,7 @@ pub(crate) struct RpcArgs {
     /// Add the sums to this table file instead of printing them. Each capture is counted
     /// completely or not at all, and once: a capture that was counted before is recognised by its
     /// content.
-    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv", "parquet"])]
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["top", "by", "calls", "csv", "csv_safe", "parquet"])]
     #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
     pub(crate) into: Option<PathBuf>,
 

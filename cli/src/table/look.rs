@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Bound;
 
+use bytewright::batch::csv;
 use bytewright::table::{KeyRange, Origin, Stat, StatField, Values, integer_of};
 use bytewright::terminal::push_visible;
 use bytewright::wire::Endian;
@@ -101,7 +102,7 @@ pub(super) fn scan(args: &ScanArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error.in_file(&args.file.to_string_lossy())),
     };
     let reader = args.format.reader();
-    if reader == Reader::Csv {
+    if matches!(reader, Reader::Csv { .. }) {
         session.output.line(if args.keys { "key" } else { "key,value" });
     }
     let mut left = args.limit.unwrap_or(u64::MAX);
@@ -138,12 +139,13 @@ fn range(args: &ScanArgs) -> KeyRange {
 fn print_entry(line: &mut Vec<u8>, key: &[u8], value: Option<Shown<'_>>, reader: Reader) {
     let write = match reader {
         Reader::Json => return print_json(line, key, value),
-        Reader::Csv => notation::csv_bytes,
+        Reader::Csv { formulas: true } => csv::bytes,
+        Reader::Csv { formulas: false } => csv::bytes_without_formula,
         Reader::People => push_visible,
     };
     write(line, key);
     if let Some(value) = value {
-        line.push(if reader == Reader::Csv { b',' } else { b'\t' });
+        line.push(if matches!(reader, Reader::Csv { .. }) { b',' } else { b'\t' });
         value.write(line, write);
     }
     line.push(b'\n');

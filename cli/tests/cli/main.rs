@@ -28,6 +28,7 @@ mod store;
 mod table;
 mod terminal;
 mod thrift;
+mod told;
 
 /// The sample of that name, where the samples are there.
 fn sample(name: &str) -> Option<String> {

@@ -117,10 +117,12 @@ fn a_table_adds_up_and_counts_no_capture_twice() {
 }
 
 #[test]
-fn captures_without_thrift_print_nothing_but_a_header() {
+fn captures_without_thrift_give_no_methods_and_csv_a_header() {
     let folder = Folder::new();
     folder.write("mixed.pcap", &mixed().0);
-    assert_eq!(folder.run(&["rpc", "mixed.pcap"]).stdout_of_success(), "");
+    let told = folder.run(&["rpc", "mixed.pcap"]);
+    assert_eq!((told.code, told.stdout.as_str()), (0, ""));
+    assert_eq!(told.stderr, "bytewright: found no methods\n");
     let csv = folder.run(&["rpc", "mixed.pcap", "--csv"]).stdout_of_success();
     assert_eq!(csv.lines().count(), 1);
 }

@@ -7,15 +7,24 @@ use super::{Batch, Schema, Value};
 #[derive(Debug, Clone)]
 pub struct RowWriter {
     field_count: usize,
+    has_formulas: bool,
 }
 
 impl RowWriter {
     /// Appends the header.
     pub fn new(schema: &Schema, into: &mut Vec<u8>) -> Self {
         let fields = schema.fields();
-        let writer = RowWriter { field_count: fields.len() };
+        let writer = RowWriter { field_count: fields.len(), has_formulas: true };
         writer.push(into, |place| Value::from(fields.get(place).map(super::Field::name)));
         writer
+    }
+
+    /// Writes `'` before texts that a spreadsheet would take for formulas: those that begin with `=`, `+`, `-`, `@`, a tab
+    /// or a carriage return (OWASP, CSV Injection). Numbers and times stay as they are.
+    #[must_use]
+    pub fn without_formulas(mut self) -> Self {
+        self.has_formulas = false;
+        self
     }
 
     /// Appends a row; `value` gives the value of the field at a place.
@@ -25,7 +34,13 @@ impl RowWriter {
             if place > 0 {
                 into.push(b',');
             }
-            self::value(into, value(place));
+            match value(place) {
+                value if self.has_formulas => self::value(into, value),
+                Value::Text(text) => bytes_without_formula(into, text.as_bytes()),
+                Value::ShortText(text) => bytes_without_formula(into, text.as_str().as_bytes()),
+                Value::Bytes(known) => bytes_without_formula(into, known),
+                value => self::value(into, value),
+            }
         }
         into.push(b'\n');
     }
@@ -73,9 +88,18 @@ pub fn bytes(into: &mut Vec<u8>, bytes: &[u8]) {
     into.push(b'"');
 }
 
+/// The same as a field that no spreadsheet takes for a formula, see [`RowWriter::without_formulas`].
+pub fn bytes_without_formula(into: &mut Vec<u8>, text: &[u8]) {
+    match text.first() {
+        Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r') => bytes(into, &[b"'", text].concat()),
+        _ => bytes(into, text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::{DataType, Field};
 
     #[test]
     fn texts_are_quoted_where_a_reader_would_split_them() {
@@ -86,5 +110,19 @@ mod tests {
             text(&mut line, given);
             assert_eq!(line, expected);
         }
+    }
+
+    #[test]
+    fn texts_that_a_spreadsheet_would_compute_begin_with_an_apostrophe_where_that_is_asked_for() {
+        let fields = vec![Field::new("a".into(), DataType::Text, true, String::new())];
+        let schema = Schema::new("rows", fields);
+        let mut lines = Vec::new();
+        let writer = RowWriter::new(&schema, &mut lines).without_formulas();
+        for text in ["=1+1", "+1", "-1", "@a", "\t=1", "a=1", "", "=\"a\""] {
+            writer.push(&mut lines, |_| Value::Text(text));
+        }
+        writer.push(&mut lines, |_| Value::Signed(-1));
+        let expected = "a\n'=1+1\n'+1\n'-1\n'@a\n'\t=1\na=1\n\n\"'=\"\"a\"\"\"\n-1\n";
+        assert_eq!(String::from_utf8_lossy(&lines), expected);
     }
 }

@@ -20,6 +20,7 @@ pub mod parquet;
 mod request;
 pub(crate) mod schema;
 mod value;
+pub(crate) mod wireshark_names;
 
 pub(crate) use column::mapped;
 pub use column::{Buffers, Column};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::DataType;
+use super::{DataType, wireshark_names};
 use crate::{Error, ErrorKind, Result};
 
 /// One column of a schema.
@@ -105,17 +105,26 @@ impl Schema {
 
     /// What is wrong with a name that no field has.
     pub(crate) fn no_field(&self, name: &str) -> Error {
+        self.no_field_but(name, self.nearest(name))
+    }
+
+    /// The same, where it is known what may have been meant.
+    pub(crate) fn no_field_but(&self, name: &str, near: Option<&str>) -> Error {
         let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
         let known = known.join(", ");
-        let message = match self.nearest(name) {
+        let message = match near {
             Some(near) => format!("expected a field ({known}), found {name}; did you mean {near}?"),
             None => format!("expected a field ({known}), found {name}"),
         };
         Error::new(ErrorKind::Argument, message)
     }
 
-    /// The name of the field that a misspelled name probably means.
+    /// The name of the field that a misspelled name, or one of Wireshark's, probably means.
     pub fn nearest(&self, name: &str) -> Option<&str> {
+        let ours = wireshark_names::ours(name);
+        if let Some(ours) = ours.filter(|ours| self.find(ours).is_some()) {
+            return Some(ours);
+        }
         let distances = self.fields().iter().map(|field| (distance(name, &field.name), field));
         let (distance, field) = distances.min_by_key(|(distance, _)| *distance)?;
         let is_near = distance <= MISTAKES_MAX && distance < name.chars().count();

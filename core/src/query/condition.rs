@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::lexer::{Token, TokenKind, column_of, tokens, wrong};
 use super::literal::{Literal, Literals, compare};
-use crate::batch::{DataType, Field, Schema, Value};
+use crate::batch::{DataType, Field, Schema, Value, wireshark_names};
 use crate::{Error, Result};
 
 /// How deep parentheses and `not` may be nested.
@@ -229,13 +229,24 @@ impl Parser<'_> {
         if let Some(place) = self.schema.find(&name) {
             return Ok(vec![place]);
         }
-        let either = EITHER.iter().find(|(either, _)| *either == name);
-        let sides =
-            either.and_then(|(_, sides)| sides.iter().map(|side| self.schema.find(side)).collect());
-        sides.ok_or_else(|| {
-            let error = self.schema.no_field(&name);
+        self.sides(&name).ok_or_else(|| {
+            let error = self.no_field(&name);
             Error::new(error.kind(), format!("condition, column {column}: {}", error.message()))
         })
+    }
+
+    /// The places of the fields of both sides that a name stands for.
+    fn sides(&self, name: &str) -> Option<Vec<usize>> {
+        let (_, sides) = EITHER.iter().find(|(either, _)| *either == name)?;
+        sides.iter().map(|side| self.schema.find(side)).collect()
+    }
+
+    /// The error of a name that no field has.
+    fn no_field(&self, name: &str) -> Error {
+        match wireshark_names::ours(name).filter(|ours| self.sides(ours).is_some()) {
+            Some(either) => self.schema.no_field_but(name, Some(either)),
+            None => self.schema.no_field(name),
+        }
     }
 
     fn data_type(&self, places: &[usize]) -> DataType {

@@ -145,7 +145,7 @@ fn result_schema(
         "Groups that are counted together in the row, because there were too many; else 1.";
     let groups = Field::new("groups".to_owned(), DataType::U64, false, meaning.to_owned());
     let fields = time.into_iter().chain(keys).chain([count]).chain(sums).chain([groups]);
-    Schema::new("groups", fields.collect())
+    Schema::new(format!("groups of {}", schema.name()), fields.collect())
 }
 
 /// Sums by group, under way.

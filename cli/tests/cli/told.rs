@@ -1,0 +1,110 @@
+//! What people are told: tips for the habits of other tools, what was not found, how much was written.
+
+use std::process::Command;
+
+use crate::capture::mixed;
+use crate::run::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("mixed.pcap", &mixed().0);
+    folder
+}
+
+#[test]
+fn a_filter_among_the_captures_is_an_error_that_says_how_to_write_it() {
+    let folder = folder();
+    for args in [
+        &["packets", "mixed.pcap", "tcp", "port", "80"][..],
+        &["packets", "mixed.pcap", "tcp port 80"],
+        &["flows", "mixed.pcap", "tcp", "port", "80"],
+        &["rpc", "mixed.pcap", "tcp port 80"],
+        &["report", "mixed.pcap", "tcp port 80", "-o", "r.html"],
+        &["cut", "mixed.pcap", "tcp port 80", "-o", "out.pcap"],
+    ] {
+        let told = folder.run(args);
+        assert_eq!((told.code, told.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(told.stderr.contains("--filter 'tcp port 80'"), "{args:?}: {}", told.stderr);
+    }
+    assert_eq!(folder.names(), ["mixed.pcap"]);
+    folder.write("tcp", &mixed().0);
+    assert_eq!(folder.run(&["packets", "mixed.pcap", "tcp"]).code, 0);
+}
+
+#[test]
+fn names_of_fields_in_wireshark_lead_to_those_here() {
+    let folder = folder();
+    for (args, name) in [
+        (&["packets", "mixed.pcap", "--where", "ip.src == 10.0.0.1"][..], "did you mean src_ip?"),
+        (&["packets", "mixed.pcap", "--where", "tcp.port == 80"], "did you mean port?"),
+        (&["flows", "mixed.pcap", "--where", "ip.addr == 10.0.0.1"], "did you mean host?"),
+        (&["packets", "mixed.pcap", "--fields", "frame.len"], "did you mean 'length'?"),
+        (&["packets", "mixed.pcap", "--group-by", "udp.dstport"], "did you mean dst_port?"),
+    ] {
+        let told = folder.run(args);
+        assert_eq!(told.code, 2, "{args:?}");
+        assert!(told.stderr.contains(name), "{args:?}: {}", told.stderr);
+    }
+}
+
+#[test]
+fn people_are_told_that_nothing_was_found_and_programs_see_it() {
+    let folder = folder();
+    let nothing = ["--where", "length > 1e9"];
+    for (args, found) in [
+        (&["packets", "mixed.pcap"][..], "found no packets"),
+        (&["packets", "mixed.pcap", "--sum", "length"], "found no groups of packets"),
+    ] {
+        let told = folder.run(&[args, &nothing].concat());
+        assert_eq!((told.code, told.stdout.as_str()), (0, ""), "{args:?}");
+        assert!(told.stderr.contains(found), "{args:?}: {}", told.stderr);
+        let told = folder.run(&[args, &nothing, &["--json"]].concat());
+        assert_eq!((told.code, told.stderr.as_str()), (0, ""), "{args:?}");
+    }
+    let flows = ["flows", "mixed.pcap", "--where", "bytes > 1e12"];
+    assert!(folder.run(&flows).stderr.contains("found no flows"));
+    let cut = folder.run(&[&["cut", "mixed.pcap", "-o", "out.pcap"], &nothing[..]].concat());
+    assert!(cut.stderr.contains("found no packets"), "{}", cut.stderr);
+    assert!(folder.run(&["cut", "mixed.pcap", "-o", "all.pcap"]).stderr.is_empty());
+}
+
+#[test]
+fn on_a_terminal_cut_says_how_many_packets_it_wrote() {
+    let folder = folder();
+    let line = format!("{} cut mixed.pcap -o out.pcap", env!("CARGO_BIN_EXE_bytewright"));
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    let output = script.current_dir(folder.path("")).output();
+    let Ok(output) = output else { return eprintln!("skipped: no script(1)") };
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let packets = folder.run(&["packets", "mixed.pcap", "--csv"]).stdout_of_success();
+    let count = packets.lines().count() - 1;
+    assert!(told.contains(&format!("wrote {count} packets to out.pcap")), "{told}");
+}
+
+#[test]
+fn a_table_that_no_capture_came_into_is_not_told_of() {
+    let folder = folder();
+    let told = folder.run(&["flows", "absent.pcap", "--into", "new.bwt"]);
+    assert_eq!((told.code, told.stdout.as_str()), (1, ""));
+    assert!(told.stderr.contains("absent.pcap: cannot open"), "{}", told.stderr);
+    assert_eq!(folder.names(), ["mixed.pcap"]);
+}
+
+#[test]
+fn cells_that_a_spreadsheet_would_compute_are_made_texts_where_that_is_asked_for() {
+    let folder = folder();
+    folder.run(&["table", "put", "t.bwt", "=1+1", "-2"]).stdout_of_success();
+    let scan = |option: &str| folder.run(&["table", "scan", "t.bwt", option]).stdout_of_success();
+    assert_eq!(scan("--csv"), "key,value\n=1+1,-2\n");
+    assert_eq!(scan("--csv-safe"), "key,value\n'=1+1,'-2\n");
+    let packets = |option: &str| folder.run(&["packets", "mixed.pcap", option]).stdout_of_success();
+    assert_eq!(packets("--csv-safe"), packets("--csv"));
+    for args in [&["--csv-safe", "--json"], &["--csv-safe", "--parquet=x"]] {
+        assert_eq!(
+            folder.run(&[&["packets", "mixed.pcap"], &args[..]].concat()).code,
+            2,
+            "{args:?}"
+        );
+    }
+}
