@@ -8,8 +8,13 @@ _ROWS = ("packets", "flows", "calls", "damage", "entries")
 _MODES = ("permissive", "failfast")
 _KNOWN = {
     "path", "paths", "rows", "columns", "mode", "filter", "inner", "jobs", "idle_timeout", "active_timeout", "max_flows", "pushdown", "flow",
-    "split_bytes",
+    "split_bytes", "min_age", "max_file_age", "max_files",
 }  # fmt: skip
+
+#: What Spark adds for a table of its catalog (org.apache.spark.sql.connector.catalog.TableCatalog); each option comes a second time
+#: with this before its name.
+_OF_A_TABLE = {"location", "external", "provider", "owner", "comment", "collation", "is_managed_location"}
+_OPTION_OF_A_TABLE = "option."
 
 #: Plain captures that are larger are read in parts of this size, and no part is smaller than the least.
 _SPLIT_BYTES, _SPLIT_BYTES_MIN = 256 << 20, 64 << 10
@@ -20,9 +25,12 @@ class Options:
 
     def __init__(self, given):
         given = {name.lower(): value for name, value in dict(given).items()}
-        unknown = sorted(set(given) - _KNOWN)
+        given = {name: value for name, value in given.items() if not name.startswith(_OPTION_OF_A_TABLE)}
+        unknown = sorted(set(given) - _KNOWN - _OF_A_TABLE)
         if unknown:
             raise ArgumentError(f"expected an option ({', '.join(sorted(_KNOWN))}), found {unknown[0]}")
+        #: The options of a table that the catalog makes of them; None where it makes none.
+        self.of_table = {name: given[name] for name in _KNOWN & set(given)} if "provider" in given else None
         self.paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
         self.rows = _one_of("rows", given.get("rows", "packets"), _ROWS)
         self.columns = [name.strip() for name in given.get("columns", "").split(",") if name.strip()]
@@ -33,6 +41,9 @@ class Options:
         self.pushdown = _flag(given, "pushdown")
         self.jobs = _number(given, "jobs", int, 1)
         self.split_bytes = max(_number(given, "split_bytes", int, _SPLIT_BYTES), _SPLIT_BYTES_MIN)
+        self.min_age = _number(given, "min_age", float, 30.0)
+        self.max_file_age = _number(given, "max_file_age", float, 604_800.0)
+        self.max_files = _number(given, "max_files", int, None)
         self.limits = {
             "idle_timeout": _number(given, "idle_timeout", float, None),
             "active_timeout": _number(given, "active_timeout", float, None),

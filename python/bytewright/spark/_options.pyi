@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 class Options:
+    of_table: dict[str, str] | None
     paths: list[str]
     rows: str
     columns: list[str]
@@ -12,5 +13,8 @@ class Options:
     pushdown: bool
     jobs: int
     split_bytes: int
+    min_age: float
+    max_file_age: float
+    max_files: int | None
     limits: dict[str, Any]
     def __init__(self, given: Mapping[str, str]) -> None: ...

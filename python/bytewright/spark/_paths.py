@@ -1,13 +1,25 @@
 """Where captures are: files of the system, and of the file systems that fsspec knows."""
 
+import contextlib
+import datetime
 import glob
 import os
+from typing import NamedTuple
 
 from .._bytewright import CapturePart, capture_parts
 from .._errors import DAMAGE, ArgumentError
 
 #: What a path may begin with that is a file of the system.
 _LOCAL = ("file://", "file:")
+
+
+class Found(NamedTuple):
+    """A capture of a folder: its path, its size in bytes, and the time of its last change in seconds since 1970, where its file system
+    tells one."""
+
+    path: str
+    size: int
+    time: "float | None"
 
 
 def captures(paths):
@@ -22,11 +34,29 @@ def captures(paths):
 
 
 def in_folder(folder):
-    """The captures that are in a folder by now."""
+    """The captures that are in a folder by now, in order of their names."""
     if "://" in _local(folder):
-        return _of_fsspec(folder, True)
-    paths = [os.path.join(_local(folder), name) for name in sorted(os.listdir(_local(folder))) if _is_whole(name)]
-    return [path for path in paths if os.path.isfile(path)]
+        return _in_folder_of_fsspec(folder)
+    with os.scandir(_local(folder)) as entries:
+        files = [entry for entry in entries if _is_whole(entry.name) and entry.is_file()]
+    found = []
+    for entry in sorted(files, key=lambda entry: entry.name):
+        # Somebody may take it away meanwhile.
+        with contextlib.suppress(FileNotFoundError):
+            stat = os.stat(entry.path)
+            found.append(Found(entry.path, stat.st_size, stat.st_mtime))
+    return found
+
+
+def size_of(path):
+    """The size of a capture in bytes."""
+    path = _local(path)
+    if "://" not in path:
+        return os.path.getsize(path)
+    import fsspec
+
+    system, inside = fsspec.core.url_to_fs(path)
+    return system.size(inside)
 
 
 def parts(path, bytes):
@@ -63,7 +93,7 @@ def _local(path):
 
 def _of_system(path):
     if os.path.isdir(path):
-        return in_folder(path)
+        return [capture.path for capture in in_folder(path)]
     if not set(path) & set("*?[") or os.path.exists(path):
         return [path]
     matches = sorted(glob.glob(path, recursive=True))
@@ -72,20 +102,38 @@ def _of_system(path):
     return matches
 
 
-def _of_fsspec(path, is_folder=False):
+def _of_fsspec(path):
     import fsspec
 
     system, inside = fsspec.core.url_to_fs(path)
-    if is_folder or system.isdir(inside):
-        entries = [entry["name"] for entry in system.ls(inside, detail=True) if entry["type"] == "file"]
-        matches = [name for name in sorted(entries) if _is_whole(name.rsplit("/", 1)[-1])]
-        return [system.unstrip_protocol(name) for name in matches]
+    if system.isdir(inside):
+        return [capture.path for capture in in_folder(path)]
     if not set(path) & set("*?["):
         return [path]
     matches = sorted(system.glob(inside))
     if not matches:
         raise FileNotFoundError(2, "no file matches", path)
     return [system.unstrip_protocol(name) for name in matches]
+
+
+def _in_folder_of_fsspec(folder):
+    import fsspec
+
+    system, inside = fsspec.core.url_to_fs(folder)
+    # What it remembers of the folder is from before.
+    system.invalidate_cache(inside)
+    entries = [entry for entry in system.ls(inside, detail=True) if entry["type"] == "file" and _is_whole(entry["name"].rsplit("/", 1)[-1])]
+    entries.sort(key=lambda entry: entry["name"])
+    return [Found(system.unstrip_protocol(entry["name"]), entry["size"], _time_of(entry)) for entry in entries]
+
+
+def _time_of(entry):
+    """The time of the last change of a file, which each file system of fsspec tells under a name of its own."""
+    names = ("mtime", "LastModified", "last_modified", "updated", "modification_time")
+    time = next((entry[name] for name in names if entry.get(name) is not None), None)
+    if isinstance(time, datetime.datetime):
+        return time.timestamp()
+    return float(time) if isinstance(time, (int, float)) else None
 
 
 def _is_whole(name):

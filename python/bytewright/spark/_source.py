@@ -2,14 +2,20 @@
 
 import json
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from ._capture import Capture
 from ._filters import condition
 from ._options import Options
-from ._paths import captures, in_folder, parts
+from ._paths import captures, parts
 from ._rows import batches, schema
+from ._stream import StreamReader
+
+#: The metadata of a column of a table of Spark's catalog that has the table's options, because Spark 4.3 keeps no others for sources
+#: in Python.
+_OPTIONS = "bytewright.options"
 
 #: Whether Spark hands filters down to sources in Python.
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -24,6 +30,9 @@ class CaptureSource(DataSource):
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
     - `split_bytes`: packets of a plain pcap file that is larger are read in parts of this size, a partition for each; 256 MiB where
       nothing is said. The driver looks for where the records begin, so it needs the file, too.
+    - `min_age`, `max_file_age`, `max_files`: of a stream. A capture is read when it did not change for so many seconds (30); captures
+      that are so many seconds older than the newest one that was read (604800, a week) are no new ones; and a batch has
+      at most so many captures, the oldest first.
     - `pushdown`: "true" has the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
       is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
       of it lacks those rows.
@@ -34,15 +43,21 @@ class CaptureSource(DataSource):
         return "bytewright"
 
     def schema(self):
-        fields = from_arrow_schema(schema(Options(self.options))).fields
-        return StructType([StructField(field.name, field.dataType) for field in fields])
+        options = Options(self.options)
+        metadata = options.of_table and {_OPTIONS: json.dumps(options.of_table)}
+        fields = from_arrow_schema(schema(options)).fields
+        return StructType([StructField(field.name, field.dataType, metadata=metadata) for field in fields])
 
     def reader(self, schema):
-        options = Options(self.options)
+        options = self._options(schema)
         return (PushingReader if options.pushdown else Reader)(options, schema)
 
     def streamReader(self, schema):
-        return StreamReader(Options(self.options), schema)
+        return StreamReader(self._options(schema), schema)
+
+    def _options(self, schema):
+        stored = next((field.metadata[_OPTIONS] for field in schema.fields if _OPTIONS in field.metadata), "{}")
+        return Options({**json.loads(stored), **self.options})
 
 
 def register(spark, pushdown=False):
@@ -52,15 +67,6 @@ def register(spark, pushdown=False):
     if pushdown:
         spark.conf.set(_PUSHDOWN, "true")
     spark.dataSource.register(CaptureSource)
-
-
-class Capture(InputPartition):
-    """One capture, or a part of it, and its place in the list."""
-
-    def __init__(self, place, path, part=None):
-        super().__init__(place)
-        self.path = path
-        self.part = part
 
 
 class Reader(DataSourceReader):
@@ -94,39 +100,9 @@ class PushingReader(Reader):
         return filters
 
 
-class StreamReader(DataSourceStreamReader):
-    """Reads the captures that come into a folder, each once. An offset has the names of those that were there by then."""
-
-    def __init__(self, options, schema):
-        self.options = options
-        self.schema = schema
-
-    def initialOffset(self):
-        return _offset([])
-
-    def latestOffset(self, start=None, limit=None):
-        return _offset([path for folder in self.options.paths for path in in_folder(folder)])
-
-    def partitions(self, start, end):
-        before = set(_paths(start))
-        return _partitions([path for path in _paths(end) if path not in before])
-
-    def read(self, partition):
-        return batches(self.options, partition.value, partition.path, _arrow(self.schema))
-
-
 def _partitions(paths):
     return [Capture(place, path) for place, path in enumerate(paths)]
 
 
 def _arrow(schema):
     return to_arrow_schema(schema, timezone="UTC")
-
-
-def _offset(paths):
-    # As text, because an offset has no lists.
-    return {"captures": json.dumps(paths)}
-
-
-def _paths(offset):
-    return json.loads(offset["captures"])

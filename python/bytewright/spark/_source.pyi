@@ -4,13 +4,13 @@ from pyspark.sql import SparkSession  # type: ignore[import-not-found,unused-ign
 from pyspark.sql.datasource import (  # type: ignore[import-not-found,unused-ignore]
     DataSource,
     DataSourceReader,
-    DataSourceStreamReader,
     Filter,
-    InputPartition,
 )
 from pyspark.sql.types import StructType  # type: ignore[import-not-found,unused-ignore]
 
+from ._capture import Capture
 from ._options import Options
+from ._stream import StreamReader
 
 class CaptureSource(DataSource):  # type: ignore[misc,unused-ignore]
     @classmethod
@@ -20,11 +20,6 @@ class CaptureSource(DataSource):  # type: ignore[misc,unused-ignore]
     def streamReader(self, schema: StructType) -> StreamReader: ...
 
 def register(spark: SparkSession, pushdown: bool = False) -> None: ...
-
-class Capture(InputPartition):  # type: ignore[misc,unused-ignore]
-    path: str
-    part: tuple[int, int | None, int] | None
-    def __init__(self, place: int, path: str, part: tuple[int, int | None, int] | None = None) -> None: ...
 
 class Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
     where: str | None
@@ -36,12 +31,3 @@ class Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
 
 class PushingReader(Reader):
     def pushFilters(self, filters: list[Filter]) -> list[Filter]: ...
-
-class StreamReader(DataSourceStreamReader):  # type: ignore[misc,unused-ignore]
-    options: Options
-    schema: StructType
-    def __init__(self, options: Options, schema: StructType) -> None: ...
-    def initialOffset(self) -> dict[str, str]: ...
-    def latestOffset(self, start: dict[str, str] | None = None, limit: object = None) -> dict[str, str]: ...
-    def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[Capture]: ...
-    def read(self, partition: Capture) -> Any: ...

@@ -64,7 +64,9 @@ def merged(entries, tasks=None):
     wanted = sorted_entries.select("content_id", "key", "value")
     frame = wanted.mapInArrow(_flows_of, _spark(_flow_schema()))
     frame.entries = wanted.mapInArrow(_entries_of, _spark(_MERGED))
-    frame.captures = entries.where(is_capture).orderBy("capture").select("file", "content_id", "offset", "text")
+    # In one partition, because a sort of many reads the captures once more, to find where partitions begin.
+    captures = entries.where(is_capture).repartition(1).sortWithinPartitions("capture")
+    frame.captures = captures.select("file", "content_id", "offset", "text")
     return frame
 
 
@@ -95,7 +97,9 @@ def count_into(path):
     def count(batch, _batch_id):
         store = _bytewright.FlowStore._to_count(path)
         try:
-            rows = batch.where("key is not null").sort("capture", "key").select("capture", "key", "value").toLocalIterator()
+            # In one partition, because a sort of many reads the captures once more, to find where partitions begin.
+            entries = batch.where("key is not null").select("capture", "key", "value")
+            rows = entries.repartition(1).sortWithinPartitions("capture", "key").toLocalIterator()
             for _, entries in groupby(rows, key=lambda row: row.capture):
                 keys, values = zip(*((bytes(row.key), bytes(row.value)) for row in entries))
                 store._count(list(keys), list(values))

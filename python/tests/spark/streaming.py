@@ -21,7 +21,7 @@ def counted(batch, batch_id):
 
 
 spark = session("local[2]")
-stream = spark.readStream.format("bytewright").option("rows", "entries").load(folder)
+stream = spark.readStream.format("bytewright").option("rows", "entries").option("min_age", "0").load(folder)
 query = stream.writeStream.foreachBatch(counted).option("checkpointLocation", checkpoint)
 query.trigger(availableNow=True).start().awaitTermination()
 spark.stop()

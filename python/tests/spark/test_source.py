@@ -108,6 +108,19 @@ def test_captures_are_read_from_file_systems_of_fsspec(spark, paths, tmp_path):
     assert read(spark, f"local://{tmp_path}", rows="entries").where("key is null").count() == 0
 
 
+def test_captures_are_tables_of_the_catalog(spark, paths):
+    spark.sql(f"CREATE TABLE by_option USING bytewright OPTIONS (path '{paths[0]}', columns 'ts,file')")
+    spark.sql(f"CREATE TABLE by_location USING bytewright OPTIONS (rows 'flows') LOCATION '{paths[0]}'")
+    spark.catalog.createTable("by_catalog", path=paths[0], source="bytewright")
+    try:
+        assert spark.table("by_option").count() == spark.table("by_catalog").count() == 300
+        assert spark.table("by_option").columns == ["ts", "file"]
+        assert spark.table("by_location").count() == read(spark, paths[0], rows="flows").count()
+    finally:
+        for name in ("by_option", "by_location", "by_catalog"):
+            spark.sql(f"DROP TABLE IF EXISTS {name}")
+
+
 def random_condition(chance, rows, depth=2):
     if depth and chance.random() < 0.6:
         one, two = random_condition(chance, rows, depth - 1), random_condition(chance, rows, depth - 1)

@@ -3,30 +3,52 @@
 Method: a query in a process of its own, killed with SIGKILL while it counts a batch, and started again.
 """
 
+import json
+import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 from test_totals import entries
 
 import bytewright
+from bytewright.spark._options import Options
+from bytewright.spark._paths import Found
+from bytewright.spark._stream import Offset, StreamReader
 
 PROGRAM = pathlib.Path(__file__).parent / "streaming.py"
+
+
+def count(spark, folder, rows, **options):
+    """Reads what is new in a folder, and says how many rows came by now."""
+    stream = spark.readStream.format("bytewright").options(**{"columns": "ts,file", "min_age": "0", **options}).load(str(folder))
+    writing = stream.writeStream.format("parquet").trigger(availableNow=True)
+    writing.option("checkpointLocation", str(rows) + ".checkpoint").start(str(rows)).awaitTermination()
+    return spark.read.parquet(str(rows)).count()
 
 
 def test_new_captures_of_a_folder_are_read_once(spark, paths, tmp_path):
     folder, rows = tmp_path / "captures", tmp_path / "rows"
     folder.mkdir()
-    stream = spark.readStream.format("bytewright").option("columns", "ts,file").load(str(folder))
     expected = 0
     for path in paths[:3]:
         (folder / pathlib.Path(path).name).symlink_to(path)
         expected += 199 if "cut" in path else 300
-        writing = stream.writeStream.format("parquet").trigger(availableNow=True)
-        writing.option("checkpointLocation", str(tmp_path / "checkpoint")).start(str(rows)).awaitTermination()
-        assert spark.read.parquet(str(rows)).count() == expected
+        assert count(spark, folder, rows) == expected
+    # Neither a folder that is empty for a while nor a capture that is away makes those new that come back.
+    for away in [sorted(folder.iterdir()), [folder / pathlib.Path(paths[0]).name]]:
+        for link in away:
+            link.rename(tmp_path / link.name)
+        assert count(spark, folder, rows) == expected
+        for link in away:
+            (tmp_path / link.name).rename(link)
+        assert count(spark, folder, rows) == expected
 
 
 def test_a_driver_that_is_killed_and_started_again_counts_each_capture_once(paths, tmp_path):
@@ -54,3 +76,82 @@ def test_a_driver_that_is_killed_and_started_again_counts_each_capture_once(path
     expected = tmp_path / "expected.bwt"
     bytewright.flows(sorted(map(str, folder.iterdir())), into=expected)
     assert entries(table) == entries(expected)
+
+
+def reader(folder, **options):
+    return StreamReader(Options({"path": str(folder), "min_age": "0", **options}), None)
+
+
+def new(stream, start, end):
+    return [pathlib.Path(capture.path).name for capture in stream.partitions(start, end)]
+
+
+def test_an_offset_says_what_was_read_and_not_what_is_there(tmp_path):
+    stream = reader(tmp_path)
+    begin = stream.initialOffset()
+    (tmp_path / "a.pcap").write_bytes(b"1")
+    first = stream.latestOffset(begin, ReadAllAvailable())
+    assert new(stream, begin, first) == ["a.pcap"]
+    (tmp_path / "a.pcap").rename(tmp_path / ".a")
+    assert stream.latestOffset(first, ReadAllAvailable()) == first
+    (tmp_path / "b.pcap").write_bytes(b"2")
+    second = stream.latestOffset(first, ReadAllAvailable())
+    (tmp_path / ".a").rename(tmp_path / "a.pcap")
+    assert new(stream, first, second) == ["b.pcap"] and new(stream, second, second) == []
+    assert stream.latestOffset(second, ReadAllAvailable()) == second
+
+
+def test_a_batch_has_at_most_max_files_captures_the_oldest_first(tmp_path):
+    for age, name in enumerate(["c", "b", "a"]):
+        (tmp_path / name).write_bytes(b"1")
+        os.utime(tmp_path / name, (1_000_000 + age, 1_000_000 + age))
+    stream = reader(tmp_path, max_files="2")
+    begin = stream.initialOffset()
+    first = stream.latestOffset(begin, stream.getDefaultReadLimit())
+    second = stream.latestOffset(first, stream.getDefaultReadLimit())
+    assert isinstance(stream.getDefaultReadLimit(), ReadMaxFiles)
+    assert (new(stream, begin, first), new(stream, first, second)) == (["c", "b"], ["a"])
+    # Spark asks for all where a query ends with what is there.
+    assert new(stream, begin, stream.latestOffset(begin, ReadAllAvailable())) == ["c", "b", "a"]
+
+
+def test_an_offset_has_16_bytes_for_each_capture_of_the_last_week():
+    offset = Offset()
+    for minute in range(20_000):
+        capture = Found(f"/captures/of/a/sensor/with/a/long/name/{minute}.pcap.gz", 1_000 + minute, 1_700_000_000 + minute * 60)
+        assert offset.new_among([capture], None) == [capture]
+        offset = offset.after([capture], 7 * 86_400)
+    assert len(offset.read) == 7 * 24 * 60 + 1
+    assert len(json.dumps(offset.to_dict())) < 22 * len(offset.read) + 300
+    again = Offset.from_dict(offset.to_dict())
+    assert (again.read, again.new, again.horizon) == (offset.read, offset.new, offset.horizon)
+    # The others are too old for new ones.
+    assert again.new_among([Found("/captures/of/a/sensor/with/a/long/name/0.pcap.gz", 1_000, 1_700_000_000)], None) == []
+
+
+def test_a_capture_that_is_being_written_is_read_when_it_is_whole(spark, paths, tmp_path):
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    shutil.copyfile(paths[0], folder / "now.pcap")
+    patient = reader(folder, min_age="60")
+    assert patient.latestOffset(patient.initialOffset(), ReadAllAvailable()) == patient.initialOffset()
+    assert count(spark, folder, tmp_path / "rows") == 300
+    with open(folder / "now.pcap", "ab") as file:
+        file.write(bytes(16))
+    with pytest.raises(PySparkException, match="expected a capture that stays as it was listed, with [0-9]+ bytes, found [0-9]+ bytes"):
+        count(spark, folder, tmp_path / "rows")
+
+
+def test_a_capture_that_changes_before_its_task_is_not_read(tmp_path):
+    (tmp_path / "a.pcap").write_bytes(b"1")
+    stream = reader(tmp_path)
+    begin = stream.initialOffset()
+    (capture,) = stream.partitions(begin, stream.latestOffset(begin, ReadAllAvailable()))
+    (tmp_path / "a.pcap").write_bytes(b"12")
+    with pytest.raises(bytewright.Error, match="with 1 bytes, found 2 bytes; move captures into the folder"):
+        list(stream.read(capture))
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path):
+    with pytest.raises(bytewright.ArgumentError, match="start the query with a new one"):
+        reader(tmp_path).latestOffset({"captures": "[]"}, ReadAllAvailable())

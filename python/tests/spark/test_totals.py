@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from opened import Opened
 from test_source import command, in_order, plain
 
 import bytewright
@@ -62,6 +63,15 @@ def test_equal_captures_count_once_and_damage_is_told(spark, paths):
 def test_options_are_those_of_flows(spark, paths):
     found = bytewright.spark.flows(spark, paths[0], filter="tcp", idle_timeout=0.01).collect()
     assert len(found) > 0 and {row.proto for row in found} == {6}
+
+
+def test_each_capture_is_read_once(spark, paths, tmp_path):
+    opened = Opened(paths[:8])
+    frame = spark.read.format("bytewright").option("rows", "entries").load(paths[:8])
+    bytewright.spark.count_into(tmp_path / "week.bwt")(frame, 0)
+    assert opened.counts() == dict.fromkeys(paths[:8], 1)
+    assert len(bytewright.spark.flows(spark, paths[:8]).captures.collect()) == 8
+    assert opened.counts() == dict.fromkeys(paths[:8], 1)
 
 
 def partitions(frame):
