@@ -246,6 +246,11 @@ impl Table for TreeTable {
         Ok(value.show(key, found))
     }
 
+    /// Looks all keys up in one view: a reader looks once for a newer commit, and not again for each key.
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        self.view()?.get_many(keys, found)
+    }
+
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check_entry(key, value).map_err(|error| error.in_file(&self.name))?;
         self.change(|state| state.set(key, Some(value)))
