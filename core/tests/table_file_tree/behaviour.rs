@@ -315,7 +315,9 @@ fn compacting_gives_space_back_and_waits_for_nobody() {
     table.commit().unwrap();
     let reader = TreeTable::open(&path, READ).unwrap();
     let snapshot = reader.snapshot().unwrap();
-    assert_eq!(table.compact().unwrap_err().kind(), ErrorKind::Lock);
+    let error = table.compact().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lock);
+    assert!(error.message().contains("in use in another handle or process"), "{error}");
     drop(snapshot);
     let before = table.stat().unwrap();
     table.compact().unwrap();
@@ -527,4 +529,25 @@ fn a_reader_that_is_asked_for_many_values_reads_the_headers_as_often_as_for_one(
     let of_one = reads_of(&|| drop(reader.get(keys[0]).unwrap()));
     let of_many = reads_of(&|| reader.get_many(&keys, &mut |_, _| ()).unwrap());
     assert_eq!((of_one, of_many), (2, 2));
+}
+
+#[test]
+fn compacting_that_is_refused_tells_what_is_in_use() {
+    let mut table = TreeTable::open(path("in_use"), INTERVAL).unwrap();
+    table.put(b"a", b"1").unwrap();
+    let refused = |table: &mut TreeTable| {
+        let error = table.compact().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Lock);
+        error.message().to_owned()
+    };
+    table.sync().unwrap();
+    let snapshot = table.snapshot().unwrap();
+    assert!(refused(&mut table).contains("found 1 snapshot in use in this process"));
+    let scans = [snapshot.scan().unwrap(), snapshot.scan().unwrap()];
+    let message = refused(&mut table);
+    assert!(message.contains("found 1 snapshot and 2 scans in use in this process"), "{message}");
+    drop(snapshot);
+    assert!(refused(&mut table).contains("found 2 scans in use in this process"));
+    drop(scans);
+    table.compact().unwrap();
 }

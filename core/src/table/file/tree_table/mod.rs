@@ -29,6 +29,7 @@ mod overlay;
 mod redb_backend;
 mod redo_log;
 mod state;
+mod uses;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -319,8 +320,8 @@ impl Table for TreeTable {
     }
 
     /// Moves entries to the beginning of the file and cuts its end off. [`ErrorKind::Lock`] while a
-    /// snapshot or scan is in use, here or in another process; [`ErrorKind::Argument`] in a
-    /// transaction.
+    /// snapshot or scan is in use, here or in another process, which the error tells;
+    /// [`ErrorKind::Argument`] in a transaction.
     fn compact(&mut self) -> Result<()> {
         self.change(State::compact)
     }
