@@ -293,12 +293,12 @@ module Bytewright
 
     # A set in memory of this kind.
     def new_set
-      set_over(@table.slice)
+      new_over(@table.slice)
     end
 
     # Shows the block these elements as they are at one moment: another process may write the file.
     def at_one_moment
-      @table.send(:at_one_moment) { |entries| yield entries.equal?(@table) ? self : set_over(entries) }
+      @table.send(:at_one_moment) { |entries| yield entries.equal?(@table) ? self : new_over(entries) }
     end
 
     # The same of these and others, which may be a Set.
@@ -308,7 +308,7 @@ module Bytewright
       end
     end
 
-    def set_over(table)
+    def new_over(table)
       self.class.allocate.tap { |made| made.send(:initialize, table: table) }
     end
 
