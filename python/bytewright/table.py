@@ -17,7 +17,7 @@ Threads may share every object, and so may tasks: see `transaction`. A forked ch
 """
 
 import os
-from collections.abc import ItemsView, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import ItemsView, KeysView, Mapping, MutableMapping, Set, ValuesView
 
 from . import _bytewright
 from ._errors import ArgumentError
@@ -28,7 +28,42 @@ _SHOWN_ENTRIES = 20
 _MISSING = object()
 
 
-class _Items(ItemsView):
+def _at_one_moment(entries):
+    """The entries as they are now, for what reads more than one of them: another process may write a file."""
+    return entries.snapshot() if getattr(entries, "path", None) is not None else entries
+
+
+def _of_one_moment(name):
+    """An operation of sets that asks no view for more than one commit."""
+    operation = getattr(Set, name)
+
+    def of_one_moment(self, other):
+        return operation(*(type(view)(_at_one_moment(view._mapping)) if isinstance(view, _SetView) else view for view in (self, other)))
+
+    of_one_moment.__name__ = name
+    return of_one_moment
+
+
+class _SetView(Set):
+    __slots__ = ()
+
+    __le__ = _of_one_moment("__le__")
+    __lt__ = _of_one_moment("__lt__")
+    __ge__ = _of_one_moment("__ge__")
+    __gt__ = _of_one_moment("__gt__")
+    __eq__ = _of_one_moment("__eq__")
+    __and__ = _of_one_moment("__and__")
+    __rand__ = _of_one_moment("__rand__")
+    __sub__ = _of_one_moment("__sub__")
+    __rsub__ = _of_one_moment("__rsub__")
+    __xor__ = _of_one_moment("__xor__")
+    __rxor__ = _of_one_moment("__rxor__")
+    isdisjoint = _of_one_moment("isdisjoint")
+
+    __hash__ = None
+
+
+class _Items(_SetView, ItemsView):
     __slots__ = ()
 
     def __iter__(self):
@@ -38,7 +73,7 @@ class _Items(ItemsView):
         return self._mapping._scan("items", reverse=True)
 
 
-class _Keys(KeysView):
+class _Keys(_SetView, KeysView):
     __slots__ = ()
 
     def __iter__(self):
@@ -144,11 +179,12 @@ class _Entries(OpenFile):
     def __eq__(self, other):
         if not isinstance(other, Mapping):
             return NotImplemented
-        if len(self) != len(other):
+        mine, others = _at_one_moment(self), _at_one_moment(other)
+        if len(mine) != len(others):
             return False
-        if isinstance(other, _Entries) and self.text != other.text:
-            return len(self) == 0
-        return all(other.get(key, _MISSING) == value for key, value in self.items())
+        if isinstance(others, _Entries) and mine.text != others.text:
+            return len(mine) == 0
+        return all(others.get(key, _MISSING) == value for key, value in mine.items())
 
     __hash__ = None
 

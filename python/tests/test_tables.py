@@ -539,3 +539,72 @@ def test_a_full_disk_is_the_error_of_the_system_that_leaves_each_block(kind, tmp
         count = len(table)
         assert sorted(table, key=int) == [str(number) for number in range(count)]
         assert count == 0 or block == "table"
+
+
+def test_a_snapshot_gives_many_values_as_its_table_does(make):
+    table = make()
+    table.update({"a": "1", "b": "2"})
+    with table.snapshot() as snapshot:
+        table.update({"a": "new", "c": "3"})
+        assert snapshot.get_many(["b", "c", "a", "b"]) == ["2", None, "1", "2"]
+        assert snapshot.get_many((key for key in "ac"), "none") == ["1", "none"]
+        assert snapshot.get_many([]) == []
+        with pytest.raises(TypeError):
+            snapshot.get_many([1])
+    with pytest.raises(bytewright.ClosedError):
+        snapshot.get_many(["a"])
+
+
+def test_a_snapshot_loads_the_values_that_it_gives_many_of():
+    table = TreeTable({"a": {"n": 1}}, values="json")
+    assert table.snapshot().get_many(["a", "b"], 0) == [{"n": 1}, 0]
+
+
+class _Between(Mapping):
+    """A dict that calls something whenever it was asked for a value."""
+
+    def __init__(self, entries, call):
+        self.entries, self.call = entries, call
+
+    def __getitem__(self, key):
+        try:
+            return self.entries[key]
+        finally:
+            self.call()
+
+    def __iter__(self):
+        for key in self.entries:
+            yield key
+            self.call()
+
+    def __len__(self):
+        return len(self.entries)
+
+
+def test_comparisons_and_operations_of_views_see_one_commit_of_another_handle(kind, tmp_path):
+    path = tmp_path / f"moment.{ENDINGS[kind]}"
+    before = {"a": "1", "b": "1"}
+    with kind.open(path, sync="commit") as writer, kind.open(path, read_only=True) as reader:
+
+        def back():
+            with writer.transaction():
+                writer.clear()
+                writer.update(before)
+
+        def change():
+            with writer.transaction():
+                writer.clear()
+                writer["c"] = "2"
+
+        other = _Between(before, change)
+        for same in (
+            lambda: reader == other,
+            lambda: (reader.keys() & other.keys()) == {"a", "b"},
+            lambda: (other.keys() - reader.keys()) == set(),
+            lambda: (reader.keys() ^ other) == set(),
+            lambda: reader.keys() >= other.keys(),
+            lambda: not reader.items().isdisjoint(other.items()),
+        ):
+            back()
+            assert same()
+        assert list(reader) == ["c"]

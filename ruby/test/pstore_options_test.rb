@@ -2,6 +2,7 @@
 
 require_relative "pstore_case"
 require "set"
+require "socket"
 require "stringio"
 
 # Goal: what our stores can do beyond the original.
@@ -204,6 +205,32 @@ class PStoreOptionsTest < StoreCase
       end
     ensure
       GC.enable
+    end
+  end
+
+  # Its class takes the steps of the original.
+  class Hooked < OURS
+    private
+
+    def load(content)
+      super
+    end
+  end
+
+  def test_what_is_no_regular_file_is_refused_at_once
+    with_store_path("fifo") do |fifo|
+      File.mkfifo(fifo)
+      socket = UNIXServer.new("#{fifo}.socket")
+      { "/dev/null" => "a device", fifo => "a FIFO", "#{fifo}.socket" => "a socket" }.each do |path, found|
+        [OURS.new(path), OURS.new(path, format: :roots), Hooked.new(path)].each do |store|
+          [true, false].each do |read_only|
+            error = assert_raises(Bytewright::FormatError) { store.transaction(read_only) { store["a"] = 1 unless read_only } }
+            assert_match(/expected a regular file, found #{found}/, error.message)
+          end
+        end
+      end
+    ensure
+      socket&.close
     end
   end
 end

@@ -47,6 +47,27 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  def test_a_read_only_transaction_sees_one_commit_of_another_process
+    with_both_kinds do |path|
+      writer, reader = Array.new(2) { open_store(path) }
+      commit = lambda do |number|
+        writer.transaction { writer[:one] = writer[:two] = number }
+        # Then the commit is in the file.
+        writer.close
+      end
+      commit.call(0)
+      3.times do |number|
+        reader.transaction(true) do
+          seen = [reader[:one]]
+          commit.call(number + 1)
+          seen << reader[:two] << reader.fetch(:one) << reader.keys.size
+          assert_equal([number, number, number, 2], seen)
+        end
+      end
+      assert_equal(3, reader.transaction(true) { reader[:one] })
+    end
+  end
+
   def test_random_transactions_are_those_of_a_hash
     with_both_kinds do |path|
       with_seeds(1) do |random|

@@ -329,4 +329,27 @@ class TableTest < TableCase
       t.class.open(file, read_only: true) { |open| assert_equal({ "b" => "2", "c" => "3" }, open.to_h) }
     end
   end
+
+  test_each("a_change_of_many_entries_that_fails_keeps_what_the_page_says") do |store|
+    t = make(store, { "a" => "1", "b" => "2", "c" => "3" })
+    assert_raises(TypeError) { t.update({ "d" => "4" }, { "e" => "5", "f" => 6 }) }
+    assert_equal(%w[a b c d], t.keys.sort)
+    assert_raises(RuntimeError) { t.delete_if { |key, _| key == "b" ? raise : key == "a" } }
+    assert_equal(%w[b c d], t.keys.sort)
+    assert_raises(RuntimeError) { t.transaction { t.delete_if { |key, _| key == "c" ? raise : true } } }
+    assert_equal(%w[b c d], t.keys.sort)
+  end
+
+  test_each("a_child_reads_the_file_of_its_parent_but_not_what_the_parent_has_open_of_it", %w[hash_table_file tree_table_file]) do |store|
+    t = make(store, { "a" => "1" })
+    t.sync
+    snapshot, cursor = t.snapshot, t.is_a?(TreeTable) ? t.cursor : nil
+    in_child do
+      assert_equal("1", t["a"])
+      refused = [-> { t["b"] = "2" }, -> { t.transaction { nil } }, -> { snapshot["a"] }, -> { snapshot.to_a }]
+      refused << -> { cursor.first } if cursor
+      refused.each { |call| assert_raises(Bytewright::ClosedError, &call) }
+    end
+    assert_equal("1", snapshot["a"])
+  end
 end

@@ -20,24 +20,30 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
         Ok(origin) => origin,
         Err(error) => return session.report(&error),
     };
-    for key in &args.keys {
-        let (output, mut printed) = (&mut session.output, Ok(()));
-        let found = origin.get_with(bytes(key), &mut |value| {
-            printed = shown(&origin, value)
-                .map(|shown| print_value(output, bytes(key), value, shown, args));
-        });
-        match printed.and(found) {
-            Ok(true) => session.output.settle()?,
-            Ok(false) => {
-                if args.json {
-                    print_missing(session.output.buffer(), bytes(key));
-                }
-                session.fail(&no_entry(&args.file, key))?;
+    let keys: Vec<&[u8]> = args.keys.iter().map(|key| bytes(key)).collect();
+    let mut values: Vec<Option<Vec<u8>>> = Vec::with_capacity(keys.len());
+    // All of one commit, also where somebody writes the table.
+    let found = origin.get_many(&keys, &mut |_, value| values.push(value.map(<[u8]>::to_vec)));
+    for (key, value) in args.keys.iter().zip(values) {
+        let Some(value) = value else {
+            if args.json {
+                print_missing(session.output.buffer(), bytes(key));
+            }
+            session.fail(&no_entry(&args.file, key))?;
+            continue;
+        };
+        match shown(&origin, &value) {
+            Ok(shown) => {
+                print_value(&mut session.output, bytes(key), &value, shown, args);
+                session.output.settle()?;
             }
             Err(error) => session.report(&error)?,
         }
     }
-    Ok(())
+    match found {
+        Ok(()) => Ok(()),
+        Err(error) => session.report(&error),
+    }
 }
 
 /// A value as it is shown.

@@ -4,16 +4,20 @@
 use std::fmt::Debug;
 use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, Stat, Timespec, Timestamps};
+use rustix::fs::{FileType, FlockOperation, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::access::{FileOwner, create_for};
 use super::directory::{Directory, FileDirectory};
 use super::found_file::{Found, open_found};
-use super::storage::{FileId, FileStorage, Storage};
+use super::storage::{FileId, FileStorage, Storage, kind_of};
+use crate::error::Error;
+#[cfg(doc)]
+use crate::error::ErrorKind;
 use crate::forks::ProcessValue;
 
 /// Whom a lock keeps out.
@@ -78,7 +82,8 @@ pub trait SharedFile: Storage {
 
 /// Files by their paths.
 pub trait FileSystem: Debug + Send + Sync + 'static {
-    /// Opens a file, without a lock. What is a directory is refused.
+    /// Opens a file, without a lock. A directory is refused as the system does, and what else is no regular file with an
+    /// error that carries one of [`ErrorKind::Format`].
     fn open(&self, path: &Path, mode: SharedMode) -> io::Result<Box<dyn SharedFile>>;
 
     /// Opens the file at `path`, which was found beside a file of the user `owner` and may be a stranger's. A link is not
@@ -116,6 +121,15 @@ pub trait FileSystem: Debug + Send + Sync + 'static {
     fn boot(&self) -> u128;
 }
 
+/// Refuses what is no regular file: a device would lose what is written, a FIFO and a socket would wait.
+fn check_regular(status: &Stat) -> io::Result<()> {
+    match FileType::from_raw_mode(status.st_mode) {
+        FileType::RegularFile => Ok(()),
+        FileType::Directory => Err(Errno::ISDIR.into()),
+        kind => Err(io::Error::other(Error::format("a regular file", kind_of(kind)))),
+    }
+}
+
 /// The files of this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalFileSystem;
@@ -124,15 +138,21 @@ impl FileSystem for LocalFileSystem {
     fn open(&self, path: &Path, mode: SharedMode) -> io::Result<Box<dyn SharedFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode != SharedMode::Read);
-        let file = match mode {
-            SharedMode::Read | SharedMode::Write => options.open(path)?,
-            SharedMode::Create => options.create(true).open(path)?,
-            SharedMode::CreateLike(owner) => create_for(path, &options, owner)?,
+        // To open a FIFO would wait for another process. A regular file is opened the same either way.
+        options.custom_flags(OFlags::NONBLOCK.bits() as i32);
+        let opened = match mode {
+            SharedMode::Read | SharedMode::Write => options.open(path),
+            SharedMode::Create => options.create(true).open(path),
+            SharedMode::CreateLike(owner) => create_for(path, &options, owner),
         };
-        let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
-        if kind == rustix::fs::FileType::Directory {
-            return Err(Errno::ISDIR.into());
-        }
+        let file = match opened {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => {
+                check_regular(&rustix::fs::stat(path)?)?;
+                return Err(error);
+            }
+            opened => opened?,
+        };
+        check_regular(&rustix::fs::fstat(&file)?)?;
         Ok(Box::new(FileStorage::from(file)))
     }
 

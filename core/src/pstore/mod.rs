@@ -199,7 +199,7 @@ impl Store {
             if !self.opened.as_ref().is_some_and(|opened| opened.serves(path, access)) {
                 self.close();
                 let opened = Opened::open(&*self.system, path, access);
-                match opened.map_err(|error| Error::io("open", &error).in_file(&name))? {
+                match opened.map_err(|error| error.in_file(&name))? {
                     Some(opened) => self.opened = Some(opened),
                     None => return Ok(self.begin_missing()),
                 }

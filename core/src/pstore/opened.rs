@@ -5,7 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::Access;
 use super::journal::JournalFile;
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 use crate::files::{FileId, FileSystem, LockKind, ProcessMark, SharedFile, SharedMode};
+
+/// Why a file was not opened: an error of ours that the system's carries, or the system's.
+fn not_opened(error: &io::Error) -> Error {
+    let ours = error.get_ref().and_then(|carried| carried.downcast_ref::<Error>());
+    ours.cloned().unwrap_or_else(|| Error::io("open", error))
+}
 
 #[derive(Debug)]
 pub(super) struct Opened {
@@ -23,12 +32,12 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Opens the file; `None` if it is missing, and only to be read.
+    /// Opens the file; `None` if it is missing, and only to be read. [`ErrorKind::Format`] where it is no regular file.
     pub(super) fn open(
         system: &dyn FileSystem,
         path: &Path,
         access: Access,
-    ) -> io::Result<Option<Opened>> {
+    ) -> Result<Option<Opened>> {
         let mode = match access {
             Access::Read => SharedMode::Read,
             Access::Write => SharedMode::Create,
@@ -37,9 +46,9 @@ impl Opened {
             Err(error) if access == Access::Read && error.kind() == io::ErrorKind::NotFound => {
                 return Ok(None);
             }
-            opened => opened?,
+            opened => opened.map_err(|error| not_opened(&error))?,
         };
-        let id = file.version()?.id;
+        let id = file.version().map_err(|error| not_opened(&error))?.id;
         Ok(Some(Opened {
             path: path.to_owned(),
             file,

@@ -62,8 +62,8 @@ pub trait Table: Send {
     /// the table: nothing is copied, and the table cannot be changed meanwhile.
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
-    /// Calls `found` for each key with its index in `keys` and its value, or nothing without one. Takes
-    /// less time than a [`Table::get_with`] for each.
+    /// Calls `found` for each key with its index in `keys` and its value, or nothing without one. All values are those of
+    /// one moment, also beside a process that writes. Takes less time than a [`Table::get_with`] for each.
     fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
         for (place, key) in keys.iter().enumerate() {
             if !self.get_with(key, &mut |value| found(place, Some(value)))? {
@@ -229,6 +229,16 @@ pub trait Snapshot: Send {
 
     /// Calls `found` with the value of `key`, and returns whether there is one.
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// Calls `found` for each key with its index in `keys` and its value, or nothing without one.
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        for (place, key) in keys.iter().enumerate() {
+            if !self.get_with(key, &mut |value| found(place, Some(value)))? {
+                found(place, None);
+            }
+        }
+        Ok(())
+    }
 
     /// All entries: of a hashed table in the order of their last write, of an ordered one in that of
     /// their keys.

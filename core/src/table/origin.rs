@@ -78,6 +78,24 @@ impl Origin {
         }
     }
 
+    /// Shows `found` the value of each key with its index in `keys`, or nothing without one; of a table of ours those of one
+    /// commit.
+    pub fn get_many(
+        &self,
+        keys: &[&[u8]],
+        found: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        if let Origin::Table(table) = self {
+            return table.as_table().get_many(keys, found);
+        }
+        for (place, key) in keys.iter().enumerate() {
+            if !self.get_with(key, &mut |value| found(place, Some(value)))? {
+                found(place, None);
+            }
+        }
+        Ok(())
+    }
+
     /// The entries whose keys are in `range`: of an ordered table in the order of its keys, of others
     /// in their own order, where all are looked at. [`ErrorKind::Argument`] where those are to come
     /// in reverse.

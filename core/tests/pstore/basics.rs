@@ -263,3 +263,21 @@ fn the_journal_of_a_newer_format_is_refused() {
     assert_eq!(refused.kind(), ErrorKind::Format);
     assert!(refused.to_string().contains("format 1, found format 2"), "{refused}");
 }
+
+#[test]
+fn a_device_a_fifo_and_a_socket_are_refused_at_once() {
+    let folder = Folder::new("not_regular");
+    let (fifo, socket) = (folder.path("fifo"), folder.path("socket"));
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let device = std::path::Path::new("/dev/null");
+    for (path, what) in [(device, "a device"), (&*fifo, "a FIFO"), (&*socket, "a socket")] {
+        for access in [Access::Read, Access::Write] {
+            let mut store = Store::new(Options::default());
+            let refused = store.try_begin(path, access).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Format, "{refused}");
+            assert!(refused.to_string().contains(what), "{refused}");
+            assert_eq!(refused.file(), path.to_str());
+        }
+    }
+}

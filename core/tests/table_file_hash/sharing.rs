@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use bytewright::ErrorKind;
-use bytewright::table::file::{HashTable, OpenOptions};
-use bytewright::table::{Snapshot, Table};
+use bytewright::table::file::{HashTable, OpenOptions, open};
+use bytewright::table::{Origin, Snapshot, Table};
 
 use crate::generate::seeds;
 use crate::twin::{Change, Twin, entries, entries_of};
@@ -181,5 +181,66 @@ fn a_reader_finds_no_damage_while_a_writer_cuts_a_torn_end_and_writes_there() {
         assert_eq!(HashTable::open(&path, READ).unwrap().len().unwrap(), 200);
         assert_eq!(follower.len().unwrap(), 200);
         std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn many_values_that_a_reader_asks_for_are_those_of_one_commit() {
+    let path = path("many_of_one_commit");
+    let mut writer = HashTable::open(&path, CREATE).unwrap();
+    writer.put(b"a", &[100]).unwrap();
+    writer.put(b"b", &[0]).unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    for moved in 1..=50 {
+        let mut found = Vec::new();
+        let mut transfer = |place: usize, value: Option<&[u8]>| {
+            found.push(value.unwrap()[0]);
+            if place == 0 {
+                writer.begin().unwrap();
+                writer.put(b"a", &[100 - moved]).unwrap();
+                writer.put(b"b", &[moved]).unwrap();
+                writer.commit().unwrap();
+            }
+        };
+        reader.get_many(&[b"a", b"b"], &mut transfer).unwrap();
+        assert_eq!(found, [100 - (moved - 1), moved - 1]);
+    }
+}
+
+#[test]
+fn a_reader_that_is_asked_for_many_values_may_be_asked_for_more_meanwhile() {
+    let path = path("many_and_more");
+    let mut writer = HashTable::open(&path, CREATE).unwrap();
+    writer.put(b"a", b"1").unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    let mut found = Vec::new();
+    let mut ask = |place: usize, value: Option<&[u8]>| {
+        found.push((place, value.map(<[u8]>::to_vec), get(&reader, b"a")));
+    };
+    reader.get_many(&[b"nothing", b"a"], &mut ask).unwrap();
+    let one = Some(b"1".to_vec());
+    assert_eq!(found, [(0, None, one.clone()), (1, one.clone(), one)]);
+}
+
+#[test]
+fn a_file_that_is_opened_as_whatever_it_holds_gives_many_values_of_one_commit() {
+    for ending in ["bwh", "bwt"] {
+        let path = path("of_any_kind").with_extension(ending);
+        let _ = std::fs::remove_file(&path);
+        let mut writer = open(&path, None, CREATE).unwrap().into_table();
+        writer.put(b"a", b"1").unwrap();
+        writer.put(b"b", b"1").unwrap();
+        writer.sync().unwrap();
+        let (origin, mut found) = (Origin::open(&path, false).unwrap(), Vec::new());
+        let mut change = |place: usize, value: Option<&[u8]>| {
+            found.push(value.map(<[u8]>::to_vec));
+            if place == 0 {
+                writer.put(b"b", b"2").unwrap();
+                writer.put(b"c", b"2").unwrap();
+                writer.sync().unwrap();
+            }
+        };
+        origin.get_many(&[b"a", b"b", b"c"], &mut change).unwrap();
+        assert_eq!(found, [Some(b"1".to_vec()), Some(b"1".to_vec()), None], "{ending}");
     }
 }

@@ -1,6 +1,8 @@
 //! Goal: what a table in a file does, one behaviour at a time.
 
 use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::ErrorKind;
 use bytewright::files::{MemoryStorage, Storage};
@@ -313,7 +315,9 @@ fn compacting_gives_space_back_and_waits_for_nobody() {
     table.commit().unwrap();
     let reader = TreeTable::open(&path, READ).unwrap();
     let snapshot = reader.snapshot().unwrap();
-    assert_eq!(table.compact().unwrap_err().kind(), ErrorKind::Lock);
+    let error = table.compact().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lock);
+    assert!(error.message().contains("in use in another handle or process"), "{error}");
     drop(snapshot);
     let before = table.stat().unwrap();
     table.compact().unwrap();
@@ -449,4 +453,101 @@ fn a_file_of_the_first_format_is_read_and_written() {
     table.close().unwrap();
     expected.insert(b"new".to_vec(), b"1".to_vec());
     assert_eq!(all(&open(READ).unwrap()), expected);
+}
+
+#[test]
+fn many_values_that_a_reader_asks_for_are_those_of_one_commit() {
+    let path = path("many_of_one_commit");
+    let mut writer = TreeTable::open(&path, CREATE).unwrap();
+    writer.put(b"a", &[100]).unwrap();
+    writer.put(b"b", &[0]).unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    for moved in 1..=20 {
+        let mut found = Vec::new();
+        let mut transfer = |place: usize, value: Option<&[u8]>| {
+            found.push(value.unwrap()[0]);
+            if place == 0 {
+                writer.begin().unwrap();
+                writer.put(b"a", &[100 - moved]).unwrap();
+                writer.put(b"b", &[moved]).unwrap();
+                writer.commit().unwrap();
+            }
+        };
+        reader.get_many(&[b"a", b"b"], &mut transfer).unwrap();
+        assert_eq!(found, [100 - (moved - 1), moved - 1]);
+    }
+}
+
+/// A file that counts how often the copies of redb's header are read.
+#[derive(Debug)]
+struct CountsHeaders {
+    file: MemoryStorage,
+    read: Arc<AtomicUsize>,
+}
+
+impl Storage for CountsHeaders {
+    fn len(&self) -> std::io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> std::io::Result<()> {
+        if (4096..12_288).contains(&offset) {
+            self.read.fetch_add(1, Ordering::Relaxed);
+        }
+        self.file.read_at(offset, bytes)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.file.write_at(offset, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        self.file.sync()
+    }
+}
+
+#[test]
+fn a_reader_that_is_asked_for_many_values_reads_the_headers_as_often_as_for_one() {
+    let file = MemoryStorage::default();
+    let mut writer = TreeTable::open_storage(Box::new(file.clone()), "memory", CREATE).unwrap();
+    fill(&mut writer, 0);
+    drop(writer);
+    let read = Arc::new(AtomicUsize::new(0));
+    let counting = Box::new(CountsHeaders { file, read: read.clone() });
+    let reader = TreeTable::open_storage(counting, "memory", READ).unwrap();
+    let reads_of = |work: &dyn Fn()| {
+        let before = read.load(Ordering::Relaxed);
+        work();
+        read.load(Ordering::Relaxed) - before
+    };
+    let keys: Vec<[u8; 4]> = (0..100_u32).map(u32::to_be_bytes).collect();
+    let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+    let of_one = reads_of(&|| drop(reader.get(keys[0]).unwrap()));
+    let of_many = reads_of(&|| reader.get_many(&keys, &mut |_, _| ()).unwrap());
+    assert_eq!((of_one, of_many), (2, 2));
+}
+
+#[test]
+fn compacting_that_is_refused_tells_what_is_in_use() {
+    let mut table = TreeTable::open(path("in_use"), INTERVAL).unwrap();
+    table.put(b"a", b"1").unwrap();
+    let refused = |table: &mut TreeTable| {
+        let error = table.compact().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Lock);
+        error.message().to_owned()
+    };
+    table.sync().unwrap();
+    let snapshot = table.snapshot().unwrap();
+    assert!(refused(&mut table).contains("found 1 snapshot in use in this process"));
+    let scans = [snapshot.scan().unwrap(), snapshot.scan().unwrap()];
+    let message = refused(&mut table);
+    assert!(message.contains("found 1 snapshot and 2 scans in use in this process"), "{message}");
+    drop(snapshot);
+    assert!(refused(&mut table).contains("found 2 scans in use in this process"));
+    drop(scans);
+    table.compact().unwrap();
 }

@@ -133,7 +133,8 @@ module Bytewright
       found = values_at(*keys)
       return found unless found.include?(nil)
 
-      found.zip(keys).map { |value, key| value.nil? ? fetch(key, &block) : value }
+      # The table is not asked again: it may have the key by now, from a later commit.
+      found.zip(keys).map { |value, key| value.nil? ? instead_of_value(key, &block) : value }
     end
 
     # @param value [String]
@@ -273,7 +274,7 @@ module Bytewright
 
       case other
       when Entries then same_entries?(other)
-      when Hash then size == other.size && holds?(other)
+      when Hash then at_one_moment { |mine| mine.size == other.size && mine.send(:holds?, other) }
       else false
       end
     end
@@ -298,26 +299,26 @@ module Bytewright
       other = entries_of(other)
       return other >= self if other.is_a?(Entries)
 
-      size <= other.size && to_a.all? { |key, value| other.fetch(key, nil) == value }
+      pairs = to_a
+      pairs.size <= other.size && pairs.all? { |key, value| other.fetch(key, nil) == value }
     end
 
     # @param other [Hash, Entries]
     # @return [Boolean] whether the other has all these entries, and more
     def <(other)
-      size < entries_of(other).size && self <= other
+      both_at_one_moment(entries_of(other)) { |mine, others| mine.size < others.size && mine <= others }
     end
 
     # @param other [Hash, Entries]
     # @return [Boolean] whether all entries of the other are among these
     def >=(other)
-      other = entries_of(other)
-      other.size <= size && holds?(other)
+      both_at_one_moment(entries_of(other)) { |mine, others| others.size <= mine.size && mine.send(:holds?, others) }
     end
 
     # @param other [Hash, Entries]
     # @return [Boolean] whether all entries of the other are among these, and there are more
     def >(other)
-      size > entries_of(other).size && self >= other
+      both_at_one_moment(entries_of(other)) { |mine, others| mine.size > others.size && mine >= others }
     end
 
     # What the json library calls, and adds to Hash.
@@ -411,7 +412,27 @@ module Bytewright
     end
 
     def same_entries?(other)
-      size == other.size && holds?(other)
+      both_at_one_moment(other) { |mine, others| mine.size == others.size && mine.send(:holds?, others) }
+    end
+
+    # Shows the block these entries as they are at one moment, for what reads more than one of them: another process may
+    # write the file.
+    def at_one_moment
+      yield self
+    end
+
+    # The same of these and others, which may be a Hash.
+    def both_at_one_moment(other)
+      at_one_moment do |mine|
+        other.is_a?(Entries) ? other.send(:at_one_moment) { |others| yield mine, others } : yield(mine, other)
+      end
+    end
+
+    # What fetch_values gives for a key that there is not.
+    def instead_of_value(key)
+      return yield key if block_given?
+
+      raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
     end
 
     # What can be compared: a Hash, or entries.

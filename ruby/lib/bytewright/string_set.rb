@@ -167,7 +167,7 @@ module Bytewright
     # @param other [#each]
     # @return [StringSet] the elements that are in both
     def &(other)
-      new_set.merge(other.each.lazy.select { |element| include?(element) })
+      at_one_moment { |mine| new_set.merge(other.each.lazy.select { |element| mine.include?(element) }) }
     end
     alias intersection &
 
@@ -182,27 +182,31 @@ module Bytewright
     # @return [StringSet] the elements that are in one of them only
     def ^(other)
       other = new_set.merge(other)
-      (self - other).merge(other - self)
+      at_one_moment { |mine| (mine - other).merge(other - mine) }
     end
 
     # @param other [StringSet, Set]
     # @return [Boolean] whether the other has all of these elements
     def subset?(other)
-      size <= set(other).size && all? { |element| other.include?(element) }
+      both_at_one_moment(set(other)) do |mine, others|
+        mine.size <= others.size && mine.all? { |element| others.include?(element) }
+      end
     end
     alias <= subset?
 
     # @param other [StringSet, Set]
     # @return [Boolean] whether all elements of the other are in this
     def superset?(other)
-      set(other).size <= size && other.all? { |element| include?(element) }
+      both_at_one_moment(set(other)) do |mine, others|
+        others.size <= mine.size && others.all? { |element| mine.include?(element) }
+      end
     end
     alias >= superset?
 
     # @param other [#each]
     # @return [Boolean] whether one element at least is in both
     def intersect?(other)
-      other.any? { |element| include?(element) }
+      at_one_moment { |mine| other.any? { |element| mine.include?(element) } }
     end
 
     # @param other [#each]
@@ -214,7 +218,9 @@ module Bytewright
     # @param other [Object]
     # @return [Boolean] whether it is a StringSet or a Set with the same elements
     def ==(other)
-      equal?(other) || (set?(other) && size == other.size && superset?(other))
+      return true if equal?(other)
+
+      set?(other) && both_at_one_moment(other) { |mine, others| mine.size == others.size && mine.superset?(others) }
     end
 
     # @param other [Object]
@@ -287,7 +293,23 @@ module Bytewright
 
     # A set in memory of this kind.
     def new_set
-      self.class.allocate.tap { |made| made.send(:initialize, table: @table.slice) }
+      new_over(@table.slice)
+    end
+
+    # Shows the block these elements as they are at one moment: another process may write the file.
+    def at_one_moment
+      @table.send(:at_one_moment) { |entries| yield entries.equal?(@table) ? self : new_over(entries) }
+    end
+
+    # The same of these and others, which may be a Set.
+    def both_at_one_moment(other)
+      at_one_moment do |mine|
+        other.is_a?(StringSet) ? other.send(:at_one_moment) { |others| yield mine, others } : yield(mine, other)
+      end
+    end
+
+    def new_over(table)
+      self.class.allocate.tap { |made| made.send(:initialize, table: table) }
     end
 
     def set?(object)

@@ -365,6 +365,10 @@ module Bytewright
       raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
     end
 
+    def at_one_moment(&block)
+      path ? snapshot(&block) : super
+    end
+
     def put_all(other)
       case other
       when Entries then same_values?(other) ? put_bytes_of(other) : transaction { other.each { |key, value| self[key] = value } }

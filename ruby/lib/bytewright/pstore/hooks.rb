@@ -22,8 +22,15 @@ module Bytewright
 
       private
 
+      # What a path leads to that is no regular file: a device would lose what is written, a FIFO would wait.
+      REFUSED = { "characterSpecial" => "a device", "blockSpecial" => "a device", "fifo" => "a FIFO", "socket" => "a socket" }.freeze
+      private_constant :REFUSED
+
       # The file, with a lock on it; nil where there is none and it is only to be read.
       def open_and_lock_file(filename, read_only)
+        found = REFUSED[File.stat(filename).ftype] if File.exist?(filename)
+        raise FormatError, "expected a regular file, found #{found} (#{filename})" if found
+
         loop do
           file = Bytewright.send(:with_harmless_names) { File.new(filename, **(read_only ? RD_ACCESS : RDWR_ACCESS)) }
           begin

@@ -10,16 +10,19 @@ module Bytewright
     class RootSession < Session
       def initialize(**options)
         super
-        @path = @process = @opened = @entries = @reads_only = nil
+        @path = @process = @opened = @entries = @reads_only = @moment = nil
       end
 
       def open(_store, filename, read_only)
         path = File.expand_path(filename)
         # What an interrupt kept from being closed is without entries.
         close_file unless @entries && path == @path && @process == Process.pid && (read_only || !@reads_only)
+        @moment = nil
         return {} unless @entries || open_file(path, read_only)
 
-        RootTable.new(@entries, @marshal)
+        # Another process may write while this one only reads: a transaction sees the roots of one commit.
+        @moment = @entries.snapshot if @reads_only
+        RootTable.new(@moment || @entries, @marshal)
       end
 
       def save(_store, table, ultra_safe)
@@ -30,7 +33,10 @@ module Bytewright
       end
 
       # The transaction is over; the file stays open.
-      def close; end
+      def close
+        @moment&.close
+        @moment = nil
+      end
 
       # Leaves the file to other processes.
       def close_file

@@ -138,6 +138,42 @@ impl HashTable {
         Ok(engine)
     }
 
+    /// Whether another process may commit between two calls.
+    fn follows_a_writer(&self) -> bool {
+        let engine = self.engine.borrow();
+        !engine.process.is_here() || matches!(engine.access, Access::Read | Access::Forked)
+    }
+
+    /// Copies the values of all keys in one look, and then calls `found`, which may ask the table for more.
+    fn get_many_at_once(
+        &self,
+        keys: &[&[u8]],
+        found: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        let mut buffer = self.buffer.take();
+        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(keys.len()));
+        let looked = self.look(|engine| {
+            bytes.clear();
+            places.clear();
+            for key in keys {
+                let begin = bytes.len();
+                let entry = engine.find(key, &mut buffer)?;
+                places.push(entry.map(|entry| {
+                    bytes.extend_from_slice(&buffer[entry.value]);
+                    begin..bytes.len()
+                }));
+            }
+            Ok(())
+        });
+        shorten(&mut buffer);
+        self.buffer.replace(buffer);
+        looked?;
+        for (key, place) in places.into_iter().enumerate() {
+            found(key, place.map(|place| &bytes[place]));
+        }
+        Ok(())
+    }
+
     /// Looks at the table as it is now.
     fn look<T>(&self, mut look: impl FnMut(&Engine) -> Result<T>) -> Result<T> {
         let mut engine = self.engine.borrow_mut();
@@ -173,6 +209,18 @@ impl Table for HashTable {
         shorten(&mut buffer);
         self.buffer.replace(buffer);
         Ok(entry?.is_some())
+    }
+
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        if self.follows_a_writer() {
+            return self.get_many_at_once(keys, found);
+        }
+        for (place, key) in keys.iter().enumerate() {
+            if !self.get_with(key, &mut |value| found(place, Some(value)))? {
+                found(place, None);
+            }
+        }
+        Ok(())
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

@@ -29,6 +29,7 @@ mod overlay;
 mod redb_backend;
 mod redo_log;
 mod state;
+mod uses;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -246,6 +247,11 @@ impl Table for TreeTable {
         Ok(value.show(key, found))
     }
 
+    /// Looks all keys up in one view: a reader looks once for a newer commit, and not again for each key.
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        self.view()?.get_many(keys, found)
+    }
+
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check_entry(key, value).map_err(|error| error.in_file(&self.name))?;
         self.change(|state| state.set(key, Some(value)))
@@ -314,8 +320,8 @@ impl Table for TreeTable {
     }
 
     /// Moves entries to the beginning of the file and cuts its end off. [`ErrorKind::Lock`] while a
-    /// snapshot or scan is in use, here or in another process; [`ErrorKind::Argument`] in a
-    /// transaction.
+    /// snapshot or scan is in use, here or in another process, which the error tells;
+    /// [`ErrorKind::Argument`] in a transaction.
     fn compact(&mut self) -> Result<()> {
         self.change(State::compact)
     }

@@ -8,6 +8,7 @@ use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
 use super::of_process::check_process;
+use super::uses::Uses;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage, lock_holder};
 use crate::panics::{self, Panic};
@@ -223,10 +224,18 @@ pub(super) fn locked_by(holder: &str) -> Error {
     Error::new(ErrorKind::Lock, message)
 }
 
-/// The error of a table that is to be compacted while somebody reads it.
-pub(super) fn is_read(name: &str) -> Error {
-    let message = "expected a table that nobody is reading, found a snapshot or scan in use, here or in \
-                   another process";
+/// The error of a table that is to be compacted while this process reads it.
+pub(super) fn is_read(uses: &Uses, name: &str) -> Error {
+    let found = uses.describe();
+    let message =
+        format!("expected a table that nobody is reading, found {found} in use in this process");
+    named(Error::new(ErrorKind::Lock, message), name)
+}
+
+/// The same where another process does.
+fn is_read_elsewhere(name: &str) -> Error {
+    let message = "expected a table that nobody is reading, found a snapshot or scan in use in another \
+                   handle or process";
     named(Error::new(ErrorKind::Lock, message), name)
 }
 
@@ -256,7 +265,7 @@ fn failed(name: &str, error: redb::Error) -> Error {
         redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
             locked_by(&lock_holder(None))
         }
-        redb::Error::TransactionInProgress => return is_read(name),
+        redb::Error::TransactionInProgress => return is_read_elsewhere(name),
         redb::Error::ValueTooLarge(len) => Error::limit("a key or value", 3 << 30, len as u64),
         redb::Error::PreviousIo => Error::new(
             ErrorKind::Closed,

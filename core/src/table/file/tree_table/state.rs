@@ -9,6 +9,7 @@ use super::home::Home;
 use super::of_process::OfProcess;
 use super::redb_backend::is_read;
 use super::redo_log::{Position, RedoLog, Tail};
+use super::uses::Uses;
 use super::view::{Below, FoundValue, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage};
@@ -69,6 +70,8 @@ pub(super) struct State {
     /// Why nothing can be done any more, and whether it was told.
     failure: Option<(Error, bool)>,
     is_closing: bool,
+    /// What reads it in this process.
+    uses: Arc<Uses>,
 }
 
 impl std::fmt::Debug for State {
@@ -134,6 +137,7 @@ impl State {
             len: None,
             failure: None,
             is_closing: false,
+            uses: Arc::default(),
         }
     }
 
@@ -294,8 +298,11 @@ impl State {
     pub(super) fn view(&mut self) -> Result<View> {
         let below = self.below()?;
         Ok(match &self.tail {
-            Some(tail) => View::new(std::slice::from_ref(&tail.changes), below, self.process),
-            None => View::new(&self.layers, below, self.process),
+            Some(tail) => {
+                let layers = std::slice::from_ref(&tail.changes);
+                View::new(layers, below, self.process, &self.uses)
+            }
+            None => View::new(&self.layers, below, self.process, &self.uses),
         })
     }
 
@@ -591,7 +598,9 @@ impl State {
         self.flush()?;
         self.reading = None;
         let Some(database) = &mut self.database else { return Ok(()) };
-        let Some(alone) = Arc::get_mut(database) else { return Err(is_read(&self.name)) };
+        let Some(alone) = Arc::get_mut(database) else {
+            return Err(is_read(&self.uses, &self.name));
+        };
         let outcome = alone.checked_mut()?.compact(&self.name);
         match outcome {
             // Somebody reads; nothing happened.

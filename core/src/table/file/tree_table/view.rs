@@ -11,6 +11,7 @@ use super::changes::Changes;
 use super::database::{Guard, Range, Reading, TABLE, Writing, bounds, look_at, some_entries};
 use super::of_process::{OfProcess, check_process};
 use super::redb_backend::guarded;
+use super::uses::{InUse, UseKind, Uses};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::ProcessMark;
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
@@ -143,12 +144,18 @@ pub(super) struct View {
     /// The last is the newest; none is empty.
     layers: Vec<Arc<Changes>>,
     below: Below,
+    in_use: InUse,
 }
 
 impl View {
-    pub(super) fn new(layers: &[Arc<Changes>], below: Below, process: ProcessMark) -> View {
+    pub(super) fn new(
+        layers: &[Arc<Changes>],
+        below: Below,
+        process: ProcessMark,
+        uses: &Arc<Uses>,
+    ) -> View {
         let layers = layers.iter().filter(|layer| !layer.is_empty()).cloned().collect();
-        View { process, layers, below }
+        View { process, layers, below, in_use: InUse::new(uses, UseKind::Snapshot) }
     }
 
     pub(super) fn find(&self, key: &[u8]) -> Result<FoundValue> {
@@ -185,6 +192,7 @@ impl View {
             peeked: None,
             current: None,
             name,
+            _in_use: self.in_use.another(UseKind::Scan),
         })
     }
 }
@@ -314,6 +322,7 @@ pub(super) struct TreeScan {
     peeked: Option<PageEntry>,
     current: Option<Current>,
     name: String,
+    _in_use: InUse,
 }
 
 impl TreeScan {

@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::shared::Access;
-use super::values::Object;
+use super::values::{Object, ValueForm};
 use super::{Table, commits_wait, transaction};
 use crate::border::each_entry;
+use crate::strings::Strings;
 
 /// Bytes of entries that are put at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -27,19 +28,45 @@ pub(super) fn get_many(
     table: &Table,
     keys: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Option<Py<PyAny>>>> {
+    values_of(py, table.strings, &table.values, keys, |slices, found| {
+        table.shared.read(py, |content| {
+            found.clear();
+            content.table()?.get_many(slices, &mut |_, value| {
+                found.push(value.map(|value| table.values.object(py, value)));
+            })
+        })
+    })
+}
+
+/// The objects of the values that `find` pushes for the bytes of the keys.
+pub(super) fn values_of(
+    py: Python<'_>,
+    strings: Strings,
+    values: &ValueForm,
+    keys: &Bound<'_, PyAny>,
+    find: impl FnOnce(&[&[u8]], &mut Vec<Option<Object>>) -> PyResult<()>,
+) -> PyResult<Vec<Option<Py<PyAny>>>> {
     let keys: Vec<Bound<'_, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
     let bytes: Vec<Cow<'_, [u8]>> =
-        keys.iter().map(|key| table.strings.bytes(key, "key")).collect::<PyResult<_>>()?;
+        keys.iter().map(|key| strings.bytes(key, "key")).collect::<PyResult<_>>()?;
     let slices: Vec<&[u8]> = bytes.iter().map(Cow::as_ref).collect();
     let mut found: Vec<Option<Object>> = Vec::with_capacity(slices.len());
-    table.shared.read(py, |content| {
-        found.clear();
-        content.table()?.get_many(&slices, &mut |_, value| {
-            found.push(value.map(|value| table.values.object(py, value)));
-        })
-    })?;
-    let loaded = |value| table.values.loaded(py, value);
+    find(&slices, &mut found)?;
+    let loaded = |value| values.loaded(py, value);
     found.into_iter().map(|value| value.map(loaded).transpose()).collect()
+}
+
+/// The same values with `default` where there is none.
+pub(super) fn or_default(
+    py: Python<'_>,
+    mut found: Vec<Option<Py<PyAny>>>,
+    default: Option<Py<PyAny>>,
+) -> Vec<Option<Py<PyAny>>> {
+    if let Some(default) = default {
+        let missing = found.iter_mut().filter(|value| value.is_none());
+        missing.for_each(|value| *value = Some(default.clone_ref(py)));
+    }
+    found
 }
 
 /// Puts the pairs of a dict or an iterable in, all of them or none.

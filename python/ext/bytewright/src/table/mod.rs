@@ -275,14 +275,7 @@ impl Table {
         keys: &Bound<'_, PyAny>,
         default: Option<Py<PyAny>>,
     ) -> PyResult<Vec<Option<Py<PyAny>>>> {
-        let mut found = bulk::get_many(py, self, keys)?;
-        if let Some(default) = default {
-            found
-                .iter_mut()
-                .filter(|value| value.is_none())
-                .for_each(|value| *value = Some(default.clone_ref(py)));
-        }
-        Ok(found)
+        Ok(bulk::or_default(py, bulk::get_many(py, self, keys)?, default))
     }
 
     /// Puts the pairs of an iterable in, all of them or none.

@@ -8,10 +8,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::pair;
 use super::scan::{Part, Scan};
 use super::selection::{range, selection};
 use super::values::ValueForm;
+use super::{bulk, pair};
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
@@ -127,6 +127,24 @@ impl Snapshot {
         default: Option<Py<PyAny>>,
     ) -> PyResult<Option<Py<PyAny>>> {
         Ok(self.find(py, key)?.or(default))
+    }
+
+    /// The value of each key, or `default`, as a list: faster than one after another.
+    #[pyo3(signature = (keys, default = None))]
+    fn get_many(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let found = bulk::values_of(py, self.strings, &self.values, keys, |slices, found| {
+            self.read(py, |content| {
+                content.snapshot()?.get_many(slices, &mut |_, value| {
+                    found.push(value.map(|value| self.values.object(py, value)));
+                })
+            })
+        })?;
+        Ok(bulk::or_default(py, found, default))
     }
 
     #[pyo3(name = "_scan", signature = (part, first = None, last = None, prefix = None, reverse = false, limit = None))]

@@ -457,7 +457,7 @@ fn key_error(ruby: &Ruby, receiver: Value, key: Value) -> Error {
     }
 }
 
-/// Keys whose values are looked for together.
+/// Keys whose values are looked for together, where nobody can change the table in between.
 const BLOCK_LEN: usize = 64;
 
 /// `table.values_at(*keys)`
@@ -474,40 +474,52 @@ unsafe extern "C" fn values_at<T: SharedTable>(
             rb_sys::rb_ary_push(keys, string(*arguments.add(at)));
         }
         let values = rb_sys::rb_ary_new_capa(count as _);
-        for begin in (0..count).step_by(BLOCK_LEN) {
-            push_values::<T>(object, keys, begin, values);
+        let (this, _) = content::<T>(object);
+        // Another process may write the file: its values are asked for in one call.
+        let block_len = if this.handle().is_in_file() { count.max(1) } else { BLOCK_LEN };
+        for begin in (0..count).step_by(block_len) {
+            push_values::<T>(object, keys, begin, block_len.min(count - begin), values);
         }
+        load_values(this.conversion(), values);
         black_box(keys);
         values
     }
 }
 
-/// Pushes the values of a block of `keys` from `begin` on.
+/// Pushes the values of `len` of the `keys` from `begin` on.
 ///
 /// # Safety
 /// All are kept alive, the keys are Strings, and nothing that needs dropping is alive.
-unsafe fn push_values<T: SharedTable>(object: VALUE, keys: VALUE, begin: usize, values: VALUE) {
+unsafe fn push_values<T: SharedTable>(
+    object: VALUE,
+    keys: VALUE,
+    begin: usize,
+    len: usize,
+    values: VALUE,
+) {
     // SAFETY: as the caller promises; no key changes before the values stand in the scratch buffer,
     // and nothing but Strings is made before they are read there.
     unsafe {
         let (this, content) = content::<T>(object);
-        let len = (rb_sys::RARRAY_LEN(keys) as usize - begin).min(BLOCK_LEN);
-        let mut places = [None; BLOCK_LEN];
+        let key = |at: usize| bytes(rb_sys::rb_ary_entry(keys, (begin + at) as _));
         let found = caught(|| {
             let mut block = [&[][..]; BLOCK_LEN];
-            for (at, key) in block.iter_mut().take(len).enumerate() {
-                *key = bytes(rb_sys::rb_ary_entry(keys, (begin + at) as _));
+            match block.get_mut(..len) {
+                Some(block) => {
+                    block.iter_mut().enumerate().for_each(|(at, slot)| *slot = key(at));
+                    copy_values(this, content, block)
+                }
+                None => copy_values(this, content, &(0..len).map(key).collect::<Vec<_>>()),
             }
-            copy_values(this, content, &block[..len], &mut places)
         });
         check(found);
         let Ok(scratch) = this.scratch().try_borrow_unguarded() else { return };
-        for place in places.iter().take(len) {
-            let value = place.and_then(|(begin, end)| scratch.get(begin..end));
+        let mut copied = scratch.as_slice();
+        for _ in 0..len {
+            let value = next_copied(&mut copied);
             let value = value.map(|value| this.conversion().plain_value(value));
             rb_sys::rb_ary_push(values, value.unwrap_or(NIL));
         }
-        load_values(this.conversion(), values, begin, len);
     }
 }
 
@@ -515,13 +527,13 @@ unsafe fn push_values<T: SharedTable>(object: VALUE, keys: VALUE, begin: usize, 
 ///
 /// # Safety
 /// The Array is kept alive, and nothing that needs dropping is alive.
-unsafe fn load_values(conversion: Conversion, values: VALUE, begin: usize, len: usize) {
+unsafe fn load_values(conversion: Conversion, values: VALUE) {
     if !matches!(conversion.values, ValueObjects::Dumped(_)) {
         return;
     }
-    for at in begin..begin + len {
-        // SAFETY: as the caller promises.
-        unsafe {
+    // SAFETY: as the caller promises.
+    unsafe {
+        for at in 0..rb_sys::RARRAY_LEN(values) {
             let plain = rb_sys::rb_ary_entry(values, at as _);
             if plain != NIL {
                 rb_sys::rb_ary_store(values, at as _, conversion.loaded(plain));
@@ -530,24 +542,29 @@ unsafe fn load_values(conversion: Conversion, values: VALUE, begin: usize, len: 
     }
 }
 
-/// Where a value stands in the scratch buffer.
-type ScratchPlace = Option<(usize, usize)>;
+/// The length that stands in the scratch buffer for a key without a value.
+const NO_VALUE: usize = usize::MAX;
 
-/// Copies the values of `keys` to the scratch buffer, and says where each is.
+/// Copies the values of `keys` to the scratch buffer, each behind its length.
 fn copy_values(
     this: &impl SharedTable,
     content: &Content,
     keys: &[&[u8]],
-    places: &mut [ScratchPlace],
 ) -> bytewright::Result<()> {
     let mut scratch = empty_scratch(this);
-    content.table()?.get_many(keys, &mut |at, value| {
-        if let (Some(value), Some(place)) = (value, places.get_mut(at)) {
-            let begin = scratch.len();
-            scratch.extend_from_slice(value);
-            *place = Some((begin, scratch.len()));
-        }
+    content.table()?.get_many(keys, &mut |_, value| {
+        let len = value.map_or(NO_VALUE, <[u8]>::len);
+        scratch.extend_from_slice(&len.to_ne_bytes());
+        scratch.extend_from_slice(value.unwrap_or_default());
     })
+}
+
+/// The next value that [`copy_values`] has copied, if the key has one.
+fn next_copied<'a>(copied: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (len, rest) = copied.split_first_chunk()?;
+    let len = usize::from_ne_bytes(*len);
+    *copied = rest;
+    if len == NO_VALUE { None } else { copied.split_off(..len) }
 }
 
 /// `table.size`
