@@ -208,7 +208,8 @@ class ChangeManyEntries(Tables):
         with table.transaction():
             for key in entries:
                 del table[key]
-        other = table.copy()
+        other = table.copy() | type(table).fromkeys(entries, "x")
+        other |= entries
         other.clear()
         return found, len(other)
 
@@ -879,7 +880,7 @@ METHODS = {
     "open a table": ["Table.open"],
     "read an entry": ["Table.get", "Table.get_many", "Table.first", "Table.last", "Table.floor", "Table.ceiling"],
     "change an entry": [f"Table.{name}" for name in ("append", "create", "delete", "increment", "pop", "popitem", "setdefault")],
-    "change many entries": ["Table.update", "Table.clear", "Table.copy"],
+    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys"],
     "walk a table": [
         *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor")),
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
