@@ -80,6 +80,34 @@ def test_files_of_fsspec_are_read_and_written():
         assert reader.u32be() == 7
 
 
+def test_rows_and_batches_are_frames(packets):
+    batch = next(packets.batches())
+    for rows, expected in ((packets, ROWS), (batch, ROWS[: len(batch)])):
+        frame = rows.to_polars()
+        assert isinstance(frame, polars.DataFrame) and frame.rows() == expected
+        frame = rows.to_pandas()
+        assert isinstance(frame, pandas.DataFrame) and list(frame) == list(FIELDS)
+        assert list(frame["length"]) == [row[2] for row in expected]
+
+
+def test_columns_of_messages_are_frames():
+    logs = bytewright.thrift.load("struct Entry { 1: i64 time, 2: string host }")
+    message = bytewright.thrift.encode(logs.Entry(time=7, host="a"))
+    columns = bytewright.thrift.columns(logs.Entry, len(message).to_bytes(4, "big") + message, "time", "host")
+    assert columns.to_polars().rows() == [(7, "a")] and list(columns.to_pandas()["host"]) == ["a"]
+    with pytest.raises(TypeError, match="from_arrow"):
+        pandas.DataFrame(columns)
+
+
+def test_a_frame_with_numbered_columns_is_refused(packets):
+    for wrong in (lambda: pandas.DataFrame(packets), lambda: pandas.DataFrame(bytewright.flows(WEB)), lambda: numpy.array(packets)):
+        with pytest.raises(TypeError, match=r"use rows.to_pandas\(\) or pandas.DataFrame.from_arrow\(rows\)"):
+            wrong()
+    batch = next(packets.batches())
+    with pytest.raises(TypeError, match=r"use batch.to_pandas\(\)"):
+        numpy.asarray(batch)
+
+
 @pytest.mark.parametrize("integer", [numpy.int64, numpy.uint16, numpy.uint8])
 def test_integers_of_numpy_are_numbers(integer, tmp_path):
     two = integer(2)
