@@ -17,7 +17,7 @@ with Writer(path) as log:
         log.u32be(len(message))
         log.write(message)
 
-hosts = collections.Counter()
+hosts: collections.Counter[str] = collections.Counter()
 with Reader(path) as log:
     while not log.at_end():
         (host,) = thrift.pluck(logs.Entry, log.read(log.u32be()), "host")

@@ -8,7 +8,7 @@ import bytewright
 if len(sys.argv) < 2:
     sys.exit("usage: python top_talkers.py CAPTURE...")
 
-sent = collections.Counter()
+sent: collections.Counter[str] = collections.Counter()
 for flow in bytewright.flows(*sys.argv[1:]):
     sent[flow.src_ip] += flow.bytes
     sent[flow.dst_ip] += flow.rev_bytes

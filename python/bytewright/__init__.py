@@ -19,6 +19,7 @@ Every error of Bytewright is a `bytewright.Error`, except what the operating sys
 a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 """
 
+from . import _frames as _frames
 from . import pstore
 from ._bytewright import VERSION as __version__
 from ._bytewright import Batch, Call, Cursor, Flow, Packet, Rows

@@ -75,6 +75,22 @@ class FrozenDict(dict):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
+def _define(module, name, value):
+    """Defines a name in a module; a word of Python also with an underscore behind, unless the IDL has that name, too."""
+    setattr(module, name, value)
+    if keyword.iskeyword(name):
+        vars(module).setdefault(f"{name}_", value)
+
+
+def _other_name(field):
+    """A property for a field whose name is a word of Python."""
+
+    def assign(struct, value):
+        setattr(struct, field, value)
+
+    return property(operator.attrgetter(field), assign)
+
+
 def _values(struct):
     return tuple([getattr(struct, name, None) for name in struct.__match_args__])
 
@@ -134,12 +150,14 @@ class _Definitions:
         self.describe()
         for module, (_, _, _, _, consts) in zip(self.modules, described["programs"]):
             for name, type_, value in consts:
-                setattr(module, name, self.value(type_, value))
+                _define(module, name, self.value(type_, value))
 
     def enum(self, program, name, values):
         module = self.modules[program]
-        made = enum.IntEnum(name, values, module=module.__name__)
-        setattr(module, name, made)
+        names = {each for each, _ in values}
+        more = [(f"{each}_", value) for each, value in values if keyword.iskeyword(each) and f"{each}_" not in names]
+        made = enum.IntEnum(name, [*values, *more], module=module.__name__)
+        _define(module, name, made)
         return made
 
     def declared(self, _number, program, name, kind, is_declared, fields):
@@ -150,10 +168,11 @@ class _Definitions:
         bases = (_Raised, Exception) if kind == "exception" else (Struct,)
         module = self.modules[program]
         body = {"__slots__": names, "__match_args__": names, "__module__": module.__name__}
+        body |= {f"{each}_": _other_name(each) for each in names if keyword.iskeyword(each) and f"{each}_" not in names}
         body["__doc__"] = f"The {kind} {name} of {module.__doc__.removeprefix('Definitions of ')}"
         made = type(name, bases, body)
         if is_declared:
-            setattr(module, name, made)
+            _define(module, name, made)
         return made
 
     def define(self, made, kind, fields):
@@ -274,10 +293,15 @@ def _initializer(made, is_union, defaults):
 
 
 def _initializer_of_any(made, is_union, defaults):
-    """The same for fields whose names are words of Python: `Entry(**{"from": 1})`."""
+    """The same for fields whose names are words of Python: `Entry(from_=1)`, or `Entry(**{"from": 1})`."""
     names = made.__match_args__
+    words = {f"{name}_": name for name in names if keyword.iskeyword(name) and f"{name}_" not in names}
 
     def __init__(self, /, **fields):
+        for name in fields.keys() & words.keys():
+            if words[name] in fields:
+                raise TypeError(f"{made.__name__}.__init__() got {name!r} and {words[name]!r}, which are one field")
+            fields[words[name]] = fields.pop(name)
         for name in fields:
             if name not in names:
                 raise TypeError(f"{made.__name__}.__init__() got an unexpected keyword argument {name!r}")

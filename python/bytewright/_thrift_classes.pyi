@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from os import PathLike
 from types import ModuleType
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from ._bytewright import ThriftCodec
 
@@ -15,6 +15,8 @@ class Struct:
 
 class FrozenDict(dict[_K, _V]):
     def __hash__(self) -> int: ...  # type: ignore[override]
+    def clear(self, *_values: Any, **_entries: Any) -> NoReturn: ...
+    def popitem(self, *_values: Any, **_entries: Any) -> NoReturn: ...
 
 def load(idl: str | PathLike[str], *, include: Iterable[str | PathLike[str]] = ()) -> ModuleType: ...
 def codec_of_derived(cls: type) -> ThriftCodec | None: ...

@@ -23,14 +23,19 @@ import os
 
 from . import _bytewright
 from ._bytewright import Rows
+from ._errors import ArgumentError
 from ._open_file import OpenFile
 
 #: The most packets in a batch of columns, unless a program says otherwise.
 _ROWS = 65_536
 
 
+#: The options of captures, as they are where a program does not choose them.
+_DEFAULTS = {"filter": None, "flow": None, "inner": False, "inflate": "auto", "jobs": None}
+
+
 class Capture(OpenFile, _bytewright.Capture):
-    """A capture: a path, or any binary file object with `read` or `readinto`, which can be read once.
+    """A capture: a path, a pattern that one file matches, or any binary file object with `read` or `readinto`, which can be read once.
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
 
@@ -46,6 +51,10 @@ class Capture(OpenFile, _bytewright.Capture):
     """
 
     __slots__ = ()
+
+    def __new__(cls, source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+        options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+        return _bytewright.Capture.__new__(cls, _one_file(source), **options)
 
     @classmethod
     def live(cls, interface, *, snaplen=262_144, buffer=16_777_216, promiscuous=False, filter=None, flow=None, inner=False):
@@ -194,11 +203,11 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
 def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
-    `source` is a path, a pattern such as "monday/*.pcap.gz", a `Capture`, or a list of these. Options are those of `Capture`,
-    for those that are no `Capture` yet.
+    `source` is a path, a pattern such as "monday/*.pcap.gz", a file object, a `Capture`, or a list of these. Options are those of
+    `Capture`. A `Capture` has its own: beside one, they are an `ArgumentError`.
     """
     options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
-    return Rows._packets(_sources([source]), list(fields), rows, where, **options)
+    return Rows._packets(_sources([source], options), list(fields), rows, where, **options)
 
 
 def flows(
@@ -222,14 +231,14 @@ def flows(
     """
     options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
     if into is not None:
-        return _merged(_sources(sources), into, (idle_timeout, active_timeout, max_flows), options)
-    return Rows._flows(_sources(sources), list(fields), idle_timeout, active_timeout, max_flows, **options)
+        return _merged(_sources(sources, options), into, (idle_timeout, active_timeout, max_flows), options)
+    return Rows._flows(_sources(sources, options), list(fields), idle_timeout, active_timeout, max_flows, **options)
 
 
 def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
     options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
-    return Rows._calls(_sources(sources), list(fields), idl, service, list(include), **options)
+    return Rows._calls(_sources(sources, options), list(fields), idl, service, list(include), **options)
 
 
 def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
@@ -237,10 +246,11 @@ def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="aut
 
     Packets without the field are counted under None, which comes first.
     """
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
     counts = {}
-    sources = _sources([source])
+    sources = _sources([source], options)
     for one in sources:
-        for value, count in _opened(one, filter, flow, inner, inflate, jobs).count_by(field).items():
+        for value, count in _opened(one, options).count_by(field).items():
             counts[value] = counts.get(value, 0) + count
     if len(sources) == 1:
         return counts
@@ -249,7 +259,10 @@ def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="aut
 
 def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
     """Reads all of a capture and says what it is: see `Capture.info`."""
-    return _opened(source, filter, flow, inner, inflate, jobs).info()
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    if isinstance(source, Capture):
+        _refuse_options(source, options)
+    return _opened(source, options).info()
 
 
 def _time_text(time):
@@ -311,7 +324,8 @@ def report(
     `TruncatedError` where a source is no capture, and then writes no page.
     """
     page = _bytewright.Report(title, filter, flow, where)
-    opened = (_opened(source, filter, flow, inner, inflate, jobs) for source in _sources(sources))
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    opened = (_opened(source, options) for source in _sources(sources, options))
     reported = [capture._add_to_report(page) for capture in opened]
     page.write_to(into, bool(force))
     return reported
@@ -319,33 +333,59 @@ def report(
 
 def _merged(sources, path, limits, options):
     if isinstance(path, FlowStore):
-        return [_opened(source, **options)._merge_flows(path, *limits) for source in sources]
+        return [_opened(source, options)._merge_flows(path, *limits) for source in sources]
     store = _bytewright.FlowStore._to_count(path)
     try:
-        return [_opened(source, **options)._merge_flows(store, *limits) for source in sources]
+        return [_opened(source, options)._merge_flows(store, *limits) for source in sources]
     finally:
         store.close()
 
 
-def _opened(source, filter, flow, inner, inflate, jobs):
-    if isinstance(source, Capture):
-        return source
-    return Capture(source, filter=filter, flow=flow, inner=inner, inflate=inflate, jobs=jobs)
+def _opened(source, options):
+    return source if isinstance(source, Capture) else Capture(source, **options)
 
 
-def _sources(sources):
-    """The captures that are meant: patterns are replaced by the files that match, in order of their names."""
+def _sources(sources, options):
+    """The captures that are meant: patterns are replaced by the files that match, in order of their names, and file objects by
+    captures with these options."""
     found = []
     for source in sources:
         if isinstance(source, (list, tuple)):
-            found += _sources(source)
-        elif isinstance(source, str) and set(source) & set("*?[") and not os.path.exists(source):
+            found += _sources(source, options)
+        elif _is_pattern(source):
             found += _matches(source)
-        elif isinstance(source, (str, os.PathLike, Capture)):
+        elif isinstance(source, Capture):
+            _refuse_options(source, options)
+            found.append(source)
+        elif isinstance(source, (str, os.PathLike)):
             found.append(source)
         else:
-            found.append(Capture(source))
+            found.append(Capture(source, **options))
     return found
+
+
+def _refuse_options(capture, options):
+    """A capture that is open was opened with options of its own: others beside it would be ignored."""
+    given = [name for name, value in options.items() if value != _DEFAULTS[name]]
+    if given:
+        told = ", ".join(f"{name}=..." for name in given)
+        raise ArgumentError(f"expected {', '.join(given)} where the capture is opened, found it beside {capture!r}; use Capture(path, {told})")
+
+
+def _is_pattern(source):
+    # A file may have such a name.
+    return isinstance(source, str) and bool(set(source) & set("*?[")) and not os.path.exists(source)
+
+
+def _one_file(source):
+    """A path, or the one that a pattern means."""
+    if not _is_pattern(source):
+        return source
+    first, *more = _matches(source)
+    if more:
+        instead = f"Capture({first!r}), or packets, flows, calls and count_by, which read several"
+        raise ArgumentError(f"expected a pattern that one file matches, found {1 + len(more)} for {source!r}; use {instead}")
+    return first
 
 
 def _matches(pattern):

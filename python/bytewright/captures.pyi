@@ -4,6 +4,8 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeVar, overload
 
+from typing_extensions import Self
+
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
@@ -24,6 +26,16 @@ _Source = _Path | _Readable | _ReadableInto | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
 class Capture(OpenFile, _bytewright.Capture):
+    def __new__(
+        cls,
+        source: _Path | _Readable | _ReadableInto | _bytewright.Interface | _bytewright.CapturePart,
+        *,
+        filter: str | None = None,
+        flow: str | None = None,
+        inner: bool = False,
+        inflate: _Inflate = "auto",
+        jobs: int | None = None,
+    ) -> Self: ...
     @classmethod
     def live(
         cls: type[_Self],

@@ -18,7 +18,7 @@ import polars
 from polars.io.plugins import register_io_source
 
 from ._polars_predicates import condition
-from .captures import flows, packets
+from .captures import _sources, flows, packets
 
 #: A capture without packets, of which columns and their types are known.
 _EMPTY = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
@@ -30,11 +30,13 @@ _ROWS = 65_536
 def scan_packets(source, *, filter=None, inner=False, inflate="auto", jobs=None):
     """The packets of a capture, or of several, as a `polars.LazyFrame` with all fields. Arguments are those of
     `bytewright.packets`."""
-    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": None, "inner": inner, "inflate": inflate, "jobs": jobs}
 
     def read(fields, rows, where):
         return packets(source, *fields, rows=rows, where=where, **options)
 
+    # Options beside an open capture are refused now, in place of an error of polars later.
+    _sources([source], options)
     return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets")), read)
 
 
@@ -42,12 +44,13 @@ def scan_flows(*sources, idle_timeout=None, active_timeout=None, max_flows=1_000
     """The flows of captures, which are read in this order as one run, as a `polars.LazyFrame`. Arguments are those of
     `bytewright.flows`."""
     limits = {"idle_timeout": idle_timeout, "active_timeout": active_timeout, "max_flows": max_flows}
-    options = {"filter": filter, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": None, "inner": inner, "inflate": inflate, "jobs": jobs}
 
     def read(fields, _rows, _where):
         # A packet that a condition leaves out could end a flow, or be its first.
         return flows(*sources, fields=fields, **limits, **options)
 
+    _sources(sources, options)
     return _scan(flows(io.BytesIO(_EMPTY)), read)
 
 

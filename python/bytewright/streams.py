@@ -148,20 +148,6 @@ class Writer(_Stream, _bytewright.Writer):
                 self.discard()
 
 
-class _ReadInto:
-    """Gives an object that has only `readinto` the method `read`."""
-
-    __slots__ = ("_object",)
-
-    def __init__(self, object):
-        self._object = object
-
-    def read(self, count):
-        piece = bytearray(count)
-        count = self._object.readinto(piece)
-        return None if count is None else bytes(piece[:count])
-
-
 def _input(source):
     """What a reader is opened with, and the file that it closes."""
     if isinstance(source, (str, os.PathLike)):
@@ -195,7 +181,7 @@ def _object(object, name):
     if hasattr(object, "read1"):
         opened["read"] = "read1"
     elif not hasattr(object, "read"):
-        opened.update(object=_ReadInto(object), origin=None)
+        opened.update(read="readinto", origin=None)
     return opened
 
 

@@ -66,6 +66,10 @@ class _SetView(Set):
 class _Items(_SetView, ItemsView):
     __slots__ = ()
 
+    def __contains__(self, item):
+        key, _ = item
+        return key in self._mapping and super().__contains__(item)
+
     def __iter__(self):
         return self._mapping._scan("items")
 
@@ -105,7 +109,8 @@ class _Json:
         import json
 
         self.loads = json.loads
-        self.dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        # JSON has no NaN and no infinity: other languages would not read what Python writes for them.
+        self.dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def _codec(values):
@@ -233,6 +238,17 @@ class _OrderedEntries(_Entries):
         return self._first(first=key)
 
 
+def _pairs(entries):
+    """The pairs of a mapping, of an object with `keys` and `[]` as `dict` takes them, or of an iterable, which has them already."""
+    if type(entries) is dict:
+        return entries
+    if isinstance(entries, Mapping):
+        return entries.items()
+    if hasattr(entries, "keys"):
+        return ((key, entries[key]) for key in entries.keys())
+    return entries
+
+
 class _Table(_Entries):
     """What tables can do beside."""
 
@@ -267,9 +283,15 @@ class _Table(_Entries):
         name, codec = _codec(values)
         return _bytewright.Table.__new__(cls, cls._is_ordered, text, name, os.fspath(path), codec, **options)
 
+    @classmethod
+    def fromkeys(cls, keys, value=None, /, *, text=True, values="string"):
+        """A table in memory with these keys, which have all the same value."""
+        return cls(((key, value) for key in keys), text=text, values=values)
+
     def update(self, entries=(), /, **more):
-        """Puts the entries of a mapping, or of an iterable of pairs, in: all of them or, where something fails, none."""
-        pairs = entries if type(entries) is dict or not hasattr(entries, "items") else entries.items()
+        """Puts the entries in of a mapping, of an object with `keys()` and `[]`, or of an iterable of pairs: all of them or, where
+        something fails, none."""
+        pairs = _pairs(entries)
         if more:
             pairs = [*(pairs.items() if type(pairs) is dict else pairs), *more.items()]
         self._put_all(pairs)
@@ -293,6 +315,25 @@ class _Table(_Entries):
         return type(self)(self, text=self.text, values=self._values)
 
     __copy__ = copy
+
+    def __or__(self, other):
+        """A table in memory with the entries of both, of which those of `other` count for keys that both have."""
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other):
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        joined = type(self)(other, text=self.text, values=self._values)
+        joined.update(self)
+        return joined
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
 
     def __eq__(self, other):
         if isinstance(other, _Table) and self.text == other.text and self._values == other._values in ("string", "integer"):

@@ -22,6 +22,7 @@ from ._bytewright import thrift_decode as decode
 from ._bytewright import thrift_decode_many as decode_many
 from ._bytewright import thrift_encode as encode
 from ._bytewright import thrift_pluck as pluck
+from ._frames import to_pandas, to_polars
 from ._thrift_classes import FrozenDict, Struct, load
 
 __all__ = ["Columns", "FrozenDict", "Struct", "columns", "decode", "decode_many", "encode", "load", "pluck"]
@@ -35,6 +36,9 @@ class Columns(_bytewright.ThriftColumns):
     """
 
     __slots__ = ()
+
+    to_pandas = to_pandas
+    to_polars = to_polars
 
     def __iter__(self):
         for batch in self.batches():

@@ -7,6 +7,8 @@ from ._bytewright import thrift_decode as decode
 from ._bytewright import thrift_decode_many as decode_many
 from ._bytewright import thrift_encode as encode
 from ._bytewright import thrift_pluck as pluck
+from ._frames import to_pandas as to_pandas
+from ._frames import to_polars as to_polars
 from ._thrift_classes import FrozenDict as FrozenDict
 from ._thrift_classes import Struct as Struct
 from ._thrift_classes import load as load
@@ -18,6 +20,8 @@ class _Readable(Protocol):
 
 class Columns(_bytewright.ThriftColumns):
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
 
 def columns(
     cls: type,

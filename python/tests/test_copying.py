@@ -1,6 +1,7 @@
 """Goal: no object that stands for a file, a table or a reading is copied or saved as something empty.
 
-Method: each way of Python's to copy or save, of each kind of object. It is refused, or the copy has all that the object has.
+Method: each way of Python's to copy or save, of each kind of object. It is refused, or the copy has all that the object has. What is
+pickled whole is in test_pickles.py.
 """
 
 import copy
@@ -24,7 +25,6 @@ INSTEAD = {
     "cursor": "pickle its key",
     "capture": "pickle its path",
     "rows": r"pickle list\(rows\)",
-    "batch": r"pickle to_dict\(\)",
     "writer of a capture": "pickle its path",
     "store of flows": "pickle its path",
     "reader": "pickle its path",
@@ -52,7 +52,6 @@ def objects(folder):
         "capture": capture,
         "rows": capture.packets("length"),
         "packets that are walked": iter(capture),
-        "batch": next(capture.batches("length")),
         "batches that are walked": capture.packets("length").batches(),
         "writer of a capture": CaptureWriter(folder / "w.pcap"),
         "store of flows": FlowStore(folder / "f.bwt"),
@@ -80,6 +79,15 @@ def test_nothing_is_copied_as_something_empty(tmp_path, way):
         else:
             with pytest.raises((TypeError, ValueError)):
                 WAYS[way](one)
+
+
+def test_a_batch_is_saved_whole_or_not_at_all():
+    batch = next(Capture(WEB).batches("length"))
+    for way in ("copy", "deepcopy"):
+        assert WAYS[way](batch).to_dict() == batch.to_dict()
+    for way in ("json", "marshal", "asdict"):
+        with pytest.raises((TypeError, ValueError)):
+            WAYS[way](batch)
 
 
 def test_the_copy_of_a_table_is_a_table_of_its_own():

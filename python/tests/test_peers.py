@@ -3,10 +3,12 @@
 Method: each of them sums a column up, and has every value as Python has it.
 """
 
+import io
 import pathlib
 
 import duckdb
 import fsspec
+import numpy
 import pandas
 import polars
 import pyarrow
@@ -76,3 +78,79 @@ def test_files_of_fsspec_are_read_and_written():
         writer.u32be(7)
     with system.open("/numbers", "rb") as file, bytewright.Reader(file) as reader:
         assert reader.u32be() == 7
+
+
+def test_rows_and_batches_are_frames(packets):
+    batch = next(packets.batches())
+    for rows, expected in ((packets, ROWS), (batch, ROWS[: len(batch)])):
+        frame = rows.to_polars()
+        assert isinstance(frame, polars.DataFrame) and frame.rows() == expected
+        frame = rows.to_pandas()
+        assert isinstance(frame, pandas.DataFrame) and list(frame) == list(FIELDS)
+        assert list(frame["length"]) == [row[2] for row in expected]
+
+
+def test_columns_of_messages_are_frames():
+    logs = bytewright.thrift.load("struct Entry { 1: i64 time, 2: string host }")
+    message = bytewright.thrift.encode(logs.Entry(time=7, host="a"))
+    columns = bytewright.thrift.columns(logs.Entry, len(message).to_bytes(4, "big") + message, "time", "host")
+    assert columns.to_polars().rows() == [(7, "a")] and list(columns.to_pandas()["host"]) == ["a"]
+    with pytest.raises(TypeError, match="from_arrow"):
+        pandas.DataFrame(columns)
+
+
+def test_a_frame_with_numbered_columns_is_refused(packets):
+    for wrong in (lambda: pandas.DataFrame(packets), lambda: pandas.DataFrame(bytewright.flows(WEB)), lambda: numpy.array(packets)):
+        with pytest.raises(TypeError, match=r"use rows.to_pandas\(\) or pandas.DataFrame.from_arrow\(rows\)"):
+            wrong()
+    batch = next(packets.batches())
+    with pytest.raises(TypeError, match=r"use batch.to_pandas\(\)"):
+        numpy.asarray(batch)
+
+
+@pytest.mark.parametrize("integer", [numpy.int64, numpy.uint16, numpy.uint8])
+def test_integers_of_numpy_are_numbers(integer, tmp_path):
+    two = integer(2)
+    assert bytewright.HashTable({"a": two}, values="integer")["a"] == 2
+    table = bytewright.TreeTable({"a": "1", "b": "2", "c": "3"})
+    assert table.increment("a", two) == 3 and len(list(table.range(limit=two))) == 2
+    target = io.BytesIO()
+    with bytewright.Writer(target) as writer:
+        for name in ("u8", "i8", "u16le", "u24be", "u32be", "i64le", "u64be", "varint", "zigzag", "f32le", "f64be"):
+            getattr(writer, name)(two)
+        writer.seek(integer(0))
+    with bytewright.Reader(target.getvalue()) as reader:
+        assert (reader.read(two), reader.skip(integer(5)), reader.u32be(), reader.seek(two)) == (b"\2\2", 5, 2, 2)
+        assert len(reader.unpack_records("C", two)) == 2 and len(reader.peek(two)) == 2
+    with bytewright.Capture(WEB, jobs=two) as capture:
+        assert len(next(capture.batches("length", rows=two))) == 2
+        assert capture.sum(by="proto", every=two, top=two).to_dict() == capture.sum(by="proto", every=2, top=2).to_dict()
+        assert capture.write_to(tmp_path / "w.pcap", snaplen=integer(20), from_time=integer(0))["packets"] == 8760
+    list(bytewright.flows(WEB, idle_timeout=two, active_timeout=two, max_flows=integer(100)))
+
+
+def test_large_integers_of_numpy_are_whole():
+    target = io.BytesIO()
+    with bytewright.Writer(target) as writer:
+        writer.u64be(numpy.uint64(2**64 - 1))
+        writer.varint(numpy.uint64(2**63))
+        for wrong in (lambda: writer.u8(numpy.int64(256)), lambda: writer.u32be(numpy.int64(-1)), lambda: writer.i64be(numpy.uint64(2**63))):
+            with pytest.raises(OverflowError, match="fits into"):
+                wrong()
+    assert target.getvalue()[:8] == b"\xff" * 8
+    with pytest.raises(OverflowError):
+        bytewright.HashTable({"a": numpy.uint64(2**63)}, values="integer")
+
+
+@pytest.mark.parametrize("real", [numpy.float64, numpy.float32, float])
+def test_floats_of_numpy_are_seconds(real, tmp_path):
+    with bytewright.CaptureWriter(tmp_path / "w.pcapng") as writer:
+        writer.write(b"x", time=real(1.5))
+        writer.write(b"x", time=numpy.int64(1_600_000_000_000_000_000))
+    capture = bytewright.Capture(tmp_path / "w.pcapng")
+    assert [packet.ts for packet in capture] == [1_500_000_000, 1_600_000_000_000_000_000]
+    assert capture.write_to(tmp_path / "x.pcapng", from_time=real(1.75))["packets"] == 1
+    assert len(capture.sum(every=real(0.5))) == 2
+    assert len(list(capture.flows(idle_timeout=real(0.5), active_timeout=real(1.5)))) == 0
+    with bytewright.HashTable.open(tmp_path / "t.bwh", timeout=real(0.5)) as table:
+        assert not table

@@ -265,3 +265,10 @@ def test_a_frame_can_be_collected_again_and_counts_without_columns():
     count = sum(bytewright.info(path)["packets"] for path in SAMPLES)
     assert frame.select(polars.len()).collect().item() == count == frame.select(polars.len()).collect().item()
     assert frame.group_by("proto").len().collect()["len"].sum() == count
+
+
+def test_options_beside_an_open_capture_are_refused_before_the_query():
+    with bytewright.Capture(SAMPLES[0]) as capture:
+        for scan in (scan_packets, scan_flows):
+            with pytest.raises(bytewright.ArgumentError, match="expected jobs where the capture is opened"):
+                scan(capture, jobs=1)

@@ -6,6 +6,7 @@ Method: random operations on random input, compared with a slow, obvious twin ov
 import array
 import gzip
 import io
+import math
 import mmap
 import os
 import random
@@ -131,6 +132,24 @@ def test_a_number_that_does_not_fit_is_refused(value):
     with pytest.raises(TypeError):
         writer.u8("1")
     assert writer.tell() == 0
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_a_float_that_four_bytes_cannot_hold_is_refused(order):
+    written = io.BytesIO()
+    writer = Writer(written)
+    put, form = getattr(writer, f"f32{order}"), "<f" if order == "le" else ">f"
+    for value in (1e300, -1e300, 3.4028236e38, 2**128):
+        with pytest.raises(OverflowError, match=f"fits into f32{order}"):
+            put(value)
+        with pytest.raises((OverflowError, struct.error)):
+            struct.pack(form, value)
+    kept = [3.4028234e38, 1e-300, math.inf, -math.inf, 2]
+    for value in kept:
+        put(value)
+    put(math.nan)
+    writer.flush()
+    assert written.getvalue() == b"".join(struct.pack(form, value) for value in [*kept, math.nan])
 
 
 def one_step(chance, reader, twin, size):

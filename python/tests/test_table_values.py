@@ -166,3 +166,13 @@ def test_a_codec_may_use_its_own_table(kind):
     table["a"] = table["b"] = None
     table.update(c=None, d=None)
     assert dict(table) == {"a": b"0", "b": b"1", "c": b"2", "d": b"2"}
+
+
+@pytest.mark.parametrize("kind", [HashTable, TreeTable])
+def test_json_keeps_no_number_that_other_languages_cannot_read(kind):
+    table = kind({"a": 1.5}, values="json")
+    for wrong in (float("nan"), float("inf"), [1, {"b": float("-inf")}]):
+        for change in (lambda: table.update(b=wrong), lambda: table.__setitem__("a", wrong), lambda: table.setdefault("c", wrong)):
+            with pytest.raises(ValueError, match="not JSON compliant"):
+                change()
+    assert table == {"a": 1.5}

@@ -119,7 +119,7 @@ def test_update_takes_mappings_pairs_and_keywords(make):
     table.update(HashTable({"d": "4"}), e="5")
     expected = {"a": "1", "b": "2", "c": "3", "d": "4", "e": "5", "k0": "0", "k1": "1", "k2": "2"}
     assert table == expected
-    with pytest.raises(TypeError, match="expected pairs of a key and a value, found one of 3"):
+    with pytest.raises(bytewright.ArgumentError, match="expected pairs of a key and a value, found one of 3"):
         table.update([("f", "6"), ("g", "7", "8")])
     assert table == expected
 

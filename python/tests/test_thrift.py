@@ -636,3 +636,31 @@ except KeyboardInterrupt:
     sys.exit(7)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == 7
+
+
+def test_names_that_are_words_of_python_have_an_underscore_behind():
+    idl = """
+        enum pass { def = 1, None = 2, is = 3, is_ = 4 }
+        const i32 import = 5
+        const i32 lambda = 6
+        const i32 lambda_ = 7
+        struct class { 1: i32 from = 3, 2: pass in, 3: i32 or, 4: i32 or_ }
+    """
+    made = thrift.load(idl)
+    assert made.pass_.def_ is made.pass_["def"] and made.pass_.None_ == 2 and (made.pass_.is_, made.pass_["is"]) == (4, 3)
+    assert (made.import_, made.lambda_, getattr(made, "lambda")) == (5, 7, 6) and made.class_ is getattr(made, "class")
+    entry = made.class_(in_=made.pass_.None_, or_=9)
+    assert (entry.from_, getattr(entry, "from"), entry.in_, entry.or_, getattr(entry, "or")) == (3, 3, 2, 9, None)
+    entry.from_ = 4
+    assert entry == made.class_(**{"from": 4, "in": 2, "or_": 9}) == thrift.decode(made.class_, thrift.encode(entry))
+    assert thrift.pluck(made.class_, thrift.encode(entry), "from") == (4,)
+    with pytest.raises(TypeError, match="which are one field"):
+        made.class_(**{"from": 1, "from_": 2})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'import_'"):
+        made.class_(import_=1)
+
+
+def test_a_file_that_is_not_there_is_named_in_the_error(tmp_path):
+    with pytest.raises(FileNotFoundError) as raised:
+        thrift.load(tmp_path / "none.thrift")
+    assert raised.value.filename == str(tmp_path / "none.thrift")

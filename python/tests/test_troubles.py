@@ -208,7 +208,8 @@ class ChangeManyEntries(Tables):
         with table.transaction():
             for key in entries:
                 del table[key]
-        other = table.copy()
+        other = table.copy() | type(table).fromkeys(entries, "x")
+        other |= entries
         other.clear()
         return found, len(other)
 
@@ -879,7 +880,7 @@ METHODS = {
     "open a table": ["Table.open"],
     "read an entry": ["Table.get", "Table.get_many", "Table.first", "Table.last", "Table.floor", "Table.ceiling"],
     "change an entry": [f"Table.{name}" for name in ("append", "create", "delete", "increment", "pop", "popitem", "setdefault")],
-    "change many entries": ["Table.update", "Table.clear", "Table.copy"],
+    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys"],
     "walk a table": [
         *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor")),
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
@@ -896,7 +897,7 @@ METHODS = {
     # Live capture needs rights of its own: python/tests/test_live.py interrupts it.
     "open a capture": ["Capture.close", "Capture.live", "Capture.stop"],
     "walk the packets of a capture": ["Capture.packets", "packets"],
-    "read a capture as columns": ["Capture.batches", "Rows.batches", "Rows.converted"],
+    "read a capture as columns": ["Capture.batches", "Rows.batches", "Rows.converted", "Rows.to_pandas", "Rows.to_polars"],
     "sum up a capture": ["Capture.count_by", "Capture.sum", "Capture.info", "count_by", "info"],
     "walk the flows or calls of a capture": ["Capture.flows", "Capture.calls", "calls"],
     "merge flows into a store": ["flows", "FlowStore.merge", "FlowStore.captures", "FlowStore.close"],
@@ -908,7 +909,7 @@ METHODS = {
     "write values to a stream": [f"Writer.{name}" for name in "close discard flush open replace seek write".split()] + ["Writer.NUMBER"],
     "read a Thrift message": [
         *(f"thrift.{name}" for name in ("decode", "decode_many", "pluck", "columns")),
-        "thrift.Columns.batches",
+        *(f"thrift.Columns.{name}" for name in ("batches", "to_pandas", "to_polars")),
     ],
     "write a Thrift message": ["thrift.encode"],
     "read a Thrift IDL file": ["thrift.load"],
@@ -917,7 +918,8 @@ METHODS = {
 PLAIN = {
     *(f"Table.{name}" for name in ("closed", "in_transaction", "path", "text")),
     *(f"Snapshot.{name}" for name in ("closed", "text")),
-    *("Cursor.key", "Cursor.value", "Batch.columns", "Batch.to_dict", "Rows.columns", "Call.to_dict", "Flow.to_dict"),
+    *(f"Batch.{name}" for name in ("columns", "to_dict", "to_pandas", "to_polars")),
+    *("Cursor.key", "Cursor.value", "Rows.columns", "Call.to_dict", "Flow.to_dict"),
     *("Packet.captured", "Packet.payload", "Packet.to_dict", "Capture.closed", "Capture.name", "Capture.live_counts"),
     *("CaptureWriter.closed", "CaptureWriter.name", "FlowStore.closed", "FlowStore.name", "Reader.closed", "Reader.compression"),
     *("Reader.name", "Reader.size", "Reader.tell", "Writer.closed", "Writer.name", "Writer.tell"),

@@ -2,9 +2,9 @@
 
 use bytewright::Error;
 use bytewright::session::Host;
-use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView};
 
 use crate::error::to_python;
 
@@ -53,17 +53,36 @@ fn read(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
 }
 
 /// What an object without `read` writes into a buffer.
-fn read_into(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
+pub(crate) fn read_into(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
     let buffer = PyByteArray::new(object.py(), &[]);
     buffer.resize(count_max)?;
     let count = object.call_method1("readinto", (&buffer,))?;
     if count.is_none() {
         return bytes_given(count).map(|_| Vec::new());
     }
-    let count: usize = count.extract()?;
+    let count = count_given(&count, "readinto", count_max)?;
     let mut bytes = buffer.to_vec();
     bytes.truncate(count);
     Ok(bytes)
+}
+
+/// How many bytes an object says that it read or wrote. True is no count: it says that something was done.
+///
+/// # Errors
+///
+/// `OSError`, as Python's own buffers raise it, for what is no count up to `count_max`.
+pub(crate) fn count_given(
+    found: &Bound<'_, PyAny>,
+    method: &str,
+    count_max: usize,
+) -> PyResult<usize> {
+    let count = if found.is_instance_of::<PyBool>() { None } else { found.extract::<usize>().ok() };
+    count.filter(|count| *count <= count_max).ok_or_else(|| {
+        let shown = found.repr().map(|shown| shown.to_string()).unwrap_or_default();
+        PyOSError::new_err(format!(
+            "{method}() returned {shown} (should have been between 0 and {count_max})"
+        ))
+    })
 }
 
 /// What a file object gave, as bytes; none at its end.

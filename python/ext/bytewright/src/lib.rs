@@ -10,6 +10,7 @@ mod border;
 mod capture;
 mod command;
 mod error;
+mod frames;
 mod host;
 mod pstore;
 mod reader;
@@ -33,7 +34,8 @@ mod native {
     #[pymodule_export]
     use crate::capture::{
         Batch, Batches, Call, Capture, CapturePart, CaptureWriter, EntryBatches, EntryMerge, Flow,
-        FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts, schema_of,
+        FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts,
+        restored_batch, restored_call, restored_flow, restored_packet, schema_of,
     };
     #[pymodule_export]
     use crate::command::run_command;

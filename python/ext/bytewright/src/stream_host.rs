@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::host::{PythonHost, bytes_given};
+use crate::host::{PythonHost, bytes_given, count_given, read_into};
 use crate::turn::{Thread, TurnLock};
 
 /// Bytes that an object is asked for, or given, at once.
@@ -82,10 +82,11 @@ impl TurnHost for Sharing<'_> {
 impl StreamHost for Sharing<'_> {
     fn bring(&self, feed: &Feed) -> PyResult<()> {
         self.with_object(|object, file| {
-            let given = bytes_given(object.call_method1(file.read.as_str(), (PIECE,))?)?;
-            match given.as_bytes() {
-                [] => feed.end(),
-                bytes => feed.push(bytes),
+            match file.read.as_str() {
+                "readinto" => feed_with(feed, &read_into(object, PIECE)?),
+                read => {
+                    feed_with(feed, bytes_given(object.call_method1(read, (PIECE,))?)?.as_bytes())
+                }
             }
             Ok(())
         })
@@ -100,8 +101,10 @@ impl StreamHost for Sharing<'_> {
                     "expected an object that waits until it takes bytes, found none taken";
                 return Err(PyBlockingIOError::new_err(message));
             }
-            let count = taken.extract::<usize>().unwrap_or(bytes.as_bytes().len());
-            writer.forget(count);
+            let given = bytes.as_bytes().len();
+            // What answers no number took all.
+            let is_count = taken.hasattr("__index__")?;
+            writer.forget(if is_count { count_given(&taken, "write", given)? } else { given });
             Ok(())
         })
     }
@@ -132,6 +135,13 @@ impl StreamHost for Sharing<'_> {
                 Err(error) => Err(error),
             },
         })
+    }
+}
+
+fn feed_with(feed: &Feed, bytes: &[u8]) {
+    match bytes {
+        [] => feed.end(),
+        bytes => feed.push(bytes),
     }
 }
 

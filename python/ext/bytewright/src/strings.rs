@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytewright::terminal::Harmless;
-use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
@@ -48,6 +48,28 @@ impl Strings {
                 Ok(bytes) => Ok(Cow::Borrowed(bytes.as_bytes())),
                 Err(_) => self.copied(given, what).map(Cow::Owned),
             },
+        }
+    }
+
+    /// The bytes of a key that is looked for; nothing for an object that no table of these strings has as a key.
+    ///
+    /// # Errors
+    ///
+    /// `TypeError` for an object that has no hash, as of a dict.
+    #[inline]
+    pub(crate) fn key_sought<'a>(
+        self,
+        given: &'a Bound<'_, PyAny>,
+    ) -> PyResult<Option<Cow<'a, [u8]>>> {
+        match self.bytes(given, "key") {
+            Ok(key) => Ok(Some(key)),
+            Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => {
+                given.hash()?;
+                Ok(None)
+            }
+            // A surrogate without its other half, which is no text.
+            Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(given.py()) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

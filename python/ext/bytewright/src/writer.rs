@@ -7,7 +7,7 @@ use bytewright::session::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyMemoryView};
+use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::border::Locked;
 use crate::error::{argument, guarded, guarded_python, raised};
@@ -66,12 +66,23 @@ impl Writer {
 fn integer<T: TryFrom<i128>>(number: &Bound<'_, PyAny>, method: &str) -> PyResult<T> {
     let fits = match number.extract::<i64>() {
         Ok(number) => T::try_from(number.into()).ok(),
-        Err(_) if number.is_instance_of::<PyInt>() => {
+        // It is an integer, also one of numpy's, and needs more bits.
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             number.extract::<u64>().ok().and_then(|number| T::try_from(number.into()).ok())
         }
         Err(error) => return Err(error),
     };
     fits.ok_or_else(|| does_not_fit(number, method))
+}
+
+/// A float of 4 bytes: the nearest one. One that is too large for it would become infinite.
+fn single(number: &Bound<'_, PyAny>, method: &str) -> PyResult<f32> {
+    let given: f64 = number.extract()?;
+    let nearest = given as f32;
+    match nearest.is_infinite() && given.is_finite() {
+        true => Err(does_not_fit(number, method)),
+        false => Ok(nearest),
+    }
 }
 
 fn u24(number: &Bound<'_, PyAny>, method: &str) -> PyResult<U24> {
@@ -237,12 +248,12 @@ impl Writer {
 
     /// A float of 4 bytes, least significant first.
     fn f32le(&self, py: Python<'_>, number: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.put(py, &(number.extract::<f64>()? as f32).to_le_bytes())
+        self.put(py, &single(number, "f32le")?.to_le_bytes())
     }
 
     /// A float of 4 bytes, most significant first.
     fn f32be(&self, py: Python<'_>, number: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.put(py, &(number.extract::<f64>()? as f32).to_be_bytes())
+        self.put(py, &single(number, "f32be")?.to_be_bytes())
     }
 
     /// A float of 8 bytes, least significant first.

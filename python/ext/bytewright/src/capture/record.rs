@@ -1,58 +1,105 @@
 //! Packets, flows and calls as objects whose attributes are their fields.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
-use bytewright::batch::Value;
+use bytewright::batch::{self, Value};
 use bytewright::flow::{self, FlowField};
 use bytewright::packet::{self, Field};
 use bytewright::rpc::{self, CallField};
 use bytewright::scan::FrameBatch;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::values::object;
 
+/// A record as the core read it, or what was pickled of it.
+enum Record<T> {
+    Read(T),
+    Restored(Box<Restored>),
+}
+
+/// What was pickled of a record: the row of its fields; of a packet the captured bytes, too, and where the payload is in them.
+pub(super) struct Restored {
+    pub(super) row: batch::Batch,
+    pub(super) captured: Vec<u8>,
+    pub(super) payload: Option<Range<usize>>,
+}
+
 /// A packet of a capture: its fields, None where it has no such field, and the bytes that were captured.
 #[pyclass(frozen, module = "bytewright")]
-#[derive(PartialEq)]
-pub(crate) struct Packet(packet::KeptFrame);
+pub(crate) struct Packet(Record<packet::KeptFrame>);
 
 impl Packet {
     /// A copy of the packet at a place of a batch.
     pub(super) fn copied(batch: &FrameBatch, index: usize) -> Option<Packet> {
-        batch.frame(index).map(|frame| Packet(frame.to_kept()))
+        batch.frame(index).map(|frame| Packet(Record::Read(frame.to_kept())))
+    }
+
+    pub(super) fn restored(restored: Restored) -> Packet {
+        Packet(Record::Restored(Box::new(restored)))
     }
 
     #[inline]
     fn look<R>(&self, field: Field, look: impl FnOnce(Value<'_>) -> R) -> R {
-        match field.is_in_packet() {
-            true => look(self.0.packet().value(field)),
-            false => look(self.0.frame().value(field)),
+        match &self.0 {
+            Record::Read(kept) if field.is_in_packet() => look(kept.packet().value(field)),
+            Record::Read(kept) => look(kept.frame().value(field)),
+            Record::Restored(restored) => look(restored.row.value(0, field as usize)),
+        }
+    }
+
+    fn captured_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Record::Read(kept) => kept.captured(),
+            Record::Restored(restored) => &restored.captured,
+        }
+    }
+
+    fn payload_range(&self) -> Option<Range<usize>> {
+        match &self.0 {
+            Record::Read(kept) => kept.packet().payload_range(),
+            Record::Restored(restored) => restored.payload.clone(),
         }
     }
 }
 
 /// Packets of one conversation, summed up. `src` is the side that sent the first packet seen.
 #[pyclass(frozen, module = "bytewright")]
-#[derive(PartialEq)]
-pub(crate) struct Flow(pub(super) flow::Flow);
-
-impl Flow {
-    fn look<R>(&self, field: FlowField, look: impl FnOnce(Value<'_>) -> R) -> R {
-        look(self.0.value(field))
-    }
-}
+pub(crate) struct Flow(Record<flow::Flow>);
 
 /// A call of a Thrift method and its answer.
 #[pyclass(frozen, module = "bytewright")]
-#[derive(PartialEq)]
-pub(crate) struct Call(pub(super) rpc::Call);
+pub(crate) struct Call(Record<rpc::Call>);
 
-impl Call {
-    fn look<R>(&self, field: CallField, look: impl FnOnce(Value<'_>) -> R) -> R {
-        look(self.0.value(field))
-    }
+/// Lets a class be made of a record of the core, and of what was pickled of one.
+macro_rules! sums {
+    ($class:ident $record:ty, $enum:ident) => {
+        impl $class {
+            pub(super) fn new(record: $record) -> $class {
+                $class(Record::Read(record))
+            }
+
+            pub(super) fn restored(restored: Restored) -> $class {
+                $class(Record::Restored(Box::new(restored)))
+            }
+
+            fn look<R>(&self, field: $enum, look: impl FnOnce(Value<'_>) -> R) -> R {
+                match &self.0 {
+                    Record::Read(record) => look(record.value(field)),
+                    Record::Restored(restored) => look(restored.row.value(0, field as usize)),
+                }
+            }
+
+            fn captured_bytes(&self) -> &[u8] {
+                &[]
+            }
+        }
+    };
 }
+
+sums! { Flow flow::Flow, FlowField }
+sums! { Call rpc::Call, CallField }
 
 /// Gives a class an attribute for each field, what goes with fields, and the methods behind. For each `name Variant` it
 /// expands to
@@ -106,6 +153,15 @@ macro_rules! fields {
                 other.cast::<$class>().is_ok_and(|other| *other.get() == *self)
             }
 
+            /// Itself, because nothing changes it.
+            fn __copy__(this: Py<Self>) -> Py<Self> {
+                this
+            }
+
+            fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+                this
+            }
+
             fn __hash__(&self) -> u64 {
                 let mut hasher = DefaultHasher::new();
                 for field in $enum::ALL {
@@ -114,7 +170,40 @@ macro_rules! fields {
                 hasher.finish()
             }
         }
+
+        impl $class {
+            /// All values, in the order of `__match_args__`.
+            fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let values = $enum::ALL.iter().map(|field| self.look(*field, |value| object(py, value)));
+                PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
+            }
+        }
+
+        impl PartialEq for $class {
+            fn eq(&self, other: &Self) -> bool {
+                match (&self.0, &other.0) {
+                    (Record::Read(one), Record::Read(two)) => one == two,
+                    _ => {
+                        let is_same = |field: &$enum| self.look(*field, |one| other.look(*field, |two| one == two));
+                        $enum::ALL.iter().all(is_same) && self.captured_bytes() == other.captured_bytes()
+                    }
+                }
+            }
+        }
     };
+}
+
+/// What `pickle` makes an object of again: a function of this module, and what it is given.
+type Reduced<'py, A> = (Bound<'py, PyAny>, A);
+
+/// The function of this module that makes an object again.
+pub(super) fn restoring<'py>(py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("bytewright._bytewright")?.getattr(function)
+}
+
+/// The names of the fields: the same tuple for each object, so that a pickle has it once.
+fn names_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+    class.getattr("__match_args__")
 }
 
 fields! { Packet Field DEFAULT {
@@ -128,14 +217,25 @@ fields! { Packet Field DEFAULT {
     /// The bytes that were captured.
     #[getter]
     fn captured<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.0.captured())
+        PyBytes::new(py, self.captured_bytes())
     }
 
     /// The captured bytes behind the header of TCP, UDP or SCTP; None without one.
     #[getter]
     fn payload<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let payload = self.0.captured().get(self.0.packet().payload_range()?)?;
+        let payload = self.captured_bytes().get(self.payload_range()?)?;
         Some(PyBytes::new(py, payload))
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle takes")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Reduced<'py, (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyBytes>, Option<(usize, usize)>)>> {
+        let payload = self.payload_range().map(|range| (range.start, range.end));
+        let names = names_of(&py.get_type::<Packet>())?;
+        let given = (names, self.values(py)?, PyBytes::new(py, self.captured_bytes()), payload);
+        Ok((restoring(py, "restored_packet")?, given))
     }
 }
 
@@ -143,9 +243,25 @@ fields! { Flow FlowField ALL {
     ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto, packets Packets, bytes Bytes,
     rev_packets RevPackets, rev_bytes RevBytes, duration Duration, tcp_flags TcpFlags, rev_tcp_flags RevTcpFlags,
     community_id CommunityId,
-} }
+}
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Reduced<'py, (Bound<'py, PyAny>, Bound<'py, PyTuple>)>> {
+        let given = (names_of(&py.get_type::<Flow>())?, self.values(py)?);
+        Ok((restoring(py, "restored_flow")?, given))
+    }
+}
 
 fields! { Call CallField ALL {
     ts Ts, src_ip SrcIp, src_port SrcPort, dst_ip DstIp, dst_port DstPort, protocol Protocol, method Method,
     sequence_id SequenceId, outcome Outcome, latency Latency, request_bytes RequestBytes, reply_bytes ReplyBytes,
-} }
+}
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Reduced<'py, (Bound<'py, PyAny>, Bound<'py, PyTuple>)>> {
+        let given = (names_of(&py.get_type::<Call>())?, self.values(py)?);
+        Ok((restoring(py, "restored_call")?, given))
+    }
+}

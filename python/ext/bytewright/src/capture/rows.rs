@@ -16,6 +16,7 @@ use bytewright::rpc::{self, CallField};
 use bytewright::scan::{CaptureOptions, FrameBatch};
 use bytewright::session::{self, CaptureSource, Host, Item, Question, Step};
 use bytewright::{Error, ErrorKind};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
@@ -25,8 +26,10 @@ use super::arguments::{
 };
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
+use super::restored::{ReducedBatch, reduced_batch};
 use crate::border::read_schema;
 use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python};
+use crate::frames;
 use crate::host::PythonHost;
 use crate::values;
 
@@ -308,6 +311,15 @@ impl Rows {
         Ok(Rows { captures, options, question, export })
     }
 
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        Err(frames::no_array("rows"))
+    }
+
     /// The columns as Arrow's C stream, in the order and the types of a requested schema where these can be made.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
@@ -466,8 +478,17 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
-    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(no_pickle("Batch", "pickle to_dict(), or what Arrow's libraries make of it"))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<ReducedBatch<'py>> {
+        reduced_batch(py, self)
+    }
+
+    /// Itself, because nothing changes it.
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
     }
 
     /// The names of the columns.
@@ -482,7 +503,8 @@ impl Batch {
 
     /// The values of a column as a list.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let place = raised(py, self.rows.schema().place_of(name))?;
+        let place = self.rows.schema().place_of(name);
+        let place = place.map_err(|error| PyKeyError::new_err(error.message().to_owned()))?;
         let values =
             (0..self.rows.len()).map(|row| values::object(py, self.rows.value(row, place)));
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
@@ -495,6 +517,15 @@ impl Batch {
             dict.set_item(field.name(), self.__getitem__(py, field.name())?)?;
         }
         Ok(dict)
+    }
+
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        Err(frames::no_array("batch"))
     }
 
     /// The columns as Arrow's C schema and C array, in the order and the types of a requested schema where these can be made.
@@ -567,10 +598,10 @@ impl Waiting {
             }
             Waiting::Rows(..) => Ok(None),
             Waiting::Flows(flows) => {
-                flows.next().map(|flow| Ok(Bound::new(py, Flow(flow))?.into_any())).transpose()
+                flows.next().map(|flow| Ok(Bound::new(py, Flow::new(flow))?.into_any())).transpose()
             }
             Waiting::Calls(calls) => {
-                calls.next().map(|call| Ok(Bound::new(py, Call(call))?.into_any())).transpose()
+                calls.next().map(|call| Ok(Bound::new(py, Call::new(call))?.into_any())).transpose()
             }
         }
     }

@@ -151,7 +151,7 @@ impl StoredFlows {
         let (pass, waiting) = &mut *state;
         loop {
             if let Some(flow) = waiting.next() {
-                return Ok(Some(Flow(flow)));
+                return Ok(Some(Flow::new(flow)));
             }
             match pass.next(&PythonHost::OF_FILE)? {
                 Some(Item::Flows(flows)) => *waiting = flows.into_iter(),

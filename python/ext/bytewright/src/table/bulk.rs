@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use bytewright::table::PackedEntries;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -11,6 +10,7 @@ use super::shared::Access;
 use super::values::{Object, ValueForm};
 use super::{Table, commits_wait, transaction};
 use crate::border::each_entry;
+use crate::error::argument;
 use crate::strings::Strings;
 
 /// Bytes of entries that are put at once.
@@ -184,6 +184,7 @@ fn taken_apart<'py>(pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bo
     let parts: Vec<Bound<'py, PyAny>> = pair.try_iter()?.collect::<PyResult<_>>()?;
     let found = parts.len();
     <[_; 2]>::try_from(parts).map(|[key, value]| (key, value)).map_err(|_| {
-        PyTypeError::new_err(format!("expected pairs of a key and a value, found one of {found}"))
+        let message = format!("expected pairs of a key and a value, found one of {found}");
+        argument(pair.py(), message)
     })
 }

@@ -137,8 +137,10 @@ impl Table {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let key = self.strings.bytes(key, "key")?;
-        self.shared.read(py, |content| content.table()?.contains(&key))
+        match self.strings.key_sought(key)? {
+            Some(key) => self.shared.read(py, |content| content.table()?.contains(&key)),
+            None => self.shared.read(py, |content| content.table().map(|_| false)),
+        }
     }
 
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -222,21 +224,31 @@ impl Table {
         self.shared.change(py, |table| table.create(&key, &value))
     }
 
-    /// The value of a key, which is set to `default` where it has none.
+    /// The value of a key, which is set to `default` where it has none. Without a default, that is None, which tables of objects
+    /// keep.
+    #[pyo3(signature = (key, default = None))]
     fn setdefault(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        default: &Bound<'_, PyAny>,
+        default: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(default)?);
+        let default = match default {
+            Some(default) => default,
+            // A table that cannot keep None is no matter to a key that is there.
+            None => match self.find(py, key)? {
+                Some(value) => return Ok(value),
+                None => py.None().into_bound(py),
+            },
+        };
+        let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(&default)?);
         let there = self.shared.change(py, |table| match table.get(&key)? {
             Some(there) => Ok(Some(there)),
             None => table.put(&key, &value).map(|()| None),
         })?;
         match there {
             Some(value) => self.values.loaded(py, self.values.object(py, &value)),
-            None => Ok(default.clone().unbind()),
+            None => Ok(default.unbind()),
         }
     }
 

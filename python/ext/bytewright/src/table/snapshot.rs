@@ -110,8 +110,10 @@ impl Snapshot {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let key = self.strings.bytes(key, "key")?;
-        self.read(py, |content| content.snapshot()?.get_with(&key, &mut |_| ()))
+        match self.strings.key_sought(key)? {
+            Some(key) => self.read(py, |content| content.snapshot()?.get_with(&key, &mut |_| ())),
+            None => self.read(py, |content| content.snapshot().map(|_| false)),
+        }
     }
 
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {

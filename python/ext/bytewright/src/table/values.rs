@@ -137,7 +137,8 @@ impl Codec {
 }
 
 fn integer(given: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
-    if !given.is_instance_of::<PyInt>() {
+    // Integers of numpy, too, and of all else that is an index.
+    if !given.is_instance_of::<PyInt>() && !given.hasattr("__index__")? {
         let class = given.get_type().name()?;
         let message = format!("a table of integers keeps int: value is {class}; use int()");
         return Err(PyTypeError::new_err(message));

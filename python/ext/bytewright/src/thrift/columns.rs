@@ -8,12 +8,13 @@ use bytewright::batch::arrow::ArrowSchema;
 use bytewright::session::{Host, MessageRows};
 use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::codec::codec_of;
 use super::source::{Origin, layout_of};
 use crate::capture::{Batch, StreamHost, entered, layout};
 use crate::error::{BEING_READ, argument, guarded_python, no_pickle, raised};
+use crate::frames;
 use crate::host::PythonHost;
 
 /// Fields of messages as columns, read anew by each iteration and each stream of Arrow's.
@@ -63,6 +64,15 @@ impl ThriftColumns {
     /// Iterates over the messages in batches of columns.
     fn batches(&self, py: Python<'_>) -> PyResult<ThriftBatches> {
         Ok(ThriftBatches { reading: Mutex::new(self.read(py)?) })
+    }
+
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        Err(frames::no_array("columns"))
     }
 
     /// The columns as Arrow's C stream, in the order and the types of a requested schema where these can be made.
