@@ -184,9 +184,10 @@ module Bytewright
 
     # Yields every packet.
     #
-    # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one.
-    # Without a block, and in the methods of Enumerable that keep elements (first, to_a, lazy,
-    # sort_by, ...), every packet is a Packet of its own.
+    # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one. After the last packet
+    # it raises ClosedError. Without a block, and in the methods of Enumerable that keep elements (first, to_a, lazy,
+    # sort_by, ...), every packet is a Packet of its own; in those that keep what the block answers (map, to_h, ...)
+    # it is not.
     #
     # @yieldparam packet [Packet]
     # @return [Capture, Enumerator] self, or an enumerator of copies
