@@ -272,11 +272,16 @@ module Bytewright
     # decimal digits.
     #
     # @param key [String]
-    # @param by [Integer]
+    # @param by [Numeric] a whole number
     # @return [Integer] the sum
-    # @raise [ArgumentError] where the value is no such number, the sum is beyond 64 bits, or the values are other objects
+    # @raise [ArgumentError] where the value or +by+ is no such number, the sum is beyond 64 bits, or the values are other
+    #   objects
     def increment(key, by = 1, **nil)
       check_frozen
+      if by.is_a?(Numeric) && !by.is_a?(Integer) && by % 1 != 0
+        raise ArgumentError, "expected a whole number to add, found #{by}"
+      end
+
       add_to(key, by)
     end
 

@@ -133,7 +133,10 @@ impl PacketObject for PacketCursor {
     }
 
     fn left(&self, ruby: &Ruby) -> Error {
-        closed(ruby, "expected a packet of an iteration under way, found one that ended; keep packets with dup")
+        closed(
+            ruby,
+            "expected a packet of an iteration under way, found one that ended; keep packets with dup",
+        )
     }
 
     fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error> {
