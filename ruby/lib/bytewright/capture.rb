@@ -324,16 +324,21 @@ module Bytewright
     ].freeze
     private_constant :KEEPING
 
+    # A method that a block makes could be called by the main Ractor only.
     KEEPING.each do |name|
-      define_method(name) do |*arguments, **options, &block|
-        each.public_send(name, *arguments, **options, &block)
-      end
+      module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        def #{name}(*arguments, **options, &block)
+          each.#{name}(*arguments, **options, &block)
+        end
+      RUBY
     end
 
     %i[each_with_index each_with_object].each do |name|
-      define_method(name) do |*arguments, &block|
-        block ? super(*arguments, &block) : each.public_send(name, *arguments)
-      end
+      module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        def #{name}(*arguments, &block)
+          block ? super(*arguments, &block) : each.#{name}(*arguments)
+        end
+      RUBY
     end
 
     # @yieldparam packet [Packet]
