@@ -39,11 +39,12 @@ class DumpTest < TestCase
     end
   end
 
-  def test_yaml_dumps_entries_and_refuses_all_else
+  def test_yaml_dumps_entries_and_fields_and_refuses_all_else
     each_object do |object|
       case object
       when Bytewright::Entries then assert_equal({ "a" => "1" }, YAML.safe_load(YAML.dump(object)))
       when Bytewright::StringSet then assert_equal(["a"], YAML.safe_load(YAML.dump(object)))
+      when Bytewright::Packet, Bytewright::Flow then assert_equal(object.to_h.transform_keys(&:to_s), YAML.safe_load(YAML.dump(object)))
       else assert_raises(TypeError) { YAML.dump(object) }
       end
     end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "record"
+
 module Bytewright
   # One packet of a capture: its frame, and the header fields that could be read from it.
   #
@@ -11,6 +13,7 @@ module Bytewright
   # are frozen Strings, all else Integers.
   class Packet
     include Undumpable
+    include FieldNotation
 
     # @return [Time, nil] when it was captured, in UTC, to the nanosecond
     def time

@@ -265,6 +265,15 @@ module Bytewright
       to_a.to_json(*arguments)
     end
 
+    # What ActiveSupport calls.
+    #
+    # @param options [Hash, nil] the library's
+    # @return [Array<String>] the elements
+    def as_json(options = nil)
+      elements = to_a
+      elements.respond_to?(:as_json) ? elements.as_json(options) : elements
+    end
+
     # What the yaml library calls: the elements become a sequence.
     #
     # @param coder [Psych::Coder]
