@@ -692,4 +692,15 @@ class WriterTest < TestCase
       assert_raises(Errno::ENOENT) { Bytewright::Writer.replace("/nonexistent/x") { nil } }
     end
   end
+
+  def test_appending_to_an_object_that_is_open_is_refused
+    object = StringIO.new(+"old")
+    assert_match(/found StringIO; open it to append/, assert_raises(ArgumentError) { Bytewright::Writer.open(object, append: true) }.message)
+    with_new_file("data.bin") do |path|
+      File.write(path, "old")
+      File.open(path, "r+b") { |file| assert_raises(ArgumentError) { Bytewright::Writer.open(file, append: true) } }
+      File.open(path, "ab") { |file| Bytewright::Writer.open(file) { |writer| writer << "new" } }
+      assert_equal(["old", "oldnew"], [object.string, File.read(path)])
+    end
+  end
 end

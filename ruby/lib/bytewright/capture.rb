@@ -93,7 +93,11 @@ module Bytewright
       #   store is then as the captures before it left it
       def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
         limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
-        return merge(sources, into, open_flows(**limits), options) if into
+        if into
+          raise ArgumentError, "expected a block or into:, found both: flows of the file are those of its FlowStore" if block
+
+          return merge(sources, into, open_flows(**limits), options)
+        end
         return to_enum(:flows, *sources, **limits, **options) unless block
 
         under_way = open_flows(**limits)
