@@ -324,6 +324,15 @@ module Bytewright
       path
     end
 
+    # What Marshal calls.
+    def marshal_dump
+      @table.path ? refuse_dump : @table
+    end
+
+    def marshal_load(table)
+      @table = table
+    end
+
     def instead_of_dump
       "its elements (to_a)"
     end
