@@ -64,6 +64,8 @@ esac
 peer "ruby-tokyocabinet" ruby_library tokyocabinet
 peer "ruby-moneta" ruby_library moneta
 peer "ruby-thrift" ruby_library thrift
+peer "ruby-activesupport" ruby_library active_support
+peer "bundler" ruby -e 'require "bundler"; require "bundler/cli"'
 peer "rubocop" command -v rubocop
 peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
 peer "thrift-compiler" command -v thrift

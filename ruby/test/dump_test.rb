@@ -31,19 +31,52 @@ class DumpTest < TestCase
     end
   end
 
-  def test_marshal_dumps_none_and_says_what_to_dump
+  # Tables and sets in memory.
+  def dumpable?(object)
+    (object.is_a?(Bytewright::Table) || object.is_a?(Bytewright::StringSet)) && object.path.nil?
+  end
+
+  def test_marshal_dumps_tables_in_memory_and_says_what_to_dump_of_all_else
     each_object do |object|
+      next assert_equal(object, Marshal.load(Marshal.dump(object))) if dumpable?(object)
+
       error = assert_raises(TypeError) { Marshal.dump(object) }
       assert_match(/\Aexpected an object that can be dumped, found a Bytewright::\w+; dump \w+/, error.message)
       assert_raises(TypeError) { Marshal.dump([object]) }
     end
   end
 
-  def test_yaml_dumps_entries_and_refuses_all_else
+  def test_a_table_is_loaded_as_it_was
+    derived = Class.new(Bytewright::TreeTable) { attr_accessor :note }
+    self.class.const_set(:Derived, derived)
+    entries = { "b" => [1, nil], "a" => { "x" => 1.5 } }
+    %i[json marshal].product([Bytewright::HashTable, derived]).each do |values, klass|
+      table = klass.new(entries, values: values, encoding: Encoding::BINARY)
+      table.note = ["n"] if klass == derived
+      loaded = Marshal.load(Marshal.dump([table, table]))
+      assert_same(*loaded)
+      assert_equal([klass, Encoding::BINARY, table.to_a], [loaded[0].class, loaded[0].encoding, loaded[0].to_a])
+      assert_equal(["n"], loaded[0].note) if klass == derived
+      loaded[0]["c"] = [2]
+      refute_includes(table, "c")
+    end
+  ensure
+    self.class.send(:remove_const, :Derived)
+  end
+
+  def test_objects_that_dump_values_are_dumped_by_their_names
+    table = Bytewright::HashTable.new({ "a" => [1] }, values: { "yaml" => YAML })
+    assert_equal([1], Marshal.load(Marshal.dump(table))["a"])
+    nameless = Module.new { def self.dump(value) = value.to_s; def self.load(string) = string }
+    assert_raises(TypeError) { Marshal.dump(Bytewright::HashTable.new({ "a" => 1 }, values: { "x" => nameless })) }
+  end
+
+  def test_yaml_dumps_entries_and_fields_and_refuses_all_else
     each_object do |object|
       case object
       when Bytewright::Entries then assert_equal({ "a" => "1" }, YAML.safe_load(YAML.dump(object)))
       when Bytewright::StringSet then assert_equal(["a"], YAML.safe_load(YAML.dump(object)))
+      when Bytewright::Packet, Bytewright::Flow then assert_equal(object.to_h.transform_keys(&:to_s), YAML.safe_load(YAML.dump(object)))
       else assert_raises(TypeError) { YAML.dump(object) }
       end
     end

@@ -455,4 +455,11 @@ class FlowStoreTest < TestCase
       assert_operator(Bytewright::FlowStore.open(path, &:size), :>, 1)
     end
   end
+
+  def test_a_block_beside_a_file_of_flows_is_refused_and_makes_no_file
+    with_new_file("flows.bwt") do |path|
+      assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, into: path) { nil } }
+      refute_path_exists(path)
+    end
+  end
 end

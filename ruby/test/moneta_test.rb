@@ -200,6 +200,23 @@ class MonetaTest < TestCase
     assert_equal("expected type to be :hash or :tree, found :list", error.message)
   end
 
+  def test_options_that_would_be_ignored_are_refused
+    path = File.join(@folder, "shared.bwh")
+    adapter = ->(**options) { Moneta::Adapters::Bytewright.new(**options).tap { |made| @opened << made } }
+    adapter.call(file: path, sync: :interval)
+    adapter.call(file: path)
+    [{ sync: :commit }, { type: :tree }].each do |other|
+      error = assert_raises(ArgumentError) { adapter.call(file: path, **other) }
+      assert_match(/shared.bwh: expected a .*HashTable with sync: :interval, as this process has it open, found a/, error.message)
+    end
+    table = Bytewright::HashTable.new
+    [{ file: path }, { sync: :commit }, { type: :hash }, { timeout: 1 }].each do |other|
+      assert_match(/found backend and #{other.keys.first}\z/, assert_raises(ArgumentError) { adapter.call(backend: table, **other) }.message)
+    end
+    assert_match(/found tree: true and type: :hash/, assert_raises(ArgumentError) { adapter.call(tree: true, type: :hash) }.message)
+    assert_same(table, adapter.call(backend: table).backend)
+  end
+
   def test_another_writer_that_does_not_end_is_a_lock_error
     table = Bytewright::HashTable.open(File.join(@folder, "store.bwh"))
     store = Moneta.new(:Bytewright, file: table.path, timeout: 0)

@@ -82,6 +82,51 @@ class PacketTest < TestCase
     assert_equal([udp_frame(1), udp_frame(2)], kept.map(&:data))
   end
 
+  # Ways to keep the packet that moves.
+  KEEPING = {
+    each: ->(capture) { [].tap { |kept| capture.each { |packet| kept << packet } } },
+    for: ->(capture) { [].tap { |kept| for packet in capture do kept << packet end } }, # rubocop:disable Style/For -- is what is tested
+    to_h: ->(capture) { capture.to_h { |packet| [packet.number, packet] }.values },
+    map: ->(capture) { capture.map { |packet| packet } },
+    flat_map: ->(capture) { capture.flat_map { |packet| [packet] } },
+    filter_map: ->(capture) { capture.filter_map { |packet| packet if packet.length } },
+    each_with_index: ->(capture) { [].tap { |kept| capture.each_with_index { |packet, _| kept << packet } } },
+    each_with_object: ->(capture) { capture.each_with_object([]) { |packet, kept| kept << packet } },
+    to_enum: ->(capture) { capture.to_enum.map { |packet| packet } }
+  }.freeze
+
+  def test_a_kept_packet_has_its_values_or_says_how_to_keep_it
+    with_file(pcap(udp_frame(1), udp_frame(2))) do |path|
+      KEEPING.each { |way, keep| assert_is_left(keep.call(open_capture(path)).last, way) }
+    end
+  end
+
+  def test_a_packet_that_is_kept_where_the_file_is_damaged_says_how_to_keep_it
+    kept = []
+    with_file(pcap(udp_frame(1), udp_frame(2))[..-2]) do |path|
+      assert_raises(Bytewright::TruncatedError) { open_capture(path).each { |packet| kept << packet } }
+    end
+    assert_is_left(kept.first, :damage)
+  end
+
+  def assert_is_left(packet, way)
+    questions = [:length, :tls_sni, :data, :payload, :time, :to_h, :truncated?, :dup, :hash, [:[], :ts], [:values_at, :ts]]
+    questions.each do |question|
+      error = assert_raises(Bytewright::ClosedError, "#{way} #{question}") { packet.public_send(*question) }
+      assert_match(/keep packets with dup\z/, error.message)
+    end
+    assert_equal("#<Bytewright::Packet (closed)>", packet.inspect)
+  end
+
+  def test_packets_that_are_left_are_equal_to_none_but_themselves
+    with_file(pcap(udp_frame(1))) do |path|
+      first, second = Array.new(2) { open_capture(path).map(&:itself).first }
+      assert_equal(first, first.itself)
+      refute_equal(first, second)
+      refute_equal(first, packet)
+    end
+  end
+
   def test_equal_packets_are_equal_and_hash_alike
     first, second = Array.new(2) { packet }
     assert_equal(first, second)

@@ -278,26 +278,6 @@ class ReaderThreadsTest < TestCase
     }
   end
 
-  # The class of what a use raises, or what it answers.
-  def outcome(use)
-    use.call
-  rescue Exception => e # rubocop:disable Lint/RescueException -- whatever it is, it is the outcome
-    e.class
-  end
-
-  # Calls the block in a signal handler, which comes when this thread sleeps in the work that is given.
-  def in_handler(work, &handler)
-    main = Thread.current
-    old = trap("USR1", &handler)
-    Thread.new do
-      eventually { main.status == "sleep" }
-      Process.kill("USR1", Process.pid)
-    end
-    work.call
-  ensure
-    trap("USR1", old)
-  end
-
   def test_a_signal_handler_in_the_middle_of_a_read_is_told_that_the_reader_is_busy
     works = { u32be: ->(reader) { reader.u32be }, read: ->(reader) { reader.read(30_000) }, gets: ->(reader) { reader.gets } }
     expected = { u32be: 0x61626364, read: "abcd#{"x" * 29_996}", gets: "abcd#{"x" * 29_996}\n" }

@@ -3,9 +3,10 @@
 require_relative "test_case"
 
 # Goal: what is public is documented with its types, and what is documented exists.
-# Method: the methods that Ruby knows are compared with the names in sig/bytewright.rbs.
+# Method: the methods that Ruby knows are compared with the names in sig/bytewright.rbs, which the library rbs validates.
 class SignaturesTest < TestCase
-  RBS = File.read(File.join(ROOT, "ruby/sig/bytewright.rbs"), encoding: Encoding::UTF_8)
+  FOLDER = File.join(ROOT, "ruby/sig")
+  RBS = File.read(File.join(FOLDER, "bytewright.rbs"), encoding: Encoding::UTF_8)
 
   # Class name => names of its methods, with "self." before those of the class itself.
   def documented
@@ -39,6 +40,23 @@ class SignaturesTest < TestCase
         assert_match(/^ +#{name}:/, RBS, "#{place}::#{name}")
       end
     end
+  end
+
+  # Words that begin a declaration. Up to version 3.4 of rbs they cannot be names of types.
+  KEYWORDS = %w[alias attr_accessor attr_reader attr_writer bool bot boolish class def end extend false in include instance
+                interface module nil out prepend private public self singleton top true type unchecked untyped void].freeze
+
+  def test_no_type_has_the_name_of_a_keyword
+    assert_empty(RBS.scan(/^\s*type (\w+)/).flatten & KEYWORDS)
+  end
+
+  # With the signatures of Ruby's core and no others, as in a program that uses no library.
+  def test_the_library_rbs_finds_no_fault_in_the_signatures
+    validate = 'require "rbs"; require "rbs/cli"; RBS::CLI.new(stdout: $stdout, stderr: $stderr).run(ARGV)'
+    said = IO.popen([RbConfig.ruby, "-W0", "-e", validate, "--", "-I", FOLDER, "validate", { err: %i[child out] }], &:read)
+    return warn("gap: signatures are not validated: Ruby's bundled rbs is not installed") if said.match?(/cannot load such file -- rbs\b/)
+
+    assert_predicate($?, :success?, said.lines.grep_v(/\AValidating/).join)
   end
 
   # A Ruby type for each type of docs/names.md, which the core's tests compare with the schemas.

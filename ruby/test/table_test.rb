@@ -36,6 +36,8 @@ class TableTest < TableCase
     assert_raises(ArgumentError) { t.increment("n") }
     assert_raises(RangeError) { t.increment("m", 2**64) }
     assert_raises(TypeError) { t.increment("m", "1") }
+    [1.5, -0.1, 1r / 3, Float::NAN, Float::INFINITY].each { |by| assert_raises(ArgumentError) { t.increment("m", by) } }
+    assert_equal([2, 5, nil], [t.increment("whole", 2.0), t.increment("whole", 3r), t["m"]])
     assert_raises(TypeError) { t.increment(nil) }
     assert_equal([(2**63 - 1).to_s, nil], t.values_at("n", "m"))
   end

@@ -175,4 +175,19 @@ class TableThreadsTest < TableCase
     thread.join
     assert_empty(t)
   end
+
+  test_each("a_signal_handler_is_refused_while_another_thread_has_a_transaction") do |store|
+    t = make(store, { "a" => "1" })
+    uses = { get: -> { t["a"] }, put: -> { t["a"] = "2" }, transaction: -> { t.transaction { nil } }, each: -> { t.each { nil } },
+             keys: -> { t.keys }, size: -> { t.size }, snapshot: -> { t.snapshot }, clear: -> { t.clear }, sync: -> { t.sync } }
+    inside, go_on = Queue.new, Queue.new
+    thread = Thread.new { t.transaction { inside << true && go_on.pop } }
+    inside.pop
+    found = nil
+    in_handler(-> { sleep(0.001) until found }) { found = uses.transform_values { |use| outcome(use) } }
+    go_on << true
+    thread.join
+    assert_equal([Bytewright::LockError], found.values.uniq, found)
+    assert_equal({ "a" => "1" }, t.to_h)
+  end
 end

@@ -102,6 +102,26 @@ class TestCase < Minitest::Test
     true
   end
 
+  # The class of what a use raises, or what it answers.
+  def outcome(use)
+    use.call
+  rescue Exception => e # rubocop:disable Lint/RescueException -- whatever it is, it is the outcome
+    e.class
+  end
+
+  # Calls the block in a signal handler, which comes when this thread sleeps in the work that is given.
+  def in_handler(work, &handler)
+    main = Thread.current
+    old = trap("USR1", &handler)
+    Thread.new do
+      eventually { main.status == "sleep" }
+      Process.kill("USR1", Process.pid)
+    end
+    work.call
+  ensure
+    trap("USR1", old)
+  end
+
   # Waits until the block is true, for at most ten seconds.
   def eventually
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10

@@ -399,12 +399,12 @@ class TroublesTest < TestCase
                          "ADB []= adddouble addint delete out put putcat putkeep store; StringSet << add add? delete delete?",
     "change many entries" => "Table clear compact! delete_if filter! keep_if merge! rehash reject! select! transform_keys! " \
                              "transform_values! update; ADB clear misc vanish; StringSet clear delete_if merge subtract",
-    "walk a table" => "Entries < <= == > >= count deconstruct_keys each each_key each_pair each_value empty? encode_with entries eql? " \
+    "walk a table" => "Entries < <= == > >= as_json count deconstruct_keys each each_key each_pair each_value empty? encode_with entries eql? " \
                       "except filter flatten has_value? hash inspect invert key keys length merge rassoc reject select slice to_a to_h " \
                       "to_hash to_json to_proc to_s transform_keys transform_values value? values; OrderedEntries reverse_each; " \
                       "TreeTable cursor; Cursor close closed? first key last next prev seek value; " \
                       "ADB each each_key each_pair each_value empty? has_value? inspect iterinit iternext key keys length value? values; " \
-                      "StringSet & + - == >= <= ^ | count difference disjoint? each empty? encode_with eql? hash inspect intersect? " \
+                      "StringSet & + - == >= <= ^ | as_json count difference disjoint? each empty? encode_with eql? hash inspect intersect? " \
                       "intersection length size subset? superset? table to_a to_json to_s union",
     "use a snapshot" => "Table snapshot; Snapshot close closed? encoding size",
     "run a transaction" => "Table transaction; ADB tranabort tranbegin trancommit; StringSet transaction",

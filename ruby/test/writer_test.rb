@@ -154,6 +154,37 @@ class WriterTest < TestCase
     assert_equal([(1 << 64) - 1, -(1 << 63), 2].pack("Q>q>S>"), object.string.b)
   end
 
+  def test_numbers_beyond_floats_of_32_bits_are_refused_and_all_others_are_as_pack_writes_them
+    largest = [0x7f7fffff].pack("N").unpack1("g")
+    written = [largest, -largest, 0.1, 1e-300, -0.0, 1, 1r / 3, Float::INFINITY, -Float::INFINITY, Float::NAN]
+    refused = [1e300, -1e300, Float::MAX, largest * 1.0000001, 10**39]
+    object = StringIO.new
+    Bytewright::Writer.open(object) do |writer|
+      refused.each { |number| %i[f32be f32le].each { |name| assert_raises(RangeError) { writer.public_send(name, number) } } }
+      assert_match(/expected -3.4028235e38..3.4028235e38 for f32be, found 1e300/,
+                   assert_raises(RangeError) { writer.f32be(1e300) }.message)
+      written.each { |number| writer.f32be(number).f64be(number) }
+    end
+    assert_equal(written.flat_map { |number| [number, number] }.pack("gG" * written.size), object.string.b)
+  end
+
+  def test_a_signal_handler_is_refused_while_another_thread_writes
+    IO.pipe do |theirs, mine|
+      writer = Bytewright::Writer.open(mine)
+      thread = Thread.new { (writer << "x" * 300_000).flush }
+      eventually { thread.status == "sleep" }
+      found = nil
+      uses = [-> { writer.u8(1) }, -> { writer.flush }, -> { writer.close }]
+      in_handler(-> { sleep(0.001) until found }) { found = uses.map { |use| outcome(use) } }
+      assert_equal([Bytewright::LockError], found.uniq, found)
+      reader = Thread.new { theirs.read }
+      thread.join
+      writer.close
+      mine.close
+      assert_equal(300_000, reader.value.size)
+    end
+  end
+
   def test_numbers_of_24_bits_are_those_that_a_reader_reads
     numbers = [0, 1, 0xff_ffff] + Array.new(50) { @random.rand(1 << 24) }
     with_new_file("out.bin") do |path|
@@ -659,6 +690,17 @@ class WriterTest < TestCase
       assert_raises(ArgumentError) { Bytewright::Writer.replace(path) }
       assert_raises(ArgumentError) { Bytewright::Writer.replace(File.dirname(path)) { nil } }
       assert_raises(Errno::ENOENT) { Bytewright::Writer.replace("/nonexistent/x") { nil } }
+    end
+  end
+
+  def test_appending_to_an_object_that_is_open_is_refused
+    object = StringIO.new(+"old")
+    assert_match(/found StringIO; open it to append/, assert_raises(ArgumentError) { Bytewright::Writer.open(object, append: true) }.message)
+    with_new_file("data.bin") do |path|
+      File.write(path, "old")
+      File.open(path, "r+b") { |file| assert_raises(ArgumentError) { Bytewright::Writer.open(file, append: true) } }
+      File.open(path, "ab") { |file| Bytewright::Writer.open(file) { |writer| writer << "new" } }
+      assert_equal(["old", "oldnew"], [object.string, File.read(path)])
     end
   end
 end

@@ -93,7 +93,11 @@ module Bytewright
       #   store is then as the captures before it left it
       def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
         limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
-        return merge(sources, into, open_flows(**limits), options) if into
+        if into
+          raise ArgumentError, "expected a block or into:, found both: flows of the file are those of its FlowStore" if block
+
+          return merge(sources, into, open_flows(**limits), options)
+        end
         return to_enum(:flows, *sources, **limits, **options) unless block
 
         under_way = open_flows(**limits)
@@ -184,9 +188,10 @@ module Bytewright
 
     # Yields every packet.
     #
-    # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one.
-    # Without a block, and in the methods of Enumerable that keep elements (first, to_a, lazy,
-    # sort_by, ...), every packet is a Packet of its own.
+    # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one. After the last packet
+    # it raises ClosedError. Without a block, and in the methods of Enumerable that keep elements (first, to_a, lazy,
+    # sort_by, ...), every packet is a Packet of its own; in those that keep what the block answers (map, to_h, ...)
+    # it is not.
     #
     # @yieldparam packet [Packet]
     # @return [Capture, Enumerator] self, or an enumerator of copies
@@ -323,16 +328,21 @@ module Bytewright
     ].freeze
     private_constant :KEEPING
 
+    # A method that a block makes could be called by the main Ractor only.
     KEEPING.each do |name|
-      define_method(name) do |*arguments, **options, &block|
-        each.public_send(name, *arguments, **options, &block)
-      end
+      module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        def #{name}(*arguments, **options, &block)
+          each.#{name}(*arguments, **options, &block)
+        end
+      RUBY
     end
 
     %i[each_with_index each_with_object].each do |name|
-      define_method(name) do |*arguments, &block|
-        block ? super(*arguments, &block) : each.public_send(name, *arguments)
-      end
+      module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        def #{name}(*arguments, &block)
+          block ? super(*arguments, &block) : each.#{name}(*arguments)
+        end
+      RUBY
     end
 
     # @yieldparam packet [Packet]

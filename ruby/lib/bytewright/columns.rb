@@ -40,6 +40,23 @@ module Bytewright
       names.to_h { |name| [name, values(name)] }
     end
 
+    # What the json library calls, and adds to Hash.
+    #
+    # @param arguments [Array<Object>] the library's
+    # @return [String] the columns as a JSON object of arrays
+    def to_json(*arguments)
+      to_h.to_json(*arguments)
+    end
+
+    # What ActiveSupport calls.
+    #
+    # @param options [Hash, nil] the library's
+    # @return [Hash{String => Array}]
+    def as_json(options = nil)
+      columns = to_h.transform_keys(&:to_s)
+      columns.respond_to?(:as_json) ? columns.as_json(options) : columns
+    end
+
     # @return [String] its size and columns
     def inspect
       "#<#{self.class} #{size} rows: #{names.join(", ")}>"

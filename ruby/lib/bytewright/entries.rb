@@ -329,6 +329,15 @@ module Bytewright
       to_h.to_json(*arguments)
     end
 
+    # What ActiveSupport calls, and adds to Hash; to Enumerable it adds one that makes an Array of pairs.
+    #
+    # @param options [Hash, nil] the library's, such as only and except
+    # @return [Hash{String => Object}] the entries
+    def as_json(options = nil)
+      entries = to_h
+      entries.respond_to?(:as_json) ? entries.as_json(options) : entries
+    end
+
     # What the yaml library calls: the entries become a mapping, as those of a Hash do.
     #
     # @param coder [Psych::Coder]

@@ -21,17 +21,26 @@ module Moneta
       # @option options [Boolean] :tree the same as type: :tree
       # @option options [Symbol] :sync (:interval) :commit, :interval or :never, as for Table.open
       # @option options [Numeric] :timeout (10) seconds to wait for other processes that write
-      # @option options [::Bytewright::Table] :backend a table that is open, instead of a file
+      # @option options [::Bytewright::Table] :backend a table that is open, instead of a file and its options
       # @option options [Numeric] :expires seconds after which an entry expires where nothing else is said: Moneta.new
       #   keeps it in front of this adapter, and hands it on
+      # @raise [ArgumentError] for options that do not go together, or where this process has the file open with others
       def initialize(options = {})
+        ignored = options[:backend] ? options.keys & OF_FILES : []
+        raise ArgumentError, "expected backend or options of a file, found backend and #{ignored.join(", ")}" unless ignored.empty?
+
         super
       end
+
+      # Options that a table which is open has already.
+      OF_FILES = %i[file type tree sync timeout].freeze
+      private_constant :OF_FILES
 
       backend do |file: nil, type: nil, tree: false, sync: :interval, timeout: 10, expires: nil|
         type ||= tree || file.to_s.end_with?(".bwt") ? :tree : :hash
         table = { hash: ::Bytewright::HashTable, tree: ::Bytewright::TreeTable }[type.to_sym]
         raise ArgumentError, "expected type to be :hash or :tree, found #{type.inspect}" unless table
+        raise ArgumentError, "expected one type, found tree: true and type: #{type.inspect}" if tree && type.to_sym != :tree
 
         next table.new(encoding: Encoding::BINARY) unless file
 

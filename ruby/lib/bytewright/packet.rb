@@ -1,15 +1,19 @@
 # frozen_string_literal: true
 
+require_relative "record"
+
 module Bytewright
   # One packet of a capture: its frame, and the header fields that could be read from it.
   #
   # A field that the packet does not have is nil, never 0. While {Capture#each} runs its block, the
-  # same Packet moves from packet to packet; {#dup} keeps one.
+  # same Packet moves from packet to packet; {#dup} keeps one. When the iteration has come to its end, the Packet that
+  # moved raises ClosedError.
   #
   # Its getters are the fields of {Capture::FIELDS}; docs/names.md says what each means. Addresses
   # are frozen Strings, all else Integers.
   class Packet
     include Undumpable
+    include FieldNotation
 
     # @return [Time, nil] when it was captured, in UTC, to the nanosecond
     def time
@@ -39,6 +43,8 @@ module Bytewright
     def inspect
       shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
       "#<#{self.class} #{number}: #{shown.join(" ")}>"
+    rescue ClosedError
+      "#<#{self.class} (closed)>"
     end
 
     private

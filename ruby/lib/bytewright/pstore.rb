@@ -46,12 +46,6 @@ module Bytewright
     autoload :EMPTY_MARSHAL_CHECKSUM, File.join(__dir__, "pstore/checksum")
     private_constant :CHECKSUM_ALGO, :EMPTY_STRING, :EMPTY_MARSHAL_DATA, :EMPTY_MARSHAL_CHECKSUM
 
-    # For options that few programs give.
-    autoload :CheckedMarshal, File.join(__dir__, "pstore/checked_marshal")
-    autoload :Conversion, File.join(__dir__, "pstore/conversion")
-    autoload :RootSession, File.join(__dir__, "pstore/roots")
-    private_constant :CheckedMarshal, :Conversion, :RootSession
-
     DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: nil }.freeze
     private_constant :DEFAULT_OPTIONS
 
@@ -119,6 +113,7 @@ module Bytewright
       # @raise [Errno::EEXIST] if there is a file of the new name
       def convert(old, new, format:)
         source = self.new(old, format: format_of(old))
+        PStore.send(:load_part, "conversion") { const_defined?(:Conversion, false) }
         Conversion.new(source, File.path(new)).run(format)
       ensure
         source&.close

@@ -197,7 +197,7 @@ module Bytewright
     # @param batch [Integer, nil] lines to an Array
     # @yieldparam line [String, Array<String>]
     # @return [Reader, Enumerator]
-    def each_line(separator = $/, limit = nil, chomp: false, batch: nil, &block)
+    def each_line(separator = line_end, limit = nil, chomp: false, batch: nil, &block)
       return to_enum(:each_line, separator, limit, chomp: chomp, batch: batch) unless block
       raise ArgumentError, "expected batch: above 0, found #{batch}" if batch && batch < 1
 
@@ -327,9 +327,16 @@ module Bytewright
       nil
     end
 
-    def line_rule(separator = $/, limit = nil, chomp: false, each: false)
+    # Ruby's separator of lines, which other Ractors than the main one cannot ask for.
+    def line_end
+      $/
+    rescue Ractor::IsolationError
+      "\n"
+    end
+
+    def line_rule(separator = line_end, limit = nil, chomp: false, each: false)
       if limit.nil? && !separator.nil? && (text = String.try_convert(separator)).nil?
-        separator, limit = $/, separator
+        separator, limit = line_end, separator
       end
       separator = text || (separator && (String.try_convert(separator) || raise(TypeError, "no implicit conversion of #{separator.class} into String")))
       unless limit.nil?

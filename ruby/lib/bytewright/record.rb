@@ -1,9 +1,38 @@
 # frozen_string_literal: true
 
 module Bytewright
+  # JSON and YAML of what has fields: those of +to_h+, by their names.
+  module FieldNotation
+    # What the json library calls, and adds to Hash.
+    #
+    # @param arguments [Array<Object>] the library's
+    # @return [String] the fields as a JSON object
+    def to_json(*arguments)
+      to_h.to_json(*arguments)
+    end
+
+    # What ActiveSupport calls.
+    #
+    # @param options [Hash, nil] the library's, such as only and except
+    # @return [Hash{String => Object}]
+    def as_json(options = nil)
+      fields = to_h.transform_keys(&:to_s)
+      fields.respond_to?(:as_json) ? fields.as_json(options) : fields
+    end
+
+    # What the yaml library calls: the fields become a mapping.
+    #
+    # @param coder [Psych::Coder]
+    # @return [void]
+    def encode_with(coder)
+      coder.tag, coder.implicit, coder.map = nil, true, to_h.transform_keys(&:to_s)
+    end
+  end
+
   # What a flow and a call have in common: they have the fields of their FIELDS, and never change.
   module Record
     include Undumpable
+    include FieldNotation
 
     # @return [Time, nil] when its first byte or packet was captured, in UTC
     def time
@@ -52,5 +81,5 @@ module Bytewright
     end
   end
 
-  private_constant :Record
+  private_constant :FieldNotation, :Record
 end

@@ -271,6 +271,15 @@ module Bytewright
       to_a.to_json(*arguments)
     end
 
+    # What ActiveSupport calls.
+    #
+    # @param options [Hash, nil] the library's
+    # @return [Array<String>] the elements
+    def as_json(options = nil)
+      elements = to_a
+      elements.respond_to?(:as_json) ? elements.as_json(options) : elements
+    end
+
     # What the yaml library calls: the elements become a sequence.
     #
     # @param coder [Psych::Coder]
@@ -335,6 +344,15 @@ module Bytewright
 
     def shown_path
       path
+    end
+
+    # What Marshal calls.
+    def marshal_dump
+      @table.path ? refuse_dump : @table
+    end
+
+    def marshal_load(table)
+      @table = table
     end
 
     def instead_of_dump

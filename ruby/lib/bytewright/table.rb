@@ -21,6 +21,10 @@ module Bytewright
   class Table
     include Entries
 
+    # Names of values for which the table needs no object of the program's.
+    BUILT_IN = %w[string integer json marshal].freeze
+    private_constant :BUILT_IN
+
     class << self
       # @overload [](entries)
       #   @param entries [Hash, Array<Array(String, String)>]
@@ -272,11 +276,16 @@ module Bytewright
     # decimal digits.
     #
     # @param key [String]
-    # @param by [Integer]
+    # @param by [Numeric] a whole number
     # @return [Integer] the sum
-    # @raise [ArgumentError] where the value is no such number, the sum is beyond 64 bits, or the values are other objects
+    # @raise [ArgumentError] where the value or +by+ is no such number, the sum is beyond 64 bits, or the values are other
+    #   objects
     def increment(key, by = 1, **nil)
       check_frozen
+      if by.is_a?(Numeric) && !by.is_a?(Integer) && by % 1 != 0
+        raise ArgumentError, "expected a whole number to add, found #{by}"
+      end
+
       add_to(key, by)
     end
 
@@ -352,6 +361,23 @@ module Bytewright
       use_encoding(other.encoding)
       use_values(*other.send(:values_used))
       put_all(other)
+    end
+
+    # What Marshal calls: a table in memory is loaded as one of its class, with its entries in their order.
+    def marshal_dump
+      return refuse_dump if path
+
+      name, dumper = values_used
+      variables = instance_variables.to_h { |variable| [variable, instance_variable_get(variable)] }
+      [encoding.name, BUILT_IN.include?(name) ? name.to_sym : { name => dumper }, to_a, variables]
+    end
+
+    def marshal_load(dumped)
+      encoding, values, entries, variables = dumped
+      use_encoding(Encoding.find(encoding))
+      use_values(*Values.named(values))
+      put_all(entries.to_h)
+      variables.each { |variable, value| instance_variable_set(variable, value) }
     end
 
     # Makes a change, and gives the table.

@@ -27,7 +27,8 @@ module Bytewright
       when :integer then ["integer", nil]
       when :marshal then ["marshal", Marshal]
       when :json
-        require "json"
+        # Other Ractors than the main one cannot require.
+        require "json" unless defined?(::JSON::Ext)
         ["json", Json]
       when Hash then values.size == 1 ? values.first.then { |name, object| [name.to_s, dumper(object)] } : refuse(values)
       else [name_of(dumper(values)), values]

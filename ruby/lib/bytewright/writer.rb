@@ -32,7 +32,7 @@ module Bytewright
       # An IO is written to by its own methods, and not closed with the writer.
       #
       # @param target [String, #to_path, #write] a path, or an IO or IO-like object
-      # @param append [Boolean] whether to write behind what the file has; it is written anew otherwise
+      # @param append [Boolean] whether to write behind what the file of a path has; it is written anew otherwise
       # @param fsync [Boolean] whether {#flush} and {#close} return when the bytes will survive a power cut
       # @yieldparam writer [Writer] closed when the block ends
       # @return [Writer, Object] the writer, or what the block returns
@@ -96,8 +96,11 @@ module Bytewright
       end
 
       def to(target, append)
-        return to_object(target) if target.respond_to?(:write) && target.respond_to?(:flush)
-        return to_object(target) if target.respond_to?(:write) && !target.respond_to?(:to_path)
+        if target.respond_to?(:write) && (target.respond_to?(:flush) || !target.respond_to?(:to_path))
+          raise ArgumentError, "expected a path with append: true, found #{target.class}; open it to append" if append
+
+          return to_object(target)
+        end
 
         path = path_of(target)
         return append ? open_to_append(path) : open_path(path) if !File.exist?(path) || File.file?(path)

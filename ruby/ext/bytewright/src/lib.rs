@@ -50,7 +50,9 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     // By us, or by magnus, which makes a `fatal` of them.
     bytewright::panics::catch_all();
     let module = error::module(ruby);
-    module.const_set("VERSION", ruby.str_new(env!("CARGO_PKG_VERSION")))?;
+    let version = ruby.str_new(env!("CARGO_PKG_VERSION"));
+    version.freeze();
+    module.const_set("VERSION", version)?;
     module.define_singleton_method("define_captures", function!(define_captures, 0))?;
     module.define_singleton_method("define_tables", function!(define_tables, 0))?;
     module.define_singleton_method("define_stores", function!(pstore::init, 0))?;

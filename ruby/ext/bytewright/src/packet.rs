@@ -1,6 +1,6 @@
 //! `Bytewright::Packet`: one packet's fields, made into Ruby objects only when they are asked for.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 
 use bytewright::batch;
 use bytewright::packet::{Field, Status};
@@ -12,6 +12,7 @@ use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, pre
 
 use crate::address_texts::AddressTexts;
 use crate::border::{PacketObject, define_field_getters};
+use crate::error::closed;
 use crate::fields::field_named;
 use crate::record::object_of;
 
@@ -57,24 +58,34 @@ impl PacketCursor {
     }
 
     /// A copy that stays as it is, with its own copy of the bytes.
-    fn copy(ruby: &Ruby, this: &Self) -> Obj<PacketCursor> {
-        let held = RefCell::new(this.held.borrow().to_own());
-        ruby.obj_wrap(PacketCursor { held, texts: this.texts })
+    fn copy(ruby: &Ruby, this: &Self) -> Result<Obj<PacketCursor>, Error> {
+        let held = RefCell::new(this.at_packet(ruby)?.to_own());
+        Ok(ruby.obj_wrap(PacketCursor { held, texts: this.texts }))
     }
 
-    fn data(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_from_slice(this.held.borrow().captured())
+    fn data(ruby: &Ruby, this: &Self) -> Result<RString, Error> {
+        Ok(ruby.str_from_slice(this.at_packet(ruby)?.captured()))
     }
 
-    fn payload(ruby: &Ruby, this: &Self) -> Option<RString> {
-        this.held.borrow().payload().map(|payload| ruby.str_from_slice(payload))
+    fn payload(ruby: &Ruby, this: &Self) -> Result<Option<RString>, Error> {
+        Ok(this.at_packet(ruby)?.payload().map(|payload| ruby.str_from_slice(payload)))
+    }
+
+    /// The packet that it is at. After the last one of its pass there is none: nil would look like a packet without the
+    /// field.
+    fn at_packet(&self, ruby: &Ruby) -> Result<Ref<'_, HeldPacket>, Error> {
+        let held = self.held.borrow();
+        if held.packet().is_some() { Ok(held) } else { Err(self.left(ruby)) }
     }
 
     fn value(ruby: &Ruby, this: &Self, field: Field) -> Result<Value, Error> {
-        if field.is_in_packet() {
-            return object_of(ruby, this.field(field), Some(&ruby.get_inner(this.texts)));
+        if !field.is_in_packet() {
+            return this.value_of_frame(ruby, field);
         }
-        this.value_of_frame(ruby, field)
+        match this.field(field) {
+            Some(value) => object_of(ruby, value, Some(&ruby.get_inner(this.texts))),
+            None => Err(this.left(ruby)),
+        }
     }
 
     fn fetch(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
@@ -101,13 +112,15 @@ impl PacketCursor {
         Ok(hash)
     }
 
+    /// Objects that are at no packet are equal to none but themselves.
     fn is_equal(&self, other: Value) -> bool {
-        <&PacketCursor>::try_convert(other)
-            .is_ok_and(|other| *self.held.borrow() == *other.held.borrow())
+        let Ok(other) = <&PacketCursor>::try_convert(other) else { return false };
+        let (held, others) = (self.held.borrow(), other.held.borrow());
+        std::ptr::eq(self, other) || (held.packet().is_some() && *held == *others)
     }
 
-    fn has_status(&self, status: Status) -> bool {
-        self.held.borrow().packet().is_some_and(|packet| packet.status().has(status))
+    fn has_status(&self, ruby: &Ruby, status: Status) -> Result<bool, Error> {
+        Ok(self.at_packet(ruby)?.packet().is_some_and(|packet| packet.status().has(status)))
     }
 }
 
@@ -115,14 +128,21 @@ impl PacketObject for PacketCursor {
     type Texts = AddressTexts;
 
     #[inline]
-    fn field(&self, field: Field) -> batch::Value<'static> {
-        self.held.borrow().value(field)
+    fn field(&self, field: Field) -> Option<batch::Value<'static>> {
+        self.held.borrow().packet().map(|packet| packet.value(field))
+    }
+
+    fn left(&self, ruby: &Ruby) -> Error {
+        closed(
+            ruby,
+            "expected a packet of an iteration under way, found one that ended; keep packets with dup",
+        )
     }
 
     fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error> {
         match self.held.borrow().frame() {
             Some(frame) => object_of(ruby, frame.value(field), None),
-            None => Ok(ruby.qnil().as_value()),
+            None => Err(self.left(ruby)),
         }
     }
 
@@ -141,8 +161,8 @@ impl PacketObject for PacketCursor {
 macro_rules! define_status {
     ($class:ident: $($name:ident $status:ident,)*) => {
         $({
-            fn $name(this: &PacketCursor) -> bool {
-                this.has_status(Status::$status)
+            fn $name(ruby: &Ruby, this: &PacketCursor) -> Result<bool, Error> {
+                this.has_status(ruby, Status::$status)
             }
             $class.define_method(concat!(stringify!($name), "?"), method!($name, 0))?;
         })*

@@ -11,13 +11,18 @@ use magnus::{Error, Value, prelude::*};
 use crate::turn::{Sharing, Strand};
 
 impl Sharing<'_> {
-    /// Why the turn cannot be waited for. Ruby lets nobody wait in a signal handler; but for a reader, it says so itself.
+    /// Why the turn cannot be waited for: Ruby lets nobody wait in a signal handler.
     pub(crate) fn turn_refused(&self, error: Error) -> Error {
-        if self.memory.is_none() || !error.is_kind_of(self.ruby.exception_thread_error()) {
+        if !error.is_kind_of(self.ruby.exception_thread_error()) {
             return error;
         }
-        let message = "expected a reader that no other thread is reading, which a signal handler \
-                       cannot wait for; found one that is";
+        let message = if self.object.is_nil() {
+            "expected a table that no other thread is using, which a signal handler cannot wait for; found one that is"
+        } else if self.memory.is_some() {
+            "expected a reader that no other thread is reading, which a signal handler cannot wait for; found one that is"
+        } else {
+            "expected a writer that no other thread is using, which a signal handler cannot wait for; found one that is"
+        };
         self.error(bytewright::Error::new(ErrorKind::Lock, message))
     }
 }

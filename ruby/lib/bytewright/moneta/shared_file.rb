@@ -34,7 +34,7 @@ module Moneta
           # @return [SharedFile] what this process has open of the file, or a new one
           def open(path, table, **options)
             path = ::File.expand_path(path)
-            @lock.synchronize { (@files[path] ||= new(path, table, **options)).tap(&:join) }
+            @lock.synchronize { (@files[path] ||= new(path, table, **options)).tap { |file| file.join(table, options[:sync]) } }
           end
 
           # Forgets a file that nobody uses.
@@ -54,8 +54,11 @@ module Moneta
           begin_in_process
         end
 
-        # One more object uses it.
-        def join
+        # One more object uses it, if it means the same table.
+        #
+        # @raise [ArgumentError]
+        def join(table, sync)
+          check(table, sync)
           in_process { write { nil } unless ::File.exist?(path) }
           @users += 1
         end
@@ -89,6 +92,11 @@ module Moneta
         end
 
         private
+
+        def check(table, sync)
+          expected, found = [[@table, @options[:sync]], [table, sync]].map { |kind, mode| "a #{kind} with sync: #{mode.inspect}" }
+          raise ArgumentError, "#{path}: expected #{expected}, as this process has it open, found #{found}" unless expected == found
+        end
 
         # Runs the block with what this process has open: a child has nothing of its parent's.
         def in_process(&block)

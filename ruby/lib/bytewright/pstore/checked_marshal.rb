@@ -27,5 +27,6 @@ module Bytewright
         Marshal.load(stream) # rubocop:disable Security/MarshalLoad -- of permitted classes only
       end
     end
+    private_constant :CheckedMarshal
   end
 end

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "hash_like"
-
 module Bytewright
   class PStore
+    load_part("hash_like") { const_defined?(:HashLike, false) }
+
     # Keeps each root by itself in a table's file, which the process has open from its first transaction
     # on. A transaction reads what it touches, and writes all of its changes when it ends, as one commit.
     # @api private
@@ -143,6 +143,6 @@ module Bytewright
         Marshal.dump(key)
       end
     end
-    private_constant :RootTable
+    private_constant :RootSession, :RootTable
   end
 end

@@ -21,7 +21,10 @@ module Bytewright
         return DirectSession.new(**options) if own && !by_root
 
         Hooks.loaded(:load) unless own
-        (by_root ? RootSession : HookedSession).new(**options)
+        return HookedSession.new(**options) unless by_root
+
+        PStore.send(:load_part, "roots") { PStore.const_defined?(:RootSession, false) }
+        RootSession.new(**options)
       end
 
       def self.format_of(filename)
@@ -37,11 +40,18 @@ module Bytewright
 
       def initialize(verify: false, permitted_classes: nil)
         @verify = verify
-        @marshal = permitted_classes ? CheckedMarshal.new(permitted_classes) : Marshal
+        @marshal = permitted_classes ? checked(permitted_classes) : Marshal
       end
 
       # Lets go of what is open between transactions.
       def close_file; end
+
+      private
+
+      def checked(permitted_classes)
+        PStore.send(:load_part, "checked_marshal") { PStore.const_defined?(:CheckedMarshal, false) }
+        CheckedMarshal.new(permitted_classes)
+      end
     end
 
     # Reads and writes what a transaction touches.

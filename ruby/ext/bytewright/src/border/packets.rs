@@ -17,8 +17,11 @@ pub(crate) trait PacketObject: TypedData {
     /// The cache of address texts that it marks.
     type Texts: AddressCache;
 
-    /// The value of a field that packets hold.
-    fn field(&self, field: Field) -> batch::Value<'static>;
+    /// The value of a field that packets hold; `None` of an object that is at no packet any more.
+    fn field(&self, field: Field) -> Option<batch::Value<'static>>;
+
+    /// The exception for an object that is at no packet any more.
+    fn left(&self, ruby: &Ruby) -> Error;
 
     /// The value of a field that is read from the packet's bytes.
     fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error>;
@@ -61,7 +64,10 @@ fn field_object(packet: &impl PacketObject, field: Field) -> VALUE {
     if !field.is_in_packet() {
         return or_raise(|ruby| packet.value_of_frame(ruby, field)).as_raw();
     }
-    match packet.field(field) {
+    let Some(value) = packet.field(field) else {
+        return or_raise::<Value>(|ruby| Err(packet.left(ruby))).as_raw();
+    };
+    match value {
         // SAFETY: this makes an Integer; it cannot raise, and nothing here needs dropping.
         Read::Unsigned(number) => unsafe { rb_sys::rb_ull2inum(number) },
         // SAFETY: as above.

@@ -150,14 +150,32 @@ numbers! {
     i64be i64 to_be_bytes;
 }
 
+/// The nearest float of 32 bits. It raises for a number beyond them, which would become infinity.
+fn single(number: f64, what: &str) -> f32 {
+    let single = number as f32;
+    if single.is_infinite() && number.is_finite() {
+        or_raise::<()>(|ruby| {
+            let message =
+                format!("expected -{max:e}..{max:e} for {what}, found {number:e}", max = f32::MAX);
+            Err(Error::new(ruby.exception_range_error(), message))
+        });
+    }
+    single
+}
+
+/// Any number that a Float of Ruby is.
+fn double(number: f64, _: &str) -> f64 {
+    number
+}
+
 /// The same for floats.
 macro_rules! floats {
-    ($($name:ident $type:ident $encode:ident;)*) => {
+    ($($name:ident $narrow:ident $encode:ident;)*) => {
         $(
             unsafe extern "C" fn $name(object: VALUE, given: VALUE) -> VALUE {
                 // SAFETY: as for numbers.
                 unsafe {
-                    let number = rb_sys::rb_num2dbl(given) as $type;
+                    let number = $narrow(rb_sys::rb_num2dbl(given), stringify!($name));
                     put(object, &number.$encode());
                 }
                 object
@@ -169,10 +187,10 @@ macro_rules! floats {
 }
 
 floats! {
-    f32le f32 to_le_bytes;
-    f32be f32 to_be_bytes;
-    f64le f64 to_le_bytes;
-    f64be f64 to_be_bytes;
+    f32le single to_le_bytes;
+    f32be single to_be_bytes;
+    f64le double to_le_bytes;
+    f64be double to_be_bytes;
 }
 
 unsafe extern "C" fn u24le(object: VALUE, given: VALUE) -> VALUE {
