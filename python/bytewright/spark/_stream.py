@@ -2,7 +2,7 @@
 
 Spark keeps an offset for each batch in its checkpoint, and gives it back when it starts again. An offset says which captures
 were read by then, not which ones the folder had: a folder that is not mounted for a while, or a capture that is away, is
-nothing new. It has 16 bytes for each capture, and forgets those that are too old to be taken for new ones.
+nothing new. It has 20 bytes for each capture, and forgets those that are too old to be taken for new ones.
 """
 
 import base64
@@ -23,8 +23,8 @@ from ._rows import batches
 #: The version of what an offset holds.
 _VERSION = "2"
 
-#: A capture that was read: the hash of its path, its size modulo 2^32, the second of its last change.
-_READ = struct.Struct(">8sII")
+#: A capture that was read: the hash of its path, its size, the second of its last change.
+_READ = struct.Struct(">8sQI")
 _NO_TIME = 2**32 - 1
 
 
@@ -64,7 +64,7 @@ class Offset:
     """What was read by the end of a batch."""
 
     def __init__(self, read=None, new=(), horizon=0):
-        #: By the hash of the path, the size modulo 2^32 and the second of the last change.
+        #: By the hash of the path, the size and the second of the last change.
         self.read = read or {}
         #: Paths and sizes of the captures of this batch, in the order in which they are read.
         self.new = list(new)
@@ -92,13 +92,13 @@ class Offset:
                 is_whole = latest is None or capture.time is None or capture.time <= latest
                 if is_whole and _second(capture) >= self.horizon:
                     new.append(capture)
-            elif facts[0] != capture.size % 2**32:
-                _require_size(capture.path, facts[0], capture.size % 2**32)
+            else:
+                _require_size(capture.path, facts[0], capture.size)
         return sorted(new, key=lambda capture: (_second(capture), capture.path))
 
     def after(self, new, age):
         """The offset once these captures are read, too, and those are forgotten that are so many seconds older than the newest."""
-        read = {**self.read, **{_hash(capture.path): (capture.size % 2**32, _second(capture)) for capture in new}}
+        read = {**self.read, **{_hash(capture.path): (capture.size, _second(capture)) for capture in new}}
         newest = max((second for _, second in read.values() if second != _NO_TIME), default=0)
         horizon = max(self.horizon, int(newest - age))
         kept = {path: facts for path, facts in read.items() if facts[1] >= horizon}
