@@ -3,13 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
+use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::packet::{Columns, DecodeOptions, Field};
+use bytewright::packet::{Columns, DecodeOptions, Field, Frame};
 use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 
-use crate::args::{self, Jobs, PacketsArgs, Selection};
+use crate::args::{self, Jobs, PacketsArgs, Reader, Selection};
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
@@ -80,12 +81,15 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
     let asked = question.places().into_iter().filter_map(|place| Field::ALL.get(place));
-    let needs = Needs::of(fields.iter().chain(asked).copied());
+    let other = fields.iter().filter_map(|field| in_its_place(*field));
+    let needs = Needs::of(fields.iter().copied().chain(asked.copied()).chain(other));
+    let is_for_people = args.fields.is_none() && args.format.reader() == Reader::People;
     for reader in session.captures(&args.files, jobs, &options, needs) {
         let error = match reader {
             Ok(mut reader) => match &mut to {
                 To::Output(rows) => {
-                    print(&mut reader, &fields, &mut question, &mut left, rows, session)?
+                    let shown = Shown { fields: &fields, is_for_people };
+                    print(&mut reader, &shown, &mut question, &mut left, rows, session)?
                 }
                 To::File(file) => write(&mut reader, &mut columns, &mut left, file)?,
             },
@@ -104,10 +108,35 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     }
 }
 
-/// Prints up to `left` packets of a capture; answers the error that it ends with.
+/// The fields that are printed, and whether people may see another one in the place of one that a packet lacks.
+struct Shown<'f> {
+    fields: &'f [Field],
+    is_for_people: bool,
+}
+
+impl Shown<'_> {
+    fn value<'p>(&self, frame: &'p Frame<'_>, column: usize) -> Value<'p> {
+        let field = self.fields[column];
+        match (frame.value(field), in_its_place(field)) {
+            (Value::Null, Some(other)) if self.is_for_people => frame.value(other),
+            (value, _) => value,
+        }
+    }
+}
+
+/// The field that tells people the same of packets of another kind: the addresses of ARP.
+fn in_its_place(field: Field) -> Option<Field> {
+    match field {
+        Field::SrcIp => Some(Field::ArpSrcIp),
+        Field::DstIp => Some(Field::ArpDstIp),
+        _ => None,
+    }
+}
+
+/// Prints up to `left` packets of a capture; returns the error that it ends with.
 fn print(
     reader: &mut CaptureReader,
-    fields: &[Field],
+    shown: &Shown<'_>,
     question: &mut Question,
     left: &mut u64,
     rows: &mut Rows,
@@ -135,7 +164,7 @@ fn print(
             }
             *left -= 1;
             if !question.counts(|place| frame.value_at(place)) {
-                rows.push(&mut session.output, |column| frame.value(fields[column]))?;
+                rows.push(&mut session.output, |column| shown.value(&frame, column))?;
             }
         }
         // What comes through a pipe is shown as it comes; what a file has, by full pages.

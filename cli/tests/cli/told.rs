@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::capture::mixed;
 use crate::run::Folder;
+use crate::sample;
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -107,4 +108,23 @@ fn cells_that_a_spreadsheet_would_compute_are_made_texts_where_that_is_asked_for
             "{args:?}"
         );
     }
+}
+
+#[test]
+fn people_see_the_addresses_of_arp_where_programs_see_that_there_is_no_ip() {
+    let folder = Folder::new();
+    let Some(web) = sample("web.pcap.gz") else { return eprintln!("skipped: no samples") };
+    let arp = ["packets", &web, "--where", "arp_op > 0"];
+    let fields = [&arp[..], &["--fields", "arp_src_ip,arp_dst_ip", "--csv"]].concat();
+    let known = folder.run(&fields).stdout_of_success();
+    assert!(known.lines().count() > 1);
+    let people = folder.run(&arp).stdout_of_success();
+    for (row, addresses) in people.lines().zip(known.lines()).skip(1) {
+        let columns: Vec<&str> = row.split_whitespace().skip(1).take(2).collect();
+        assert_eq!(columns.join(","), addresses);
+    }
+    let programs = folder.run(&[&arp[..], &["--csv"]].concat()).stdout_of_success();
+    assert!(programs.lines().skip(1).all(|row| row.split(',').nth(1) == Some("")), "{programs}");
+    let named = folder.run(&[&arp[..], &["--fields", "src_ip"]].concat()).stdout_of_success();
+    assert!(named.lines().skip(1).all(|row| row == "-"), "{named}");
 }
