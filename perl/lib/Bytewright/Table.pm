@@ -118,8 +118,9 @@ its classes. Tied to a hash it does what a hash does, but for this:
 
 =item *
 
-Values are strings. Numbers become their text, undef the empty string with Perl's warning. A reference is refused, unless it
-overloads C<"">.
+Values are strings. Numbers become their text, undef the empty string with Perl's warning. A reference is refused, as a key
+too, unless it is to an object that overloads C<"">: write C<"$_"> for the text of a pattern or of an object, or
+C<refaddr($_)> of L<Scalar::Util> to tell objects apart, as in C<< grep { !$seen{refaddr($_)}++ } @objects >>.
 
 =item *
 
