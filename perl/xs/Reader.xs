@@ -102,7 +102,7 @@ read(self, count = NULL)
     SV *self
     SV *count
 PPCODE:
-    const size_t wanted = count ? count_of(aTHX_ count) : SIZE_MAX;
+    const size_t wanted = count ? count_number(aTHX_ count, "a count", 0) : SIZE_MAX;
     SV *found = read_bytes(aTHX_ open_reader(aTHX_ self), wanted);
     PUSHs(count && wanted && !SvCUR(found) ? &PL_sv_undef : found);
 
@@ -114,7 +114,7 @@ CODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status;
     uint64_t skipped = 0;
-    const UV wanted = count_of(aTHX_ count);
+    const UV wanted = count_number(aTHX_ count, "a count", 0);
     bw_reader *reader = open_reader(aTHX_ self);
     do status = bw_reader_skip(reader, wanted, &skipped, &error);
     while (goes_on(aTHX_ status, &error));
@@ -124,15 +124,17 @@ OUTPUT:
     RETVAL
 
 bool
-seek(self, offset, whence = 0)
+seek(self, offset, whence = NULL)
     SV *self
-    IV offset
-    U32 whence
+    SV *offset
+    SV *whence
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status;
+    const IV place = whole_number(aTHX_ offset, "a place", IV_MIN, IV_MAX);
+    const U32 from = whence ? (U32)whole_number(aTHX_ whence, "whence", BW_WHENCE_BEGINNING, BW_WHENCE_END) : BW_WHENCE_BEGINNING;
     bw_reader *reader = open_reader(aTHX_ self);
-    do status = bw_reader_seek(reader, whence, offset, &error);
+    do status = bw_reader_seek(reader, from, place, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
     RETVAL = TRUE;
@@ -167,7 +169,7 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status = BW_STATUS_OK;
     const char *text = template_of(aTHX_ record);
-    UV wanted = count ? count_of(aTHX_ count) : 1, found = 0;
+    UV wanted = count ? count_number(aTHX_ count, "a count", 0) : 1, found = 0;
     while (wanted > found && status == BW_STATUS_OK) {
         bw_batch *batch = NULL;
         /* Handlers of signals use the stack, too. */

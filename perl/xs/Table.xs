@@ -226,21 +226,22 @@ PPCODE:
     XSRETURN_EMPTY;
 
 IV
-increment(self, key, by = 1)
+increment(self, key, by = NULL)
     SV *self
     SV *key
-    IV by
+    SV *by
 ALIAS:
     incr = 1
 CODE:
     bw_error error = BW_ERROR_INIT;
     int64_t sum = 0;
+    const IV step = by ? whole_number(aTHX_ by, "what is added", IV_MIN, IV_MAX) : 1;
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) {
         const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
-        if (bw_table_increment(table->table, slice.data, slice.len, by, &sum, &error)) die_of(aTHX_ &error);
+        if (bw_table_increment(table->table, slice.data, slice.len, step, &sum, &error)) die_of(aTHX_ &error);
     }
     RETVAL = (IV)sum;
 OUTPUT:

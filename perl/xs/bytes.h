@@ -15,15 +15,13 @@ static const char *instead_of_reference(const char *what) {
     return "write a string";
 }
 
-/* What the overloaded methods of a reference make of it, which is no reference. Only a call tells whether there is such a
- * method: SvAMAGIC is true of every class until its methods are looked up. */
-static SV *overloaded(pTHX_ SV *sv, const char *what) {
+/* What the overloaded methods of a reference make of it, which is no reference, or null. Only a call tells whether there is
+ * such a method: SvAMAGIC is true of every class until its methods are looked up. */
+static SV *overloaded(pTHX_ SV *sv) {
     int left = OVERLOADS_MAX;
     while (SvROK(sv)) {
         SV *made = SvAMAGIC(sv) && left-- > 0 ? AMG_CALLunary(sv, string_amg) : NULL;
-        if (!made || (SvROK(made) && SvRV(made) == SvRV(sv)))
-            die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s; %s", what, sv_reftype(SvRV(sv), FALSE),
-                     instead_of_reference(what));
+        if (!made || (SvROK(made) && SvRV(made) == SvRV(sv))) return NULL;
         SvGETMAGIC(made);
         sv = made;
     }
@@ -33,11 +31,15 @@ static SV *overloaded(pTHX_ SV *sv, const char *what) {
 /* The SV, or a mortal copy, without magic and overloading: reading its bytes afterwards runs no Perl code, which could
  * change a string whose bytes were taken before. */
 static SV *plain_slow(pTHX_ SV *sv, const char *what) {
-    SV *copy;
+    SV *copy, *made;
     SvGETMAGIC(sv);
     if (!SvGMAGICAL(sv) && !SvROK(sv) && SvOK(sv)) return sv;
+    made = overloaded(aTHX_ sv);
+    if (!made)
+        die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s; %s", what, sv_reftype(SvRV(sv), FALSE),
+                 instead_of_reference(what));
     copy = sv_newmortal();
-    sv_copypv_nomg(copy, overloaded(aTHX_ sv, what));
+    sv_copypv_nomg(copy, made);
     return copy;
 }
 

@@ -95,12 +95,4 @@ static SV *read_bytes(pTHX_ bw_reader *reader, size_t wanted) {
     return found;
 }
 
-/* How many, as a whole number that is not negative. */
-static size_t count_of(pTHX_ SV *count) {
-    const NV number = SvNV(count);
-    if (!(number >= 0) || number != Perl_floor(number))
-        die_with(aTHX_ "argument", "expected a whole number of 0 or more as a count, found %" NVgf, number);
-    return number < (NV)IV_MAX ? (size_t)number : (size_t)IV_MAX;
-}
-
 static const char *template_of(pTHX_ SV *record) { return SvPV_nolen(plain(record, "a template")); }

@@ -124,14 +124,22 @@ sub fwmkeys {
 
 sub addint {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "l", int($number));
+    my $sum = $self->_add($key, "l", int(_number($number)));
     return defined($sum) && $sum != $INT_MIN ? $sum : undef;
 }
 
 sub adddouble {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "d", $number);
+    my $sum = $self->_add($key, "d", _number($number));
     return defined($sum) && $sum == $sum ? $sum : undef;
+}
+
+# What is added, as C makes it of what Perl has, but for the address of a reference.
+sub _number {
+    my ($number) = @_;
+    Bytewright::Error::_refuse("expected a number to add, found a reference")
+        if ref($number) && !overload::Method($number, "0+") && !overload::Method($number, '""');
+    return $number;
 }
 
 # Adds to a number of this format, and gives the sum, or undef if the value is not one.

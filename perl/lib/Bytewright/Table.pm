@@ -6,6 +6,7 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
+use Bytewright::Number;
 use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
@@ -41,7 +42,7 @@ sub _open_file {
     my $name = $options{sync} // "interval";
     my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
     my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
-    my $end  = Time::HiRes::time() + ($options{timeout} // 0);
+    my $end  = Time::HiRes::time() + (Bytewright::Number::seconds_of(\%options, "timeout") // 0);
     until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
         my $error = $@;
         die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
@@ -208,7 +209,7 @@ Adds bytes to the end of a value.
     $table->increment($key, $by)
 
 Adds C<$by>, or 1, to a value that is a whole number in decimal digits (0 where there is none), and returns the sum. C<incr> is
-the same.
+the same. C<$by> is a whole number of 64 bits with a sign; what is not, such as 1.9, and a sum that is not, are errors.
 
 =head2 incr
 
