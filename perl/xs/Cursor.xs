@@ -51,5 +51,6 @@ PPCODE:
         if (ix) PUSHs(&PL_sv_undef);
     } else {
         if (ix != 2) PUSHs(string(aTHX_ key.data, key.len, cursor->is_text));
-        if (ix != 1) PUSHs(string(aTHX_ value.data, value.len, cursor->is_text));
+        /* A value behind its key is for lists, as that of each(%hash). */
+        if (ix == 2 || (ix == 0 && GIMME_V == G_ARRAY)) PUSHs(string(aTHX_ value.data, value.len, cursor->is_text));
     }

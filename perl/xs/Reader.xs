@@ -185,6 +185,8 @@ PPCODE:
     /* Records that came before an error are given first: it comes again. */
     if (IS_FAILURE(status) && !found) die_of(aTHX_ &error);
     bw_error_clear(&error);
+    /* As Perl's unpack. */
+    if (GIMME_V == G_SCALAR && SP - PL_stack_base >= ax) XSRETURN(1);
 
 void
 records(self, record, ...)

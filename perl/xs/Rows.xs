@@ -8,7 +8,10 @@ PPCODE:
     size_t place;
     if (!next_row(aTHX_ rows)) XSRETURN_EMPTY;
     EXTEND(SP, (SSize_t)rows->columns_count);
-    for (place = 0; place < rows->columns_count; place++) PUSHs(sv_2mortal(column_sv(aTHX_ rows, rows->row, place)));
+    if (GIMME_V != G_ARRAY)
+        mXPUSHu(rows->columns_count);
+    else
+        for (place = 0; place < rows->columns_count; place++) PUSHs(sv_2mortal(column_sv(aTHX_ rows, rows->row, place)));
     rows->row++;
 
 void
@@ -36,7 +39,10 @@ PPCODE:
     size_t place;
     if (!next_row(aTHX_ rows)) XSRETURN_EMPTY;
     EXTEND(SP, (SSize_t)rows->columns_count);
-    for (place = 0; place < rows->columns_count; place++) PUSHs(column_array(aTHX_ rows, place));
+    if (GIMME_V != G_ARRAY)
+        mXPUSHu(rows->columns_count);
+    else
+        for (place = 0; place < rows->columns_count; place++) PUSHs(column_array(aTHX_ rows, place));
     rows->row = bw_batch_rows(rows->batch);
 
 void
@@ -48,5 +54,9 @@ PPCODE:
     size_t place;
     Rows *rows = rows_of(self);
     const bw_schema *schema = rows->rows ? bw_rows_schema(rows->rows) : bw_batch_schema(rows->batch);
+    if (GIMME_V != G_ARRAY) {
+        mXPUSHu(bw_schema_len(schema));
+        XSRETURN(1);
+    }
     for (place = 0; bw_schema_field(schema, place, &field, &error) == BW_STATUS_OK; place++) mXPUSHs(newSVpv(field.name, 0));
     bw_error_clear(&error);

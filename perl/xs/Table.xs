@@ -200,6 +200,13 @@ PPCODE:
     SAVEDESTRUCTOR(free, values.data);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     if (values.is_full) die_with(aTHX_ "limit", "expected memory for the values of %" UVuf " keys, found too little", (UV)count);
+    if (GIMME_V != G_ARRAY) {
+        UV found = 0;
+        for (place = 0; place < count; place++) found += values.found[place];
+        LEAVE;
+        mXPUSHu(found);
+        XSRETURN(1);
+    }
     for (place = 0; place < count; place++) {
         PUSHs(values.found[place] ? string(aTHX_ (const uint8_t *)values.data + start, values.ends[place] - start, is_text)
                                   : &PL_sv_undef);

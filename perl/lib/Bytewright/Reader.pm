@@ -103,8 +103,8 @@ The same for numbers with a sign, as protocol buffers have them.
     $reader->unpack($template)
     $reader->unpack($template, $count)
 
-The values of the next record, or of so many, as Perl's C<unpack> gives them; fewer at the end. The template has letters of a
-fixed length, such as C<"N n C a4 x2">; F<docs/reader.md> lists them.
+The values of the next record, or of so many, as Perl's C<unpack> gives them; fewer at the end. In scalar context the first of
+them. The template has letters of a fixed length, such as C<"N n C a4 x2">; F<docs/reader.md> lists them.
 
 =head2 records
 

@@ -70,8 +70,8 @@ sub put_many {
 }
 
 sub scan   { my $self = shift; return $self->_scan(undef, undef, undef, 0, 0) }
-sub keys   { return $_[0]->scan->keys }
-sub values { return $_[0]->scan->values }
+sub keys   { return wantarray ? $_[0]->scan->keys   : $_[0]->count }
+sub values { return wantarray ? $_[0]->scan->values : $_[0]->count }
 
 sub backup {
     my ($self, $path, %options) = @_;
@@ -173,7 +173,7 @@ The value, or undef.
 
     $table->get_many(@keys)
 
-The values in the order of the keys, undef for a key without one.
+The values in the order of the keys, undef for a key without one. In scalar context: how many of the keys have a value.
 
 =head2 exists
 
@@ -235,11 +235,11 @@ The number of entries.
 
 =head2 keys
 
-All keys, in the table's order.
+All keys, in the table's order; in scalar context their number, as of Perl's C<keys>, without a walk.
 
 =head2 values
 
-All values, in the order of their keys.
+All values, in the order of their keys; in scalar context their number.
 
 =head2 scan
 
