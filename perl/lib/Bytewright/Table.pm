@@ -25,7 +25,7 @@ sub new {
     Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%OPTIONS)))]} as an option, found $unknown[0]") if @unknown;
     my $self = bless \my($table), $class;
     $self->_attach(0);
-    return $self->_open_file(%options, kind => $class->_kind) if defined($options{file});
+    return $self->_open_file(%options, kind => $class->_kind) if exists($options{file});
     my ($useless) = sort(grep { $OF_FILES{$_} } keys(%options));
     Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if $useless;
     $self->_create($class->_kind, !!$options{utf8});
@@ -153,7 +153,7 @@ All of them die with a L<Bytewright::Error>.
 
 A table in memory, or with C<file> the one in this file. C<tie> takes the same options:
 
-    file       the path; a new file is named .bwh (hashed) or .bwt (ordered)
+    file       the path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered)
     utf8       keys and values are text
     create     make the file where it is missing (1)
     read_only  never write, and read beside others who do (0)
