@@ -96,9 +96,10 @@ PPCODE:
     SV *value = NULL;
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) value = value_of(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
-    PUSHs(value ? value : &PL_sv_undef);
+    ST(0) = value ? value : &PL_sv_undef;
+    XSRETURN(1);
 
-bool
+SV *
 exists(self, key)
     SV *self
     SV *key
@@ -109,17 +110,18 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
         const bw_status status = bw_table_contains(table->table, slice.data, slice.len, &error);
         if (IS_FAILURE(status)) fail(aTHX_ table, &error);
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
-bool
+SV *
 put(self, key, value)
     SV *self
     SV *key
@@ -135,7 +137,7 @@ CODE:
     /* Its code may have changed the key. */
     SV *last_key = LIKELY(plain_value == value) ? plain_key : plain(plain_key, "a key");
     Table *table = table_of(self);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bool is_text = table->is_text;
         const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
@@ -144,12 +146,13 @@ CODE:
                                  : ix == 2 ? bw_table_create(table->table, k.data, k.len, v.data, v.len, &error)
                                            : bw_table_append(table->table, k.data, k.len, v.data, v.len, &error);
         if (UNLIKELY(IS_FAILURE(status))) fail(aTHX_ table, &error);
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
-bool
+SV *
 delete(self, key)
     SV *self
     SV *key
@@ -159,8 +162,9 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
-    RETVAL = FALSE;
-    if (is_open(aTHX_ table)) RETVAL = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    bool is_done = FALSE;
+    if (is_open(aTHX_ table)) is_done = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
@@ -177,7 +181,8 @@ PPCODE:
         value = value_of(aTHX_ table, slice);
         if (value) remove_entry(aTHX_ table, slice);
     }
-    PUSHs(value ? value : &PL_sv_undef);
+    ST(0) = value ? value : &PL_sv_undef;
+    XSRETURN(1);
 
 void
 get_many(self, ...)
@@ -269,7 +274,7 @@ CODE:
 OUTPUT:
     RETVAL
 
-bool
+SV *
 clear(self)
     SV *self
 ALIAS:
@@ -279,15 +284,16 @@ ALIAS:
 CODE:
     bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bw_status status = ix < 2    ? bw_table_clear(table->table, &error)
                                  : ix == 2 ? bw_table_sync(table->table, &error)
                                            : bw_table_compact(table->table, &error);
         if (IS_FAILURE(status)) fail(aTHX_ table, &error);
         if (ix < 2) table->lost_entries = TRUE;
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
@@ -322,7 +328,8 @@ PPCODE:
         else
             key = next_key(aTHX_ table);
     }
-    PUSHs(key);
+    ST(0) = key;
+    XSRETURN(1);
 
 void
 NEXTKEY(self, last)
@@ -331,7 +338,8 @@ NEXTKEY(self, last)
 PPCODE:
     Table *table = table_of(self);
     PERL_UNUSED_VAR(last);
-    PUSHs(is_open(aTHX_ table) ? next_key(aTHX_ table) : &PL_sv_undef);
+    ST(0) = is_open(aTHX_ table) ? next_key(aTHX_ table) : &PL_sv_undef;
+    XSRETURN(1);
 
 void
 stat(self)

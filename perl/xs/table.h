@@ -8,6 +8,12 @@ static void fail(pTHX_ Table *table, bw_error *error) {
     table->failure = SvREFCNT_inc(error_object(aTHX_ error));
 }
 
+/* Whether a method did it, as its table answers: false of Tokyo Cabinet's is 0. */
+PERL_STATIC_INLINE SV *answer(pTHX_ const Table *table, bool is_done) {
+    PERL_UNUSED_CONTEXT;
+    return is_done ? &PL_sv_yes : table->is_answering ? &PL_sv_zero : &PL_sv_no;
+}
+
 /* Whether the table is open; where it is not, dies or answers false. */
 PERL_STATIC_INLINE bool is_open(pTHX_ const Table *table) {
     if (LIKELY(table->table != NULL)) return TRUE;
