@@ -58,7 +58,9 @@ sub _shortly {
 
 sub UNTIE {
     my ($self, $others) = @_;
-    $self->close if !$others;
+    return $self->close if !$others;
+    # Perl's own words, which it leaves out where a class has this method.
+    warnings::warnif("untie", "untie attempted while $others inner references still exist");
     return;
 }
 
@@ -286,7 +288,7 @@ C<file_bytes>.
 =head2 close
 
 Closes the table; a transaction that is open is taken back. C<untie> does so, too, where nothing else refers to the table, and
-so does the end of the object.
+so does the end of the object. Where something does, the table stays open, and C<untie> warns as Perl's own does.
 
 =head2 is_closed
 
