@@ -46,6 +46,7 @@ PPCODE:
     Cursor *cursor = cursor_of(self);
     const bw_status status = bw_cursor_entry(cursor->cursor, &key, &value, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    TAINT_BY(cursor);
     EXTEND(SP, 2);
     if (status == BW_STATUS_NONE) {
         if (ix) PUSHs(&PL_sv_undef);

@@ -6,6 +6,7 @@ _attach(self)
 CODE:
     Reader *reader;
     Newxz(reader, 1, Reader);
+    reader->is_tainted = TRUE;
     attach(aTHX_ self, &reader_kind, reader);
 
 void
@@ -24,8 +25,10 @@ _open_bytes(self, input)
     SV *input
 CODE:
     bw_error error = BW_ERROR_INIT;
-    const bw_slice slice = bytes(aTHX_ plain(input, "input"), FALSE, "input");
+    SV *plain_input = plain(input, "input");
+    const bw_slice slice = bytes(aTHX_ plain_input, FALSE, "input");
     Reader *reader = reader_of(self);
+    reader->is_tainted = TAINTING_get && SvTAINTED(plain_input);
     reader->input = newSVpvn(slice.len ? (const char *)slice.data : "", slice.len);
     if (bw_reader_open_input("bytes", bring_bytes, reader, &reader->reader, &error)) die_of(aTHX_ &error);
 
@@ -75,7 +78,10 @@ ALIAS:
     f64be = 0x218
 PPCODE:
     const size_t len = ix ? ix & 0xF : 1;
-    SV *number = read_number(aTHX_ open_reader(aTHX_ self), ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
+    Reader *reader = reader_of(self);
+    SV *number;
+    TAINT_BY(reader);
+    number = read_number(aTHX_ open_reader(aTHX_ self), ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
     PUSHs(number ? sv_2mortal(number) : &PL_sv_undef);
 
 void
@@ -92,6 +98,7 @@ PPCODE:
     do status = bw_reader_varint(reader, &number, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    TAINT_BY(reader_of(self));
     if (ix)
         mPUSHi((IV)(number >> 1 ^ (~(number & 1) + 1)));
     else
@@ -104,6 +111,8 @@ read(self, count = NULL)
 PPCODE:
     const size_t wanted = count ? count_number(aTHX_ count, "a count", 0) : SIZE_MAX;
     SV *found = read_bytes(aTHX_ open_reader(aTHX_ self), wanted);
+    TAINT_BY(reader_of(self));
+    SvTAINT(found);
     PUSHs(count && wanted && !SvCUR(found) ? &PL_sv_undef : found);
 
 UV
@@ -179,7 +188,7 @@ PPCODE:
         SPAGAIN;
         if (status == BW_STATUS_OK) {
             found += bw_batch_rows(batch);
-            SP = push_rows(aTHX_ SP, batch);
+            SP = push_rows(aTHX_ SP, batch, reader_of(self)->is_tainted);
         }
     }
     /* Records that came before an error are given first: it comes again. */
@@ -200,4 +209,4 @@ PPCODE:
     Reader *reader = reader_of(self);
     if (bw_reader_rows(open_reader(aTHX_ self), text, names.count ? &names : NULL, 0, &rows, &error)) die_of(aTHX_ &error);
     reader->reader = NULL;
-    PUSHs(rows_object(aTHX_ rows, NULL, self));
+    PUSHs(rows_object(aTHX_ rows, NULL, self, reader->is_tainted));

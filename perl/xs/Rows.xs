@@ -7,6 +7,7 @@ PPCODE:
     Rows *rows = rows_of(self);
     size_t place;
     if (!next_row(aTHX_ rows)) XSRETURN_EMPTY;
+    TAINT_BY(rows);
     EXTEND(SP, (SSize_t)rows->columns_count);
     if (GIMME_V != G_ARRAY)
         mXPUSHu(rows->columns_count);
@@ -22,6 +23,7 @@ PPCODE:
     HV *hash;
     size_t place;
     if (!next_row(aTHX_ rows)) XSRETURN_UNDEF;
+    TAINT_BY(rows);
     hash = newHV();
     PUSHs(sv_2mortal(newRV_noinc((SV *)hash)));
     for (place = 0; place < rows->columns_count; place++) {
@@ -38,6 +40,7 @@ PPCODE:
     Rows *rows = rows_of(self);
     size_t place;
     if (!next_row(aTHX_ rows)) XSRETURN_EMPTY;
+    TAINT_BY(rows);
     EXTEND(SP, (SSize_t)rows->columns_count);
     if (GIMME_V != G_ARRAY)
         mXPUSHu(rows->columns_count);

@@ -9,6 +9,7 @@ PPCODE:
     Scan *scan = scan_of(self);
     const bw_status status = bw_scan_next(scan->scan, &key, &value, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    TAINT_BY(scan);
     if (status == BW_STATUS_OK) {
         EXTEND(SP, 2);
         PUSHs(string(aTHX_ key.data, key.len, scan->is_text));
@@ -29,6 +30,7 @@ PPCODE:
     Scan *scan = scan_of(self);
     const bool is_list = GIMME_V == G_ARRAY;
     UV count = 0;
+    TAINT_BY(scan);
     while ((status = bw_scan_next(scan->scan, &key, &value, &error)) == BW_STATUS_OK) {
         count++;
         if (!is_list) continue;

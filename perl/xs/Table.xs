@@ -43,6 +43,7 @@ CODE:
     options.verify = verify;
     options.wait = timeout;
     table->is_text = is_text;
+    table->is_tainted = TRUE;
     if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);
 
 void
@@ -140,6 +141,8 @@ CODE:
     bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bool is_text = table->is_text;
+        NOTE_TAINT(table, last_key);
+        NOTE_TAINT(table, plain_value);
         const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
         const bw_slice v = bytes(aTHX_ plain_value, is_text, "a value");
         const bw_status status = ix < 2  ? bw_table_put(table->table, k.data, k.len, v.data, v.len, &error)
@@ -212,6 +215,7 @@ PPCODE:
         mXPUSHu(found);
         XSRETURN(1);
     }
+    TAINT_BY(table);
     for (place = 0; place < count; place++) {
         PUSHs(values.found[place] ? string(aTHX_ (const uint8_t *)values.data + start, values.ends[place] - start, is_text)
                                   : &PL_sv_undef);
@@ -231,6 +235,8 @@ PPCODE:
     Table *table = table_of(self);
     size_t place;
     for (place = 0; place < count; place++) {
+        NOTE_TAINT(table, ST(1 + 2 * place));
+        NOTE_TAINT(table, ST(2 + 2 * place));
         keys[place] = both[2 * place];
         values[place] = both[2 * place + 1];
     }
@@ -253,8 +259,10 @@ CODE:
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) {
         const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+        NOTE_TAINT(table, plain_key);
         if (bw_table_increment(table->table, slice.data, slice.len, step, &sum, &error)) die_of(aTHX_ &error);
     }
+    TAINT_BY(table);
     RETVAL = (IV)sum;
 OUTPUT:
     RETVAL
@@ -412,7 +420,7 @@ PPCODE:
     Table *table = table_of(self);
     if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
     if (bw_table_scan(table->table, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
-    PUSHs(scan_object(aTHX_ scan, is_text));
+    PUSHs(scan_object(aTHX_ scan, is_text, table->is_tainted));
 
 void
 snapshot(self)
@@ -427,6 +435,7 @@ PPCODE:
     Newxz(handle, 1, Snapshot);
     handle->snapshot = snapshot;
     handle->is_text = table->is_text;
+    handle->is_tainted = table->is_tainted;
     PUSHs(object(aTHX_ "Bytewright::Snapshot", &snapshot_kind, handle));
 
 void
@@ -442,4 +451,5 @@ PPCODE:
     Newxz(handle, 1, Cursor);
     handle->cursor = cursor;
     handle->is_text = table->is_text;
+    handle->is_tainted = table->is_tainted;
     PUSHs(object(aTHX_ "Bytewright::Cursor", &cursor_kind, handle));

@@ -28,12 +28,18 @@ static SV *overloaded(pTHX_ SV *sv) {
     return sv;
 }
 
+/* Whether reading an SV runs no code of its magic: that of taint, which a copy has again, runs none. */
+static bool is_free_of_code(const SV *sv) {
+    const MAGIC *magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
+    return !SvGMAGICAL(sv) || (magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic);
+}
+
 /* The SV, or a mortal copy, without magic and overloading: reading its bytes afterwards runs no Perl code, which could
  * change a string whose bytes were taken before. */
 static SV *plain_slow(pTHX_ SV *sv, const char *what) {
     SV *copy, *made;
     SvGETMAGIC(sv);
-    if (!SvGMAGICAL(sv) && !SvROK(sv) && SvOK(sv)) return sv;
+    if (is_free_of_code(sv) && !SvROK(sv) && SvOK(sv)) return sv;
     made = overloaded(aTHX_ sv);
     if (!made)
         die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s; %s", what, sv_reftype(SvRV(sv), FALSE),
@@ -88,6 +94,9 @@ PERL_STATIC_INLINE bw_slice bytes(pTHX_ SV *sv, bool is_text, const char *what) 
     }
     return bytes_slow(aTHX_ sv, is_text, what);
 }
+
+/* Under -T, taints what is made of a handle that has bytes from outside: strings and numbers, from here to the statement's end. */
+#define TAINT_BY(handle) STMT_START { if (UNLIKELY(TAINTING_get && (handle)->is_tainted)) TAINT; } STMT_END
 
 /* A mortal string of these bytes; of a text its characters. */
 PERL_STATIC_INLINE SV *string(pTHX_ const uint8_t *data, size_t len, bool is_text) {

@@ -5,6 +5,7 @@ typedef struct {
     SV *input;         /* bytes, or a handle that stays open; null for a path */
     STRLEN given;      /* of the bytes, how many were brought */
     int descriptor;    /* of the handle */
+    bool is_tainted;   /* what it reads comes from outside */
 } Reader;
 
 static void free_reader(pTHX_ void *handle) {

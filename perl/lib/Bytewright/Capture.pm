@@ -111,6 +111,8 @@ A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F
 nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
 Damage dies with a L<Bytewright::Error> after all that is before it.
 
+Under C<-T>, all values are tainted.
+
 =head1 METHODS
 
 =head2 open

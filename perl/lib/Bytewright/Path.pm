@@ -7,6 +7,7 @@ use 5.030;
 use warnings;
 
 use Bytewright::Error;
+use Scalar::Util ();
 
 sub of {
     my ($path) = @_;
@@ -16,6 +17,17 @@ sub of {
     utf8::encode($path) if utf8::is_utf8($path);
     Bytewright::Error::_refuse("expected a path without a zero byte, found one with it") if $path =~ /\0/;
     return $path;
+}
+
+# The path of a file that is to be written. Under -T, Perl's own open refuses a tainted one, in the same words.
+sub to_write {
+    my ($path) = @_;
+    my $bytes = of($path);
+    return $bytes if !${^TAINT} || !Scalar::Util::tainted($path);
+    Bytewright::Error::_refuse("Insecure dependency in open while running with -T switch") if ${^TAINT} > 0;
+    my ($script, $line) = Bytewright::Error::_caller();
+    warn("Insecure dependency in open while running with -t switch at $script line $line.\n");
+    return $bytes;
 }
 
 1;

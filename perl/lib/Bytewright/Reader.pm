@@ -59,6 +59,8 @@ At the end of the input methods answer undef, or an empty list. A value or a rec
 L<Bytewright::Error> of the kind C<truncated>, whose C<offset> is its place, and nothing of it is taken. Damage of compressed
 input dies after all that is before it.
 
+Under C<-T>, values are tainted as those that Perl reads; those of bytes in memory, where these are.
+
 =head1 METHODS
 
 =head2 open

@@ -38,7 +38,7 @@ sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewr
 
 sub _open_file {
     my ($self, %options) = @_;
-    my $path = Bytewright::Path::of($options{file});
+    my $path = $options{read_only} ? Bytewright::Path::of($options{file}) : Bytewright::Path::to_write($options{file});
     my $name = $options{sync} // "interval";
     my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
     my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
@@ -79,7 +79,7 @@ sub backup {
     my ($self, $path, %options) = @_;
     my ($unknown) = sort(grep { $_ ne "replace" } CORE::keys(%options));
     Bytewright::Error::_refuse("expected replace as an option, found $unknown") if defined($unknown);
-    return $self->_backup(Bytewright::Path::of($path), !!$options{replace});
+    return $self->_backup(Bytewright::Path::to_write($path), !!$options{replace});
 }
 
 sub txn { goto &transaction }
@@ -144,6 +144,11 @@ C<keys(%hash)> walks over all keys, even to count them; C<scalar(%hash)> does no
 In a file, each change is a commit; C<txn> makes one of many.
 
 =back
+
+=head1 TAINT MODE
+
+Under C<-T>, keys and values from a file are tainted, as what Perl reads itself, and so are those of a table in memory from when a
+tainted one was put into it. A tainted path is refused, but to read: C<read_only>.
 
 =head1 METHODS
 
