@@ -145,6 +145,12 @@ In a file, each change is a commit; C<txn> makes one of many.
 
 =back
 
+=head1 PROCESSES
+
+One process writes a file at a time; any others read it, with C<read_only>. A forked child has a copy of a table in memory. It may
+read a table in a file that the parent opened, and opens the file itself to write: L<Bytewright/"PROCESSES AND THREADS"> says what it
+may do with each object.
+
 =head1 TAINT MODE
 
 Under C<-T>, keys and values from a file are tainted, as what Perl reads itself, and so are those of a table in memory from when a
