@@ -11,6 +11,7 @@
 
 #include "xs/error.h"
 #include "xs/bytes.h"
+#include "xs/number.h"
 #include "xs/handle.h"
 #include "xs/table.h"
 #include "xs/rows.h"
@@ -33,6 +34,8 @@ CODE:
     RETVAL = bw_version();
 OUTPUT:
     RETVAL
+
+INCLUDE: xs/Number.xs
 
 INCLUDE: xs/Table.xs
 

@@ -88,8 +88,33 @@ The version of the library that this module was built with, as text.
 
 =head1 PROCESSES AND THREADS
 
-A child that was forked has a copy of a table in memory. A table in a file belongs to the process that opened it: a child
-opens it again, and gets an error of the kind C<closed> from the object that it inherited.
+A child that was forked may use what it inherited so far:
+
+=over
+
+=item a table in memory
+
+It is a copy, as a hash is: with its scans, snapshots, cursors and open transactions. The parent sees no change of it.
+
+=item a table in a file
+
+The child may read it, and sees what the parent commits as another process does. A change, C<commit> and C<abort> die with a
+L<Bytewright::Error> of the kind C<closed>: to write, it opens the file again when the parent has closed it. Snapshots, scans and
+cursors from before the fork are the parent's, and die so, too; a scan or cursor of a TreeTable may give some entries more first. It
+makes new ones.
+
+=item a capture
+
+C<packets>, C<flows>, C<count_by>, C<sum> and C<info> read it anew. Rows that were begun before the fork are the parent's: they die.
+
+=item a reader
+
+Parent and child have one place in the file or handle, which moves for both: one of them only may read on. The child opens its own.
+
+=back
+
+The child may close and free all of these, and end in any way: nothing of the parent's changes, and a transaction of a file that was
+open stays open in the parent.
 
 An ithread makes tables of its own. In a new one, the objects of the thread that made it are there, and each of their methods
 dies with an error of the kind C<closed>. End C<each> over a tied hash before a thread is made: Perl frees the entry that it is

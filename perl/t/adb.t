@@ -60,6 +60,31 @@ subtest "a failure is kept, and does not die" => sub {
     ok(!eval { $adb->put("a", []); 1 }, "a reference dies");
 };
 
+subtest "lists are put and taken out all or none" => sub {
+    for my $name ("*", "+", "*#capnum=100", Kinds::path(".bwh"), Kinds::path(".bwt")) {
+        my $adb = Bytewright::ADB->new;
+        $adb->open($name);
+        is_deeply($adb->misc("putlist", [a => 1, b => 2, "odd"]), [], "a list without a failure");
+        is($adb->misc("putlist", [c => 3, a => 9, d => []]), undef, "$name: one entry of putlist is refused");
+        is($adb->error->kind, "argument", "error tells why");
+        is($adb->misc("outlist", ["a", "none", {}]), undef, "one key of outlist, too");
+        is_deeply({%{ entries_of($adb) }}, { a => 1, b => 2 }, "and nothing changed");
+        is_deeply($adb->misc("outlist", ["a", "none"]), [], "a key that is not there is no failure");
+        is_deeply(entries_of($adb), { b => 2 });
+        next if $name !~ /bw.\z/;
+        ok($adb->tranbegin);
+        $adb->put("e", 5);
+        is($adb->misc("putlist", [f => 6, g => []]), undef, "in a transaction");
+        ok($adb->trancommit, "which goes on");
+        is_deeply(entries_of($adb), { b => 2, e => 5 });
+        ok($adb->close && $adb->open("$name#mode=r"));
+        is($adb->misc("putlist", [h => 8]), undef, "nothing is put into a file that is only read");
+        is($adb->misc("outlist", ["b"]), undef, "or taken out of it");
+    }
+};
+
+sub entries_of { my ($adb) = @_; return { map { $_ => $adb->get($_) } @{ $adb->fwmkeys("") } } }
+
 subtest "modes of a file" => sub {
     my $file = Kinds::path(".bwh");
     my $adb = Bytewright::ADB->new;

@@ -15,6 +15,29 @@ package Counted { sub TIESCALAR { my $count = 0; bless \$count } sub FETCH { "fe
 
 package main;
 
+# Perl learns of a class whether it overloads anything when that is first used: so each call has a class of its own.
+my $classes = 0;
+sub object_of_a_new_class { my $class = "Plain" . ++$classes; return bless({ @_ }, $class) }
+
+sub is_refused_from_the_first {
+    my ($class, @options) = @_;
+    my $table = tie(my %hash, $class, map { s/(\.bw.)\z/-objects$1/r } @options);
+    my %calls = (
+        put      => sub { $table->put("a", $_[0]) },           "put of a key" => sub { $table->put($_[0], "a") },
+        put_many => sub { $table->put_many(a => $_[0]) },      get_many       => sub { my @all = $table->get_many($_[0]) },
+        create   => sub { $table->create("a", $_[0]) },        append         => sub { $table->append("a", $_[0]) },
+        incr     => sub { $table->incr($_[0]) },               delete         => sub { delete($hash{ $_[0] }) },
+        store    => sub { $hash{a} = $_[0] },                  grep           => sub { grep { !$hash{$_}++ } $_[0] },
+    );
+    for my $name (sort(keys(%calls))) {
+        ok(!eval { $calls{$name}->(object_of_a_new_class()); 1 }, "the first object of a class: $name");
+        like("$@", qr/^expected a string as a (?:key|value), found a reference to HASH; write /);
+    }
+    my $partly = eval "package OnlyAdds" . ++$classes . "; use overload '+' => sub { 1 }; bless({})";
+    ok(!eval { $hash{a} = $partly; 1 }, "an object that overloads, but no text");
+    is($table->count, 0, "nothing was stored");
+}
+
 for my $kind (Kinds::all()) {
     my ($name, $class, @options) = @$kind;
     subtest "with $name" => sub {
@@ -38,16 +61,25 @@ for my $kind (Kinds::all()) {
         ok(!eval { $table->get("\x{263a}"); 1 }, "also to look for");
 
         for my $reference ([], {}, \"x", sub { }, qr/x/) {
-            next if ref($reference) eq "Regexp";    # it has a text
             ok(!eval { $table->put("r", $reference); 1 }, "a reference is refused");
-            like("$@", qr/^expected a string as a value, found a reference to /);
+            like("$@", qr/^expected a string as a value, found a reference to \w+; write "\$value" for its text, or encode what/);
             ok(!eval { $table->exists($reference); 1 }, "as a key, too");
+            like("$@", qr/^expected a string as a key, found a reference to \w+; write "\$key" for its text, or refaddr\(\$key\) of Sc/);
         }
         ok(!$table->exists("r"), "and nothing was stored");
+        is_refused_from_the_first($class, @options);
 
         my $object = bless { name => "shown" }, "Named";
         $table->put($object, $object);
         is($table->get("shown"), "shown", "an object that overloads strings is its string");
+        my $numeric = eval "package Numeric" . ++$classes . "; use overload '0+' => sub { 7 }, fallback => 1; bless({})";
+        my $nested = bless { name => bless({ name => "inside" }, "Named") }, "Named";
+        $table->put_many($numeric => $nested);
+        is($table->get("7"), "inside", "as Perl makes it, through numbers and objects");
+        my ($first, $second) = map { bless({}, "Named") } 1 .. 2;
+        ($first->{name}, $second->{name}) = ($second, $first);
+        ok(!eval { $table->put("round", $first); 1 }, "but not round and round");
+        delete($first->{name});
 
         my @warnings;
         {

@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use Bytewright;
+use Bytewright::ADB;
 use Kinds;
 use Test::More;
 
@@ -75,9 +76,10 @@ subtest "an option that is not known, or has no use, is refused" => sub {
         [[file => Kinds::path(".bwh"), sync => "often"], qr/^expected sync to be commit, interval or never, found often/],
         [[file => "a\0b.bwh"], qr/^expected a path without a zero byte/],
         [[file => ["x"]], qr/^expected a path, found a reference/],
+        [[file => undef], qr/^expected a path, found undef/],
     ) {
         my ($options, $text) = @$case;
-        ok(!eval { Bytewright::HashTable->new(@$options); 1 }, "refused: @$options");
+        ok(!eval { Bytewright::HashTable->new(@$options); 1 }, "refused: " . join(" ", map { $_ // "undef" } @$options));
         like("$@", $text, "with a reason");
         is($@->kind, "argument");
     }
@@ -105,6 +107,26 @@ subtest "paths may have any characters" => sub {
         my $file = Kinds::path("$name.bwh");
         Bytewright::HashTable->new(file => $file)->put(a => 1);
         is(Bytewright::HashTable->new(file => $file, create => 0)->get("a"), 1);
+    }
+};
+
+subtest "a path is the file that Perl's open opens" => sub {
+    my ($bytes, $text) = map { Kinds::path("caf\xe9") . $_ } "", ".utf8";
+    utf8::upgrade($text);
+    for my $path ($bytes, $text, Kinds::path("caf\xe9\x{263a}"), Kinds::path("caf\xc3\xa9")) {
+        my $what = utf8::is_utf8($path) ? "of characters" : "of bytes";
+        my $table = Bytewright::TreeTable->new(file => "$path.bwt");
+        ok(open(my $file, "<", "$path.bwt"), "a table, $what");
+        $table->backup("$path.backup.bwt");
+        ok(open($file, "<", "$path.backup.bwt"), "its backup");
+        my $adb = Bytewright::ADB->new;
+        ok($adb->open("$path.bwh"), "an ADB") && $adb->close;
+        ok(open($file, "<", "$path.bwh"), "is there, too");
+        open($file, ">:raw", "$path.pcap") or die;
+        print $file pack("V v2 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1);
+        close($file);
+        is(eval { Bytewright::Capture->open("$path.pcap")->info->{packets} }, 0, "a capture");
+        is(eval { Bytewright::Reader->open("$path.pcap")->u32be }, 0xD4C3B2A1, "a reader");
     }
 };
 

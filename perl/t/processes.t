@@ -72,6 +72,54 @@ subtest "a forked child leaves the file of its parent alone" => sub {
     }
 };
 
+# How each of the works ends: what it returned, or the kind of its error.
+sub outcomes {
+    my (%works) = @_;
+    my $kind = sub { my ($work) = @_; my $made = eval { $work->() }; return $@ ? ref($@) ? $@->kind : $@ : $made // "undef" };
+    my $told = in_child(sub { join(",", map { "$_=" . $kind->($works{$_}) } sort(keys(%works))) });
+    return { map { split(/=/, $_, 2) } split(/,/, $told) };
+}
+
+subtest "a forked child may use what it inherited as the documents say" => sub {
+    for my $kind (Kinds::all()) {
+        my ($name, $class, @options) = @$kind;
+        my $table = $class->new(@options);
+        $table->put_many(map { $_ => "v$_" } 1 .. 1000);
+        my ($scan, $snapshot, $txn) = ($table->scan, $table->snapshot, $table->txn);
+        $table->put(1 => "parent's");
+        my $is_file = @options > 0;
+        my $found = outcomes(
+            get => sub { $table->get(2) }, count => sub { $table->count }, scan => sub { scalar($table->scan->keys) },
+            snapshot => sub { $table->snapshot->get(2) }, put => sub { $table->put(3, "child's") }, commit => sub { $txn->commit },
+            "old scan" => sub { scalar($scan->keys) }, "old snapshot" => sub { $snapshot->get(2) },
+            "to end" => sub { undef($_) for $scan, $snapshot, $txn; $table->close; "ended" },
+        );
+        is_deeply($found, {
+            get => "v2", count => 1000, scan => 1000, snapshot => "v2", "to end" => "ended",
+            map { my ($what, $in_memory) = @$_; $what => $is_file ? "closed" : $in_memory }
+                [put => 1], [commit => 1], ["old scan" => 1000], ["old snapshot" => "v2"],
+        }, $name);
+        $txn->commit;
+        is_deeply([$table->get_many(1, 3)], ["parent's", "v3"], "and the parent goes on");
+    }
+};
+
+subtest "a forked child reads captures anew" => sub {
+    my $path = Kinds::path(".pcap");
+    open(my $out, ">:raw", $path) or die;
+    print $out pack("V v2 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1);
+    print $out pack("V4 a14", $_, 0, 14, 14, "") for 1 .. 3;
+    close($out);
+    my $capture = Bytewright::Capture->open($path);
+    my $begun   = $capture->packets("length");
+    $begun->next_row;
+    my $left  = sub { my ($rows, $count) = (@_, 0); $count++ while $rows->next_row; return $count };
+    my $found = outcomes(begun => sub { $left->($begun) }, anew => sub { $left->($capture->packets("length")) },
+        info => sub { $capture->info->{packets} });
+    is_deeply($found, { begun => "closed", anew => 3, info => 3 }, "and not the rows of its parent");
+    is($left->($begun), 2, "who reads on");
+};
+
 subtest "the end of a program frees everything, in whatever order" => sub {
     my $file = Kinds::path(".bwt");
     my ($printed, $status) = program(<<~"PROGRAM");

@@ -132,4 +132,30 @@ subtest "an object outlives its hash" => sub {
     is($table->get("a"), 1);
 };
 
+subtest "untie warns as Perl does while others refer to the object" => sub {
+    my @warnings;
+    local $SIG{__WARN__} = sub { push(@warnings, @_) };
+    for my $class ("Bytewright::HashTable", "Bytewright::TreeTable") {
+        my $table = tie(my %hash, $class);
+        my $other = $table;
+        my $line  = __LINE__ + 1;
+        untie(%hash);
+        is_deeply(\@warnings, ["untie attempted while 2 inner references still exist at $0 line $line.\n"], "with their number");
+        @warnings = ();
+        ok(!$table->is_closed, "and leaves the table open");
+        tie(%hash, $class);
+        untie(%hash);
+        tie(%hash, $class);
+        { my $object = tied(%hash) }
+        untie(%hash);
+        is_deeply(\@warnings, [], "without others it does not");
+        my $kept = tie(%hash, $class);
+        { no warnings "untie"; untie(%hash) }
+        is_deeply(\@warnings, [], "nor where the program wants no such warning");
+        $kept = tie(%hash, $class);
+        { use warnings FATAL => "untie"; ok(!eval { untie(%hash); 1 }, "one that is fatal dies") }
+        @warnings = ();
+    }
+};
+
 done_testing();

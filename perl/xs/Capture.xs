@@ -90,7 +90,7 @@ PPCODE:
     bw_capture *capture = open_capture(aTHX_ self);
     if (bw_capture_packets(&capture, 1, &fields, 0, &rows, &error)) die_of(aTHX_ &error);
     /* Rows that the capture has itself would keep it for ever. */
-    PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self));
+    PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self, TRUE));
 
 void
 _flows(self, idle_timeout, active_timeout, max_flows, ...)
@@ -108,7 +108,7 @@ PPCODE:
     options.active_timeout = active_timeout;
     options.max_flows = max_flows;
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL, self));
+    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
 void
 _count_by(self, field)
@@ -121,7 +121,7 @@ PPCODE:
     do status = bw_capture_count_by(open_capture(aTHX_ self), field, &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
 
 void
 _sum(self, by, fields, every, top, condition)
@@ -144,7 +144,7 @@ PPCODE:
     do status = bw_capture_sum(open_capture(aTHX_ self), &options, &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
 
 void
 _info(self)
@@ -156,4 +156,4 @@ PPCODE:
     do status = bw_capture_info(open_capture(aTHX_ self), &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL));
+    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));

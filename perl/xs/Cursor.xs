@@ -46,10 +46,12 @@ PPCODE:
     Cursor *cursor = cursor_of(self);
     const bw_status status = bw_cursor_entry(cursor->cursor, &key, &value, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    TAINT_BY(cursor);
     EXTEND(SP, 2);
     if (status == BW_STATUS_NONE) {
         if (ix) PUSHs(&PL_sv_undef);
     } else {
         if (ix != 2) PUSHs(string(aTHX_ key.data, key.len, cursor->is_text));
-        if (ix != 1) PUSHs(string(aTHX_ value.data, value.len, cursor->is_text));
+        /* A value behind its key is for lists, as that of each(%hash). */
+        if (ix == 2 || (ix == 0 && GIMME_V == G_ARRAY)) PUSHs(string(aTHX_ value.data, value.len, cursor->is_text));
     }

@@ -6,6 +6,7 @@ _attach(self)
 CODE:
     Reader *reader;
     Newxz(reader, 1, Reader);
+    reader->is_tainted = TRUE;
     attach(aTHX_ self, &reader_kind, reader);
 
 void
@@ -24,8 +25,10 @@ _open_bytes(self, input)
     SV *input
 CODE:
     bw_error error = BW_ERROR_INIT;
-    const bw_slice slice = bytes(aTHX_ plain(input, "input"), FALSE, "input");
+    SV *plain_input = plain(input, "input");
+    const bw_slice slice = bytes(aTHX_ plain_input, FALSE, "input");
     Reader *reader = reader_of(self);
+    reader->is_tainted = TAINTING_get && SvTAINTED(plain_input);
     reader->input = newSVpvn(slice.len ? (const char *)slice.data : "", slice.len);
     if (bw_reader_open_input("bytes", bring_bytes, reader, &reader->reader, &error)) die_of(aTHX_ &error);
 
@@ -75,7 +78,10 @@ ALIAS:
     f64be = 0x218
 PPCODE:
     const size_t len = ix ? ix & 0xF : 1;
-    SV *number = read_number(aTHX_ open_reader(aTHX_ self), ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
+    Reader *reader = reader_of(self);
+    SV *number;
+    TAINT_BY(reader);
+    number = read_number(aTHX_ open_reader(aTHX_ self), ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
     PUSHs(number ? sv_2mortal(number) : &PL_sv_undef);
 
 void
@@ -92,6 +98,7 @@ PPCODE:
     do status = bw_reader_varint(reader, &number, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    TAINT_BY(reader_of(self));
     if (ix)
         mPUSHi((IV)(number >> 1 ^ (~(number & 1) + 1)));
     else
@@ -102,8 +109,10 @@ read(self, count = NULL)
     SV *self
     SV *count
 PPCODE:
-    const size_t wanted = count ? count_of(aTHX_ count) : SIZE_MAX;
+    const size_t wanted = count ? count_number(aTHX_ count, "a count", 0) : SIZE_MAX;
     SV *found = read_bytes(aTHX_ open_reader(aTHX_ self), wanted);
+    TAINT_BY(reader_of(self));
+    SvTAINT(found);
     PUSHs(count && wanted && !SvCUR(found) ? &PL_sv_undef : found);
 
 UV
@@ -114,7 +123,7 @@ CODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status;
     uint64_t skipped = 0;
-    const UV wanted = count_of(aTHX_ count);
+    const UV wanted = count_number(aTHX_ count, "a count", 0);
     bw_reader *reader = open_reader(aTHX_ self);
     do status = bw_reader_skip(reader, wanted, &skipped, &error);
     while (goes_on(aTHX_ status, &error));
@@ -124,15 +133,17 @@ OUTPUT:
     RETVAL
 
 bool
-seek(self, offset, whence = 0)
+seek(self, offset, whence = NULL)
     SV *self
-    IV offset
-    U32 whence
+    SV *offset
+    SV *whence
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status;
+    const IV place = whole_number(aTHX_ offset, "a place", IV_MIN, IV_MAX);
+    const U32 from = whence ? (U32)whole_number(aTHX_ whence, "whence", BW_WHENCE_BEGINNING, BW_WHENCE_END) : BW_WHENCE_BEGINNING;
     bw_reader *reader = open_reader(aTHX_ self);
-    do status = bw_reader_seek(reader, whence, offset, &error);
+    do status = bw_reader_seek(reader, from, place, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
     RETVAL = TRUE;
@@ -167,7 +178,7 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status = BW_STATUS_OK;
     const char *text = template_of(aTHX_ record);
-    UV wanted = count ? count_of(aTHX_ count) : 1, found = 0;
+    UV wanted = count ? count_number(aTHX_ count, "a count", 0) : 1, found = 0;
     while (wanted > found && status == BW_STATUS_OK) {
         bw_batch *batch = NULL;
         /* Handlers of signals use the stack, too. */
@@ -177,12 +188,14 @@ PPCODE:
         SPAGAIN;
         if (status == BW_STATUS_OK) {
             found += bw_batch_rows(batch);
-            SP = push_rows(aTHX_ SP, batch);
+            SP = push_rows(aTHX_ SP, batch, reader_of(self)->is_tainted);
         }
     }
     /* Records that came before an error are given first: it comes again. */
     if (IS_FAILURE(status) && !found) die_of(aTHX_ &error);
     bw_error_clear(&error);
+    /* As Perl's unpack. */
+    if (GIMME_V == G_SCALAR && SP - PL_stack_base >= ax) XSRETURN(1);
 
 void
 records(self, record, ...)
@@ -196,4 +209,4 @@ PPCODE:
     Reader *reader = reader_of(self);
     if (bw_reader_rows(open_reader(aTHX_ self), text, names.count ? &names : NULL, 0, &rows, &error)) die_of(aTHX_ &error);
     reader->reader = NULL;
-    PUSHs(rows_object(aTHX_ rows, NULL, self));
+    PUSHs(rows_object(aTHX_ rows, NULL, self, reader->is_tainted));

@@ -12,6 +12,7 @@ PPCODE:
     const bw_status status = bw_snapshot_get(snapshot->snapshot, slice.data, slice.len, &snapshot->value, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     if (status == BW_STATUS_NONE) XSRETURN_UNDEF;
+    TAINT_BY(snapshot);
     PUSHs(string(aTHX_ snapshot->value.data, snapshot->value.len, snapshot->is_text));
     if (snapshot->value.capacity > KEPT_VALUE_BYTES_MAX) bw_buffer_free(&snapshot->value);
 
@@ -41,4 +42,4 @@ PPCODE:
     const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, is_text);
     Snapshot *snapshot = snapshot_of(self);
     if (bw_snapshot_scan(snapshot->snapshot, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
-    PUSHs(scan_object(aTHX_ scan, is_text));
+    PUSHs(scan_object(aTHX_ scan, is_text, snapshot->is_tainted));

@@ -43,6 +43,7 @@ CODE:
     options.verify = verify;
     options.wait = timeout;
     table->is_text = is_text;
+    table->is_tainted = TRUE;
     if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);
 
 void
@@ -96,9 +97,10 @@ PPCODE:
     SV *value = NULL;
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) value = value_of(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
-    PUSHs(value ? value : &PL_sv_undef);
+    ST(0) = value ? value : &PL_sv_undef;
+    XSRETURN(1);
 
-bool
+SV *
 exists(self, key)
     SV *self
     SV *key
@@ -109,17 +111,18 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
         const bw_status status = bw_table_contains(table->table, slice.data, slice.len, &error);
         if (IS_FAILURE(status)) fail(aTHX_ table, &error);
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
-bool
+SV *
 put(self, key, value)
     SV *self
     SV *key
@@ -135,21 +138,24 @@ CODE:
     /* Its code may have changed the key. */
     SV *last_key = LIKELY(plain_value == value) ? plain_key : plain(plain_key, "a key");
     Table *table = table_of(self);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bool is_text = table->is_text;
+        NOTE_TAINT(table, last_key);
+        NOTE_TAINT(table, plain_value);
         const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
         const bw_slice v = bytes(aTHX_ plain_value, is_text, "a value");
         const bw_status status = ix < 2  ? bw_table_put(table->table, k.data, k.len, v.data, v.len, &error)
                                  : ix == 2 ? bw_table_create(table->table, k.data, k.len, v.data, v.len, &error)
                                            : bw_table_append(table->table, k.data, k.len, v.data, v.len, &error);
         if (UNLIKELY(IS_FAILURE(status))) fail(aTHX_ table, &error);
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
-bool
+SV *
 delete(self, key)
     SV *self
     SV *key
@@ -159,8 +165,9 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
-    RETVAL = FALSE;
-    if (is_open(aTHX_ table)) RETVAL = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    bool is_done = FALSE;
+    if (is_open(aTHX_ table)) is_done = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
@@ -177,7 +184,8 @@ PPCODE:
         value = value_of(aTHX_ table, slice);
         if (value) remove_entry(aTHX_ table, slice);
     }
-    PUSHs(value ? value : &PL_sv_undef);
+    ST(0) = value ? value : &PL_sv_undef;
+    XSRETURN(1);
 
 void
 get_many(self, ...)
@@ -200,6 +208,14 @@ PPCODE:
     SAVEDESTRUCTOR(free, values.data);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     if (values.is_full) die_with(aTHX_ "limit", "expected memory for the values of %" UVuf " keys, found too little", (UV)count);
+    if (GIMME_V != G_ARRAY) {
+        UV found = 0;
+        for (place = 0; place < count; place++) found += values.found[place];
+        LEAVE;
+        mXPUSHu(found);
+        XSRETURN(1);
+    }
+    TAINT_BY(table);
     for (place = 0; place < count; place++) {
         PUSHs(values.found[place] ? string(aTHX_ (const uint8_t *)values.data + start, values.ends[place] - start, is_text)
                                   : &PL_sv_undef);
@@ -219,6 +235,8 @@ PPCODE:
     Table *table = table_of(self);
     size_t place;
     for (place = 0; place < count; place++) {
+        NOTE_TAINT(table, ST(1 + 2 * place));
+        NOTE_TAINT(table, ST(2 + 2 * place));
         keys[place] = both[2 * place];
         values[place] = both[2 * place + 1];
     }
@@ -226,22 +244,25 @@ PPCODE:
     XSRETURN_EMPTY;
 
 IV
-increment(self, key, by = 1)
+increment(self, key, by = NULL)
     SV *self
     SV *key
-    IV by
+    SV *by
 ALIAS:
     incr = 1
 CODE:
     bw_error error = BW_ERROR_INIT;
     int64_t sum = 0;
+    const IV step = by ? whole_number(aTHX_ by, "what is added", IV_MIN, IV_MAX) : 1;
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) {
         const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
-        if (bw_table_increment(table->table, slice.data, slice.len, by, &sum, &error)) die_of(aTHX_ &error);
+        NOTE_TAINT(table, plain_key);
+        if (bw_table_increment(table->table, slice.data, slice.len, step, &sum, &error)) die_of(aTHX_ &error);
     }
+    TAINT_BY(table);
     RETVAL = (IV)sum;
 OUTPUT:
     RETVAL
@@ -261,7 +282,7 @@ CODE:
 OUTPUT:
     RETVAL
 
-bool
+SV *
 clear(self)
     SV *self
 ALIAS:
@@ -271,15 +292,16 @@ ALIAS:
 CODE:
     bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    RETVAL = FALSE;
+    bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
         const bw_status status = ix < 2    ? bw_table_clear(table->table, &error)
                                  : ix == 2 ? bw_table_sync(table->table, &error)
                                            : bw_table_compact(table->table, &error);
         if (IS_FAILURE(status)) fail(aTHX_ table, &error);
         if (ix < 2) table->lost_entries = TRUE;
-        RETVAL = status == BW_STATUS_OK;
+        is_done = status == BW_STATUS_OK;
     }
+    RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
 
@@ -314,7 +336,8 @@ PPCODE:
         else
             key = next_key(aTHX_ table);
     }
-    PUSHs(key);
+    ST(0) = key;
+    XSRETURN(1);
 
 void
 NEXTKEY(self, last)
@@ -323,7 +346,8 @@ NEXTKEY(self, last)
 PPCODE:
     Table *table = table_of(self);
     PERL_UNUSED_VAR(last);
-    PUSHs(is_open(aTHX_ table) ? next_key(aTHX_ table) : &PL_sv_undef);
+    ST(0) = is_open(aTHX_ table) ? next_key(aTHX_ table) : &PL_sv_undef;
+    XSRETURN(1);
 
 void
 stat(self)
@@ -396,7 +420,7 @@ PPCODE:
     Table *table = table_of(self);
     if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
     if (bw_table_scan(table->table, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
-    PUSHs(scan_object(aTHX_ scan, is_text));
+    PUSHs(scan_object(aTHX_ scan, is_text, table->is_tainted));
 
 void
 snapshot(self)
@@ -411,6 +435,7 @@ PPCODE:
     Newxz(handle, 1, Snapshot);
     handle->snapshot = snapshot;
     handle->is_text = table->is_text;
+    handle->is_tainted = table->is_tainted;
     PUSHs(object(aTHX_ "Bytewright::Snapshot", &snapshot_kind, handle));
 
 void
@@ -426,4 +451,5 @@ PPCODE:
     Newxz(handle, 1, Cursor);
     handle->cursor = cursor;
     handle->is_text = table->is_text;
+    handle->is_tainted = table->is_tainted;
     PUSHs(object(aTHX_ "Bytewright::Cursor", &cursor_kind, handle));

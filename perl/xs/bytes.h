@@ -5,16 +5,47 @@
 /* Whether bytes are the same in UTF-8 and in Perl's own strings. Perl's function takes a length of 0 for strlen. */
 #define IS_ASCII(data, len) ((len) == 0 || is_utf8_invariant_string((const U8 *)(data), (len)))
 
+/* Objects that the string of an object may lead through, one overloaded method giving the next. */
+#define OVERLOADS_MAX 100
+
+/* Advice for a reference where a string is expected. */
+static const char *instead_of_reference(const char *what) {
+    if (!strcmp(what, "a key")) return "write \"$key\" for its text, or refaddr($key) of Scalar::Util";
+    if (!strcmp(what, "a value")) return "write \"$value\" for its text, or encode what it refers to";
+    return "write a string";
+}
+
+/* What the overloaded methods of a reference make of it, which is no reference, or null. Only a call tells whether there is
+ * such a method: SvAMAGIC is true of every class until its methods are looked up. */
+static SV *overloaded(pTHX_ SV *sv) {
+    int left = OVERLOADS_MAX;
+    while (SvROK(sv)) {
+        SV *made = SvAMAGIC(sv) && left-- > 0 ? AMG_CALLunary(sv, string_amg) : NULL;
+        if (!made || (SvROK(made) && SvRV(made) == SvRV(sv))) return NULL;
+        SvGETMAGIC(made);
+        sv = made;
+    }
+    return sv;
+}
+
+/* Whether reading an SV runs no code of its magic: that of taint, which a copy has again, runs none. */
+static bool is_free_of_code(const SV *sv) {
+    const MAGIC *magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
+    return !SvGMAGICAL(sv) || (magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic);
+}
+
 /* The SV, or a mortal copy, without magic and overloading: reading its bytes afterwards runs no Perl code, which could
  * change a string whose bytes were taken before. */
 static SV *plain_slow(pTHX_ SV *sv, const char *what) {
-    SV *copy;
+    SV *copy, *made;
     SvGETMAGIC(sv);
-    if (SvROK(sv) && !SvAMAGIC(sv))
-        die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s", what, sv_reftype(SvRV(sv), FALSE));
-    if (!SvGMAGICAL(sv) && !SvROK(sv) && SvOK(sv)) return sv;
+    if (is_free_of_code(sv) && !SvROK(sv) && SvOK(sv)) return sv;
+    made = overloaded(aTHX_ sv);
+    if (!made)
+        die_with(aTHX_ "argument", "expected a string as %s, found a reference to %s; %s", what, sv_reftype(SvRV(sv), FALSE),
+                 instead_of_reference(what));
     copy = sv_newmortal();
-    sv_copypv_nomg(copy, sv);
+    sv_copypv_nomg(copy, made);
     return copy;
 }
 
@@ -63,6 +94,9 @@ PERL_STATIC_INLINE bw_slice bytes(pTHX_ SV *sv, bool is_text, const char *what) 
     }
     return bytes_slow(aTHX_ sv, is_text, what);
 }
+
+/* Under -T, taints what is made of a handle that has bytes from outside: strings and numbers, from here to the statement's end. */
+#define TAINT_BY(handle) STMT_START { if (UNLIKELY(TAINTING_get && (handle)->is_tainted)) TAINT; } STMT_END
 
 /* A mortal string of these bytes; of a text its characters. */
 PERL_STATIC_INLINE SV *string(pTHX_ const uint8_t *data, size_t len, bool is_text) {

@@ -9,6 +9,7 @@ typedef struct {
     SV *failure;      /* where methods answer instead of dying: what the last failure was */
     struct transaction *innermost; /* of the open transactions */
     bool is_text;
+    bool is_tainted;   /* it is a file, or tainted strings were put into it */
     bool is_answering; /* methods answer a failure, as Tokyo Cabinet's do */
     bool lost_entries; /* an entry went since the walk began */
 } Table;
@@ -25,17 +26,20 @@ typedef struct transaction {
 typedef struct {
     bw_scan *scan;
     bool is_text;
+    bool is_tainted;
 } Scan;
 
 typedef struct {
     bw_snapshot *snapshot;
     bw_buffer value;
     bool is_text;
+    bool is_tainted;
 } Snapshot;
 
 typedef struct {
     bw_cursor *cursor;
     bool is_text;
+    bool is_tainted;
 } Cursor;
 
 /* A value that is larger is not kept for the next get. */

@@ -5,6 +5,7 @@ typedef struct {
     SV *input;         /* bytes, or a handle that stays open; null for a path */
     STRLEN given;      /* of the bytes, how many were brought */
     int descriptor;    /* of the handle */
+    bool is_tainted;   /* what it reads comes from outside */
 } Reader;
 
 static void free_reader(pTHX_ void *handle) {
@@ -93,14 +94,6 @@ static SV *read_bytes(pTHX_ bw_reader *reader, size_t wanted) {
     if (IS_FAILURE(status) && !SvCUR(found)) die_of(aTHX_ &error);
     bw_error_clear(&error);
     return found;
-}
-
-/* How many, as a whole number that is not negative. */
-static size_t count_of(pTHX_ SV *count) {
-    const NV number = SvNV(count);
-    if (!(number >= 0) || number != Perl_floor(number))
-        die_with(aTHX_ "argument", "expected a whole number of 0 or more as a count, found %" NVgf, number);
-    return number < (NV)IV_MAX ? (size_t)number : (size_t)IV_MAX;
 }
 
 static const char *template_of(pTHX_ SV *record) { return SvPV_nolen(plain(record, "a template")); }

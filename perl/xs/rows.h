@@ -14,6 +14,7 @@ typedef struct {
     size_t row;      /* the next one of the batch */
     Column *columns; /* of the batch */
     size_t columns_count;
+    bool is_tainted; /* its values come from outside */
     SV *source; /* what is read, which stays open as long as the rows; null where the batch is all */
     bw_buffer text;
 } Rows;
@@ -65,12 +66,13 @@ static void take_columns(pTHX_ Rows *rows) {
     }
 }
 
-static SV *rows_object(pTHX_ bw_rows *rows, bw_batch *batch, SV *source) {
+static SV *rows_object(pTHX_ bw_rows *rows, bw_batch *batch, SV *source, bool is_tainted) {
     Rows *handle;
     SV *self;
     Newxz(handle, 1, Rows);
     handle->rows = rows;
     handle->batch = batch;
+    handle->is_tainted = is_tainted;
     handle->source = source ? SvREFCNT_inc(SvRV(source)) : NULL;
     self = object(aTHX_ "Bytewright::Rows", &rows_kind, handle);
     if (batch) take_columns(aTHX_ handle);
@@ -148,10 +150,11 @@ PERL_STATIC_INLINE SV *column_sv(pTHX_ Rows *rows, size_t row, size_t place) {
 }
 
 /* Pushes the values of all rows of a batch, row by row; where the stack ends then. */
-static SV **push_rows(pTHX_ SV **sp, bw_batch *batch) {
-    Rows *rows = rows_of(rows_object(aTHX_ NULL, batch, NULL));
+static SV **push_rows(pTHX_ SV **sp, bw_batch *batch, bool is_tainted) {
+    Rows *rows = rows_of(rows_object(aTHX_ NULL, batch, NULL, is_tainted));
     const size_t count = bw_batch_rows(batch);
     size_t place;
+    TAINT_BY(rows);
     EXTEND(sp, (SSize_t)(count * rows->columns_count));
     for (; rows->row < count; rows->row++)
         for (place = 0; place < rows->columns_count; place++) PUSHs(sv_2mortal(column_sv(aTHX_ rows, rows->row, place)));

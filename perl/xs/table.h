@@ -8,6 +8,12 @@ static void fail(pTHX_ Table *table, bw_error *error) {
     table->failure = SvREFCNT_inc(error_object(aTHX_ error));
 }
 
+/* Whether a method did it, as its table answers: false of Tokyo Cabinet's is 0. */
+PERL_STATIC_INLINE SV *answer(pTHX_ const Table *table, bool is_done) {
+    PERL_UNUSED_CONTEXT;
+    return is_done ? &PL_sv_yes : table->is_answering ? &PL_sv_zero : &PL_sv_no;
+}
+
 /* Whether the table is open; where it is not, dies or answers false. */
 PERL_STATIC_INLINE bool is_open(pTHX_ const Table *table) {
     if (LIKELY(table->table != NULL)) return TRUE;
@@ -38,6 +44,7 @@ static SV *value_of(pTHX_ Table *table, bw_slice key) {
         fail(aTHX_ table, &error);
         return NULL;
     }
+    TAINT_BY(table);
     value = string(aTHX_ table->value.data, table->value.len, table->is_text);
     if (UNLIKELY(table->value.capacity > KEPT_VALUE_BYTES_MAX)) bw_buffer_free(&table->value);
     return value;
@@ -57,6 +64,7 @@ static SV *next_key(pTHX_ Table *table) {
     bw_error error = BW_ERROR_INIT;
     bw_slice key, value;
     bw_status status;
+    TAINT_BY(table);
     while (table->walk && (status = bw_scan_next(table->walk, &key, &value, &error)) != BW_STATUS_NONE) {
         if (!IS_FAILURE(status) && table->lost_entries)
             status = bw_table_contains(table->table, key.data, key.len, &error);
@@ -75,6 +83,9 @@ static void *mortal_memory(pTHX_ size_t len) {
     SV *memory = sv_2mortal(newSV(len ? len : 1));
     return SvPVX(memory);
 }
+
+/* Notes under -T that a tainted string goes into the table: what comes out of it is tainted from then on. */
+#define NOTE_TAINT(table, sv) STMT_START { if (UNLIKELY(TAINTING_get && SvTAINTED(sv))) (table)->is_tainted = TRUE; } STMT_END
 
 /* The arguments from `first` on, each a slice. */
 static bw_slice *slices_of(pTHX_ SV **arguments, size_t count, bool is_text, const char *even, const char *odd) {
@@ -138,11 +149,12 @@ static bw_range range_of(pTHX_ SV *from, SV *to, SV *prefix, bool reverse, UV li
 }
 
 /* A Bytewright::Scan over this. */
-static SV *scan_object(pTHX_ bw_scan *scan, bool is_text) {
+static SV *scan_object(pTHX_ bw_scan *scan, bool is_text, bool is_tainted) {
     Scan *handle;
     Newxz(handle, 1, Scan);
     handle->scan = scan;
     handle->is_text = is_text;
+    handle->is_tainted = is_tainted;
     return object(aTHX_ "Bytewright::Scan", &scan_kind, handle);
 }
 

@@ -44,7 +44,7 @@ sub error { return $_[0]->_failure }
 
 sub open {
     my ($self, $name) = @_;
-    return "" if !$self->is_closed;
+    return 0 if !$self->is_closed;
     return $self->_try(sub {
         $name = Bytewright::ADB::Name->new($name);
         if ($name->is_in_memory) { $self->_create($name->kind, "") }
@@ -68,13 +68,13 @@ sub _open_named {
 
 sub close {
     my ($self) = @_;
-    return "" if $self->is_closed;
+    return 0 if $self->is_closed;
     delete(@$self{qw(iterator)});
     # Without an answer of its own: what failed is the error that it left.
     my $before = $self->_failure;
     $self->SUPER::close;
     my $after = $self->_failure;
-    return defined($after) && (!defined($before) || refaddr($after) != refaddr($before)) ? "" : 1;
+    return defined($after) && (!defined($before) || refaddr($after) != refaddr($before)) ? 0 : 1;
 }
 
 sub vsiz {
@@ -90,9 +90,9 @@ sub iterinit {
 
 sub _iterate_from {
     my ($self, $key) = @_;
-    return "" if $self->is_closed;
+    return 0 if $self->is_closed;
     return $self->_try(sub {
-        return "" if defined($key) && !$self->_is_ordered && !$self->exists($key);
+        return 0 if defined($key) && !$self->_is_ordered && !$self->exists($key);
         $self->{iterator} = Bytewright::ADB::Iterator->new($self, $self->_is_ordered, $key);
         return 1;
     });
@@ -124,14 +124,22 @@ sub fwmkeys {
 
 sub addint {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "l", int($number));
+    my $sum = $self->_add($key, "l", int(_number($number)));
     return defined($sum) && $sum != $INT_MIN ? $sum : undef;
 }
 
 sub adddouble {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "d", $number);
+    my $sum = $self->_add($key, "d", _number($number));
     return defined($sum) && $sum == $sum ? $sum : undef;
+}
+
+# What is added, as C makes it of what Perl has, but for the address of a reference.
+sub _number {
+    my ($number) = @_;
+    Bytewright::Error::_refuse("expected a number to add, found a reference")
+        if ref($number) && !overload::Method($number, "0+") && !overload::Method($number, '""');
+    return $number;
 }
 
 # Adds to a number of this format, and gives the sum, or undef if the value is not one.
@@ -151,9 +159,9 @@ sub _add {
     }, undef);
 }
 
-sub sync     { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::sync    : "" }
-sub optimize { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::compact : "" }
-sub vanish   { my ($self) = @_; return $self->_is_in_transaction ? "" : $self->SUPER::clear }
+sub sync     { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::sync    : 0 }
+sub optimize { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::compact : 0 }
+sub vanish   { my ($self) = @_; return $self->_is_in_transaction ? 0 : $self->SUPER::clear }
 sub CLEAR    { return $_[0]->vanish }
 
 sub _is_changeable {
@@ -163,7 +171,7 @@ sub _is_changeable {
 
 sub copy {
     my ($self, $path) = @_;
-    return "" if $self->is_closed || $self->_is_in_transaction;
+    return 0 if $self->is_closed || $self->_is_in_transaction;
     return $self->_try(sub { return $self->_run(substr($path, 1)) }) if $path =~ /\A@/;
     return $self->_try(sub {
         if   ($self->_name->is_in_memory) { $self->_copy_into($path) }
@@ -196,13 +204,13 @@ sub _run {
     no warnings "exec";    # the answer tells
     my $status = system({$command} $command, $path, int(Time::HiRes::time() * 1_000_000));
     $held->commit if $held;
-    return $status == 0 ? 1 : "";
+    return $status == 0 ? 1 : 0;
 }
 
 sub tranbegin {
     my ($self) = @_;
-    return "" if $self->is_closed || $self->_is_in_transaction || $self->_name->is_in_memory;
-    return $self->_try(sub { return $self->_begin ? 1 : "" });
+    return 0 if $self->is_closed || $self->_is_in_transaction || $self->_name->is_in_memory;
+    return $self->_try(sub { return $self->_begin ? 1 : 0 });
 }
 
 sub trancommit { return $_[0]->_end_transaction(1) }
@@ -210,7 +218,7 @@ sub tranabort  { return $_[0]->_end_transaction(0) }
 
 sub _end_transaction {
     my ($self, $is_kept) = @_;
-    return "" if $self->is_closed || !$self->_is_in_transaction;
+    return 0 if $self->is_closed || !$self->_is_in_transaction;
     return $self->_try(sub { $self->_end($is_kept); return 1 });
 }
 
@@ -233,7 +241,7 @@ sub _is_ordered { return $_[0]{name}->kind == 2 }
 
 # Does the work; where that dies, the answer is this, and `error` says why.
 sub _try {
-    my ($self, $work, $answer) = (@_, "");
+    my ($self, $work, $answer) = (@_, 0);
     my $done;
     return $done if eval { $done = $work->(); 1 };
     die $@ if !Bytewright::Error::_is($@);
@@ -300,7 +308,7 @@ Bytewright::ADB - the methods of TokyoCabinet::ADB over Bytewright's tables
 A program that was written for C<TokyoCabinet::ADB> runs with this class: change its name, the names of files, and convert files
 that there are with C<bytewright table convert casket.tch casket.bwh>.
 
-A method that fails returns what the original's does, with false, undef, -1 or nothing, and C<error> says why. A reference, or a
+A method that fails returns what the original's does, with 0, undef, -1 or nothing, and C<error> says why. A reference, or a
 character above 255, dies: the original keeps the address of the one and the UTF-8 of the other. Beside these methods it has those
 of L<Bytewright::Table>.
 
@@ -438,6 +446,7 @@ The bytes of the file, or of memory.
 
 A reference to an array, or undef where it fails. Functions are C<put>, C<putkeep>, C<putcat>, C<get>, C<out>, C<putlist>,
 C<outlist>, C<getlist>, C<getpart>, C<iterinit>, C<iternext>, C<sync>, C<optimize>, C<vanish>, C<regex> (Perl's patterns), C<range>
-of an ordered table, and of files C<error>, C<cacheclear>, C<defrag>.
+of an ordered table, and of files C<error>, C<cacheclear>, C<defrag>. C<putlist> and C<outlist> change all that they list or, where
+they fail, nothing.
 
 =cut

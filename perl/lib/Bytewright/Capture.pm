@@ -6,6 +6,7 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
+use Bytewright::Number;
 use Bytewright::Path;
 
 my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
@@ -19,7 +20,7 @@ sub open {
     my ($class, $path, %options) = @_;
     _expect(\%OPTIONS, \%options);
     my $self = bless {}, $class;
-    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, $options{jobs} // 0);
+    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, Bytewright::Number::u32_of(\%options, "jobs") // 0);
     return $self;
 }
 
@@ -28,7 +29,8 @@ sub live {
     _expect(\%LIVE_OPTIONS, \%options);
     my $self = bless {}, $class;
     my ($inner, $promiscuous) = map { !!$_ } @options{qw(inner promiscuous)};
-    $self->_live($interface, $options{filter}, $inner, $options{snaplen} // 0, $options{buffer} // 0, $promiscuous);
+    my ($snaplen, $buffer) = map { Bytewright::Number::u32_of(\%options, $_) // 0 } qw(snaplen buffer);
+    $self->_live($interface, $options{filter}, $inner, $snaplen, $buffer, $promiscuous);
     return $self;
 }
 
@@ -49,7 +51,8 @@ sub flows {
     my ($self, %options) = @_;
     _expect(\%FLOW_OPTIONS, \%options);
     my @fields = @{ $options{fields} // [] };
-    return $self->_flows($options{idle_timeout} // -1, $options{active_timeout} // -1, $options{max_flows} // 0, @fields);
+    my ($idle, $active) = map { Bytewright::Number::seconds_of(\%options, $_) // -1 } qw(idle_timeout active_timeout);
+    return $self->_flows($idle, $active, Bytewright::Number::count_of(\%options, "max_flows") // 0, @fields);
 }
 
 sub count_by {
@@ -63,7 +66,8 @@ sub sum {
     my ($self, %options) = @_;
     _expect(\%SUM_OPTIONS, \%options);
     my ($by, $fields) = map { [ref($_) ? @$_ : $_ // ()] } @options{qw(by fields)};
-    return $self->_sum($by, $fields, $options{every} // 0, $options{top} // 0, $options{where});
+    my $every = Bytewright::Number::seconds_of(\%options, "every") // 0;
+    return $self->_sum($by, $fields, $every, Bytewright::Number::count_of(\%options, "top") // 0, $options{where});
 }
 
 sub info {
@@ -106,6 +110,8 @@ Bytewright::Capture - packets, flows and counts of a packet capture
 A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F<docs/names.md> lists the fields: times are
 nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
 Damage dies with a L<Bytewright::Error> after all that is before it.
+
+Under C<-T>, all values are tainted.
 
 =head1 METHODS
 

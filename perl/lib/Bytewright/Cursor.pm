@@ -54,7 +54,7 @@ Moves to the lowest key that is not below this one.
 
 =head2 entry
 
-Key and value, or an empty list where it is at no entry.
+Key and value, or an empty list where it is at no entry. In scalar context the key, or undef.
 
 =head2 key
 

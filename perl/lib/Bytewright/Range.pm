@@ -6,6 +6,7 @@ use 5.030;
 use warnings;
 
 use Bytewright::Error;
+use Bytewright::Number;
 
 my @BOUNDS = qw(from to prefix);
 my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);
@@ -14,10 +15,8 @@ sub scan {
     my ($entries, %range) = @_;
     my ($unknown) = sort(grep { !$KNOWN{$_} } keys(%range));
     Bytewright::Error::_refuse("expected from, to, prefix, reverse or limit as an option, found $unknown") if defined($unknown);
-    my $limit = $range{limit};
-    Bytewright::Error::_refuse("expected a whole number above 0 as limit, found $limit")
-        if defined($limit) && $limit !~ /\A[1-9][0-9]*\z/;
-    return $entries->_scan(@range{@BOUNDS}, !!$range{reverse}, $limit // 0);
+    my $limit = defined($range{limit}) ? Bytewright::Number::count($range{limit}, "limit", 1) : 0;
+    return $entries->_scan(@range{@BOUNDS}, !!$range{reverse}, $limit);
 }
 
 # Key and value of the first entry of a range, or an empty list.

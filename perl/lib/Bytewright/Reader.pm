@@ -59,6 +59,8 @@ At the end of the input methods answer undef, or an empty list. A value or a rec
 L<Bytewright::Error> of the kind C<truncated>, whose C<offset> is its place, and nothing of it is taken. Damage of compressed
 input dies after all that is before it.
 
+Under C<-T>, values are tainted as those that Perl reads; those of bytes in memory, where these are.
+
 =head1 METHODS
 
 =head2 open
@@ -103,8 +105,8 @@ The same for numbers with a sign, as protocol buffers have them.
     $reader->unpack($template)
     $reader->unpack($template, $count)
 
-The values of the next record, or of so many, as Perl's C<unpack> gives them; fewer at the end. The template has letters of a
-fixed length, such as C<"N n C a4 x2">; F<docs/reader.md> lists them.
+The values of the next record, or of so many, as Perl's C<unpack> gives them; fewer at the end. In scalar context the first of
+them. The template has letters of a fixed length, such as C<"N n C a4 x2">; F<docs/reader.md> lists them.
 
 =head2 records
 

@@ -40,14 +40,16 @@ The next row as a reference to a hash, or undef after the last.
 =head2 next_row
 
 The values of the next row as a list, in the order of the fields, or an empty list after the last. Faster than C<next>.
+In scalar context: the number of fields, or undef after the last row.
 
 =head2 next_columns
 
 The values of the next rows, some ten thousand at once: for each field a reference to an array, in the order of the fields, or an
 empty list after the last. The fastest way to read many rows. It begins behind the row that the other methods gave last.
+In scalar context: the number of fields, or undef after the last row.
 
 =head2 names
 
-The names of the fields.
+The names of the fields; in scalar context their number.
 
 =cut

@@ -29,11 +29,12 @@ Made by C<scan>, C<range> and C<prefix> of a table or a snapshot. It goes over i
 
 =head2 next
 
-Key and value of the next entry, or an empty list after the last.
+Key and value of the next entry, or an empty list after the last. In scalar context, as of Perl's C<each>: the key, or undef.
 
 =head2 all
 
-Keys and values of the entries that are left, by turns.
+Keys and values of the entries that are left, by turns. In scalar context C<all>, C<keys> and C<values> give the number of these
+entries, which they walk over.
 
 =head2 keys
 

@@ -6,6 +6,7 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
+use Bytewright::Number;
 use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
@@ -24,7 +25,7 @@ sub new {
     Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%OPTIONS)))]} as an option, found $unknown[0]") if @unknown;
     my $self = bless \my($table), $class;
     $self->_attach(0);
-    return $self->_open_file(%options, kind => $class->_kind) if defined($options{file});
+    return $self->_open_file(%options, kind => $class->_kind) if exists($options{file});
     my ($useless) = sort(grep { $OF_FILES{$_} } keys(%options));
     Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if $useless;
     $self->_create($class->_kind, !!$options{utf8});
@@ -37,11 +38,11 @@ sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewr
 
 sub _open_file {
     my ($self, %options) = @_;
-    my $path = Bytewright::Path::of($options{file});
+    my $path = $options{read_only} ? Bytewright::Path::of($options{file}) : Bytewright::Path::to_write($options{file});
     my $name = $options{sync} // "interval";
     my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
     my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
-    my $end  = Time::HiRes::time() + ($options{timeout} // 0);
+    my $end  = Time::HiRes::time() + (Bytewright::Number::seconds_of(\%options, "timeout") // 0);
     until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
         my $error = $@;
         die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
@@ -57,7 +58,9 @@ sub _shortly {
 
 sub UNTIE {
     my ($self, $others) = @_;
-    $self->close if !$others;
+    return $self->close if !$others;
+    # Perl's own words, which it leaves out where a class has this method.
+    warnings::warnif("untie", "untie attempted while $others inner references still exist");
     return;
 }
 
@@ -69,14 +72,14 @@ sub put_many {
 }
 
 sub scan   { my $self = shift; return $self->_scan(undef, undef, undef, 0, 0) }
-sub keys   { return $_[0]->scan->keys }
-sub values { return $_[0]->scan->values }
+sub keys   { return wantarray ? $_[0]->scan->keys   : $_[0]->count }
+sub values { return wantarray ? $_[0]->scan->values : $_[0]->count }
 
 sub backup {
     my ($self, $path, %options) = @_;
     my ($unknown) = sort(grep { $_ ne "replace" } CORE::keys(%options));
     Bytewright::Error::_refuse("expected replace as an option, found $unknown") if defined($unknown);
-    return $self->_backup(Bytewright::Path::of($path), !!$options{replace});
+    return $self->_backup(Bytewright::Path::to_write($path), !!$options{replace});
 }
 
 sub txn { goto &transaction }
@@ -118,8 +121,9 @@ its classes. Tied to a hash it does what a hash does, but for this:
 
 =item *
 
-Values are strings. Numbers become their text, undef the empty string with Perl's warning. A reference is refused, unless it
-overloads C<"">.
+Values are strings. Numbers become their text, undef the empty string with Perl's warning. A reference is refused, as a key
+too, unless it is to an object that overloads C<"">: write C<"$_"> for the text of a pattern or of an object, or
+C<refaddr($_)> of L<Scalar::Util> to tell objects apart, as in C<< grep { !$seen{refaddr($_)}++ } @objects >>.
 
 =item *
 
@@ -141,6 +145,17 @@ In a file, each change is a commit; C<txn> makes one of many.
 
 =back
 
+=head1 PROCESSES
+
+One process writes a file at a time; any others read it, with C<read_only>. A forked child has a copy of a table in memory. It may
+read a table in a file that the parent opened, and opens the file itself to write: L<Bytewright/"PROCESSES AND THREADS"> says what it
+may do with each object.
+
+=head1 TAINT MODE
+
+Under C<-T>, keys and values from a file are tainted, as what Perl reads itself, and so are those of a table in memory from when a
+tainted one was put into it. A tainted path is refused, but to read: C<read_only>.
+
 =head1 METHODS
 
 All of them die with a L<Bytewright::Error>.
@@ -151,7 +166,7 @@ All of them die with a L<Bytewright::Error>.
 
 A table in memory, or with C<file> the one in this file. C<tie> takes the same options:
 
-    file       the path; a new file is named .bwh (hashed) or .bwt (ordered)
+    file       the path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered)
     utf8       keys and values are text
     create     make the file where it is missing (1)
     read_only  never write, and read beside others who do (0)
@@ -171,7 +186,7 @@ The value, or undef.
 
     $table->get_many(@keys)
 
-The values in the order of the keys, undef for a key without one.
+The values in the order of the keys, undef for a key without one. In scalar context: how many of the keys have a value.
 
 =head2 exists
 
@@ -207,7 +222,7 @@ Adds bytes to the end of a value.
     $table->increment($key, $by)
 
 Adds C<$by>, or 1, to a value that is a whole number in decimal digits (0 where there is none), and returns the sum. C<incr> is
-the same.
+the same. C<$by> is a whole number of 64 bits with a sign; what is not, such as 1.9, and a sum that is not, are errors.
 
 =head2 incr
 
@@ -233,11 +248,11 @@ The number of entries.
 
 =head2 keys
 
-All keys, in the table's order.
+All keys, in the table's order; in scalar context their number, as of Perl's C<keys>, without a walk.
 
 =head2 values
 
-All values, in the order of their keys.
+All values, in the order of their keys; in scalar context their number.
 
 =head2 scan
 
@@ -284,7 +299,7 @@ C<file_bytes>.
 =head2 close
 
 Closes the table; a transaction that is open is taken back. C<untie> does so, too, where nothing else refers to the table, and
-so does the end of the object.
+so does the end of the object. Where something does, the table stays open, and C<untie> warns as Perl's own does.
 
 =head2 is_closed
 

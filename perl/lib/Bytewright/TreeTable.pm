@@ -56,7 +56,8 @@ The same with a prefix.
 
 =head2 first
 
-Key and value of the entry with the lowest key, or an empty list.
+Key and value of the entry with the lowest key, or an empty list. In scalar context C<first>, C<last>, C<floor> and C<ceiling> give
+the key, or undef.
 
 =head2 last
 

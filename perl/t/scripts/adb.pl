@@ -11,7 +11,7 @@ sub shown {
     my ($value) = @_;
     return "undef" if !defined($value);
     return "[" . join(", ", map { shown($_) } @$value) . "]" if ref($value);
-    return $value eq "" || $value eq "0" ? "false" : $value;
+    return $value eq "" ? "no" : $value eq "0" ? "false" : $value;
 }
 
 sub show { my ($what, @values) = @_; print("$what: ", join(", ", map { shown($_) } @values), "\n") }

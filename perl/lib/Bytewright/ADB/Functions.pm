@@ -6,6 +6,7 @@ use 5.030;
 use warnings;
 
 use Bytewright::Range;
+use Scalar::Util qw(refaddr);
 
 # What `error` says, in Tokyo Cabinet's words.
 my %MESSAGES = (
@@ -43,13 +44,23 @@ sub _get {
 sub _putlist {
     my ($adb, @entries) = @_;
     pop(@entries) if @entries % 2;
-    while (my ($key, $value) = splice(@entries, 0, 2)) { $adb->put($key, $value) or return undef }
-    return [];
+    return _all_or_none($adb, sub {
+        while (my ($key, $value) = splice(@entries, 0, 2)) { $adb->put($key, $value) or return }
+    });
 }
 
 sub _outlist {
     my ($adb, @keys) = @_;
-    $adb->out($_) for @keys;
+    return _all_or_none($adb, sub { $adb->out($_) for @keys });
+}
+
+# Does the work in a transaction, which is taken back where any part of it fails.
+sub _all_or_none {
+    my ($adb, $work) = @_;
+    my ($transaction, $before) = ($adb->transaction, $adb->error);
+    $work->();
+    return undef if (refaddr($adb->error) // 0) != (refaddr($before) // 0);
+    $transaction->commit;
     return [];
 }
 
