@@ -4,7 +4,8 @@
 #   c/build.sh OUT            in the folder OUT
 #   c/build.sh OUT PREFIX     for an installation in PREFIX, which bytewright.pc names
 #
-# The shared library is linked from the static one, because rustc cannot give symbols versions.
+# The shared library is linked from the static one, because rustc cannot give symbols versions. The static one is linked into one
+# object, so that only bw_* leaves it: a program may have its own zstd, or another library that was written in Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$1 prefix=${2:-}
@@ -15,7 +16,14 @@ soname=libbytewright.so.$abi
 cargo build --release --locked --quiet -p bytewright-c
 built=${CARGO_TARGET_DIR:-target}/release/libbytewright_c.a
 mkdir -p "$out"
-cp "$built" "$out/libbytewright.a"
+linked=$(mktemp -d)
+trap 'rm -rf "$linked"' EXIT
+ld -r --whole-archive "$built" -o "$linked/all.o"
+# Intermediate code of LLVM, which Rust's own library has: joined it is none, and llvm's ar stops at it.
+objcopy --wildcard --keep-global-symbol='bw_*' --remove-section=.llvmbc --remove-section=.llvmcmd \
+  "$linked/all.o" "$linked/bytewright.o"
+rm -f "$out/libbytewright.a"
+ar rcs "$out/libbytewright.a" "$linked/bytewright.o"
 cc -shared -o "$out/$soname" -Wl,-soname,"$soname" -Wl,--version-script=c/bytewright.map -Wl,--gc-sections -Wl,-s \
   $(sed -n 's/^    \(bw_[a-z_]*\);$/-Wl,-u,\1/p' c/bytewright.map) "$built" -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
 ln -sf "$soname" "$out/libbytewright.so"
@@ -28,7 +36,7 @@ Name: bytewright
 Description: Tables, captures and columns at native speed
 Version: $version
 Libs: -L\${libdir} -lbytewright
-Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl
+Libs.private: -lutil -lrt -lpthread -lm -ldl
 Cflags: -I\${includedir}
 PC
 if [ -n "$prefix" ]; then

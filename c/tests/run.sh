@@ -9,7 +9,7 @@ out=$PWD/target/c
 c/build.sh "$out"
 
 strict=(-Wall -Wextra -Werror -Ic/include -Ic/tests)
-system=(-lgcc_s -lutil -lrt -lpthread -lm -ldl)
+system=(-lutil -lrt -lpthread -lm -ldl)
 passed=0
 passes() { # passes COMMAND...: one more test
   "$@" || { echo "c: failed: $*" >&2 && exit 1; }
@@ -71,6 +71,37 @@ exported() { # exported: only what the map names leaves the library
   [ -z "$(nm -D --defined-only "$out/libbytewright.so" | awk '{ print $3 }' | grep -v '^bw_\|^BYTEWRIGHT_')" ]
 }
 passes exported
+exported_by_archive() { # exported_by_archive: only functions of the header leave the static one, and all of them do
+  nm -g --defined-only "$out/libbytewright.a" | awk 'NF == 3 { print $3 }' | sort >"$work/archive.txt"
+  sed -n 's/^    \(bw_[a-z0-9_]*\);$/\1/p' c/bytewright.map | sort | diff - "$work/archive.txt"
+}
+passes exported_by_archive
+# A program with functions of the names that the library's zstd has: they are the program's own, and called by nobody else.
+cat >"$work/own.c" <<'C'
+#include <bytewright.h>
+#include <stdlib.h>
+size_t ZSTD_decompressStream(void *a, void *b, void *c) { (void)a, (void)b, (void)c; abort(); }
+unsigned ZSTD_versionNumber(void) { abort(); }
+void *ZSTD_createDCtx(void) { abort(); }
+int main(int count, char **arguments) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = NULL;
+  bw_batch *batch = NULL;
+  if (count < 2 || bw_capture_open(arguments[1], NULL, &capture, &error) || bw_capture_info(capture, &batch, &error)) return 1;
+  bw_batch_free(batch);
+  return bw_capture_close(capture, NULL);
+}
+C
+cc -std=c99 "${strict[@]}" "$work/own.c" "$out/libbytewright.a" "${system[@]}" -o "$work/own"
+passes "$work/own" samples/warehouse.pcap.zst
+if command -v pkg-config >/dev/null; then
+  # What glibc says of dlopen in static programs is no concern of the link.
+  cc -static -std=c99 "${strict[@]}" c/tests/tables.c $(PKG_CONFIG_PATH=$out pkg-config --static --cflags --libs bytewright) \
+    -o "$work/static" 2>"$work/static.txt" || { cat "$work/static.txt" >&2 && exit 1; }
+  passes in_folder "$work/static"
+else
+  echo "c: gap: no static program is linked, because pkg-config is not here" >&2
+fi
 passes python3 c/tests/ctypes_table.py "$out/libbytewright.so" "$work/ctypes.bwt"
 passes python3 c/tests/ctypes_capture.py "$out/libbytewright.so" samples/web.pcap.gz
 if command -v pypy3 >/dev/null; then
