@@ -244,7 +244,7 @@ class WalkATable(Tables):
 class UseASnapshot(Tables):
     def run_one(self, table):
         with table.snapshot() as snapshot:
-            return dict(snapshot), snapshot["key 007"], len(snapshot)
+            return dict(snapshot), snapshot["key 007"], snapshot.get_many(["key 008", "none"]), len(snapshot)
 
 
 class RunATransaction(Tables):
@@ -886,6 +886,7 @@ METHODS = {
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
     ],
     "use a snapshot": [
+        "Snapshot.get_many",
         "Table.snapshot",
         *(f"Snapshot.{name}" for name in ("close", "get", "items", "keys", "values", "range", "first", "last", "floor", "ceiling")),
     ],

@@ -27,7 +27,8 @@ class RactorsTest < TestCase
   USES.each do |name, use|
     define_method("test_another_ractor_uses_#{name.tr(" ", "_")}_as_the_main_one_does") do
       skip("this Ruby has no Ractors") unless defined?(Ractor)
-      main, other = [use, "Ractor.new(file, path) { |file, path| #{use} }.then { |r| r.respond_to?(:value) ? r.value : r.take }"].map { |code| answer(code) }
+      result = "r.respond_to?(:value) ? r.value : r.take"
+      main, other = [use, "Ractor.new(file, path) { |file, path| #{use} }.then { |r| #{result} }"].map { |code| answer(code) }
       assert_equal(main, other)
     end
   end

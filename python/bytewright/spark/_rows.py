@@ -31,8 +31,7 @@ def schema(options):
         return _entry_schema()
     if options.rows == "damage":
         return DAMAGES
-    empty = Capture(io.BytesIO(_EMPTY_PCAP))
-    known = pyarrow.schema(_asked(options, empty))
+    known = pyarrow.schema(_asked(options, io.BytesIO(_EMPTY_PCAP)))
     fields = [pyarrow.field("file", pyarrow.string()) if name == "file" else known.field(name) for name in options.columns or known.names]
     return _in_spark(fields)
 
