@@ -886,9 +886,8 @@ METHODS = {
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
     ],
     "use a snapshot": [
-        "Snapshot.get_many",
         "Table.snapshot",
-        *(f"Snapshot.{name}" for name in ("close", "get", "items", "keys", "values", "range", "first", "last", "floor", "ceiling")),
+        *(f"Snapshot.{name}" for name in ("close", "get", "get_many", "items", "keys", "values", "range", "first", "last", "floor", "ceiling")),
     ],
     "run a transaction": ["Table.transaction"],
     "sync or compact a table": ["Table.sync", "Table.compact", "Table.stat"],

@@ -119,6 +119,7 @@ fn people_see_the_addresses_of_arp_where_programs_see_that_there_is_no_ip() {
     let known = folder.run(&fields).stdout_of_success();
     assert!(known.lines().count() > 1);
     let people = folder.run(&arp).stdout_of_success();
+    assert_eq!(people.lines().count(), known.lines().count());
     for (row, addresses) in people.lines().zip(known.lines()).skip(1) {
         let columns: Vec<&str> = row.split_whitespace().skip(1).take(2).collect();
         assert_eq!(columns.join(","), addresses);
