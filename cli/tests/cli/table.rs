@@ -303,6 +303,23 @@ fn a_hashed_table_is_used_checked_and_repaired_like_an_ordered_one() {
 }
 
 #[test]
+fn an_ordered_table_that_came_without_its_log_is_refused_and_repaired() {
+    let folder = Folder::new();
+    let options = OpenOptions { create: true, ..OpenOptions::default() };
+    let mut table = open(folder.path("t.bwt"), None, options).unwrap();
+    table.as_table_mut().put(b"a", b"1").unwrap();
+    std::fs::copy(folder.path("t.bwt"), folder.path("copy.bwt")).unwrap();
+    for args in [&["get", "copy.bwt", "a"][..], &["put", "copy.bwt", "b", "2"]] {
+        let refused = folder.run(&[&["table"], args].concat());
+        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{}", refused.stderr);
+        assert!(refused.stderr.contains("expected the log"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("copy.bwt.log"), "{}", refused.stderr);
+    }
+    assert!(printed(&folder, &["check", "copy.bwt", "--repair"]).ends_with("0 entries, whole\n"));
+    assert_eq!(printed(&folder, &["scan", "copy.bwt"]), "");
+}
+
+#[test]
 fn a_tokyo_cabinet_hash_becomes_a_hashed_table() {
     let folder = Folder::new();
     let old = tokyo_cabinet("hash.tch");

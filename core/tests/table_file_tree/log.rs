@@ -5,9 +5,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytewright::files::{Directory, Storage};
-use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open};
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind, TreeTable, open, repair};
 use bytewright::table::{OrderedTable, Table};
 use bytewright::{ErrorKind, Result};
 
@@ -288,17 +289,20 @@ fn a_log_is_done_again_only_behind_the_commit_that_it_follows() {
     other.put(b"a", b"other").unwrap();
     let mixed = copy(&late, "logs_mixed");
     std::fs::copy(beside(&path, ".log"), beside(&mixed, ".log")).unwrap();
+    refused(&mixed);
+    repair(&mixed, Duration::ZERO).unwrap();
     assert_eq!(value(&mixed), b"2");
     // Another table, and none.
     let mut foreign = TreeTable::open(super::path("logs_foreign"), NEVER).unwrap();
     foreign.put(b"a", b"foreign").unwrap();
     let mixed = copy(&path, "logs_mixed");
     std::fs::copy(super::beside_log("logs_foreign"), beside(&mixed, ".log")).unwrap();
-    assert_eq!(value(&mixed), b"2");
+    refused(&mixed);
     std::fs::remove_file(beside(&mixed, ".log")).unwrap();
+    refused(&mixed);
+    repair(&mixed, Duration::ZERO).unwrap();
     assert_eq!(value(&mixed), b"2", "the file by itself has all up to the last sync");
     // One that writes replaces a log that it cannot use.
-    let mixed = copy(&path, "logs_mixed");
     std::fs::copy(super::beside_log("logs_foreign"), beside(&mixed, ".log")).unwrap();
     let mut writer = TreeTable::open(&mixed, NEVER).unwrap();
     writer.put(b"c", b"4").unwrap();
@@ -423,7 +427,7 @@ fn a_change_in_a_directory_without_the_right_to_make_files_goes_to_the_table_at_
             &self,
             name: &std::ffi::OsStr,
             mode: bytewright::files::StorageMode,
-            timeout: std::time::Duration,
+            timeout: Duration,
         ) -> Result<Box<dyn Storage>> {
             Directory::open(&self.0, name, mode, timeout)
         }
@@ -494,4 +498,89 @@ fn what_is_no_regular_file_is_refused_at_once() {
             }
         }
     }
+}
+
+/// The error of opening a table at `path`, to read and to write.
+fn refused(path: &Path) -> String {
+    let errors = [READ, WRITE, NEVER].map(|options| TreeTable::open(path, options).unwrap_err());
+    for error in &errors {
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    }
+    let [error, ..] = errors;
+    error.to_string()
+}
+
+#[test]
+fn a_table_that_came_without_its_log_after_a_crash_says_so_until_somebody_repairs_it() {
+    let path = path("left_behind");
+    let mut table = TreeTable::open(&path, NEVER).unwrap();
+    for synced in [0, 100_u8] {
+        for number in synced..synced + 100 {
+            table.put(&[number], b"committed").unwrap();
+        }
+        let copied = copy(&path, "left_behind_copy");
+        let log = beside(&copied, ".log");
+        std::fs::rename(&log, beside(&copied, ".elsewhere")).unwrap();
+        let error = refused(&copied);
+        assert!(error.contains("tree_left_behind_copy.bwt.log, which has commits"), "{error}");
+        assert!(error.contains("table check --repair"), "{error}");
+        // Another table's log is none.
+        let mut other = TreeTable::open(super::path("left_other"), NEVER).unwrap();
+        other.put(b"a", b"").unwrap();
+        std::fs::copy(super::beside_log("left_other"), &log).unwrap();
+        assert_eq!(refused(&copied), error);
+        std::fs::rename(beside(&copied, ".elsewhere"), &log).unwrap();
+        assert_eq!(all(&TreeTable::open(&copied, READ).unwrap()), all(&table));
+        std::fs::remove_file(&log).unwrap();
+        repair(&copied, Duration::ZERO).unwrap();
+        assert_eq!(TreeTable::open(&copied, READ).unwrap().len().unwrap(), u64::from(synced));
+        table.sync().unwrap();
+    }
+}
+
+#[test]
+fn a_table_whose_log_has_nothing_more_needs_none() {
+    let path = path("synced");
+    let mut table = TreeTable::open(&path, NEVER).unwrap();
+    let alone = |name: &str| {
+        let copied = copy(&path, name);
+        std::fs::remove_file(beside(&copied, ".log")).unwrap();
+        all(&TreeTable::open(&copied, READ).unwrap())
+    };
+    table.put(b"a", b"1").unwrap();
+    table.sync().unwrap();
+    assert_eq!(alone("synced_copy"), all(&table));
+    table.put(b"a", b"2").unwrap();
+    table.put(b"longer than a log", &vec![1; 20 << 20]).unwrap();
+    assert!(alone("synced_copy") == all(&table));
+    // A process that takes the log of another in, whose commits are all in the file, leaves no mark.
+    table.put(b"b", b"3").unwrap();
+    let crashed = copy(&path, "synced_crashed");
+    table.sync().unwrap();
+    std::fs::copy(&path, &crashed).unwrap();
+    drop(TreeTable::open(&crashed, WRITE).unwrap());
+    assert!(!beside(&crashed, ".log").exists());
+    assert!(all(&TreeTable::open(&crashed, READ).unwrap()) == all(&table));
+}
+
+#[test]
+fn a_reader_that_comes_as_a_writer_goes_misses_no_log() {
+    let path = path("going");
+    drop(TreeTable::open(&path, NEVER).unwrap());
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..60 * harder() as u32 {
+                let mut table = TreeTable::open(&path, NEVER).unwrap();
+                for _ in 0..3 {
+                    table.put(b"number", &number.to_be_bytes()).unwrap();
+                    table.sync().unwrap();
+                }
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            TreeTable::open(&path, READ).unwrap();
+        }
+    });
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::open::kind_of_file;
-use super::{HashTable, OpenOptions, TableKind, TreeTable};
+use super::{HashTable, TableKind, TreeTable};
 use crate::error::Result;
 
 /// What repairing a table left out.
@@ -22,10 +22,6 @@ pub fn repair(path: impl AsRef<Path>, timeout: Duration) -> Result<Repaired> {
         let check = HashTable::repair(path, timeout)?;
         return Ok(Repaired { lost_bytes: Some(check.lost_bytes) });
     }
-    // An ordered table goes back to its last whole commit when it is opened for writing.
-    TreeTable::open(
-        path,
-        OpenOptions { verify: true, timeout, values: None, ..OpenOptions::default() },
-    )?;
+    TreeTable::repair(path, timeout)?;
     Ok(Repaired { lost_bytes: None })
 }

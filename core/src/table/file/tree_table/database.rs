@@ -15,6 +15,7 @@ use redb::{
 
 use super::changes::Changes;
 use super::checked_pages::{self, CheckedPages};
+use super::log_mark::LogMarkPlace;
 use super::of_process::OfProcess;
 use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed_io, guarded, locked_by};
@@ -69,6 +70,7 @@ pub(super) struct Database {
     storage: Arc<dyn Storage>,
     failure: Arc<OnceLock<Error>>,
     values: Values,
+    log_mark: LogMarkPlace,
 }
 
 enum Redb {
@@ -108,6 +110,11 @@ impl BelowRedb {
         self.pages.as_ref().map_or(Values::BYTES, |pages| pages.values())
     }
 
+    /// The place of the log's mark in the file, which is `storage`.
+    fn log_mark(&self, storage: &Arc<dyn Storage>) -> LogMarkPlace {
+        LogMarkPlace::new(self.pages.as_ref().map(|_| storage.clone()))
+    }
+
     /// Lets redb read damaged pages, because it verifies them itself, or ends that.
     fn trust(&self, trusts: bool) {
         if let Some(pages) = &self.pages {
@@ -126,7 +133,8 @@ pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
     let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
-    let database = Database { redb: Redb::Writer(redb), storage, failure, values };
+    let log_mark = LogMarkPlace::new(None);
+    let database = Database { redb: Redb::Writer(redb), storage, failure, values, log_mark };
     commit(database.begin_write("")?, Position::after(None), "")?;
     drop(database);
     Ok(memory.bytes())
@@ -157,8 +165,8 @@ impl Database {
             below.trust(false);
             opened
                 .map(|database| {
-                    let values = below.values();
-                    Database { redb: Redb::Writer(database), storage, failure, values }
+                    let (values, log_mark) = (below.values(), below.log_mark(&storage));
+                    Database { redb: Redb::Writer(database), storage, failure, values, log_mark }
                 })
                 .map_err(|error| explained(error, reopen))
         });
@@ -176,7 +184,8 @@ impl Database {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
             let below = BelowRedb::new(&storage, false)?;
-            let (values, below) = (below.values(), below.storage);
+            let (values, log_mark) = (below.values(), below.log_mark(&storage));
+            let below = below.storage;
             if verify {
                 verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
             }
@@ -189,7 +198,8 @@ impl Database {
             });
             match opened {
                 Ok(database) => {
-                    Ok(Database { redb: Redb::Follower(database), storage, failure, values })
+                    let redb = Redb::Follower(database);
+                    Ok(Database { redb, storage, failure, values, log_mark })
                 }
                 Err(error) => Err(explained(error, reopen)),
             }
@@ -299,6 +309,11 @@ impl Database {
     /// The file, without the layer that checks its pages.
     pub(super) fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
+    }
+
+    /// The place of the log's mark.
+    pub(super) fn log_mark(&self) -> LogMarkPlace {
+        self.log_mark.clone()
     }
 
     pub(super) fn file_len(&self, name: &str) -> Result<u64> {

@@ -24,6 +24,7 @@ mod checked_pages;
 mod database;
 mod flusher;
 mod home;
+mod log_mark;
 mod of_process;
 mod overlay;
 mod redb_backend;
@@ -35,13 +36,14 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use database::Database;
 pub(super) use database::is_beginning;
 use flusher::Shared;
 use home::Home;
 use of_process::{OfProcess, check_process};
-use state::State;
+use state::{MissingLog, State};
 use view::View;
 
 use super::options::{OpenOptions, SyncMode};
@@ -92,11 +94,22 @@ impl TreeTable {
             let home = Home::find(path)?;
             home.create_if(options)?;
             let path = home.path.clone();
-            let mut table = Self::open_at(home, &shown, options)?;
+            let mut table = Self::open_at(home, &shown, options, MissingLog::Refused)?;
             table.path = path;
             Ok(table)
         };
         open().map_err(|error: Error| error.in_file(&shown))
+    }
+
+    /// Makes the table in the file at `path` whole again: redb goes back to its last whole commit, and commits whose log is
+    /// not there are given up. It waits up to `timeout` for another writer to go, and fails as [`TreeTable::open`] does.
+    pub fn repair(path: impl AsRef<Path>, timeout: Duration) -> Result<()> {
+        let path = path.as_ref();
+        let shown = path.to_string_lossy();
+        let options = OpenOptions { verify: true, timeout, values: None, ..OpenOptions::default() };
+        let repaired = Home::find(path)
+            .and_then(|home| Self::open_at(home, &shown, options, MissingLog::GivenUp));
+        repaired.map(drop).map_err(|error| error.in_file(&shown))
     }
 
     /// Opens the table in the file `name` of `directory`. Where these are no files of the operating
@@ -108,15 +121,20 @@ impl TreeTable {
     ) -> Result<TreeTable> {
         let home = Home { directory, name: name.into(), path: None };
         home.create_if(options).map_err(|error| error.in_file(name))?;
-        Self::open_at(home, name, options)
+        Self::open_at(home, name, options, MissingLog::Refused)
     }
 
-    fn open_at(home: Home, name: &str, options: OpenOptions) -> Result<TreeTable> {
+    fn open_at(
+        home: Home,
+        name: &str,
+        options: OpenOptions,
+        missing: MissingLog,
+    ) -> Result<TreeTable> {
         let mode = match options.read_only {
             true => StorageMode::Follow,
             false => StorageMode::Write,
         };
-        Self::open_with(&mut || home.open(mode), name, options, Some(&home))
+        Self::open_with(&mut || home.open(mode), name, options, Some((&home, missing)))
     }
 
     /// Opens the table in `storage`, which errors call `name`. Where it is no file of the operating
@@ -139,7 +157,7 @@ impl TreeTable {
         reopen: &mut database::Reopen<'_>,
         name: &str,
         options: OpenOptions,
-        home: Option<&Home>,
+        home: Option<(&Home, MissingLog)>,
     ) -> Result<TreeTable> {
         let OpenOptions { read_only, verify, timeout, sync, .. } = options;
         let database = match read_only {
@@ -152,8 +170,8 @@ impl TreeTable {
             values.check(options.values)?;
             database.check_content(name)?;
             match read_only {
-                true => State::of_reader(database, name, home),
-                false => State::of_writer(database, name, sync, home.cloned()),
+                true => State::of_reader(database, name, home.map(|(home, _)| home)),
+                false => State::of_writer(database, name, sync, home),
             }
         });
         let mut table = TreeTable {

@@ -23,6 +23,7 @@ use crc32c::crc32c_append;
 
 use super::changes::Changes;
 use super::home::{Home, is_refused};
+use super::log_mark::LogMarkPlace;
 use crate::error::{Error, Result};
 use crate::files::{Displaced, FileOwner, Mapping, Storage, begins_like};
 use crate::heap::record::Record;
@@ -98,6 +99,9 @@ pub(super) struct RedoLog {
     file: LogFile,
     end: u64,
     frame: Vec<u8>,
+    mark: LogMarkPlace,
+    /// The last commit that only the log has.
+    unwritten: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -154,12 +158,13 @@ impl RedoLog {
     pub(super) fn new(
         home: Home,
         table: Arc<dyn Storage>,
+        mark: LogMarkPlace,
         base: Position,
         position: Position,
     ) -> RedoLog {
         let (file, end) = (LogFile::None, HEADER_LEN as u64);
         let (session, salt, frame) = (position.session, salt_of(position.session), Vec::new());
-        RedoLog { home, table, base, session, salt, file, end, frame }
+        RedoLog { home, table, base, session, salt, file, end, frame, mark, unwritten: None }
     }
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
@@ -199,6 +204,10 @@ impl RedoLog {
 
     fn end_frame(&mut self, number: u64) -> Result<bool> {
         let LogFile::Open(file) = &mut self.file else { return Ok(false) };
+        if self.unwritten.is_none() {
+            let marked = self.mark.write(self.session, self.base, u64::MAX);
+            marked.map_err(|error| Error::io("write the table", &error))?;
+        }
         let payload_len = (self.frame.len() - FRAME_HEADER_LEN) as u32;
         self.frame[..4].copy_from_slice(&payload_len.to_le_bytes());
         self.frame[4..12].copy_from_slice(&number.to_le_bytes());
@@ -212,6 +221,7 @@ impl RedoLog {
             written => written.map_err(|error| Error::io("write the table's log", &error))?,
         }
         self.end += self.frame.len() as u64;
+        self.unwritten = Some(number);
         if self.frame.capacity() > 1 << 20 {
             self.frame = Vec::new();
         }
@@ -228,9 +238,17 @@ impl RedoLog {
         self.end > END_MAX
     }
 
+    /// Says in the table's file where the commits end that only the log has, before they are written there: who finds the
+    /// table at the last of them needs no log.
+    pub(super) fn mark_end(&self) -> Result<()> {
+        let Some(last) = self.unwritten else { return Ok(()) };
+        let marked = self.mark.write(self.session, self.base, last);
+        marked.map_err(|error| Error::io("write the table", &error))
+    }
+
     /// Begins anew, because the table's file has all of it. A log that somebody changed is replaced.
     pub(super) fn restart(&mut self) {
-        self.end = HEADER_LEN as u64;
+        (self.end, self.unwritten) = (HEADER_LEN as u64, None);
         if let LogFile::Open(MappedFile { file, mapping }) = &self.file {
             let mapped = mapping.as_ref().map_or(0, |mapping| mapping.len() * WORD_LEN) as u64;
             if file.status().is_ok_and(|status| status.len < mapped || status.name_count == 0) {
@@ -280,6 +298,8 @@ impl RedoLog {
             let file = directory.create_unnamed(&name, owner)?;
             file.write_at(0, &self.header())?;
             directory.publish(&*file, &name, Displaced::Nothing)?;
+            // The mark in the table's file must not outlive the name of the log in a power cut.
+            directory.sync()?;
             Ok(file)
         };
         create().map_err(|error| {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::changes::Changes;
 use super::database::{self, CACHE_LEN, Database, Reading};
 use super::home::Home;
+use super::log_mark::{LogMark, LogMarkPlace};
 use super::of_process::OfProcess;
 use super::redb_backend::is_read;
 use super::redo_log::{Position, RedoLog, Tail};
@@ -26,6 +27,18 @@ const CHANGE_LEN: usize = 64 << 10;
 /// Changes for which the number of entries is kept up to date after it was asked for. Each costs a
 /// look whether its key is there.
 const COUNTED_CHANGES: u32 = 1000;
+
+/// How often a reader looks again for a log that a table seems to lack while its writer goes on.
+const LOOKS_FOR_LOG: u32 = 100;
+
+/// What becomes of a table whose log has commits that it lacks, and is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MissingLog {
+    /// It is not opened.
+    Refused,
+    /// The commits are given up.
+    GivenUp,
+}
 
 /// What stays readable when a flush fails.
 #[derive(Clone, Copy)]
@@ -84,12 +97,11 @@ impl State {
     /// The state of a table whose file is open to be read.
     pub(super) fn of_reader(database: Database, name: &str, home: Option<&Home>) -> Result<State> {
         let written = database.position(name)?;
-        let mut state = State::new(database, name, SyncMode::Never, written);
-        if let Some(home) = home {
-            state.tail =
-                Tail::read(home, &*state.storage, written)?.filter(|tail| !tail.is_empty());
-        }
-        Ok(state)
+        let tail = match home {
+            Some(home) => find_tail(&database, name, home)?.filter(|tail| !tail.is_empty()),
+            None => None,
+        };
+        Ok(State { tail, ..State::new(database, name, SyncMode::Never, written) })
     }
 
     /// The state of a table whose file is open to be written. What a process that died has left in the
@@ -98,24 +110,44 @@ impl State {
         database: Database,
         name: &str,
         sync: SyncMode,
-        home: Option<Home>,
+        home: Option<(&Home, MissingLog)>,
     ) -> Result<State> {
         let written = database.position(name)?;
+        let mark = database.log_mark();
         let mut state = State::new(database, name, sync, written);
-        let Some(home) = home else { return Ok(state) };
-        if let Some(tail) = Tail::read(&home, &*state.storage, written)? {
-            state.position.number = tail.end.number;
-            state.layers = vec![tail.changes];
-            state.flush()?;
-            RedoLog::discard(&home);
-        }
+        let Some((home, missing)) = home else { return Ok(state) };
+        state.take_log(home, &mark, missing)?;
         if sync != SyncMode::Commit {
-            RedoLog::check_place(&home, &*state.storage)?;
+            RedoLog::check_place(home, &*state.storage)?;
         }
         let base = state.written.unwrap_or(state.position);
         let storage = state.storage.clone();
-        state.log = Some(RedoLog::new(home, storage, base, state.position));
+        state.log = Some(RedoLog::new(home.clone(), storage, mark, base, state.position));
         Ok(state)
+    }
+
+    /// Writes the commits of an earlier session's log to the file, and removes the log.
+    fn take_log(&mut self, home: &Home, mark: &LogMarkPlace, missing: MissingLog) -> Result<()> {
+        let lacks = |mark: &LogMark| self.written.is_some_and(|at| mark.has_more_than(at));
+        let unwritten = mark.read()?.filter(lacks);
+        let tail = Tail::read(home, &*self.storage, self.written)?;
+        if tail.is_none() && unwritten.is_some() && missing == MissingLog::Refused {
+            return Err(LogMark::missing(&home.shown_log()));
+        }
+        let has_log = tail.is_some();
+        if let Some(tail) = tail {
+            self.position.number = tail.end.number;
+            self.layers = vec![tail.changes];
+            self.flush()?;
+        }
+        // Before the log goes: a mark that stays would ask for it.
+        if let Some(unwritten) = unwritten {
+            mark.clear(unwritten)?;
+        }
+        if has_log {
+            RedoLog::discard(home);
+        }
+        Ok(())
     }
 
     fn new(database: Database, name: &str, sync: SyncMode, written: Option<Position>) -> State {
@@ -503,7 +535,13 @@ impl State {
         }
         let changes = std::mem::take(committed);
         self.reading = None;
-        match self.write(|writing, name| database::apply(writing, &changes, name)) {
+        let marked = self
+            .log
+            .as_ref()
+            .map_or(Ok(()), |log| log.mark_end().map_err(|error| error.in_file(&self.name)));
+        let written = marked
+            .and_then(|()| self.write(|writing, name| database::apply(writing, &changes, name)));
+        match written {
             Ok(()) => {
                 self.has_written();
                 Ok(())
@@ -640,4 +678,25 @@ impl State {
             log.remove();
         }
     }
+}
+
+/// Reads the commits that the log beside a table at `home` has, for a reader. Where the log seems to be missing, its writer
+/// may just have written all of it to the table, and gone: so this looks until nothing changes any more.
+fn find_tail(database: &Database, name: &str, home: &Home) -> Result<Option<Tail>> {
+    let mut seen = None;
+    for _ in 0..LOOKS_FOR_LOG {
+        let written = database.position(name)?;
+        let mark = database.log_mark().read()?;
+        let tail = Tail::read(home, &**database.storage(), written)?;
+        let is_missing = tail.is_none()
+            && written.zip(mark).is_some_and(|(written, mark)| mark.has_more_than(written));
+        if !is_missing {
+            return Ok(tail);
+        }
+        if seen == Some((written, mark)) {
+            return Err(LogMark::missing(&home.shown_log()));
+        }
+        seen = Some((written, mark));
+    }
+    Ok(None)
 }
