@@ -99,8 +99,14 @@ impl Host for Trying {
 impl TurnHost for Trying {
     type Caller = SingleCaller;
 
-    fn caller(&self) -> SingleCaller {
-        SingleCaller
+    fn caller(&self) -> Result<SingleCaller, Self::Error> {
+        Ok(SingleCaller)
+    }
+    fn is_running(&self, _: &SingleCaller) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+    fn is_of_this_thread(&self, _: &SingleCaller) -> bool {
+        true
     }
 
     fn lock_turn(&self) -> Result<()> {
@@ -699,8 +705,14 @@ impl Host for Plain {
 }
 impl TurnHost for Plain {
     type Caller = SingleCaller;
-    fn caller(&self) -> SingleCaller {
-        SingleCaller
+    fn caller(&self) -> Result<SingleCaller, Self::Error> {
+        Ok(SingleCaller)
+    }
+    fn is_running(&self, _: &SingleCaller) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+    fn is_of_this_thread(&self, _: &SingleCaller) -> bool {
+        true
     }
 }
 impl StreamHost for Plain {}
@@ -735,8 +747,14 @@ impl Host for Nested<'_> {
 
 impl TurnHost for Nested<'_> {
     type Caller = SingleCaller;
-    fn caller(&self) -> SingleCaller {
-        SingleCaller
+    fn caller(&self) -> Result<SingleCaller, Self::Error> {
+        Ok(SingleCaller)
+    }
+    fn is_running(&self, _: &SingleCaller) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+    fn is_of_this_thread(&self, _: &SingleCaller) -> bool {
+        true
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bytewright::session::table::{self, AnySnapshot, Cost, TableHandle, Walk};
-use bytewright::session::{Caller, Failure, Host, TurnHost};
+use bytewright::session::{Failure, Host, TurnHost};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::table::{BackupOptions, KeyRange, PackedEntries, Selection};
 use bytewright::{Error, ErrorKind};
@@ -38,18 +38,8 @@ impl Drop for Folder {
 }
 
 /// A thread and a fiber of it, by number.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Strand(u32, u32);
-
-impl Caller for Strand {
-    fn is(self, other: Self) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-
-    fn shares_thread_with(self, other: Self) -> bool {
-        self.0 == other.0
-    }
-}
 
 /// What the host was asked, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,8 +115,20 @@ impl Host for Script {
 impl TurnHost for Script {
     type Caller = Strand;
 
-    fn caller(&self) -> Strand {
-        self.caller.get()
+    fn caller(&self) -> Result<Strand, String> {
+        Ok(self.caller.get())
+    }
+
+    fn is_running(&self, holder: &Strand) -> Result<bool, String> {
+        Ok(*holder == self.caller.get())
+    }
+
+    fn is_of_this_thread(&self, holder: &Strand) -> bool {
+        holder.0 == self.caller.get().0
+    }
+
+    fn try_lock_turn(&self) -> Result<bool, String> {
+        Ok(!self.is_locked.replace(true))
     }
 
     fn lock_turn(&self) -> Result<(), String> {
@@ -207,7 +209,7 @@ fn another_thread_waits_for_the_end_of_a_transaction() {
         for waiting in [
             get(handle, host.by(2, 2), b"a").map(drop),
             put(handle, host, b"a", b"2"),
-            handle.begin(host),
+            handle.begin(host).map(drop),
             handle.snapshot(host).map(drop),
             handle.clear(host),
         ] {
@@ -376,6 +378,7 @@ fn a_closed_table_says_so_and_may_be_closed_again() {
         handle.begin(host).unwrap();
         handle.close(host).unwrap();
         handle.close(host).unwrap();
+        assert_eq!(kind_of(handle.end(host, 0, true)), ErrorKind::Closed, "it is taken back");
         handle.end(host, 0, true).unwrap();
         assert!(handle.is_closed());
         assert_eq!(kind_of(get(handle, host, b"a")), ErrorKind::Closed);
@@ -442,4 +445,65 @@ fn the_host_is_told_of_memory_in_coarse_steps() {
     }
     assert!(host.memory.get() > 100_000, "{}", host.memory.get());
     assert_eq!(host.memory.get(), handle.reported_bytes());
+}
+
+#[test]
+fn a_transaction_ends_by_its_caller_and_innermost_first_or_stays_as_it_was() {
+    each_kind("session-tables-7", |handle, host| {
+        let outer = handle.begin(host.by(1, 1)).unwrap();
+        put(handle, host, b"outer", b"1").unwrap();
+        let inner = handle.begin(host).unwrap();
+        put(handle, host, b"inner", b"1").unwrap();
+        assert_eq!(kind_of(handle.check_end(host, outer, true)), ErrorKind::Argument);
+        for (thread, fiber) in [(1, 2), (2, 3)] {
+            let ended = handle.check_end(host.by(thread, fiber), inner, true);
+            assert_eq!(kind_of(ended), ErrorKind::Lock);
+        }
+        assert_eq!(handle.depth(host.by(1, 1)).unwrap(), 2);
+        assert!(handle.check_end(host, inner, true).unwrap());
+        handle.end_one(host, inner, true).unwrap();
+        assert!(!handle.check_end(host, inner, true).unwrap(), "it is over");
+        handle.end_one(host, inner, false).unwrap();
+        handle.end_one(host, outer, true).unwrap();
+        assert_eq!(handle.len(host).unwrap(), 2);
+        assert!(!host.is_locked.get());
+    });
+}
+
+#[test]
+fn a_transaction_whose_object_is_gone_is_taken_back_with_those_inside() {
+    each_kind("session-tables-8", |handle, host| {
+        let kept = handle.begin(host.by(1, 1)).unwrap();
+        put(handle, host, b"kept", b"1").unwrap();
+        let lost = handle.begin(host).unwrap();
+        handle.begin(host).unwrap();
+        put(handle, host, b"lost", b"1").unwrap();
+        handle.abandon(host, lost);
+        assert_eq!(handle.depth(host).unwrap(), 1);
+        handle.end_one(host, kept, true).unwrap();
+        assert_eq!(handle.len(host).unwrap(), 1);
+        // While the table is changed without the host's lock, that waits for the end of the change.
+        let lost = handle.begin(host).unwrap();
+        let changing = handle.content().borrow_mut();
+        handle.abandon(host, lost);
+        drop(changing);
+        assert!(host.is_locked.get());
+        handle.change_at_length(host, |content| content.table()?.len()).unwrap();
+        assert!(!host.is_locked.get());
+        assert_eq!(handle.depth(host).unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_caller_that_must_not_wait_begins_a_transaction_only_where_nobody_has_the_table() {
+    each_kind("session-tables-9", |handle, host| {
+        handle.begin(host.by(1, 1)).unwrap();
+        assert_eq!(handle.try_begin(host.by(1, 2)).unwrap(), None);
+        assert_eq!(handle.try_begin(host.by(2, 2)).unwrap(), None);
+        assert!(handle.try_begin(host.by(1, 1)).unwrap().is_some(), "in its own");
+        handle.end(host, 0, true).unwrap();
+        assert!(handle.try_begin(host.by(1, 2)).unwrap().is_some());
+        assert_eq!(handle.depth(host).unwrap(), 1);
+        handle.end(host, 0, true).unwrap();
+    });
 }

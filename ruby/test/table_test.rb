@@ -182,10 +182,13 @@ class TableTest < TableCase
     assert_equal("#<#{[t.class, t.path&.inspect, "(closed)"].compact.join(" ")}>", t.inspect)
   end
 
-  test_each("closing_inside_a_transaction_takes_it_back") do |store|
+  test_each("closing_inside_a_transaction_takes_it_back_and_says_so") do |store|
     t = make(store, { "a" => "1" })
-    t.transaction { t["b"] = "2"; t.close }
+    error = assert_raises(Bytewright::ClosedError) { t.transaction { t["b"] = "2"; t.close } }
+    assert_match(/which took the changes back; close it after the transaction/, error.message)
     assert_predicate(t, :closed?)
+    t = make(store, { "a" => "1" })
+    assert_raises(IOError, "leaves") { t.transaction { t.close; raise IOError } }
   end
 
   test_each("inspect_shows_the_beginning_of_many_or_long_entries") do |store|

@@ -1,7 +1,8 @@
 //! Why an operation of a session ended without a result.
 
 use super::host::Host;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::panics;
 
 /// An error of the core, which a face may keep or raise, or what its host raised, which has to go on to the host.
 #[derive(Debug)]
@@ -29,4 +30,10 @@ impl<E> Failure<E> {
             Failure::Host(error) => error,
         }
     }
+}
+
+/// Does `work`, and makes [`ErrorKind::Internal`](crate::ErrorKind::Internal) of a panic in it.
+#[inline]
+pub fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    panics::catch(work).unwrap_or_else(|panic| Err(Error::internal(&panic)))
 }

@@ -1,32 +1,35 @@
 //! Whose turn it is to use an object that threads of a host share: everybody's, or that of the one caller that has a
 //! transaction open, works without the host's lock, or waits.
 //!
-//! A caller is a strand of execution: a thread, or one of several fibers of a thread. The turn is a mutex of the host's,
-//! taken only for such work, so that those who wait do it as the host waits. Another strand of the holder's thread cannot
-//! wait, because the holder would not go on meanwhile; it may read, and to change something is refused.
+//! A caller is a strand of execution: a thread, or one of several tasks or fibers of a thread. The turn is a mutex of the
+//! host's, taken only for such work, so that those who wait do it as the host waits. Another strand of the holder's thread
+//! cannot wait, because the holder would not go on meanwhile; it may read, and to change something is refused.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::failure::{Failure, Outcome};
 use super::host::{Blocking, Host};
 use crate::error::{Error, ErrorKind};
 
-/// Who uses an object. The host keeps what identifies it for as long as the caller has a turn.
-pub trait Caller: Copy {
-    /// Whether both are one strand.
-    fn is(self, other: Self) -> bool;
-
-    /// Whether both are strands of one thread.
-    fn shares_thread_with(self, other: Self) -> bool;
-}
-
 /// A host whose threads share objects. What a method leaves out is right for a host with one thread.
 pub trait TurnHost: Host {
-    /// Who uses the object now.
-    type Caller: Caller;
+    /// Who uses an object. The host keeps what identifies it for as long as the caller has a turn.
+    type Caller: Clone;
 
-    /// Who that is.
-    fn caller(&self) -> Self::Caller;
+    /// Says who uses the object now.
+    ///
+    /// # Errors
+    /// Where the host cannot say.
+    fn caller(&self) -> Result<Self::Caller, Self::Error>;
+
+    /// Says whether the code that runs now may do what `holder` may, who has the turn.
+    ///
+    /// # Errors
+    /// Where the host cannot say.
+    fn is_running(&self, holder: &Self::Caller) -> Result<bool, Self::Error>;
+
+    /// Says whether `holder` is a strand of the thread that runs now.
+    fn is_of_this_thread(&self, holder: &Self::Caller) -> bool;
 
     /// Waits for the mutex that goes with the object, and takes it. In a forked child it is free, even if another thread had it.
     ///
@@ -34,6 +37,14 @@ pub trait TurnHost: Host {
     /// Where the host cannot wait, and what is raised meanwhile.
     fn lock_turn(&self) -> Result<(), Self::Error> {
         Ok(())
+    }
+
+    /// Takes the mutex where it is free, and says whether it was.
+    ///
+    /// # Errors
+    /// Where the host refuses that.
+    fn try_lock_turn(&self) -> Result<bool, Self::Error> {
+        self.lock_turn().map(|()| true)
     }
 
     /// Gives the mutex back.
@@ -44,12 +55,19 @@ pub trait TurnHost: Host {
         Ok(())
     }
 
-    /// Whether a strand of a thread goes on while another waits: where something schedules them.
+    /// Says whether a strand of a thread goes on while another waits: where something schedules them.
     ///
     /// # Errors
     /// Where the host cannot say.
     fn schedules_strands(&self) -> Result<bool, Self::Error> {
         Ok(false)
+    }
+
+    /// Builds the error of a strand that would have to wait for another one of its thread.
+    fn refusal(&self) -> Error {
+        let message = "expected an object that no other fiber of this thread is using, found one with a \
+                       transaction or a wait of such a fiber; let that end first";
+        Error::new(ErrorKind::Lock, message)
     }
 
     /// As [`Host::wait`], for work that nothing can wake and that ends soon by itself: it runs once, whatever interrupts
@@ -76,21 +94,19 @@ pub trait TurnHost: Host {
 #[derive(Debug, Clone, Copy)]
 pub struct SingleCaller;
 
-impl Caller for SingleCaller {
-    fn is(self, _other: Self) -> bool {
-        true
-    }
-
-    fn shares_thread_with(self, _other: Self) -> bool {
-        true
-    }
-}
-
 impl TurnHost for Blocking {
     type Caller = SingleCaller;
 
-    fn caller(&self) -> SingleCaller {
-        SingleCaller
+    fn caller(&self) -> Result<SingleCaller, Error> {
+        Ok(SingleCaller)
+    }
+
+    fn is_running(&self, _holder: &SingleCaller) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
+        true
     }
 }
 
@@ -107,67 +123,99 @@ pub enum Taken {
 
 /// A turn that one caller at a time can take.
 pub struct Turn<C> {
-    holder: Cell<Option<C>>,
+    is_taken: Cell<bool>,
+    /// Nobody before the holder is known.
+    holder: RefCell<Option<C>>,
 }
 
 impl<C> Default for Turn<C> {
     fn default() -> Self {
-        Turn { holder: Cell::new(None) }
+        Turn { is_taken: Cell::new(false), holder: RefCell::new(None) }
     }
 }
 
-impl<C: Caller> Turn<C> {
-    /// Whether it is somebody's, perhaps of this very caller.
+impl<C: Clone> Turn<C> {
+    /// Says whether it is somebody's, perhaps of this very caller.
     #[inline]
     pub fn is_taken(&self) -> bool {
-        self.holder.get().is_some()
+        self.is_taken.get()
     }
 
-    /// Whose it is.
+    /// Says whose it is.
     pub fn holder(&self) -> Option<C> {
-        self.holder.get()
+        self.holder.borrow().clone()
     }
 
-    /// Whether it is this caller's.
-    pub fn is_mine<H: TurnHost<Caller = C>>(&self, host: &H) -> bool {
-        self.holder.get().is_some_and(|holder| holder.is(host.caller()))
-    }
-
-    /// Whether another strand of this thread has it, which cannot go on while this one waits.
-    pub fn is_of_suspended_strand<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
-        let Some(holder) = self.holder.get() else { return Ok(false) };
-        let caller = host.caller();
-        if holder.is(caller) || !holder.shares_thread_with(caller) {
-            return Ok(false);
+    /// Says whether it is this caller's.
+    ///
+    /// # Errors
+    /// Where the host cannot say.
+    pub fn is_mine<H: TurnHost<Caller = C>>(&self, host: &H) -> Result<bool, H::Error> {
+        match self.holder() {
+            Some(holder) if host.is_of_this_thread(&holder) => host.is_running(&holder),
+            _ => Ok(false),
         }
-        host.schedules_strands().map(|schedules| !schedules).map_err(Failure::Host)
     }
 
-    /// Whether who uses the object now has to wait for another caller.
-    pub fn is_of_others<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
-        Ok(self.is_taken() && !self.is_mine(host) && !self.is_of_suspended_strand(host)?)
+    /// Says whether another strand of this thread has it, which cannot go on while this one waits.
+    ///
+    /// # Errors
+    /// Where the host cannot say.
+    pub fn is_of_suspended_strand<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+    ) -> Result<bool, H::Error> {
+        match self.holder() {
+            Some(holder) if host.is_of_this_thread(&holder) => {
+                Ok(!host.is_running(&holder)? && !host.schedules_strands()?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Says whether who uses the object now has to wait for another caller.
+    ///
+    /// # Errors
+    /// Where the host cannot say.
+    pub fn is_of_others<H: TurnHost<Caller = C>>(&self, host: &H) -> Result<bool, H::Error> {
+        Ok(self.is_taken() && !self.is_mine(host)? && !self.is_of_suspended_strand(host)?)
     }
 
     /// Waits until it is this caller's. [`ErrorKind::Lock`] where another strand of this thread has it, which could not
     /// go on while this one waits.
     pub fn take<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Taken, H> {
-        if self.is_mine(host) {
+        if self.is_mine(host).map_err(Failure::Host)? {
             return Ok(Taken::Already);
         }
-        if self.is_of_suspended_strand(host)? {
-            let message = "expected an object that no other fiber of this thread is using, found one with a \
-                           transaction or a wait of such a fiber; let that end first";
-            return Err(Error::new(ErrorKind::Lock, message).into());
+        if self.is_of_suspended_strand(host).map_err(Failure::Host)? {
+            return Err(host.refusal().into());
         }
+        let caller = host.caller().map_err(Failure::Host)?;
         host.lock_turn().map_err(Failure::Host)?;
-        let found = if self.is_taken() { Taken::FromTheGone } else { Taken::Now };
-        self.holder.set(Some(host.caller()));
-        Ok(found)
+        Ok(self.note_holder(caller))
+    }
+
+    /// Takes it where nobody has it; `None` where somebody else does.
+    pub fn try_take<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Option<Taken>, H> {
+        if self.is_mine(host).map_err(Failure::Host)? {
+            return Ok(Some(Taken::Already));
+        }
+        let caller = host.caller().map_err(Failure::Host)?;
+        let is_locked = host.try_lock_turn().map_err(Failure::Host)?;
+        Ok(is_locked.then(|| self.note_holder(caller)))
+    }
+
+    fn note_holder(&self, caller: C) -> Taken {
+        let gone = self.holder.replace(Some(caller));
+        self.is_taken.set(true);
+        if gone.is_some() { Taken::FromTheGone } else { Taken::Now }
     }
 
     /// Makes it nobody's again.
     pub fn give_back<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        self.holder.set(None);
+        let holder = self.holder.take();
+        self.is_taken.set(false);
+        drop(holder);
         host.unlock_turn().map_err(Failure::Host)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::failure::Failure;
 use super::stream_host::{EINVAL, ESPIPE, StreamHost, Whence, no_place};
-use super::turn::{Caller, Taken, Turn};
+use super::turn::{Taken, Turn};
 use crate::error::{Error, ErrorKind, Result as CoreResult};
 use crate::files::{FileWriter, ProcessMark};
 
@@ -93,7 +93,7 @@ impl<C> Writer<C> {
     }
 }
 
-impl<C: Caller> Writer<C> {
+impl<C: Clone> Writer<C> {
     /// Writes a file.
     pub fn of_file(file: FileWriter) -> Self {
         let name = file.name().to_owned();
@@ -319,7 +319,7 @@ impl<C: Caller> Writer<C> {
     /// `Closed`; `Lock` where this very thread writes; what is raised while it waits for another one.
     pub fn position<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<u64, H::Error> {
         self.check_open(host)?;
-        if self.turn.is_taken() && !self.turn.is_mine(host) {
+        if self.turn.is_taken() && !self.turn.is_mine(host)? {
             self.in_turn(host, || Ok(()))?;
         }
         let (Ok(file), Ok(gathered)) = (self.file.try_borrow(), self.gathered.try_borrow()) else {

@@ -15,7 +15,7 @@ use crate::stream::{
 };
 
 use super::stream_host::StreamHost;
-use super::turn::{Caller, Turn};
+use super::turn::Turn;
 
 pub use columns::record_schema;
 pub use fill::{DIRECT_MIN, Destination};
@@ -60,7 +60,7 @@ struct Object {
     origin: Option<u64>,
 }
 
-impl<C: Caller> Reader<C> {
+impl<C: Clone> Reader<C> {
     /// Reads `source`, which errors call `name`.
     pub fn of_file(source: FileSource, name: &str, compression: CompressionChoice) -> Self {
         Self::new(Box::new(source), None, name, compression)
@@ -170,7 +170,7 @@ impl<C: Caller> Reader<C> {
         if self.is_closed() {
             return Ok(());
         }
-        if self.turn.is_mine(host) {
+        if self.turn.is_mine(host)? {
             return Err(busy(host));
         }
         self.is_closed.set(true);

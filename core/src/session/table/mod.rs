@@ -16,10 +16,13 @@ use std::time::{Duration, Instant};
 
 pub use content::{AnySnapshot, Content, Entry};
 pub use steps::step_by_step;
+pub use transaction::TransactionId;
 pub use walk::Walk;
 
-use super::failure::{Failure, Outcome};
-use super::turn::{Caller, Taken, Turn, TurnHost};
+use transaction::Transactions;
+
+use super::failure::{Failure, Outcome, guard};
+use super::turn::{Taken, Turn, TurnHost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use crate::table::{Table, Values};
@@ -60,6 +63,7 @@ pub struct TableHandle<C> {
     kind: TableKind,
     content: RefCell<Content>,
     turn: Turn<C>,
+    transactions: Transactions,
     is_in_file: Cell<bool>,
     values: Cell<Values>,
     /// Whether the end of a transaction waits for a disk.
@@ -76,7 +80,7 @@ struct Reported {
 /// Changes after which the memory is counted again, in a table of a few entries.
 const CHANGES_MIN: u64 = 1024;
 
-impl<C: Caller> TableHandle<C> {
+impl<C: Clone> TableHandle<C> {
     /// An empty table in memory.
     pub fn in_memory(kind: TableKind) -> Self {
         Self::new(kind, Content::in_memory(kind))
@@ -94,6 +98,7 @@ impl<C: Caller> TableHandle<C> {
             kind,
             content: RefCell::new(content),
             turn: Turn::default(),
+            transactions: Transactions::default(),
             is_in_file: Cell::new(false),
             values: Cell::new(Values::BYTES),
             commits_wait: Cell::new(false),
@@ -151,21 +156,41 @@ impl<C: Caller> TableHandle<C> {
 
     /// Whether the table cannot be read without waiting for another caller.
     pub fn is_in_use<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
-        self.turn.is_of_others(host)
+        self.turn.is_of_others(host).map_err(Failure::Host)
     }
 
     /// Returns when no other caller has the table for itself.
     pub fn wait<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        if !self.turn.is_taken() || self.turn.is_mine(host) {
-            return Ok(());
+        match self.turn.is_taken() {
+            true => self.wait_for_turn(host),
+            false => Ok(()),
         }
-        self.take_turn(host)?;
-        self.turn.give_back(host)
+    }
+
+    #[cold]
+    fn wait_for_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
+        match self.take_turn(host)? {
+            true => self.turn.give_back(host),
+            false => Ok(()),
+        }
     }
 
     /// Takes the turn; whether it was not this caller's before.
     fn take_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
-        match self.turn.take(host)? {
+        let taken = self.turn.take(host)?;
+        self.begin_turn(host, taken)
+    }
+
+    /// Takes the turn where nobody else has it; whether it was not this caller's before.
+    fn try_take_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Option<bool>, H> {
+        match self.turn.try_take(host)? {
+            Some(taken) => self.begin_turn(host, taken).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn begin_turn<H: TurnHost<Caller = C>>(&self, host: &H, taken: Taken) -> Outcome<bool, H> {
+        match taken {
             Taken::Already => Ok(false),
             Taken::Now => Ok(true),
             Taken::FromTheGone => match self.abort_of_the_gone() {
@@ -187,6 +212,7 @@ impl<C: Caller> TableHandle<C> {
                  thread of the parent was changing; open it again",
             ));
         };
+        self.transactions.clear();
         let table = content.table_mut()?;
         while table.depth() > 0 {
             table.abort()?;
@@ -197,11 +223,11 @@ impl<C: Caller> TableHandle<C> {
     /// Returns when the table can be read at once: no other caller has it for itself, and no thread of its own works on
     /// its file. A strand of the thread whose transaction is open reads what that has changed.
     pub fn wait_until_idle<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        if self.turn.is_taken() && !self.turn.is_mine(host) {
-            if self.turn.is_of_suspended_strand(host)? {
+        if self.turn.is_taken() {
+            if self.turn.is_of_suspended_strand(host).map_err(Failure::Host)? {
                 return Ok(());
             }
-            self.wait(host)?;
+            self.wait_for_turn(host)?;
         }
         while self.is_in_file.get() && self.look(|content| Ok(content.table()?.is_busy()))? {
             // Any lookup waits for that thread.
@@ -222,7 +248,8 @@ impl<C: Caller> TableHandle<C> {
 
     /// The same of a table that this caller may use.
     fn look<R>(&self, work: impl FnOnce(&Content) -> Result<R>) -> Result<R> {
-        work(&*self.content.try_borrow().map_err(|_| used_by_itself())?)
+        let content = self.content.try_borrow().map_err(|_| used_by_itself())?;
+        guard(|| work(&content))
     }
 
     /// Changes the table by something brief.
@@ -233,7 +260,7 @@ impl<C: Caller> TableHandle<C> {
     ) -> Outcome<R, H> {
         self.wait(host)?;
         let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
-        let outcome = content.table_mut().and_then(work);
+        let outcome = guard(|| content.table_mut().and_then(work));
         drop(content);
         if self.note_change() {
             self.report_memory(host);
@@ -249,6 +276,7 @@ impl<C: Caller> TableHandle<C> {
     ) -> Outcome<R, H> {
         let is_taken_now = self.take_turn(host)?;
         let outcome = self.work_at_length(host, work);
+        self.take_abandoned_back(host);
         if is_taken_now {
             self.turn.give_back(host)?;
         }
@@ -266,7 +294,7 @@ impl<C: Caller> TableHandle<C> {
         let run = || {
             let mut locked = content.lock().unwrap_or_else(PoisonError::into_inner);
             let (content, work) = &mut *locked;
-            work(content)
+            guard(|| work(content))
         };
         Ok(host.wait_to_the_end(&run).map_err(Failure::Host)??)
     }
@@ -282,6 +310,25 @@ impl<C: Caller> TableHandle<C> {
         match cost == Cost::Long || self.look(|content| Ok(content.table()?.waits_for_disk()))? {
             true => self.change_at_length(host, |content| work(content.table_mut()?)),
             false => self.change(host, work),
+        }
+    }
+
+    /// Asks the table with or without the host's lock, whichever is better. As for [`Self::read`], a strand of the thread
+    /// whose transaction is open need not wait.
+    fn read_by_cost<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        cost: Cost,
+        mut work: impl FnMut(&dyn Table) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
+        if cost == Cost::Brief {
+            return self.read(host, |content| work(content.table()?));
+        }
+        let work = |content: &mut Content| work(content.table()?);
+        match self.turn.is_of_suspended_strand(host).map_err(Failure::Host)? {
+            // The turn is of this thread, so nobody uses the table meanwhile.
+            true => self.work_at_length(host, work),
+            false => self.change_at_length(host, work),
         }
     }
 

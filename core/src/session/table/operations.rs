@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::super::failure::{Failure, Outcome};
-use super::super::turn::{Caller, TurnHost};
+use super::super::turn::TurnHost;
 use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step, used_by_itself};
 use crate::error::Result;
 use crate::table::{
     Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
 };
 
-impl<C: Caller> TableHandle<C> {
+impl<C: Clone> TableHandle<C> {
     /// Closes the table: what was committed lasts when this returns. To close it again is fine.
     pub fn close<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
         if self.is_closed() {
@@ -22,7 +22,7 @@ impl<C: Caller> TableHandle<C> {
         };
         let ended = self.change_at_length(host, close);
         // An interrupt that came before it leaves nothing open: who closes a table has no second way to do it.
-        if matches!(ended, Err(Failure::Host(_))) && !self.turn.is_of_others(host)? {
+        if matches!(ended, Err(Failure::Host(_))) && !self.is_in_use(host)? {
             close(&mut *self.content.try_borrow_mut().map_err(|_| used_by_itself())?)?;
         }
         ended
@@ -133,7 +133,7 @@ impl<C: Caller> TableHandle<C> {
     /// As [`Table::stat`](crate::table::Table::stat).
     pub fn stat<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Stat, H> {
         let cost = self.cost_of_walk(host)?.or_long_if(self.is_in_file());
-        self.change_by_cost(host, cost, |table| table.stat())
+        self.read_by_cost(host, cost, |table| table.stat())
     }
 
     /// As [`Table::sync`](crate::table::Table::sync).
@@ -148,17 +148,19 @@ impl<C: Caller> TableHandle<C> {
         self.change_by_cost(host, cost, |table| table.compact())
     }
 
-    /// Writes the entries as they are now to the file at `path`, as [`Backup`] does, while other callers use the table.
+    /// Writes the entries as they are now to the file at `path`, as [`Backup`] does, while other callers use the table, and
+    /// returns how many there are.
     pub fn backup<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         path: &Path,
         options: BackupOptions,
-    ) -> Outcome<(), H> {
+    ) -> Outcome<u64, H> {
         let backup = self.read(host, |content| Backup::of(content.table()?, self.kind()))?;
         let backup = backup.with_values(self.values());
         let mut state = Writing::Taken(backup);
-        step_by_step(host, &mut || state.step(path, options))
+        step_by_step(host, &mut || state.step(path, options))?;
+        Ok(state.entry_count())
     }
 
     fn cost_of_walk<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<Cost, H> {
@@ -170,20 +172,31 @@ impl<C: Caller> TableHandle<C> {
 enum Writing {
     Taken(Backup),
     Begun(BackupFile),
-    Ended,
+    /// With so many entries; none where it failed.
+    Ended(u64),
 }
 
 impl Writing {
     /// Does some more of it, and says whether there is more to do.
     fn step(&mut self, path: &Path, options: BackupOptions) -> Result<bool> {
-        match std::mem::replace(self, Writing::Ended) {
+        match std::mem::replace(self, Writing::Ended(0)) {
             Writing::Taken(backup) => *self = Writing::Begun(backup.begin(path, options)?),
             Writing::Begun(mut file) => match file.step()? {
                 true => *self = Writing::Begun(file),
-                false => return file.finish().map(|_| false),
+                false => {
+                    *self = Writing::Ended(file.finish()?);
+                    return Ok(false);
+                }
             },
-            Writing::Ended => return Ok(false),
+            Writing::Ended(_) => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn entry_count(&self) -> u64 {
+        match self {
+            Writing::Ended(count) => *count,
+            _ => 0,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The core's errors as Python exceptions: one class per kind, made in this one place.
 
-use bytewright::panics::{self, Panic};
+use bytewright::panics;
+pub(crate) use bytewright::session::guard as guarded;
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::{PyOSError, PyTypeError};
@@ -77,21 +78,10 @@ pub(crate) fn raised<T>(py: Python<'_>, result: bytewright::Result<T>) -> PyResu
     result.map_err(|error| to_python(py, &error))
 }
 
-/// Does work of the core; a panic in it becomes `bytewright.InternalError`, which a program can catch: PyO3's own is
-/// no `Exception`.
-#[inline]
-pub(crate) fn guarded<T>(work: impl FnOnce() -> bytewright::Result<T>) -> bytewright::Result<T> {
-    panics::catch(work).unwrap_or_else(|panic| Err(defect(&panic)))
-}
-
-/// The same for work that raises errors of Python.
+/// Does work that raises errors of Python; a panic in it becomes `bytewright.InternalError`, which a program can catch:
+/// PyO3's own is no `Exception`.
 pub(crate) fn guarded_python<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    panics::catch(work).unwrap_or_else(|panic| Err(to_python(py, &defect(&panic))))
-}
-
-#[cold]
-fn defect(panic: &Panic) -> Error {
-    Error::internal(panic)
+    panics::catch(work).unwrap_or_else(|panic| Err(to_python(py, &Error::internal(&panic))))
 }
 
 /// The `count`th work of the core from now on panics in place of being done; none for 0. For the tests of this package alone:

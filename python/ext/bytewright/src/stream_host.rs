@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::host::{PythonHost, bytes_given, count_given, read_into};
-use crate::turn::{Thread, TurnLock};
+use crate::turn::{Strand, TurnLock};
 
 /// Bytes that an object is asked for, or given, at once.
 const PIECE: usize = 64 << 10;
@@ -64,10 +64,18 @@ impl Host for Sharing<'_> {
 }
 
 impl TurnHost for Sharing<'_> {
-    type Caller = Thread;
+    type Caller = Strand;
 
-    fn caller(&self) -> Thread {
-        Thread::current()
+    fn caller(&self) -> PyResult<Strand> {
+        Ok(Strand::of_thread())
+    }
+
+    fn is_running(&self, holder: &Strand) -> PyResult<bool> {
+        Python::attach(|py| holder.is_running(py))
+    }
+
+    fn is_of_this_thread(&self, holder: &Strand) -> bool {
+        holder.is_of_this_thread()
     }
 
     fn lock_turn(&self) -> PyResult<()> {
@@ -92,7 +100,7 @@ impl StreamHost for Sharing<'_> {
         })
     }
 
-    fn give(&self, writer: &Writer<Thread>) -> PyResult<()> {
+    fn give(&self, writer: &Writer<Strand>) -> PyResult<()> {
         self.with_object(|object, _| {
             let bytes = writer.gathered(PIECE, |bytes| PyBytes::new(object.py(), bytes));
             let taken = object.call_method1("write", (&bytes,))?;

@@ -1,28 +1,44 @@
-//! How threads of Python wait for their turn to use an object of the core that they share.
+//! How threads and tasks of Python wait for their turn to use an object of the core that they share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use bytewright::session::Caller;
 use pyo3::prelude::*;
 
-/// A thread of Python.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Thread(ThreadId);
+use crate::task::Task;
 
-impl Thread {
-    pub(crate) fn current() -> Thread {
-        Thread(thread::current().id())
-    }
+/// A thread of Python, and the task of it that began what it does, where that matters and one ran.
+#[derive(Clone)]
+pub(crate) struct Strand {
+    thread: ThreadId,
+    task: Option<Arc<Task>>,
 }
 
-impl Caller for Thread {
-    fn is(self, other: Self) -> bool {
-        self == other
+impl Strand {
+    /// This thread, whatever task runs.
+    pub(crate) fn of_thread() -> Strand {
+        Strand { thread: thread::current().id(), task: None }
     }
 
-    fn shares_thread_with(self, other: Self) -> bool {
-        self == other
+    /// This thread and the task that runs in it.
+    pub(crate) fn running(py: Python<'_>) -> PyResult<Strand> {
+        Ok(Strand { task: Task::running(py)?.map(Arc::new), ..Strand::of_thread() })
+    }
+
+    /// Says whether the thread is this one. Numbers of threads are never used twice, and a forked child goes on counting.
+    pub(crate) fn is_of_this_thread(&self) -> bool {
+        self.thread == thread::current().id()
+    }
+
+    /// Says whether it is this thread, for which no task began anything.
+    pub(crate) fn is_this_thread_without_task(&self) -> bool {
+        self.is_of_this_thread() && self.task.is_none()
+    }
+
+    /// Says whether its task runs now. Without a task, all code of the thread is meant.
+    pub(crate) fn is_running(&self, py: Python<'_>) -> PyResult<bool> {
+        self.task.as_ref().map_or(Ok(true), |task| task.is_running(py))
     }
 }
 
@@ -32,6 +48,8 @@ pub(crate) struct TurnLock(Mutex<Option<MadeLock>>);
 
 struct MadeLock {
     lock: Py<PyAny>,
+    /// Functions that wake tasks which wait for the lock without blocking their thread, the longest first.
+    waiting: VecDeque<Py<PyAny>>,
     /// A forked child finds it as it was, perhaps taken by a thread that it has not got.
     process: u32,
 }
@@ -41,11 +59,49 @@ impl TurnLock {
         self.lock(py)?.call_method0(py, "acquire").map(drop)
     }
 
+    /// Takes it where it is free, and says whether it was.
+    pub(crate) fn try_take(&self, py: Python<'_>) -> PyResult<bool> {
+        self.lock(py)?.call_method1(py, "acquire", (false,))?.is_truthy(py)
+    }
+
     pub(crate) fn give_back(&self, py: Python<'_>) -> PyResult<()> {
-        match self.made_here(py) {
-            Some(lock) => lock.call_method0(py, "release").map(drop),
-            // It was taken before the fork.
-            None => Ok(()),
+        // Without one of this process, it was taken before the fork.
+        if let Some(lock) = self.made_here(py) {
+            lock.call_method0(py, "release")?;
+            self.wake_next(py);
+        }
+        Ok(())
+    }
+
+    /// Has `wake` called when the lock may be free.
+    pub(crate) fn join_queue(&self, wake: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.lock(wake.py())?;
+        if let Some(made) = &mut *self.made() {
+            made.waiting.push_back(wake.clone().unbind());
+        }
+        Ok(())
+    }
+
+    /// Takes a function out of those that wake.
+    pub(crate) fn leave_queue(&self, wake: &Bound<'_, PyAny>) {
+        let mut made = self.made();
+        let left = made.as_mut().and_then(|made| {
+            let place = made.waiting.iter().position(|one| one.is(wake));
+            place.and_then(|place| made.waiting.remove(place))
+        });
+        drop(made);
+        drop(left);
+    }
+
+    /// Wakes the task that has waited longest.
+    pub(crate) fn wake_next(&self, py: Python<'_>) {
+        loop {
+            let next = self.made().as_mut().and_then(|made| made.waiting.pop_front());
+            let Some(wake) = next else { return };
+            // A loop that was closed has nobody who waits.
+            if wake.call0(py).is_ok() {
+                return;
+            }
         }
     }
 
@@ -59,8 +115,8 @@ impl TurnLock {
         if let Some(lock) = self.made_here(py) {
             return Ok(lock);
         }
-        let made = MadeLock { lock: new.clone_ref(py), process: std::process::id() };
-        let old = self.made().replace(made);
+        let (lock, process) = (new.clone_ref(py), std::process::id());
+        let old = self.made().replace(MadeLock { lock, waiting: VecDeque::new(), process });
         drop(old);
         Ok(new)
     }

@@ -13,12 +13,12 @@ use crate::border::Locked;
 use crate::error::{argument, guarded, guarded_python, raised};
 use crate::reader::whence_of;
 use crate::stream_host::{FileObject, Sharing};
-use crate::turn::{Thread, TurnLock};
+use crate::turn::{Strand, TurnLock};
 
 /// What `bytewright.Writer` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Writer {
-    writer: Locked<session::Writer<Thread>>,
+    writer: Locked<session::Writer<Strand>>,
     lock: TurnLock,
     /// Where the bytes go to an object of Python's.
     file: Option<FileObject>,
@@ -34,7 +34,7 @@ impl Writer {
     fn operate<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&session::Writer<Thread>, &Sharing<'_>) -> PyResult<R>,
+        work: impl FnOnce(&session::Writer<Strand>, &Sharing<'_>) -> PyResult<R>,
     ) -> PyResult<R> {
         guarded_python(py, || work(self.writer.get(py), &self.host()))
     }

@@ -287,11 +287,11 @@ impl TableObject {
     /// others go on with the table.
     fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
         let (path, options) = (path_of(path)?, BackupOptions { replace });
-        this.run(ruby, |handle, host| handle.backup(host, &path, options))
+        this.run(ruby, |handle, host| handle.backup(host, &path, options).map(drop))
     }
 
     fn begin_transaction(ruby: &Ruby, this: &Self) -> Result<(), Error> {
-        this.run(ruby, TableHandle::begin)
+        this.run(ruby, |handle, host| handle.begin(host).map(drop))
     }
 
     /// How many transactions this fiber has open inside each other.

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use bytewright::session::{self, Caller, Host, Outcome, TurnHost};
+use bytewright::session::{self, Host, Outcome, TurnHost};
 use magnus::gc::Marker;
 use magnus::prelude::*;
 use magnus::rb_sys::AsRawValue;
@@ -33,16 +33,6 @@ impl Strand {
 
     pub(crate) fn thread(&self, ruby: &Ruby) -> Value {
         self.thread.get_inner_with(ruby)
-    }
-}
-
-impl Caller for Strand {
-    fn is(self, other: Self) -> bool {
-        self.addresses.0 == other.addresses.0
-    }
-
-    fn shares_thread_with(self, other: Self) -> bool {
-        self.addresses.1 == other.addresses.1
     }
 }
 
@@ -127,8 +117,16 @@ impl Host for Sharing<'_> {
 impl TurnHost for Sharing<'_> {
     type Caller = Strand;
 
-    fn caller(&self) -> Strand {
-        Strand::current(self.ruby)
+    fn caller(&self) -> Result<Strand, Error> {
+        Ok(Strand::current(self.ruby))
+    }
+
+    fn is_running(&self, holder: &Strand) -> Result<bool, Error> {
+        Ok(holder.addresses.0 == self.ruby.fiber_current().as_value().as_raw())
+    }
+
+    fn is_of_this_thread(&self, holder: &Strand) -> bool {
+        holder.addresses.1 == self.ruby.thread_current().as_value().as_raw()
     }
 
     fn lock_turn(&self) -> Result<(), Error> {

@@ -20,12 +20,12 @@ use crate::border::{Locked, duplicate};
 use crate::capture::Batch;
 use crate::error::{argument, guarded, guarded_python, raised};
 use crate::stream_host::{FileObject, Sharing};
-use crate::turn::{Thread, TurnLock};
+use crate::turn::{Strand, TurnLock};
 
 /// What `bytewright.Reader` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Reader {
-    reader: Locked<session::Reader<Thread>>,
+    reader: Locked<session::Reader<Strand>>,
     lock: TurnLock,
     /// Where the bytes come from an object of Python's.
     file: Option<FileObject>,
@@ -33,7 +33,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    fn new(reader: session::Reader<Thread>, file: Option<FileObject>) -> Reader {
+    fn new(reader: session::Reader<Strand>, file: Option<FileObject>) -> Reader {
         let (lock, templates) = (TurnLock::default(), Templates::default());
         Reader { reader: Locked::new(reader), lock, file, templates }
     }

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use bytewright::session::table::TableHandle;
 use bytewright::table::PackedEntries;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::shared::Access;
 use super::values::{Object, ValueForm};
-use super::{Table, commits_wait, transaction};
+use super::{Table, transaction};
 use crate::border::each_entry;
 use crate::error::argument;
 use crate::strings::Strings;
@@ -19,9 +19,6 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Entries of a dict that are put at once, where these are not too many bytes.
 const PIECE_LEN: usize = 1 << 16;
 
-/// Bytes of entries from which on they are put without Python's lock.
-const LONG_BYTES: usize = 1 << 18;
-
 /// The value of each key, or nothing.
 pub(super) fn get_many(
     py: Python<'_>,
@@ -29,8 +26,7 @@ pub(super) fn get_many(
     keys: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Option<Py<PyAny>>>> {
     values_of(py, table.strings, &table.values, keys, |slices, found| {
-        table.shared.read(py, |content| {
-            found.clear();
+        table.read(py, |content| {
             content.table()?.get_many(slices, &mut |_, value| {
                 found.push(value.map(|value| table.values.object(py, value)));
             })
@@ -82,7 +78,7 @@ pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -
     if pieces.is_over {
         return put(py, table, &first);
     }
-    let open = table.shared.begin(py)?;
+    let open = table.run(py, TableHandle::begin)?;
     let mut put_rest = || {
         put(py, table, &first)?;
         while !pieces.is_over {
@@ -91,27 +87,22 @@ pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -
         Ok(())
     };
     let outcome: PyResult<()> = put_rest();
-    match table.shared.check_end(py, open, outcome.is_ok()) {
+    match table.check_end(py, open, outcome.is_ok()) {
         Ok(true) => {
-            let ended = table.shared.end(py, open, outcome.is_ok(), commits_wait(table));
-            outcome.and(ended)
+            let is_kept = outcome.is_ok();
+            outcome.and(table.run(py, |handle, host| handle.end_one(host, open, is_kept)))
         }
         Ok(false) => outcome.and_then(|()| Err(transaction::ended_with_outer(py))),
         // The iterable left a transaction open, or the work to another thread: with its end, all of it is taken back.
         Err(error) => {
-            table.shared.abandon(py, open);
+            table.abandon(py, open);
             outcome.and(Err(error))
         }
     }
 }
 
 fn put(py: Python<'_>, table: &Table, entries: &PackedEntries) -> PyResult<()> {
-    match entries.bytes_len() >= LONG_BYTES {
-        true => table.shared.at_length(py, Access::Change, |content| {
-            content.table_mut()?.put_all(&mut entries.scan())
-        }),
-        false => table.shared.change(py, |table| table.put_all(&mut entries.scan())),
-    }
+    table.run(py, |handle, host| handle.put_packed(host, entries))
 }
 
 /// All entries of a dict, read where they lie; nothing where they are more than a piece.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytewright::Result;
-use bytewright::table::{self, OrderedSnapshot};
+use bytewright::table;
 use pyo3::prelude::*;
 
 use super::values::ValueForm;
@@ -22,12 +22,8 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn new(
-        snapshot: Box<dyn OrderedSnapshot>,
-        strings: Strings,
-        values: Arc<ValueForm>,
-    ) -> Cursor {
-        Cursor { cursor: Mutex::new(table::Cursor::new(snapshot)), strings, values }
+    pub(super) fn new(cursor: table::Cursor, strings: Strings, values: Arc<ValueForm>) -> Cursor {
+        Cursor { cursor: Mutex::new(cursor), strings, values }
     }
 
     /// Uses the cursor. No Python code may run meanwhile.

@@ -1,12 +1,11 @@
-//! Tables: the object with its methods, in memory or in a file. `shared.rs` says whose turn it is.
+//! Tables: the object with its methods, in memory or in a file, around a handle of the core.
 
 mod bulk;
-mod content;
 mod cursor;
+mod host;
 mod open;
 mod scan;
 mod selection;
-mod shared;
 mod snapshot;
 mod transaction;
 mod values;
@@ -15,45 +14,75 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytewright::table::file::{SyncMode, TableKind};
-use bytewright::table::{Backup, BackupOptions, Stat, StatField, Values, add_integer};
+use bytewright::session::Outcome;
+use bytewright::session::table::{Content, Cost, TableHandle};
+use bytewright::table::file::TableKind;
+use bytewright::table::{self, BackupOptions, StatField, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use content::Content;
 pub(crate) use cursor::Cursor;
+use host::TableHost;
 use scan::Part;
 pub(crate) use scan::Scan;
-use shared::{Access, Shared};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use transaction::Transaction;
 
+use crate::border::Locked;
 use crate::error::{argument, raised};
 use crate::strings::{NotText, Strings};
+use crate::turn::{Strand, TurnLock};
 use crate::values as objects;
 use values::{Object, ValueForm};
-
-/// Entries from which on some work is done without Python's lock: less takes a few milliseconds.
-const MANY_ENTRIES: u64 = 50_000;
 
 /// What `HashTable` and `TreeTable` are made of.
 #[pyclass(frozen, subclass, mapping, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Table {
-    kind: TableKind,
     strings: Strings,
     values: Arc<ValueForm>,
     path: Option<PathBuf>,
-    sync: SyncMode,
-    shared: Shared,
+    handle: Locked<TableHandle<Strand>>,
+    lock: TurnLock,
 }
 
 impl Table {
+    /// Does an operation of the core's, and raises what goes wrong.
+    #[inline]
+    fn run<'a, R>(
+        &'a self,
+        py: Python<'a>,
+        work: impl FnOnce(&TableHandle<Strand>, &TableHost<'a>) -> Outcome<R, TableHost<'a>>,
+    ) -> PyResult<R> {
+        let host = TableHost { lock: &self.lock };
+        work(self.handle.get(py), &host).map_err(|failure| failure.into_host(&host))
+    }
+
+    /// Asks the table something brief. No Python code may run in `work`.
+    #[inline]
+    fn read<R>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Content) -> bytewright::Result<R>,
+    ) -> PyResult<R> {
+        self.run(py, |handle, host| handle.read(host, work))
+    }
+
+    /// Changes the table, without Python's lock where that may wait for a disk.
+    #[inline]
+    fn change<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnMut(&mut dyn table::Table) -> bytewright::Result<R> + Send,
+    ) -> PyResult<R> {
+        self.run(py, |handle, host| handle.change_by_cost(host, Cost::Brief, work))
+    }
+
     #[inline]
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let key = self.strings.bytes(key, "key")?;
         let mut found = None;
-        self.shared.read(py, |content| {
+        self.read(py, |content| {
             content
                 .table()?
                 .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
@@ -65,7 +94,7 @@ impl Table {
     fn shown_or_put_back(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<Py<PyAny>> {
         let shown = self.values.loaded(py, self.values.object(py, value));
         if shown.is_err() {
-            self.shared.change(py, |table| table.create(key, value).map(drop))?;
+            self.change(py, |table| table.create(key, value).map(drop))?;
         }
         shown
     }
@@ -75,12 +104,6 @@ impl Table {
         let values = self.values.values();
         let message = format!("expected another type of values {purpose}, found values: {values}");
         argument(py, message)
-    }
-
-    /// Whether a change of that many entries is short.
-    fn is_small(&self, py: Python<'_>) -> PyResult<bool> {
-        let is_in_file = self.path.is_some();
-        self.shared.read(py, |content| Ok(!is_in_file && content.table()?.len()? < MANY_ENTRIES))
     }
 }
 
@@ -99,13 +122,15 @@ impl Table {
     ) -> PyResult<Table> {
         let values = raised(py, Values::by_name(values))?;
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
-        let (content, sync) = match &path {
-            Some(path) => open::open(py, path, kind, values, options)?,
-            None => (Content::in_memory(kind), SyncMode::Never),
+        let lock = TurnLock::default();
+        let handle = match &path {
+            Some(path) => open::open(&TableHost { lock: &lock }, path, kind, values, options)?,
+            None => TableHandle::in_memory(kind),
         };
+        handle.set_values(values);
         let strings = Strings::of(text);
         let values = Arc::new(ValueForm::new(strings, values, codec));
-        Ok(Table { kind, strings, values, path, sync, shared: Shared::new(content) })
+        Ok(Table { strings, values, path, handle: Locked::new(handle), lock })
     }
 
     /// The file, or None for a table in memory.
@@ -128,18 +153,18 @@ impl Table {
 
     /// Whether it was closed.
     #[getter]
-    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.shared.briefly(py, Access::Read, |content| Ok(content.is_closed()))
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.handle.get(py).is_closed()
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.shared.read(py, |content| Ok(content.table()?.len()? as usize))
+        self.read(py, |content| Ok(content.table()?.len()? as usize))
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         match self.strings.key_sought(key)? {
-            Some(key) => self.shared.read(py, |content| content.table()?.contains(&key)),
-            None => self.shared.read(py, |content| content.table().map(|_| false)),
+            Some(key) => self.read(py, |content| content.table()?.contains(&key)),
+            None => self.read(py, |content| content.table().map(|_| false)),
         }
     }
 
@@ -165,7 +190,7 @@ impl Table {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(value)?);
-        self.shared.change(py, |table| table.put(&key, &value))
+        self.change(py, |table| table.put(&key, &value))
     }
 
     fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -178,7 +203,7 @@ impl Table {
     /// Takes the entry of a key out; whether there was one.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = self.strings.bytes(key, "key")?;
-        self.shared.change(py, |table| table.delete(&key))
+        self.change(py, |table| table.delete(&key))
     }
 
     /// The value of a key that is taken out, or `default` without one. What cannot be shown stays.
@@ -190,7 +215,7 @@ impl Table {
         default: Py<PyAny>,
     ) -> PyResult<Py<PyAny>> {
         let key = self.strings.bytes(key, "key")?;
-        let taken = self.shared.change(py, |table| {
+        let taken = self.change(py, |table| {
             let value = table.get(&key)?;
             if value.is_some() {
                 table.delete(&key)?;
@@ -203,11 +228,7 @@ impl Table {
 
     #[pyo3(name = "_shift")]
     fn shift(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Py<PyAny>)>> {
-        let taken = self.shared.change(py, |table| {
-            let mut taken = None;
-            table.shift(&mut |key, value| taken = Some((key.to_vec(), value.to_vec())))?;
-            Ok(taken)
-        })?;
+        let taken = self.run(py, TableHandle::shift)?;
         let Some((key, value)) = taken else { return Ok(None) };
         let shown = self.shown_or_put_back(py, &key, &value)?;
         Ok(Some((self.strings.object(py, &key).map_err(|bytes| bytes.raised(py))?, shown)))
@@ -221,7 +242,7 @@ impl Table {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(value)?);
-        self.shared.change(py, |table| table.create(&key, &value))
+        self.run(py, |handle, host| handle.create(host, &key, &value))
     }
 
     /// The value of a key, which is set to `default` where it has none. Without a default, that is None, which tables of objects
@@ -242,7 +263,7 @@ impl Table {
             },
         };
         let (key, value) = (self.strings.bytes(key, "key")?, self.values.bytes(&default)?);
-        let there = self.shared.change(py, |table| match table.get(&key)? {
+        let there = self.change(py, |table| match table.get(&key)? {
             Some(there) => Ok(Some(there)),
             None => table.put(&key, &value).map(|()| None),
         })?;
@@ -263,7 +284,7 @@ impl Table {
             return Err(self.unfit(py, "to append to values"));
         }
         let (key, end) = (self.strings.bytes(key, "key")?, self.strings.bytes(end, "value")?);
-        self.shared.change(py, |table| table.append(&key, &end))
+        self.run(py, |handle, host| handle.append(host, &key, &end))
     }
 
     /// Adds to the value of a key, a whole number in decimal digits that is 0 where there is none, and returns the sum.
@@ -273,8 +294,9 @@ impl Table {
     fn increment(&self, py: Python<'_>, key: &Bound<'_, PyAny>, by: i64) -> PyResult<i64> {
         let key = self.strings.bytes(key, "key")?;
         match &*self.values {
-            ValueForm::Strings(_) => self.shared.change(py, |table| table.increment(&key, by)),
-            ValueForm::Integers => self.shared.change(py, |table| add_integer(table, &key, by)),
+            ValueForm::Strings(_) | ValueForm::Integers => {
+                self.run(py, |handle, host| handle.increment(host, &key, by))
+            }
             ValueForm::Objects(_) => Err(self.unfit(py, "to increment values")),
         }
     }
@@ -298,12 +320,7 @@ impl Table {
 
     /// Takes all entries out.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        match self.is_small(py)? {
-            true => self.shared.change(py, |table| table.clear()),
-            false => {
-                self.shared.at_length(py, Access::Change, |content| content.table_mut()?.clear())
-            }
-        }
+        self.run(py, TableHandle::clear)
     }
 
     #[pyo3(name = "_scan", signature = (part, first = None, last = None, prefix = None, reverse = false, limit = None))]
@@ -319,30 +336,21 @@ impl Table {
         limit: Option<u64>,
     ) -> PyResult<Scan> {
         let selection = selection::selection(self.strings, first, last, prefix, reverse, limit)?;
-        let scan = self.shared.read(py, |content| match &selection {
-            Some(selection) => selection.scan(&*content.ordered()?.ordered_snapshot()?),
-            None => content.table()?.snapshot()?.scan(),
-        })?;
+        let snapshot = self.run(py, TableHandle::snapshot)?;
+        let scan = raised(py, snapshot.scan(selection.as_ref()))?;
         Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))
     }
 
     #[pyo3(name = "_snapshot")]
     fn snapshot_native(&self, py: Python<'_>) -> PyResult<Snapshot> {
-        let content = match self.kind {
-            TableKind::Hashed => snapshot::Content::Hashed(
-                self.shared.read(py, |content| content.table()?.snapshot())?,
-            ),
-            TableKind::Ordered => snapshot::Content::Ordered(
-                self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?,
-            ),
-        };
-        Ok(Snapshot::new(content, self.strings, Arc::clone(&self.values)))
+        let snapshot = self.run(py, TableHandle::snapshot)?;
+        Ok(Snapshot::new(snapshot, self.strings, Arc::clone(&self.values)))
     }
 
     /// A place in the table as it is now that moves both ways, before its first entry.
     fn cursor(&self, py: Python<'_>) -> PyResult<Cursor> {
-        let snapshot = self.shared.read(py, |content| content.ordered()?.ordered_snapshot())?;
-        Ok(Cursor::new(snapshot, self.strings, Arc::clone(&self.values)))
+        let cursor = self.run(py, TableHandle::cursor)?;
+        Ok(Cursor::new(cursor, self.strings, Arc::clone(&self.values)))
     }
 
     /// A `with` block whose changes are kept together when it ends, or not at all where an error leaves it.
@@ -359,27 +367,26 @@ impl Table {
     /// Whether a transaction of this thread, or of this task, is open.
     #[getter]
     fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
-        self.shared.is_in_transaction(py)
+        let handle = self.handle.get(py);
+        if !handle.turn().is_taken() {
+            return self.read(py, |content| content.table().map(|_| false));
+        }
+        Ok(self.run(py, TableHandle::depth)? > 0)
     }
 
     /// Returns when everything changed so far will survive a power cut. A table in memory has nothing to do.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, Access::Change, |content| content.table_mut()?.sync())
+        self.run(py, TableHandle::sync)
     }
 
     /// Gives back the space of entries that are gone: memory, or a part of the file.
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, Access::Change, |content| content.table_mut()?.compact())
+        self.run(py, TableHandle::compact)
     }
 
     /// Closes it; what was changed in a file will survive a power cut then.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.at_length(py, Access::Change, |content| {
-            match std::mem::replace(content, Content::Closed) {
-                Content::Closed => Ok(()),
-                mut open => open.table_mut()?.close(),
-            }
-        })
+        self.run(py, TableHandle::close)
     }
 
     /// Writes the entries as they are now to a file of their own, and returns their number. Threads may use the table
@@ -388,22 +395,12 @@ impl Table {
     /// Raises `ArgumentError` where there is such a file that is not to be replaced, or in a transaction.
     #[pyo3(signature = (path, *, replace = false))]
     fn backup(&self, py: Python<'_>, path: PathBuf, replace: bool) -> PyResult<u64> {
-        let backup = self.shared.read(py, |content| Backup::of(content.table()?, self.kind))?;
-        let backup = backup.with_values(self.values.values());
-        let begun = py.detach(|| backup.begin(&path, BackupOptions { replace }));
-        let mut file = raised(py, begun)?;
-        while raised(py, py.detach(|| file.step()))? {
-            py.check_signals()?;
-        }
-        raised(py, py.detach(|| file.finish()))
+        self.run(py, |handle, host| handle.backup(host, &path, BackupOptions { replace }))
     }
 
     /// Counts and sizes: `records`, `live_bytes`, `dead_bytes`, `pinned_bytes`, `index_bytes`, `memory_bytes`, `file_bytes`.
     fn stat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stat = match self.is_small(py)? {
-            true => self.shared.read(py, |content| content.table()?.stat())?,
-            false => self.shared.at_length(py, Access::Read, |content| content.table()?.stat())?,
-        };
+        let stat = self.run(py, TableHandle::stat)?;
         let dict = PyDict::new(py);
         for field in StatField::ALL {
             dict.set_item(field.name(), objects::object(py, stat.value(*field))?)?;
@@ -411,18 +408,13 @@ impl Table {
         Ok(dict)
     }
 
-    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        let stat = self.shared.read(py, |content| match content {
-            Content::Hash(_) | Content::Tree(_) => content.table()?.stat(),
-            // A file's table would have to read much of the file to say it.
-            _ => Ok(Stat::default()),
-        })?;
-        Ok(size_of::<Self>() + stat.memory_bytes as usize)
+    fn __sizeof__(&self, py: Python<'_>) -> usize {
+        size_of::<Self>() + self.handle.get(py).memory_bytes()
     }
 
     #[pyo3(name = "_has_same_entries")]
     fn has_same_entries(&self, py: Python<'_>, other: &Table) -> PyResult<bool> {
-        let snapshot = |table: &Table| table.shared.read(py, |content| content.table()?.snapshot());
+        let snapshot = |table: &Table| table.read(py, |content| content.table()?.snapshot());
         let (one, two) = (snapshot(self)?, snapshot(other)?);
         raised(py, py.detach(move || bytewright::table::have_same_entries(&*one, &*two)))
     }
@@ -437,12 +429,9 @@ impl Table {
         reverse: bool,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let range = selection::range(self.strings, first, last, None, reverse)?;
-        let mut found = None;
-        self.shared.read(py, |content| {
-            content.ordered()?.first_with(&range, &mut |key, value| {
-                found = Some((self.strings.object(py, key), self.values.object(py, value)));
-            })
-        })?;
+        let found = self.run(py, |handle, host| handle.first_in(host, &range))?;
+        let found = found
+            .map(|(key, value)| (self.strings.object(py, &key), self.values.object(py, &value)));
         found.map(|entry| pair(py, &self.values, entry)).transpose()
     }
 }
@@ -454,9 +443,4 @@ fn pair<'py>(
     (key, value): (Result<Py<PyAny>, NotText>, Object),
 ) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, [key.map_err(|bytes| bytes.raised(py))?, values.loaded(py, value)?])
-}
-
-/// Whether the end of a transaction waits for a disk.
-fn commits_wait(table: &Table) -> bool {
-    table.sync == SyncMode::Commit
 }

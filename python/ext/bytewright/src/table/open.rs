@@ -1,55 +1,33 @@
 //! Opening a table in a file.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytewright::ErrorKind;
+use bytewright::session::table::{self, TableHandle};
 use bytewright::table::Values;
-use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::content::Content;
-use crate::error::{argument, guarded, raised};
-
-/// How long opening waits for another writer before it looks for interrupts.
-const PATIENCE: Duration = Duration::from_millis(50);
+use super::host::TableHost;
+use crate::error::argument;
+use crate::turn::Strand;
 
 /// Opens the file, without Python's lock; waits as long as the options say, unless it is interrupted.
 pub(super) fn open(
-    py: Python<'_>,
+    host: &TableHost<'_>,
     path: &Path,
     kind: TableKind,
     values: Values,
     keywords: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(Content, SyncMode)> {
+) -> PyResult<TableHandle<Strand>> {
     let options =
         keywords.map_or(Ok(OpenOptions { create: true, ..OpenOptions::default() }), options_of)?;
     let options = OpenOptions { values: Some(values), ..options };
-    let begun = Instant::now();
-    loop {
-        let timeout = options.timeout.saturating_sub(begun.elapsed());
-        let step = OpenOptions { timeout: timeout.min(PATIENCE), ..options };
-        let opened = py.detach(|| guarded(|| file::open(path, Some(kind), step)));
-        match raised_unless_locked(py, opened, timeout > PATIENCE)? {
-            Some(FileTable::Hashed(table)) => return Ok((Content::HashFile(table), options.sync)),
-            Some(FileTable::Ordered(table)) => return Ok((Content::TreeFile(table), options.sync)),
-            None => py.check_signals()?,
-        }
-    }
-}
-
-/// Nothing where another process has the file and there is time left.
-fn raised_unless_locked<T>(
-    py: Python<'_>,
-    opened: bytewright::Result<T>,
-    has_time: bool,
-) -> PyResult<Option<T>> {
-    match opened {
-        Err(error) if has_time && error.kind() == ErrorKind::Lock => Ok(None),
-        opened => raised(py, opened).map(Some),
-    }
+    let opened = table::open(host, path, Some(kind), options);
+    let opened = opened.map_err(|failure| failure.into_host(host))?;
+    Ok(TableHandle::in_file(opened, options))
 }
 
 fn options_of(keywords: &Bound<'_, PyDict>) -> PyResult<OpenOptions> {

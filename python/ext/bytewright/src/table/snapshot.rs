@@ -1,8 +1,8 @@
 //! A table as it was.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytewright::table::{self, OrderedSnapshot, Selection};
+use bytewright::session::table::AnySnapshot;
 use bytewright::{Error, ErrorKind, Result};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -15,54 +15,30 @@ use super::{bulk, pair};
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
-/// A snapshot of either kind of table.
-pub(super) enum Content {
-    Hashed(Box<dyn table::Snapshot>),
-    Ordered(Box<dyn OrderedSnapshot>),
-    Closed,
-}
-
-impl Content {
-    fn snapshot(&self) -> Result<&dyn table::Snapshot> {
-        match self {
-            Content::Hashed(snapshot) => Ok(snapshot.as_ref()),
-            Content::Ordered(snapshot) => Ok(snapshot.as_ref()),
-            Content::Closed => Err(is_closed()),
-        }
-    }
-
-    fn ordered(&self) -> Result<&dyn OrderedSnapshot> {
-        match self {
-            Content::Ordered(snapshot) => Ok(snapshot.as_ref()),
-            Content::Hashed(_) => Err(Selection::needs_order()),
-            Content::Closed => Err(is_closed()),
-        }
-    }
-}
-
-fn is_closed() -> Error {
-    Error::new(ErrorKind::Closed, "expected an open snapshot, found it closed")
-}
-
 /// What `bytewright.Snapshot` is made of.
 #[pyclass(frozen, subclass, mapping, module = "bytewright._bytewright")]
 pub(crate) struct Snapshot {
-    content: Mutex<Content>,
+    /// Nothing once it is closed.
+    content: Mutex<Option<AnySnapshot>>,
     strings: Strings,
     values: Arc<ValueForm>,
 }
 
 impl Snapshot {
-    pub(super) fn new(content: Content, strings: Strings, values: Arc<ValueForm>) -> Snapshot {
-        Snapshot { content: Mutex::new(content), strings, values }
+    pub(super) fn new(content: AnySnapshot, strings: Strings, values: Arc<ValueForm>) -> Snapshot {
+        Snapshot { content: Mutex::new(Some(content)), strings, values }
     }
 
     /// Reads it. No Python code may run meanwhile.
-    fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&Content) -> Result<R>) -> PyResult<R> {
-        let content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = guarded(|| work(&content));
+    fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&AnySnapshot) -> Result<R>) -> PyResult<R> {
+        let content = self.content();
+        let outcome = guarded(|| work(content.as_ref().ok_or_else(is_closed)?));
         drop(content);
         raised(py, outcome)
+    }
+
+    fn content(&self) -> MutexGuard<'_, Option<AnySnapshot>> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
@@ -70,7 +46,7 @@ impl Snapshot {
         let mut found = None;
         self.read(py, |content| {
             content
-                .snapshot()?
+                .as_snapshot()
                 .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
         })?;
         found.map(|value| self.values.loaded(py, value)).transpose()
@@ -82,8 +58,7 @@ impl Snapshot {
     /// Takes the place of another one, which is closed: a class of Python's makes its objects this way.
     #[new]
     fn new_of(other: &Snapshot) -> Snapshot {
-        let mut content = other.content.lock().unwrap_or_else(PoisonError::into_inner);
-        let content = std::mem::replace(&mut *content, Content::Closed);
+        let content = other.content().take();
         let values = Arc::clone(&other.values);
         Snapshot { content: Mutex::new(content), strings: other.strings, values }
     }
@@ -96,23 +71,24 @@ impl Snapshot {
 
     /// Whether it was closed.
     #[getter]
-    fn closed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.read(py, |content| Ok(matches!(content, Content::Closed)))
+    fn closed(&self) -> bool {
+        self.content().is_none()
     }
 
     /// Gives what it holds of the table back.
     fn close(&self) {
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Content::Closed;
+        let closed = self.content().take();
+        drop(closed);
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.read(py, |content| Ok(content.snapshot()?.len()? as usize))
+        self.read(py, |content| Ok(content.as_snapshot().len()? as usize))
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         match self.strings.key_sought(key)? {
-            Some(key) => self.read(py, |content| content.snapshot()?.get_with(&key, &mut |_| ())),
-            None => self.read(py, |content| content.snapshot().map(|_| false)),
+            Some(key) => self.read(py, |content| content.as_snapshot().get_with(&key, &mut |_| ())),
+            None => self.read(py, |_| Ok(false)),
         }
     }
 
@@ -141,7 +117,7 @@ impl Snapshot {
     ) -> PyResult<Vec<Option<Py<PyAny>>>> {
         let found = bulk::values_of(py, self.strings, &self.values, keys, |slices, found| {
             self.read(py, |content| {
-                content.snapshot()?.get_many(slices, &mut |_, value| {
+                content.as_snapshot().get_many(slices, &mut |_, value| {
                     found.push(value.map(|value| self.values.object(py, value)));
                 })
             })
@@ -162,10 +138,7 @@ impl Snapshot {
         limit: Option<u64>,
     ) -> PyResult<Scan> {
         let selection = selection(self.strings, first, last, prefix, reverse, limit)?;
-        let scan = self.read(py, |content| match &selection {
-            Some(selection) => selection.scan(content.ordered()?),
-            None => content.snapshot()?.scan(),
-        })?;
+        let scan = self.read(py, |content| content.scan(selection.as_ref()))?;
         Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))
     }
 
@@ -179,14 +152,14 @@ impl Snapshot {
         reverse: bool,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let range = range(self.strings, first, last, None, reverse)?;
-        let mut found = None;
-        self.read(py, |content| {
-            let mut scan = content.ordered()?.scan_range(&range)?;
-            if let Some((key, value)) = scan.advance()? {
-                found = Some((self.strings.object(py, key), self.values.object(py, value)));
-            }
-            Ok(())
-        })?;
+        let found = self
+            .read(py, |content| content.first_in(range))?
+            .map(|(key, value)| (self.strings.object(py, &key), self.values.object(py, &value)));
         found.map(|entry| pair(py, &self.values, entry)).transpose()
     }
+}
+
+#[cold]
+fn is_closed() -> Error {
+    Error::new(ErrorKind::Closed, "expected an open snapshot, found it closed")
 }

@@ -2,12 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytewright::session::TurnHost;
+use bytewright::session::table::{TableHandle, TransactionId};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::shared::Open;
-use super::{Table, commits_wait};
-use crate::error::{argument, no_pickle};
+use super::Table;
+use super::host::TableHost;
+use crate::error::{argument, no_pickle, to_python};
+use crate::task::Task;
 
 /// Module with what `async with` runs.
 const ASYNC_BLOCK: &str = "bytewright._async_transaction";
@@ -17,7 +20,7 @@ const ASYNC_BLOCK: &str = "bytewright._async_transaction";
 #[pyclass(frozen, module = "bytewright._bytewright")]
 pub(crate) struct Transaction {
     table: Py<Table>,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<TransactionId>>,
 }
 
 impl Transaction {
@@ -25,7 +28,7 @@ impl Transaction {
         Transaction { table: table.unbind(), open: Mutex::new(None) }
     }
 
-    fn open(&self) -> MutexGuard<'_, Option<Open>> {
+    fn open(&self) -> MutexGuard<'_, Option<TransactionId>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +50,7 @@ impl Transaction {
 
     fn __enter__(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.check_not_open()?;
-        let open = self.table.get().shared.begin_block(py)?;
+        let open = self.table.get().begin_block(py)?;
         *self.open() = Some(open);
         Ok(self.table.clone_ref(py))
     }
@@ -64,11 +67,11 @@ impl Transaction {
             return Err(PyRuntimeError::new_err("expected an open transaction, found none"));
         };
         let (table, is_kept) = (self.table.get(), class.is_none());
-        let is_open = table.shared.check_end(py, open, is_kept)?;
+        let is_open = table.check_end(py, open, is_kept)?;
         *self.open() = None;
         match is_open {
             true => {
-                let ended = table.shared.end(py, open, is_kept, commits_wait(table));
+                let ended = table.run(py, |handle, host| handle.end_one(host, open, is_kept));
                 // The error that leaves the block comes first: often it is the cause, such as a full disk.
                 ended.or_else(
                     |failure| if is_kept { Err(failure) } else { note(error, &failure) },
@@ -102,7 +105,7 @@ impl Transaction {
         wake: &Bound<'_, PyAny>,
     ) -> PyResult<Option<Py<Table>>> {
         self.check_not_open()?;
-        let Some(open) = self.table.get().shared.begin_or_queue(py, wake)? else {
+        let Some(open) = self.table.get().begin_or_queue(py, wake)? else {
             return Ok(None);
         };
         *self.open() = Some(open);
@@ -112,13 +115,61 @@ impl Transaction {
     /// Calls `wake` no more.
     #[pyo3(name = "_leave_queue")]
     fn leave_queue(&self, wake: &Bound<'_, PyAny>) {
-        self.table.get().shared.leave_queue(wake);
+        self.table.get().lock.leave_queue(wake);
     }
 
     /// Wakes another task in place of one that was woken and does not go on.
     #[pyo3(name = "_wake_next")]
     fn wake_next(&self, py: Python<'_>) {
-        self.table.get().shared.wake_next(py);
+        self.table.get().lock.wake_next(py);
+    }
+}
+
+impl Table {
+    /// Begins a transaction for a block that other tasks may run beside: inside of one that no task began, they would not
+    /// end in the order in which they can.
+    fn begin_block(&self, py: Python<'_>) -> PyResult<TransactionId> {
+        let holder = self.handle.get(py).turn().holder();
+        if holder.is_some_and(|holder| holder.is_this_thread_without_task())
+            && Task::running(py)?.is_some()
+        {
+            return Err(to_python(py, &TableHost { lock: &self.lock }.refusal()));
+        }
+        self.run(py, TableHandle::begin)
+    }
+
+    /// Begins one as [`Self::begin_block`] does, where that need not wait; otherwise nothing, and `wake` is called when it
+    /// may be tried again.
+    fn begin_or_queue(
+        &self,
+        py: Python<'_>,
+        wake: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<TransactionId>> {
+        if self.handle.get(py).turn().is_mine(&TableHost { lock: &self.lock })? {
+            return self.begin_block(py).map(Some);
+        }
+        // In the queue first, so that no turn that is given back meanwhile is missed.
+        self.lock.join_queue(wake)?;
+        let begun = self.run(py, TableHandle::try_begin);
+        if !matches!(begun, Ok(None)) {
+            self.lock.leave_queue(wake);
+        }
+        begun
+    }
+
+    /// Checks that a transaction can end now, and says whether it is open still.
+    pub(super) fn check_end(
+        &self,
+        py: Python<'_>,
+        one: TransactionId,
+        is_kept: bool,
+    ) -> PyResult<bool> {
+        self.run(py, |handle, host| handle.check_end(host, one, is_kept))
+    }
+
+    /// Takes back a transaction whose object is gone.
+    pub(super) fn abandon(&self, py: Python<'_>, one: TransactionId) {
+        self.handle.get(py).abandon(&TableHost { lock: &self.lock }, one);
     }
 }
 
@@ -144,7 +195,7 @@ impl Drop for Transaction {
         Python::try_attach(|py| {
             // Objects go while an exception is on its way, too.
             let raised = PyErr::take(py);
-            self.table.get().shared.abandon(py, open);
+            self.table.get().abandon(py, open);
             if let Some(raised) = raised {
                 raised.restore(py);
             }

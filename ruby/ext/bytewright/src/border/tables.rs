@@ -9,7 +9,6 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::panics::{self, Panic};
-use bytewright::session::Caller;
 use bytewright::session::table::{Content, TableHandle};
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
@@ -29,7 +28,7 @@ const SCRATCH_LEN_MAX: usize = 1 << 20;
 /// What the methods of this file need of a table's object.
 pub(crate) trait SharedTable: TypedData {
     /// Who takes turns at it.
-    type Caller: Caller;
+    type Caller: Clone;
 
     /// The table of the core.
     fn handle(&self) -> &TableHandle<Self::Caller>;
