@@ -7,6 +7,7 @@
 mod calls;
 mod data;
 mod page;
+mod page_file;
 mod read_row;
 mod timeline;
 mod tops;
@@ -14,14 +15,15 @@ mod tops;
 use std::net::IpAddr;
 use std::path::Path;
 
+use crate::Result;
 use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
 use crate::packet::{Field, Packet, Status};
 use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
 use crate::scan::{CaptureReader, damage_of};
-use crate::{Error, ErrorKind, Result};
 use calls::Calls;
+pub use page_file::PageFile;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
 use tops::{Conversations, Hosts, Trouble, Troubles};
@@ -285,16 +287,9 @@ impl Report {
     /// Writes the page to the file at `path`, which has it wholly or is as it was.
     ///
     /// # Errors
-    /// `Argument` where no capture was read, and where `options` do not allow to replace what is there; those of
-    /// [`FileWriter::replace`](crate::files::FileWriter::replace), and of writing.
+    /// Those of [`PageFile::create`] and of [`PageFile::write`].
     pub fn write_to(self, path: &Path, options: &OutputOptions) -> Result<()> {
-        if self.captures_seen == 0 {
-            let message = "expected captures for a report, found none";
-            return Err(Error::new(ErrorKind::Argument, message));
-        }
-        let mut file = options.replace(path)?;
-        file.write(&mut self.finish().into_bytes())?;
-        file.finish()
+        PageFile::create(path, options)?.write(self)
     }
 
     /// What the page is called: what the user says, or what was asked.
