@@ -6,8 +6,10 @@
 
 mod calls;
 mod data;
+mod host_timeline;
 mod page;
 mod page_file;
+mod parts;
 mod read_row;
 mod timeline;
 mod tops;
@@ -23,6 +25,7 @@ use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
 use crate::scan::{CaptureReader, damage_of};
 use calls::Calls;
+use host_timeline::HostTimeline;
 pub use page_file::PageFile;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
@@ -93,6 +96,7 @@ pub struct Report {
     rpc: Rpc,
     calls: Calls,
     hosts: Hosts,
+    host_timeline: HostTimeline,
     conversations: Conversations,
     troubles: Troubles,
     lengths: [Amount; LENGTH_CLASSES],
@@ -126,6 +130,7 @@ impl Report {
             rpc: Rpc::new(RpcOptions::default()),
             calls: Calls::default(),
             hosts: Hosts::new()?,
+            host_timeline: HostTimeline::new(),
             conversations: Conversations::new(ROWS_MAX),
             troubles: Troubles::new()?,
             lengths: [Amount::default(); LENGTH_CLASSES],
@@ -218,6 +223,9 @@ impl Report {
         self.timeline.add(Series::Proto(packet.proto()), length, is_timed);
         self.timeline.add(Series::port_of(packet), length, is_timed);
         self.flows.add(packet);
+        if let (Some(ts), Some(from), Some(to)) = (packet.ts(), packet.src_ip(), packet.dst_ip()) {
+            self.host_timeline.add(ts, from, to, length);
+        }
         if self.flows.finished_len() >= FLOWS_LEN {
             self.take_flows();
         }
