@@ -77,6 +77,20 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+impl Args {
+    /// Whether numbers of bytes are to be shown as they are.
+    pub(crate) fn has_plain_bytes(&self) -> bool {
+        let units = match &self.command {
+            Some(Command::Flows(args)) => args.units,
+            Some(Command::Rpc(args)) => args.units,
+            Some(Command::Packets(args)) => args.units,
+            Some(Command::Info(args)) => args.units,
+            _ => return false,
+        };
+        units.has_plain_bytes
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Flows(FlowsArgs),
@@ -158,6 +172,9 @@ pub(crate) struct FlowsArgs {
     pub(crate) format: Format,
 
     #[command(flatten)]
+    pub(crate) units: Units,
+
+    #[command(flatten)]
     pub(crate) columns: ColumnsArgs,
 }
 
@@ -194,6 +211,9 @@ pub(crate) struct PacketsArgs {
     pub(crate) format: Format,
 
     #[command(flatten)]
+    pub(crate) units: Units,
+
+    #[command(flatten)]
     pub(crate) columns: ColumnsArgs,
 }
 
@@ -210,6 +230,9 @@ pub(crate) struct InfoArgs {
     /// Print JSON, one object per line.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) units: Units,
 }
 
 /// Which packets, and which of their headers.
@@ -269,6 +292,14 @@ pub(crate) struct Format {
     /// begin with =, +, - or @.
     #[arg(long)]
     csv_safe: bool,
+}
+
+/// How numbers of bytes are shown on a terminal.
+#[derive(Debug, Clone, Copy, ArgGroup)]
+pub(crate) struct Units {
+    /// Print numbers of bytes as they are on a terminal, too, where they have units such as MB.
+    #[arg(long = "bytes")]
+    has_plain_bytes: bool,
 }
 
 /// Who reads the output.

@@ -42,6 +42,9 @@ const FOR_PEOPLE: &[FlowField] = &[
     FlowField::Duration,
 ];
 
+/// What a terminal that is too narrow for these does without first: bytes of both directions are what flows are compared by.
+const GIVEN_UP: &[&str] = &["duration", "ts", "rev_packets", "packets"];
+
 pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
     if let Some(table) = &args.from {
         return print_stored(table, args, session);
@@ -192,6 +195,7 @@ impl Listing {
         let filter = args.selection.filter.as_deref();
         let rows = args.columns.rows(question.schema(), args.format, inputs, filter, session)?;
         let top = args.top.map(|count| Top::new(count, args.by));
+        let rows = rows.map(|rows| rows.giving_up(GIVEN_UP));
         Ok(rows.map(|rows| Listing { fields, rows, top, question }))
     }
 

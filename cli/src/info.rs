@@ -57,30 +57,40 @@ fn print_text(
     traffic: Traffic,
     output: &mut Output,
 ) -> Option<bytewright::Error> {
+    let bytes = |count| output.bytes(count);
+    let size = match info.file_bytes == info.content_bytes {
+        true => bytes(info.file_bytes),
+        false => format!(
+            "{}, {} decompressed",
+            bytes(info.file_bytes),
+            amount(output, info.content_bytes)
+        ),
+    };
+    let on_wire = format!(
+        "{} on the wire, {} captured",
+        amount(output, info.bytes),
+        amount(output, info.captured_bytes)
+    );
+    let traffic = traffic.line(output);
+    let per_second = info.per_second(info.packets).zip(info.per_second(info.bytes));
+    let per_second = per_second.map(|(packets, rate)| match output.has_units() {
+        true => format!("{packets:.1} packets, {} on the wire", bytes(rate as u64)),
+        false => format!("{packets:.1} packets, {rate:.0} bytes on the wire"),
+    });
     output.line(&info.file);
     let mut line = |name: &str, value: &str| output.line(&format!("  {name:<12} {value}"));
     let order = info.byte_order_name();
     line("format", &format!("{} {}, {order}-endian", info.format.name(), version(&info)));
     line("compression", &info.compression.to_string());
-    line(
-        "size",
-        &match info.file_bytes == info.content_bytes {
-            true => format!("{} bytes", info.file_bytes),
-            false => format!("{} bytes, {} decompressed", info.file_bytes, info.content_bytes),
-        },
-    );
+    line("size", &size);
     line("packets", &info.packets.to_string());
-    line("bytes", &format!("{} on the wire, {} captured", info.bytes, info.captured_bytes));
+    line("bytes", &on_wire);
     if let (Some(first), Some(last)) = (info.first_ts, info.last_ts) {
         line("first", &text(|into| notation::time(into, first)));
         line("last", &text(|into| notation::time(into, last)));
         line("time span", &text(|into| notation::span(into, last.abs_diff(first) / 1000)));
-        if let (Some(packets), Some(bytes)) =
-            (info.per_second(info.packets), info.per_second(info.bytes))
-        {
-            line("per second", &format!("{packets:.1} packets, {bytes:.0} bytes on the wire"));
-        }
-        traffic.line().inspect(|traffic| line("traffic", traffic));
+        per_second.inspect(|rates| line("per second", rates));
+        traffic.inspect(|traffic| line("traffic", traffic));
     }
     line("content id", &info.content_id.to_string());
     for (link_type, packets) in &info.link_types {
@@ -102,6 +112,11 @@ fn print_text(
         },
     );
     info.damage
+}
+
+/// A number of bytes beside others, of which a program sees digits only.
+fn amount(output: &Output, count: u64) -> String {
+    if output.has_units() { output.bytes(count) } else { count.to_string() }
 }
 
 fn version(info: &CaptureInfo) -> String {

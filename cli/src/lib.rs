@@ -64,6 +64,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let mut session = Session::new(args.inflate.into());
+    if args.has_plain_bytes() {
+        session.output.show_plain_bytes();
+    }
     let result = panics::catch(|| obey(&args, &mut session))
         .unwrap_or_else(|panic| session.report(&Error::internal(panic)))
         .and_then(|()| session.output.flush());

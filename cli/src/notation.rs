@@ -75,6 +75,23 @@ pub(crate) fn span(into: &mut Vec<u8>, microseconds: u64) {
     into.extend_from_slice(b" s");
 }
 
+/// A number of bytes with three digits and the unit that makes it one, such as `1.23 MB`: powers of 1000, as in reports.
+pub(crate) fn byte_count(count: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let (mut number, mut at) = (count as f64, 0);
+    while number >= 999.5 && at + 1 < UNITS.len() {
+        number /= 1000.0;
+        at += 1;
+    }
+    let unit = UNITS[at];
+    match number {
+        _ if at == 0 => format!("{count} {unit}"),
+        small if small < 9.995 => format!("{small:.2} {unit}"),
+        middle if middle < 99.95 => format!("{middle:.1} {unit}"),
+        large => format!("{large:.0} {unit}"),
+    }
+}
+
 /// An interval of so many nanoseconds with the unit that makes it a short number, such as `200 ms`.
 pub(crate) fn interval(nanoseconds: i64) -> String {
     const UNITS: [(i64, &str); 6] = [
@@ -177,6 +194,25 @@ mod tests {
         ];
         for (nanoseconds, expected) in cases {
             assert_eq!(interval(nanoseconds), expected);
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted_in_the_unit_that_leaves_three_digits() {
+        let cases = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (9_994, "9.99 kB"),
+            (9_996, "10.0 kB"),
+            (99_960, "100 kB"),
+            (999_499, "999 kB"),
+            (999_500, "1.00 MB"),
+            (1_234_567, "1.23 MB"),
+            (u64::MAX, "18.4 EB"),
+        ];
+        for (count, expected) in cases {
+            assert_eq!(byte_count(count), expected);
         }
     }
 

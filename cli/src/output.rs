@@ -5,11 +5,16 @@ use std::ops::Range;
 
 use anstream::{AutoStream, ColorChoice};
 use bytewright::terminal::{Harmless, is_harmful, push_visible};
+use terminal_size::{Width, terminal_size_of};
 
+use crate::notation;
 use crate::progress::Progress;
 
 /// Bytes that are collected before they are written.
 const BUFFER_LEN: usize = 256 << 10;
+
+/// Characters of a picture in a line of a terminal, at least and at most.
+const PICTURE: (usize, usize) = (10, 200);
 
 pub(crate) struct Output {
     stdout: StdoutLock<'static>,
@@ -17,6 +22,7 @@ pub(crate) struct Output {
     progress: Progress,
     is_terminal: bool,
     is_coloured: bool,
+    has_plain_bytes: bool,
     /// What of the buffer a terminal is to get as it is.
     trusted: Vec<Range<usize>>,
 }
@@ -32,6 +38,7 @@ impl Output {
             progress,
             is_terminal,
             is_coloured,
+            has_plain_bytes: false,
             trusted: Vec::new(),
         }
     }
@@ -39,6 +46,35 @@ impl Output {
     /// Whether people see the output as it comes.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
+    }
+
+    /// Characters of a line of the terminal; none where there is no terminal, or it does not say.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let size = self.is_terminal.then(|| terminal_size_of(io::stdout())).flatten();
+        size.map(|(Width(columns), _)| usize::from(columns)).filter(|columns| *columns > 0)
+    }
+
+    /// Characters that a picture may take of a line that has `taken` others: of a terminal what is left, else `usual`.
+    pub(crate) fn picture_width(&self, taken: usize, usual: usize) -> usize {
+        self.width().map_or(usual, |width| width.saturating_sub(taken).clamp(PICTURE.0, PICTURE.1))
+    }
+
+    /// Has numbers of bytes shown as they are, also on a terminal.
+    pub(crate) fn show_plain_bytes(&mut self) {
+        self.has_plain_bytes = true;
+    }
+
+    /// Whether numbers of bytes are shown with the units that people count in: only a terminal has nobody who computes.
+    pub(crate) fn has_units(&self) -> bool {
+        self.is_terminal && !self.has_plain_bytes
+    }
+
+    /// A number of bytes, with its unit.
+    pub(crate) fn bytes(&self, count: u64) -> String {
+        match self.has_units() {
+            true => notation::byte_count(count),
+            false => format!("{count} bytes"),
+        }
     }
 
     /// Appends what tells a terminal how to show the text behind it, where the output may be coloured.

@@ -24,7 +24,7 @@ const WRITTEN_ROWS: u64 = 32 << 10;
 /// Where packets go: by rows, or by columns.
 enum To {
     Output(Rows),
-    File(ParquetFile),
+    File(Box<ParquetFile>),
 }
 
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let created =
         args.columns.create(&schema, &args.files, args.selection.filter.as_deref(), session);
     let mut to = match created {
-        Ok(Some(file)) if question.is_none() => To::File(file),
+        Ok(Some(file)) if question.is_none() => To::File(Box::new(file)),
         Ok(file) => {
             if file.is_none() && session.output.is_terminal() {
                 session.progress.renounce();
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
         }
     }
     match to {
-        To::File(file) => session.finish_file(file),
+        To::File(file) => session.finish_file(*file),
         To::Output(mut rows) => {
             question.finish(&mut rows, &mut session.output)?;
             rows.finish(session)

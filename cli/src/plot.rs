@@ -9,14 +9,17 @@ use crate::notation;
 use crate::output::Output;
 use crate::rows::people_value;
 
-/// Blocks of a line at most.
-const BLOCKS_MAX: i64 = 60;
+/// Blocks of a line where there is no terminal.
+const BLOCKS: usize = 60;
+
+/// Characters that the numbers behind the blocks of a line take: those of `12345678  12345678 in all, 12345678 at most`.
+const NUMBERS_LEN: usize = 40;
 
 /// Lines at most.
 const LINES_MAX: usize = 40;
 
 /// What stands for an eighth of the largest number, for two, and so on.
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// A block for each number, as high as it is beside the largest; nothing is shown of 0.
 pub(crate) fn blocks(numbers: &[u64]) -> String {
@@ -25,7 +28,7 @@ pub(crate) fn blocks(numbers: &[u64]) -> String {
         let eighths = u128::from(*number) * 8;
         match eighths.div_ceil(u128::from(most)) {
             0 => ' ',
-            height => BLOCKS.get(height as usize - 1).copied().unwrap_or('█'),
+            height => HEIGHTS.get(height as usize - 1).copied().unwrap_or('█'),
         }
     };
     numbers.iter().map(block).collect()
@@ -43,7 +46,10 @@ struct Line {
 pub(crate) fn print(batch: &Batch, every: i64, output: &mut Output) -> io::Result<()> {
     let Some((begin, end)) = span(batch, every) else { return Ok(()) };
     let count = (end - begin) / every + 1;
-    let width = every.saturating_mul((count + BLOCKS_MAX - 1) / BLOCKS_MAX);
+    let labels = (0..batch.len()).map(|row| label(batch, row, keys(batch)).chars().count());
+    let taken = labels.max().unwrap_or_default() + NUMBERS_LEN;
+    let blocks_max = output.picture_width(taken, BLOCKS) as i64;
+    let width = every.saturating_mul((count + blocks_max - 1) / blocks_max);
     let mut lines = lines(batch, begin, width, ((end - begin) / width + 1) as usize);
     lines.sort_by(|left, right| right.total.cmp(&left.total).then(left.label.cmp(&right.label)));
     let mut from = Vec::new();
@@ -101,13 +107,11 @@ fn measure(batch: &Batch) -> String {
 
 /// The groups by what they are told by, each with a number for each block.
 fn lines(batch: &Batch, begin: i64, width: i64, count: usize) -> Vec<Line> {
-    let fields = batch.schema().fields();
-    let keys = 1..fields.iter().position(|field| !field.is_nullable()).unwrap_or(1);
     let place = place(batch);
     let mut lines: BTreeMap<String, Line> = BTreeMap::new();
     for row in 0..batch.len() {
         let Value::Time(ts) = batch.value(row, 0) else { continue };
-        let label = label(batch, row, keys.clone());
+        let label = label(batch, row, keys(batch));
         let number = match batch.value(row, place) {
             Value::Unsigned(number) | Value::Duration(number) => number,
             Value::Signed(number) => u64::try_from(number).unwrap_or_default(),
@@ -125,6 +129,12 @@ fn lines(batch: &Batch, begin: i64, width: i64, count: usize) -> Vec<Line> {
         }
     }
     lines.into_values().collect()
+}
+
+/// The places of what groups are told by, behind the interval.
+fn keys(batch: &Batch) -> std::ops::Range<usize> {
+    let fields = batch.schema().fields();
+    1..fields.iter().position(|field| !field.is_nullable()).unwrap_or(1)
 }
 
 /// What people are told a group by.

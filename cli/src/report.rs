@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use bytewright::report::{Report, ReportOptions};
+use bytewright::report::{PageFile, Report, ReportOptions};
 use bytewright::scan::{CaptureReader, Needs};
 
 use crate::args::ReportArgs;
 use crate::packets::capture_options;
-use crate::session::{self, Session};
+use crate::session::{Session, output_options};
 
 /// How people write standard output.
 const STDOUT: &str = "-";
@@ -17,17 +17,12 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
     let Some(captures) = capture_options(&args.files, &args.selection, session)? else {
         return Ok(());
     };
-    let output = session::output_options(&args.files, args.force);
-    if args.output != Path::new(STDOUT)
-        && let Err(error) = output.check(&args.output)
-    {
-        return session.report(&error);
-    }
-    session.progress.expect(&args.files);
-    let mut report = match Report::new(options(args)) {
-        Ok(report) => report,
+    let begun = Report::new(options(args)).and_then(|report| Ok((report, create(args, session)?)));
+    let (mut report, file) = match begun {
+        Ok(begun) => begun,
         Err(error) => return session.report(&error),
     };
+    session.progress.expect(&args.files);
     for reader in session.captures(&args.files, args.jobs, &captures, Needs::Frames) {
         if let Err(error) = reader.and_then(|reader| read(&mut report, reader)) {
             session.report(&error)?;
@@ -38,14 +33,24 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
     if report.captures() == 0 {
         return Ok(());
     }
-    if args.output == Path::new(STDOUT) {
+    let Some(file) = file else {
         session.output.raw(report.finish().as_bytes());
         return Ok(());
-    }
+    };
     if !session.may_finish_file() {
         return Ok(());
     }
-    report.write_to(&args.output, &output).or_else(|error| session.report(&error))
+    file.write(report).or_else(|error| session.report(&error))
+}
+
+/// The page's file, if it is not to be printed: what cannot be written is told before captures are read.
+fn create(args: &ReportArgs, session: &Session) -> bytewright::Result<Option<PageFile>> {
+    if args.output == Path::new(STDOUT) {
+        return Ok(None);
+    }
+    let file = PageFile::create(&args.output, &output_options(&args.files, args.force))?;
+    session.remove_at_signal(file.hidden_path())?;
+    Ok(Some(file))
 }
 
 fn options(args: &ReportArgs) -> ReportOptions {

@@ -1,9 +1,10 @@
 //! Rows of values in the three forms of the output: aligned text for people, NDJSON, CSV.
 
+mod page;
+
 use std::io;
 
-use anstyle::Style;
-use bytewright::batch::{DataType, Field, Schema, Value, csv, json};
+use bytewright::batch::{DataType, Schema, Value, csv, json};
 use bytewright::export::ParquetFile;
 use bytewright::terminal::push_visible;
 
@@ -11,8 +12,7 @@ use crate::args::Reader;
 use crate::notation;
 use crate::output::Output;
 use crate::session::Session;
-
-const HEADER_STYLE: Style = Style::new().bold();
+use page::Page;
 
 /// Bytes of text that are collected before they are aligned.
 const PAGE_LEN: usize = 64 << 10;
@@ -27,7 +27,7 @@ pub(crate) struct Rows {
 enum Form {
     Json(json::RowWriter),
     Csv(csv::RowWriter),
-    People(Page),
+    People(Box<Page>),
     /// Rows go to a file of columns, and none to the output.
     Columns(Box<ParquetFile>),
 }
@@ -47,7 +47,7 @@ impl Rows {
                 let writer = csv::RowWriter::new(&schema, output.buffer());
                 Form::Csv(if formulas { writer } else { writer.without_formulas() })
             }
-            (None, Reader::People) => Form::People(Page::new(schema.fields())),
+            (None, Reader::People) => Form::People(Box::new(Page::new(&schema, output))),
         };
         Rows { schema, form, is_drawn: false }
     }
@@ -65,10 +65,10 @@ impl Rows {
             Form::Columns(file) => file.push_row(value).map_err(io::Error::other)?,
             Form::People(page) => {
                 for (index, field) in self.schema.fields().iter().enumerate() {
-                    page.push(index, |text| people_value(text, value(index), field.data_type()));
+                    page.push(index, value(index), field.data_type());
                 }
-                if page.text.len() >= PAGE_LEN {
-                    page.print(self.schema.fields(), output);
+                if page.len() >= PAGE_LEN {
+                    page.print(&self.schema, output);
                 }
             }
         }
@@ -78,9 +78,18 @@ impl Rows {
     /// Writes what was pushed so far.
     pub(crate) fn flush(&mut self, output: &mut Output) -> io::Result<()> {
         if let Form::People(page) = &mut self.form {
-            page.print(self.schema.fields(), output);
+            page.print(&self.schema, output);
         }
         output.flush()
+    }
+
+    /// Says which columns a terminal that is too narrow for all does without first; after those, it is the last ones.
+    #[must_use]
+    pub(crate) fn giving_up(mut self, names: &[&str]) -> Self {
+        if let Form::People(page) = &mut self.form {
+            page.give_up_first(names.iter().filter_map(|name| self.schema.find(name)).collect());
+        }
+        self
     }
 
     /// Takes note that the rows are shown in another way, so that none is pushed.
@@ -93,8 +102,12 @@ impl Rows {
         self.flush(&mut session.output)?;
         match self.form {
             Form::Columns(file) => session.finish_file(*file),
-            Form::People(page) if !page.has_header && !self.is_drawn => {
+            Form::People(page) if page.is_empty() && !self.is_drawn => {
                 session.tell_of_nothing(self.schema.name());
+                Ok(())
+            }
+            Form::People(page) => {
+                page.left_out(&self.schema).inspect(|what| session.complain(what));
                 Ok(())
             }
             _ => Ok(()),
@@ -120,89 +133,5 @@ pub(crate) fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: Data
         (Value::Json(text), _) => into.extend_from_slice(text.as_bytes()),
         (Value::Bytes(bytes), _) => push_visible(into, bytes),
         (value, _) => csv::value(into, value),
-    }
-}
-
-/// Whether people find it easier to compare the values of a column when they end in one line.
-fn is_at_right(data_type: DataType) -> bool {
-    match data_type.storage() {
-        DataType::I64 => data_type != DataType::TimeNs,
-        DataType::Address | DataType::Bool | DataType::Text | DataType::Bytes | DataType::Uuid => {
-            false
-        }
-        _ => !matches!(data_type, DataType::Enumeration(_) | DataType::TcpFlags),
-    }
-}
-
-/// Rows of text that wait until it is known how wide their columns are. Columns only grow from one
-/// page to the next, so long lists line up but for a few places.
-struct Page {
-    text: Vec<u8>,
-    /// Where each cell ends in `text`, row by row.
-    ends: Vec<usize>,
-    widths: Vec<usize>,
-    has_header: bool,
-}
-
-impl Page {
-    fn new(fields: &[Field]) -> Self {
-        let widths = fields.iter().map(|field| field.name().len()).collect();
-        Page { text: Vec::new(), ends: Vec::new(), widths, has_header: false }
-    }
-
-    fn push(&mut self, column: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.text.len();
-        write(&mut self.text);
-        let width = &mut self.widths[column];
-        *width = (*width).max(self.text.len() - start);
-        self.ends.push(self.text.len());
-    }
-
-    /// Appends the aligned rows to the output, below a header if they are the first.
-    fn print(&mut self, fields: &[Field], output: &mut Output) {
-        if self.ends.is_empty() {
-            return;
-        }
-        if !self.has_header {
-            self.has_header = true;
-            self.print_header(fields, output);
-        }
-        let line = output.buffer();
-        let mut start = 0;
-        for row in self.ends.chunks(fields.len()) {
-            for (column, end) in row.iter().enumerate() {
-                let cell = self.text.get(start..*end).unwrap_or_default();
-                align(line, cell, fields, &self.widths, column);
-                start = *end;
-            }
-            line.push(b'\n');
-        }
-        self.text.clear();
-        self.ends.clear();
-    }
-
-    fn print_header(&self, fields: &[Field], output: &mut Output) {
-        output.style(&HEADER_STYLE.render().to_string());
-        for (column, field) in fields.iter().enumerate() {
-            align(output.buffer(), field.name().as_bytes(), fields, &self.widths, column);
-        }
-        output.style(&HEADER_STYLE.render_reset().to_string());
-        output.buffer().push(b'\n');
-    }
-}
-
-/// Appends a cell padded to its column's width. Nothing follows the last text of a line.
-fn align(line: &mut Vec<u8>, cell: &[u8], fields: &[Field], widths: &[usize], column: usize) {
-    if column > 0 {
-        line.extend_from_slice(b"  ");
-    }
-    let padding = widths[column].saturating_sub(cell.len());
-    let is_right = is_at_right(fields[column].data_type());
-    if is_right {
-        line.resize(line.len() + padding, b' ');
-    }
-    line.extend_from_slice(cell);
-    if !is_right && column + 1 < fields.len() {
-        line.resize(line.len() + padding, b' ');
     }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
+use bytewright::error::{EXCERPT_MAX, excerpt};
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::scan::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
 use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
-use bytewright::terminal::{Harmless, is_harmful};
+use bytewright::terminal::{Harmless, is_harmful, shortened};
 use bytewright::{Error, ErrorKind};
 
 use crate::args::Jobs;
@@ -22,6 +23,9 @@ use crate::{DONE, FAILED, USAGE};
 
 /// How people write standard input, and how errors call it.
 pub(crate) const STDIN: (&str, &str) = ("-", "standard input");
+
+/// Characters that people are told at once at most: what is longer repeats some input.
+const TOLD_MAX: usize = 8000;
 
 const ERROR_STYLE: Style = AnsiColor::Red.on_default().bold();
 
@@ -236,7 +240,8 @@ fn stream(
 
 /// Tells people on standard error.
 pub(crate) fn complain(message: &str) {
-    let message = Harmless::lines(message);
+    let message = shortened(message, TOLD_MAX);
+    let message = Harmless::lines(&message);
     // Nowhere is left to complain to where it takes nothing.
     let _ = writeln!(anstream::stderr(), "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
 }
@@ -255,10 +260,20 @@ pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
     OutputOptions::made_of(paths, force)
 }
 
+/// Whether a line has to repeat some input, because nothing here has so much to say.
+fn is_long(line: &str) -> bool {
+    line.len() > 2 * EXCERPT_MAX
+}
+
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a
-/// terminal it is printed without colours, and without them.
+/// terminal it is printed without colours, and without them. Of a long argument, its ends are repeated.
 pub(crate) fn print_usage(error: &clap::Error) -> io::Result<()> {
     let text = error.render().to_string();
+    if error.use_stderr() && (text.len() > TOLD_MAX || text.lines().any(is_long)) {
+        let lines: Vec<_> = text.lines().map(excerpt).collect();
+        let text = lines.join("\n");
+        return writeln!(anstream::stderr(), "{}", Harmless::lines(&shortened(&text, TOLD_MAX)));
+    }
     if text.chars().any(|character| is_harmful(character) && character != '\n') {
         return write!(anstream::stderr(), "{}", Harmless::lines(&text));
     }

@@ -3,9 +3,38 @@
 //! Bad input is a value of this type, never a panic. A face turns each [`ErrorKind`] into one
 //! exception class of its language.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use crate::terminal::Harmless;
+use crate::terminal::{Harmless, shortened};
+
+/// Characters of a message at most. Texts that repeat inputs do so by excerpts; this holds for all of them.
+const MESSAGE_MAX: usize = 2000;
+
+/// Bytes of a file's name that is repeated wholly: no system here opens one with more.
+const NAME_MAX: usize = 4096;
+
+/// Characters of a text from outside that an error repeats.
+pub const EXCERPT_MAX: usize = 200;
+
+/// Text from outside as far as an error repeats it: of more than [`EXCERPT_MAX`] characters, the beginning and the end.
+pub fn excerpt(text: &str) -> Cow<'_, str> {
+    shortened(text, EXCERPT_MAX)
+}
+
+/// Bytes from outside as an error repeats them: what of [`excerpt`] is no UTF-8 is replaced.
+pub fn excerpt_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    // A character has up to four bytes; what is between the ends of a longer text is not looked at.
+    const END_LEN: usize = EXCERPT_MAX * 4;
+    if bytes.len() <= 2 * END_LEN {
+        return match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(text) => excerpt(text),
+            Cow::Owned(text) => excerpt(&text).into_owned().into(),
+        };
+    }
+    let ends = [&bytes[..END_LEN], &bytes[bytes.len() - END_LEN..]].concat();
+    excerpt(&String::from_utf8_lossy(&ends)).into_owned().into()
+}
 
 /// What went wrong, in the terms a program can act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +85,11 @@ struct Inner {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of `kind` with a whole `message`.
+    /// An error of `kind` with a whole `message`. One that is longer than people read loses its middle: some input
+    /// is repeated in it.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), offset: None, file: None }))
+        let message = bounded(message.into(), MESSAGE_MAX);
+        Error(Box::new(Inner { kind, message, offset: None, file: None }))
     }
 
     /// Bytes that the format does not allow: what was expected, and what was found.
@@ -102,7 +133,10 @@ impl Error {
     /// The same error, in the file (or stream) that people know as `name`. The first name stays.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
-        self.0.file.get_or_insert_with(|| name.to_owned());
+        self.0.file.get_or_insert_with(|| match name.len() > NAME_MAX {
+            true => excerpt(name).into_owned(),
+            false => name.to_owned(),
+        });
         self
     }
 
@@ -127,6 +161,14 @@ impl Error {
     }
 }
 
+/// The text, without its middle where it is longer than `characters_max`.
+fn bounded(text: String, characters_max: usize) -> String {
+    match shortened(&text, characters_max) {
+        Cow::Owned(short) => short,
+        Cow::Borrowed(_) => text,
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.0.file {
@@ -140,3 +182,29 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_repeats_the_beginning_and_the_end_of_a_long_input() {
+        let long = "\u{1f600}".repeat(1 << 20) + "end";
+        for shown in [excerpt(&long), excerpt_of_bytes(long.as_bytes())] {
+            assert_eq!(shown.chars().count(), EXCERPT_MAX);
+            assert!(shown.ends_with("end") && shown.contains('…'), "{shown}");
+        }
+        assert_eq!(excerpt_of_bytes(b"a\xff"), "a\u{fffd}");
+    }
+
+    #[test]
+    fn no_message_and_no_name_is_longer_than_people_read() {
+        let long = format!("{}the end", "x\n".repeat(1 << 20));
+        let error = Error::new(ErrorKind::Argument, long.clone()).in_file(&long);
+        assert_eq!(error.message().chars().count(), MESSAGE_MAX);
+        assert!(error.message().ends_with("the end"));
+        assert_eq!(error.file().map(|file| file.chars().count()), Some(EXCERPT_MAX));
+        let whole = "x".repeat(MESSAGE_MAX);
+        assert_eq!(Error::new(ErrorKind::Format, whole.clone()).message(), whole);
+    }
+}

@@ -1,7 +1,23 @@
 //! Text that comes from outside, made fit to be shown: nothing in it moves a terminal's cursor, changes its colours or
 //! title, or turns the direction in which a line is read. Names of files, keys, methods and values are such text.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
+
+/// At most so many characters of a text, its beginning and its end, with `…` in the place of those between them.
+pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
+    if text.len() <= characters_max || text.chars().nth(characters_max).is_none() {
+        return text.into();
+    }
+    let kept = characters_max.saturating_sub(1);
+    let place = |nth: Option<(usize, char)>| nth.map_or(text.len(), |(at, _)| at);
+    let before = place(text.char_indices().nth(kept - kept / 2));
+    let behind = match kept / 2 {
+        0 => text.len(),
+        behind => place(text.char_indices().nth_back(behind - 1)),
+    };
+    format!("{}…{}", &text[..before], &text[behind..]).into()
+}
 
 /// Whether a terminal acts on `character` instead of showing it: a control character (C0, DEL, C1), or one that turns
 /// the direction of text ([UAX #9](https://www.unicode.org/reports/tr9/)) or ends a line (U+2028, U+2029).
@@ -83,6 +99,22 @@ fn push_escape(into: &mut Vec<u8>, byte: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_is_shown_by_its_beginning_and_its_end() {
+        for (text, max, expected) in [
+            ("abcdefg", 7, "abcdefg"),
+            ("abcdefgh", 7, "abc…fgh"),
+            ("abcdefgh", 6, "abc…gh"),
+            ("ééééé", 5, "ééééé"),
+            ("éabcdè", 4, "éa…è"),
+            ("abc", 2, "a…"),
+            ("abc", 1, "…"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(shortened(text, max), expected, "{text} in {max}");
+        }
+    }
 
     #[test]
     fn what_a_terminal_acts_on_is_escaped_and_all_else_stays() {

@@ -44,7 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "query", "stream", "batch", "wire", "workers", "forks", "error",
         ],
     ),
-    ("report", &["scan", "export", "query", "rpc", "flow", "packet", "batch", "error"]),
+    ("report", &["scan", "export", "query", "rpc", "flow", "packet", "files", "batch", "error"]),
     (
         "session",
         &[

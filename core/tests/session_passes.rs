@@ -277,6 +277,24 @@ fn a_report_takes_one_capture_after_another_and_is_written_once() {
 }
 
 #[test]
+fn a_report_whose_output_cannot_be_is_refused_before_a_capture_is_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let copy = folder.join(format!("report-over-{}.pcap.gz", std::process::id()));
+    std::fs::copy(sample("web.pcap.gz"), &copy).unwrap();
+    let report = OpenReport::new(ReportOptions::default()).unwrap();
+    let kind = |result: bytewright::Result<()>| result.unwrap_err().kind();
+    assert_eq!(kind(report.expect_output(&copy, false)), ErrorKind::Argument);
+    let missing = folder.join("missing").join("page.html");
+    assert!(matches!(kind(report.expect_output(&missing, false)), ErrorKind::Io(_)));
+    report.expect_output(&copy, true).unwrap();
+    let pass = open(&copy).report(&report).unwrap();
+    let Err(error) = pass.next(&Blocking) else { panic!("a capture is read over itself") };
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(error.message().contains("beside the inputs"), "{error}");
+    std::fs::remove_file(&copy).unwrap();
+}
+
+#[test]
 fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
     let capture =
         Arc::new(Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap());

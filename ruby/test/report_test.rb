@@ -52,6 +52,20 @@ class ReportTest < TestCase
     end
   end
 
+  def test_an_output_that_cannot_be_is_refused_before_a_capture_is_read
+    unread = Object.new
+    def unread.read(*) = raise("read")
+    with_new_file("page.pcap") do |path|
+      File.binwrite(path, File.binread(TUNNELS))
+      error = assert_raises(ArgumentError) { Bytewright::Capture.report(unread, into: path) }
+      assert_includes(error.message, "found a packet capture")
+      error = assert_raises(ArgumentError) { Bytewright::Capture.report(path, into: path, force: true) }
+      assert_includes(error.message, "expected an output beside the inputs")
+      assert_raises(Errno::ENOENT) { Bytewright::Capture.report(unread, into: File.join(File.dirname(path), "missing", "page.html")) }
+      assert_equal(File.binread(TUNNELS), File.binread(path))
+    end
+  end
+
   def test_a_report_survives_the_garbage_collector
     with_new_file("page.html") do |path|
       with_file(pcap(*Array.new(30) { |port| udp_frame(port) })) do |capture|

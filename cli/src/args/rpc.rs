@@ -6,7 +6,7 @@ use bytewright::query::Condition;
 use bytewright::rpc::CallField;
 use clap::{Args as ArgGroup, ValueEnum};
 
-use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection};
+use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
@@ -75,6 +75,9 @@ pub(crate) struct RpcArgs {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) units: Units,
 
     #[command(flatten)]
     pub(crate) columns: ColumnsArgs,

@@ -8,7 +8,7 @@ use bytewright::query::Condition;
 use bytewright::scan::{CaptureOptions, IntervalPart, Needs, flows_by_interval};
 
 use super::top::Top;
-use super::{FOR_PEOPLE, flow_options};
+use super::{FOR_PEOPLE, GIVEN_UP, flow_options};
 use crate::args::{FlowsArgs, Reader};
 use crate::notation;
 use crate::rows::Rows;
@@ -104,7 +104,8 @@ impl Intervals<'_> {
                             session.output.raw(REDRAW);
                         }
                         let to = start.saturating_add(self.every);
-                        let totals = format!("{packets} packets, {bytes} bytes, {count} flows");
+                        let bytes = session.output.bytes(bytes);
+                        let totals = format!("{packets} packets, {bytes}, {count} flows");
                         let line = format!("{} to {}: {totals}", time(start), time(to));
                         session.output.line(&line);
                         self.block(&flows, session)
@@ -128,7 +129,8 @@ impl Intervals<'_> {
     fn block(&self, flows: &[Flow], session: &mut Session) -> io::Result<()> {
         if !flows.is_empty() {
             let schema = FlowField::SCHEMA.project(FOR_PEOPLE.iter().map(|field| *field as usize));
-            let mut rows = Rows::new(schema, Reader::People, None, &mut session.output);
+            let rows = Rows::new(schema, Reader::People, None, &mut session.output);
+            let mut rows = rows.giving_up(GIVEN_UP);
             for flow in flows {
                 rows.push(&mut session.output, |column| flow.value(FOR_PEOPLE[column]))?;
             }

@@ -6,10 +6,14 @@ use bytewright::packet::Packet;
 use bytewright::query::TimeBins;
 
 use crate::notation;
+use crate::output::Output;
 use crate::plot::blocks;
 
-/// Intervals that are shown at most.
-const BLOCKS_MAX: usize = 60;
+/// Intervals that are shown where there is no terminal.
+const BLOCKS: usize = 60;
+
+/// Characters that the line has around them.
+const AROUND_LEN: usize = 50;
 
 /// Bytes on the wire by intervals of time.
 pub(super) struct Traffic {
@@ -60,10 +64,10 @@ impl Traffic {
     }
 
     /// A block for each interval, and how long one is; nothing where no packet has a time, or all have the same.
-    pub(super) fn line(mut self) -> Option<String> {
+    pub(super) fn line(mut self, output: &Output) -> Option<String> {
         self.close();
         let (first, last) = self.bins.span().filter(|(first, last)| first < last)?;
-        let width = self.bins.shown_width(BLOCKS_MAX);
+        let width = self.bins.shown_width(output.picture_width(AROUND_LEN, BLOCKS));
         let begin = first.div_euclid(width);
         let mut shown = vec![0u64; (last.div_euclid(width) - begin + 1) as usize];
         for (bin, bytes) in &self.kept {
@@ -74,6 +78,6 @@ impl Traffic {
         }
         let peak = shown.iter().max().copied().unwrap_or_default();
         let each = notation::interval(width);
-        Some(format!("{} {peak} bytes at most in {each}", blocks(&shown)))
+        Some(format!("{} {} at most in {each}", blocks(&shown), output.bytes(peak)))
     }
 }

@@ -29,6 +29,7 @@ mod table;
 mod terminal;
 mod thrift;
 mod told;
+mod widths;
 
 /// The sample of that name, where the samples are there.
 fn sample(name: &str) -> Option<String> {

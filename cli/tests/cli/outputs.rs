@@ -48,6 +48,23 @@ fn an_output_that_is_an_input_is_refused_by_whatever_name_also_with_force() {
 }
 
 #[test]
+fn an_output_that_cannot_be_is_refused_before_an_input_is_read() {
+    let folder = folder();
+    folder.write("text", b"what would be told of if it was read");
+    fs::create_dir(folder.path("folder.pcap")).unwrap();
+    for command in COMMANDS {
+        let args = |name| [&[command[0], "text"][..], &command[2..], &[name]].concat();
+        for name in ["missing/out.pcap", "folder.pcap"] {
+            // Inputs of `cut` are opened before, because it puts their packets in order.
+            let args = if command[0] == "cut" { [command, &[name]].concat() } else { args(name) };
+            let outcome = folder.run(&args);
+            assert!(outcome.stderr.contains(name), "{args:?}: {}", outcome.stderr);
+            assert_eq!(outcome.stderr.lines().count(), 1, "{args:?}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
 fn an_output_that_is_standard_input_is_refused() {
     let folder = folder();
     for input in ["-", "/dev/stdin", "/dev/fd/0"] {

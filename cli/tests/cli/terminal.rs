@@ -70,3 +70,58 @@ fn an_escaped_name_can_be_told_from_one_that_looks_like_it() {
     let json = folder.run(&["table", "scan", "t.bwt", "--keys", "--json"]).stdout_of_success();
     assert_eq!(json, "{\"key\":\"a\\u001b\"}\n{\"key\":\"a\\\\x1b\"}\n");
 }
+
+#[test]
+fn no_complaint_repeats_more_than_a_line_of_an_argument_or_a_file() {
+    let folder = Folder::new();
+    let capture = mixed().0;
+    folder.write("a.pcap", &capture);
+    folder.write("long.txt", &b"x".repeat(1 << 20));
+    folder.run(&["table", "put", "t.bwt", "a", "x"]).stdout_of_success();
+    // The system takes arguments of less than 128 KiB.
+    for piece in ["x", "\n", "\u{1b}", "\u{1f600}"] {
+        let long = piece.repeat((100 << 10) / piece.len());
+        let filter = format!("port {long} x");
+        let commands: Vec<Vec<&str>> = vec![
+            vec![&long],
+            vec!["packets", &long],
+            vec!["packets", "a.pcap", "--fields", &long],
+            vec!["packets", "a.pcap", "--where", &long],
+            vec!["packets", "a.pcap", "--group-by", &long],
+            vec!["packets", "a.pcap", "--every", &long],
+            vec!["packets", "a.pcap", "--flow", &long],
+            vec!["packets", "a.pcap", "--filter", &filter],
+            vec!["packets", "a.pcap", "--limit", &long],
+            vec!["packets", "a.pcap", "--jobs", &long],
+            vec!["packets", "a.pcap", "--parquet", &long],
+            vec!["packets", "--interface", &long],
+            vec!["flows", "a.pcap", "--by", &long, "--top", "1"],
+            vec!["flows", "a.pcap", "--into", &long],
+            vec!["flows", "--from", &long],
+            vec!["rpc", "a.pcap", "--idl", &long],
+            vec!["rpc", "a.pcap", "--slower-than", &long],
+            vec!["cut", "a.pcap", "-o", &long],
+            vec!["cut", "a.pcap", "-o", "b.pcap", "--from", &long],
+            vec!["report", "a.pcap", "-o", &long],
+            vec!["info", &long],
+            vec!["info", "long.txt"],
+            vec!["table", "get", "t.bwt", &long],
+            vec!["table", "get", &long, "a"],
+            vec!["table", "delete", "t.bwt", &long],
+            vec!["table", "stat", "long.txt"],
+            vec!["table", "convert", "t.bwt", &long],
+            vec!["store", "get", &long, "a"],
+            vec!["store", "get", "long.txt", &long],
+            vec!["thrift", "decode", "long.txt", "--idl", "long.txt", "--type", &long],
+            vec!["thrift", "decode", "long.txt", "--idl", &long, "--type", "A"],
+            vec!["completions", &long],
+        ];
+        for args in commands {
+            let outcome = folder.run(&args);
+            let shown: Vec<String> = args.iter().map(|arg| format!("{arg:.20}")).collect();
+            assert_ne!(outcome.code, 0, "{shown:?}");
+            let count = outcome.stderr.chars().count();
+            assert!((1..20_000).contains(&count), "{shown:?}: {count} characters");
+        }
+    }
+}

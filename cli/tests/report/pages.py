@@ -6,8 +6,11 @@ is compared with the answers of `packets`, `flows` and `rpc` with `--json`, to w
 Usage: pages.py COMMAND [FOLDER], which keeps screenshots there. Without a browser it says so and is done.
 """
 
+import csv
+import datetime
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -190,6 +193,67 @@ class Pages(unittest.TestCase):
         self.browser.settle()
         self.assertEqual(self.browser.run(labels), before)
         self.assertTrue(self.browser.run(f"{button}.hidden"))
+
+    def copied(self, title):
+        """What the button of a section copies, as rows with their names."""
+        self.browser.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        self.browser.run(f"[...{self.section(title)}.querySelectorAll('button.plain')].at(-1).click()")
+        self.browser.settle()
+        return list(csv.DictReader(self.browser.run("window.copied").splitlines()))
+
+    def part(self, title):
+        """The part of the time that a table says it is of, in nanoseconds."""
+        note = self.browser.run(f"{self.section(title)}.querySelector('.note').textContent")
+        times = re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", note)
+        self.assertEqual(len(times), 2, note)
+        utc = [datetime.datetime.fromisoformat(f"{time}+00:00") for time in times]
+        return [round(time.timestamp() * 1000) * 1_000_000 for time in utc]
+
+    def test_a_part_that_is_zoomed_into_narrows_the_tables(self):
+        self.page("web.pcap.gz")
+        before = {title: self.copied(title) for title in ("Hosts", "Ports", "Protocols", "Conversations")}
+        shown = self.browser.run(DATA)
+        self.browser.drag(self.place("Traffic over time", 0.3), self.place("Traffic over time", 0.5))
+        begin, end = self.part("Hosts")
+        self.assertLess(end - begin, 0.4 * (int(shown["last"]) - int(shown["first"])))
+        fields = "ts,src_ip,dst_ip,src_port,dst_port,proto,length"
+        packets = [p for p in rows("packets", sample("web.pcap.gz"), "--fields", fields) if begin <= p["ts"] < end]
+        hosts, ports, protocols = {}, {}, {}
+        names = {int(number): text for number, text in shown["protocol_names"].items()}
+        for packet in packets:
+            for sums, keys in [
+                (hosts, {packet["src_ip"], packet["dst_ip"]}),
+                (ports, {service(packet)}),
+                (protocols, {"no IP" if packet["proto"] is None else names[packet["proto"]]}),
+            ]:
+                for key in keys:
+                    count, length = sums.get(key, (0, 0))
+                    sums[key] = (count + 1, length + packet["length"])
+        for title, key, expected in [("Hosts", "ip", hosts), ("Ports", "port", ports), ("Protocols", "name", protocols)]:
+            with self.subTest(title):
+                self.assertEqual(self.part(title), [begin, end])
+                told = {row[key]: (int(row["packets"]), int(row["bytes"])) for row in self.copied(title)}
+                known = {row[key] for row in before[title]}
+                self.assertEqual(told, {key: sums for key, sums in expected.items() if key in known})
+                self.assertLessEqual(len(told), len(before[title]))
+        self.assertLess(len(self.copied("Hosts")), len(before["Hosts"]))
+        conversations = self.copied("Conversations")
+        self.assertLess(len(conversations), len(before["Conversations"]))
+        note = self.browser.run(f"{self.section('TCP resets and retransmissions')}.querySelector('.note').textContent")
+        self.assertTrue(note.endswith("Of all of the time."), note)
+        self.browser.run(f"{self.section('Traffic over time')}.querySelector('button.plain').click()")
+        self.browser.settle()
+        self.assertEqual({title: self.copied(title) for title in before}, before)
+        self.assertEqual(self.browser.messages, [])
+
+    def test_every_row_of_a_sample_is_known_by_time(self):
+        for name in CAPTURES:
+            with self.subTest(name):
+                self.page(name)
+                shown = self.browser.run(DATA)
+                for key, there in [("hosts", shown["hosts"]), ("protocols", shown["protocol_totals"]["rows"]), ("ports", shown["port_totals"]["rows"])]:
+                    for row, by_time in zip(there, shown["parts"][key], strict=True):
+                        self.assertEqual([sum(by_time["packets"]), sum(by_time["bytes"])], [row["packets"], row["bytes"]])
 
     def test_keys_zoom_and_read_and_escape_shows_all(self):
         self.page("web.pcap.gz")

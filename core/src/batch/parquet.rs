@@ -20,6 +20,7 @@ use parquet::schema::types::{ColumnPath, Type as SchemaType};
 
 use super::export::{Export, ExportOptions};
 use super::{Batch, Column, DataType, Field, Schema};
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// Rows after which a row group ends with the batch. A little more than what DuckDB and Spark read at once.
@@ -114,8 +115,10 @@ fn has_different_names(schema: &Schema) -> Result<()> {
     let fields = schema.fields();
     for (place, field) in fields.iter().enumerate() {
         if fields.iter().take(place).any(|before| before.name() == field.name()) {
-            let message =
-                format!("expected columns of different names, found {} twice", field.name());
+            let message = format!(
+                "expected columns of different names, found {} twice",
+                excerpt(field.name())
+            );
             return Err(Error::new(ErrorKind::Argument, message));
         }
     }

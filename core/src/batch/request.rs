@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use super::arrow::format_of;
 use super::export::{Conversion, Export};
 use super::{AddressForm, Column, DataType, ExportOptions, Field, Schema};
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of text that a view holds itself.
@@ -223,6 +224,7 @@ fn other_columns(fields: &[Field], requested: &[RequestedColumn]) -> Error {
     let expected: Vec<&str> = fields.iter().map(Field::name).collect();
     let found: Vec<&str> = requested.iter().map(|column| column.name.as_str()).collect();
     let (expected, found) = (expected.join(", "), found.join(", "));
+    let (expected, found) = (excerpt(&expected), excerpt(&found));
     let message = format!("expected a requested schema of the columns {expected}, found {found}");
     Error::new(ErrorKind::Argument, message)
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{DataType, wireshark_names};
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// One column of a schema.
@@ -111,7 +112,7 @@ impl Schema {
     /// The same, where it is known what may have been meant.
     pub(crate) fn no_field_but(&self, name: &str, near: Option<&str>) -> Error {
         let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
-        let known = known.join(", ");
+        let (known, name) = (known.join(", "), excerpt(name));
         let message = match near {
             Some(near) => format!("expected a field ({known}), found {name}; did you mean {near}?"),
             None => format!("expected a field ({known}), found {name}"),
@@ -124,6 +125,10 @@ impl Schema {
         let ours = wireshark_names::ours(name);
         if let Some(ours) = ours.filter(|ours| self.find(ours).is_some()) {
             return Some(ours);
+        }
+        // Nobody misspells a name by so much, and long texts take long to compare.
+        if name.len() > MISSPELLED_LEN_MAX {
+            return None;
         }
         let distances = self.fields().iter().map(|field| (distance(name, &field.name), field));
         let (distance, field) = distances.min_by_key(|(distance, _)| *distance)?;
@@ -156,6 +161,9 @@ impl Eq for Schema {}
 
 /// Mistakes that a misspelled name may have.
 const MISTAKES_MAX: usize = 2;
+
+/// Bytes of a name that is compared with those that there are.
+const MISSPELLED_LEN_MAX: usize = 100;
 
 /// How many characters are to be added, left out or replaced to make one name the other (Levenshtein).
 fn distance(one: &str, other: &str) -> usize {

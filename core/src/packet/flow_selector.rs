@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use super::{FlowKey, Packet};
+use crate::error::excerpt;
 use crate::{Error, ErrorKind};
 
 /// Bytes of a hash in Community ID v1, and characters that they take.
@@ -69,7 +70,8 @@ impl FromStr for FlowSelector {
                 ErrorKind::Argument,
                 format!(
                     "expected a flow, which is a Community ID (1:...), or two ends such as \
-                     10.0.0.1:5000-10.0.0.2:443, found {text}"
+                     10.0.0.1:5000-10.0.0.2:443, found {}",
+                    excerpt(text)
                 ),
             )),
         }

@@ -1,5 +1,6 @@
 //! The words of a condition.
 
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// A word of a condition, and the column at which it begins, from 1.
@@ -28,10 +29,12 @@ const SIGNS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!
 /// `Argument` where a quote has no end, or a character begins no word.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
-    let mut at = 0;
+    let (mut at, mut counted, mut column) = (0, 0, 1);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let first = rest.chars().next().unwrap_or_default();
-        let column = column_of(text, at);
+        // From the word before, so that a long text is not counted again for each word.
+        column += text.get(counted..at).map_or(0, |between| between.chars().count());
+        counted = at;
         let (kind, len) = if first.is_whitespace() {
             at += first.len_utf8();
             continue;
@@ -67,7 +70,8 @@ pub(super) fn column_of(text: &str, at: usize) -> usize {
 
 /// What is wrong with a condition, and where.
 pub(super) fn wrong(column: usize, expected: &str, found: &str) -> Error {
-    let message = format!("condition, column {column}: expected {expected}, found {found}");
+    let message =
+        format!("condition, column {column}: expected {expected}, found {}", excerpt(found));
     Error::new(ErrorKind::Argument, message)
 }
 

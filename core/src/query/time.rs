@@ -1,5 +1,6 @@
 //! Times, durations and intervals as people and programs write them, for all faces.
 
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// Nanoseconds of each unit of time.
@@ -34,7 +35,8 @@ pub fn interval(text: &str) -> Option<i64> {
 pub fn time(text: &str) -> Result<i64> {
     time_ns(text).ok_or_else(|| {
         let message = format!(
-            "expected a time, such as 2026-11-21T10:00Z or 1795255200 (seconds since 1970), found {text}"
+            "expected a time, such as 2026-11-21T10:00Z or 1795255200 (seconds since 1970), found {}",
+            excerpt(text)
         );
         Error::new(ErrorKind::Argument, message)
     })

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::parts::Parts;
 use super::timeline::{Amount, Series};
-use super::{CAPTURES_MAX, CaptureSums, LENGTH_CLASSES, ROWS_MAX, Report};
+use super::{CAPTURES_MAX, CaptureSums, LENGTH_CLASSES, PAGE_MAX, ROWS_MAX, Report, page};
 use crate::batch::{Batch, Value, json};
 use crate::packet::{PROTOCOLS, Status};
 use crate::rpc::MethodField;
@@ -18,19 +19,22 @@ const SERIES_MAX: usize = 8;
 /// Characters of text from outside that are shown.
 const TEXT_MAX: usize = 200;
 
+/// Bytes of a page that are left to what ends its data.
+const MARGIN: usize = 100;
+
 /// Writes an object, member by member.
-struct Object<'a> {
+pub(super) struct Object<'a> {
     into: &'a mut Vec<u8>,
     is_empty: bool,
 }
 
 impl<'a> Object<'a> {
-    fn new(into: &'a mut Vec<u8>) -> Self {
+    pub(super) fn new(into: &'a mut Vec<u8>) -> Self {
         into.push(b'{');
         Object { into, is_empty: true }
     }
 
-    fn key(&mut self, key: &str) -> &mut Vec<u8> {
+    pub(super) fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if !std::mem::take(&mut self.is_empty) {
             self.into.push(b',');
         }
@@ -39,7 +43,7 @@ impl<'a> Object<'a> {
         self.into
     }
 
-    fn value<'v>(&mut self, key: &str, value: impl Into<Value<'v>>) {
+    pub(super) fn value<'v>(&mut self, key: &str, value: impl Into<Value<'v>>) {
         json::value(self.key(key), value.into());
     }
 
@@ -56,16 +60,20 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn numbers<'v, V: Into<Value<'v>>>(&mut self, key: &str, values: impl IntoIterator<Item = V>) {
+    pub(super) fn numbers<'v, V: Into<Value<'v>>>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = V>,
+    ) {
         array(self.key(key), values, |into, value| json::value(into, value.into()));
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         self.into.push(b'}');
     }
 }
 
-fn array<T>(
+pub(super) fn array<T>(
     into: &mut Vec<u8>,
     items: impl IntoIterator<Item = T>,
     write: impl Fn(&mut Vec<u8>, T),
@@ -89,10 +97,10 @@ pub(super) fn cut(text: &str) -> String {
 }
 
 /// The intervals that are drawn.
-struct Axis {
-    width: i64,
-    first: i64,
-    count: usize,
+pub(super) struct Axis {
+    pub(super) width: i64,
+    pub(super) first: i64,
+    pub(super) count: usize,
 }
 
 impl Axis {
@@ -131,10 +139,17 @@ pub(super) fn json(report: Report, title: &str, connections: u64) -> String {
     statuses(page.key("statuses"), &report.statuses);
     methods(page.key("methods"), &report);
     protocol_names(page.key("protocol_names"));
-    let Report { hosts, conversations, troubles, .. } = report;
-    rows(page.key("hosts"), &hosts.largest(ROWS_MAX));
+    let Report { hosts, host_timeline, timeline, conversations, troubles, .. } = report;
+    let hosts = hosts.largest(ROWS_MAX);
+    rows(page.key("hosts"), &hosts);
     rows(page.key("conversations"), &conversations.largest());
     rows(page.key("troubles"), &troubles.largest(ROWS_MAX));
+    let parts = axis.map(|axis| {
+        let parts = Parts::new(&hosts, host_timeline, &timeline, &amounts, &axis);
+        let len = page::page(title, &String::from_utf8_lossy(page.into)).len();
+        parts.json(&axis, PAGE_MAX.saturating_sub(len + MARGIN))
+    });
+    page.key("parts").extend_from_slice(parts.as_deref().unwrap_or(b"null"));
     page.end();
     String::from_utf8(text).unwrap_or_default()
 }
@@ -374,12 +389,18 @@ fn protocol_names(into: &mut Vec<u8>) {
 
 /// Rows as objects. What was counted together because there was too much of it is left out.
 fn rows(into: &mut Vec<u8>, batch: &Batch) {
-    let together = batch.schema().find("groups");
-    let is_told =
-        |row: &usize| together.is_none_or(|place| batch.value(*row, place) == Value::Unsigned(1));
-    array(into, (0..batch.len()).filter(is_told), |into, row| {
+    array(into, told_rows(batch), |into, row| {
         if let Some(text) = json::object(batch, row) {
             into.extend_from_slice(text.as_bytes());
         }
     });
+}
+
+/// The rows that are not of several groups.
+pub(super) fn told_rows(batch: &Batch) -> impl Iterator<Item = usize> {
+    let together = batch.schema().find("groups");
+    let is_told = move |row: &usize| {
+        together.is_none_or(|place| batch.value(*row, place) == Value::Unsigned(1))
+    };
+    (0..batch.len()).filter(is_told)
 }

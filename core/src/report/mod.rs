@@ -6,7 +6,10 @@
 
 mod calls;
 mod data;
+mod host_timeline;
 mod page;
+mod page_file;
+mod parts;
 mod read_row;
 mod timeline;
 mod tops;
@@ -14,14 +17,16 @@ mod tops;
 use std::net::IpAddr;
 use std::path::Path;
 
+use crate::Result;
 use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
 use crate::packet::{Field, Packet, Status};
 use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
 use crate::scan::{CaptureReader, damage_of};
-use crate::{Error, ErrorKind, Result};
 use calls::Calls;
+use host_timeline::HostTimeline;
+pub use page_file::PageFile;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
 use tops::{Conversations, Hosts, Trouble, Troubles};
@@ -91,6 +96,7 @@ pub struct Report {
     rpc: Rpc,
     calls: Calls,
     hosts: Hosts,
+    host_timeline: HostTimeline,
     conversations: Conversations,
     troubles: Troubles,
     lengths: [Amount; LENGTH_CLASSES],
@@ -124,6 +130,7 @@ impl Report {
             rpc: Rpc::new(RpcOptions::default()),
             calls: Calls::default(),
             hosts: Hosts::new()?,
+            host_timeline: HostTimeline::new(),
             conversations: Conversations::new(ROWS_MAX),
             troubles: Troubles::new()?,
             lengths: [Amount::default(); LENGTH_CLASSES],
@@ -216,6 +223,9 @@ impl Report {
         self.timeline.add(Series::Proto(packet.proto()), length, is_timed);
         self.timeline.add(Series::port_of(packet), length, is_timed);
         self.flows.add(packet);
+        if let (Some(ts), Some(from), Some(to)) = (packet.ts(), packet.src_ip(), packet.dst_ip()) {
+            self.host_timeline.add(ts, from, to, length);
+        }
         if self.flows.finished_len() >= FLOWS_LEN {
             self.take_flows();
         }
@@ -285,16 +295,9 @@ impl Report {
     /// Writes the page to the file at `path`, which has it wholly or is as it was.
     ///
     /// # Errors
-    /// `Argument` where no capture was read, and where `options` do not allow to replace what is there; those of
-    /// [`FileWriter::replace`](crate::files::FileWriter::replace), and of writing.
+    /// Those of [`PageFile::create`] and of [`PageFile::write`].
     pub fn write_to(self, path: &Path, options: &OutputOptions) -> Result<()> {
-        if self.captures_seen == 0 {
-            let message = "expected captures for a report, found none";
-            return Err(Error::new(ErrorKind::Argument, message));
-        }
-        let mut file = options.replace(path)?;
-        file.write(&mut self.finish().into_bytes())?;
-        file.finish()
+        PageFile::create(path, options)?.write(self)
     }
 
     /// What the page is called: what the user says, or what was asked.

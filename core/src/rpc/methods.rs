@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Outcome};
 use super::field::CarriedField;
+use crate::error::excerpt;
 use crate::thrift::idl::{Document, Service, ServiceId};
 use crate::thrift::{
     FieldSchema, Limits, Plan, ProtocolResult, Schema, StructId, StructKind, Tape, Type, Value,
@@ -155,5 +156,6 @@ fn list<'s>(services: impl IntoIterator<Item = &'s Service>) -> String {
 }
 
 fn argument(expected: &str, found: &str) -> Error {
+    let (expected, found) = (excerpt(expected), excerpt(found));
     Error::new(ErrorKind::Argument, format!("expected {expected}, found {found}"))
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::libpcap::{
     BpfProgram, Handle, NETMASK_UNKNOWN, PacketHeader, c_text, load, missing, no_filter,
 };
+use crate::error::excerpt;
 use crate::forks::ProcessValue;
 use crate::{Error, ErrorKind, Result};
 
@@ -355,6 +356,7 @@ fn unknown(library: &Library, name: &str) -> Error {
     if there_are.is_empty() {
         there_are.push_str("none");
     }
+    let (name, there_are) = (excerpt(name), excerpt(&there_are));
     let message =
         format!("expected the name of an interface, found \"{name}\"; there are {there_are}");
     Error::new(ErrorKind::Argument, message)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::error::excerpt;
 use crate::rpc::Methods;
 use crate::stream::WholeFile;
 use crate::thrift::idl::{self, Document, IdlOptions, SourceText, TEXT_LEN_MAX};
@@ -60,7 +61,8 @@ fn source_text(file: WholeFile) -> Result<SourceText> {
     match path.into_os_string().into_string() {
         Ok(path) => Ok(SourceText { path, bytes }),
         Err(path) => {
-            let found = path.display().to_string();
+            let path = path.display().to_string();
+            let found = excerpt(&path);
             let message = format!("expected a path in UTF-8, found {found}");
             Err(Error::new(ErrorKind::Argument, message))
         }

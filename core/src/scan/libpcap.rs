@@ -7,6 +7,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};
 
+use crate::error::excerpt;
 use crate::forks::ProcessValue;
 use crate::{Error, ErrorKind, Result};
 
@@ -177,6 +178,7 @@ pub(super) fn c_text(expression: &str) -> Result<CString> {
 
 /// A text is no filter, for that reason.
 pub(super) fn no_filter(expression: &str, reason: &str) -> Error {
+    let (expression, reason) = (excerpt(expression), excerpt(reason));
     let message =
         format!("expected a filter expression of libpcap, found \"{expression}\": {reason}");
     Error::new(ErrorKind::Argument, message)

@@ -1,6 +1,6 @@
 //! A report over captures that are read one after another, as a host has it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::export::OutputOptions;
@@ -18,6 +18,8 @@ struct UnderWay {
     report: Option<Report>,
     /// The files that were read.
     inputs: Vec<FileId>,
+    /// Where the page is going to be, if that is known before captures are read.
+    output: Option<PathBuf>,
 }
 
 impl OpenReport {
@@ -27,7 +29,19 @@ impl OpenReport {
     /// Those of [`Report::new`].
     pub fn new(options: ReportOptions) -> Result<Self> {
         let (report, inputs) = (Some(Report::new(options)?), Vec::new());
-        Ok(OpenReport(Arc::new(Mutex::new(UnderWay { report, inputs }))))
+        Ok(OpenReport(Arc::new(Mutex::new(UnderWay { report, inputs, output: None }))))
+    }
+
+    /// Takes note of where the page is going to be: what is wrong with that is told before captures are read, and not after
+    /// hours of it. A capture that is there is refused when it is to be read.
+    ///
+    /// # Errors
+    /// Those that [`OpenReport::write_to`] would have for what is there now.
+    pub fn expect_output(&self, path: &Path, force: bool) -> Result<()> {
+        OutputOptions { force, inputs: Vec::new() }.replace(path).map(drop)?;
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.output = Some(path.to_owned());
+        Ok(())
     }
 
     /// Adds a capture, whose packets are in the file `input`, if they are in one.
@@ -38,6 +52,10 @@ impl OpenReport {
     ) -> Result<ReportedCapture> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.inputs.extend(input);
+        if let Some(path) = &open.output {
+            let inputs = open.inputs.clone();
+            OutputOptions { force: true, inputs }.check_inputs(path, &path.to_string_lossy())?;
+        }
         open.report.as_mut().ok_or_else(written)?.read(reader)
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::file::{FileTable, TableKind};
 use super::new_file::{Existing, NewFile};
 use super::{KeyRange, Origin, Table};
+use crate::error::excerpt_of_bytes;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What to do with a key that comes again, as in trees of Tokyo Cabinet it may: a table has one value
@@ -145,10 +146,7 @@ impl Filling<'_> {
             Duplicates::Last => self.table.put(key, value),
             Duplicates::Refuse => Err(Error::format(
                 "one value for each key, or --duplicates first or last",
-                format_args!(
-                    "several for {:?}",
-                    String::from_utf8_lossy(&key[..key.len().min(64)])
-                ),
+                format_args!("several for {:?}", excerpt_of_bytes(key)),
             )),
         }
     }

@@ -43,6 +43,7 @@ pub use stat::{Stat, StatField};
 pub use values::{Values, add_integer, integer_of, integer_value};
 pub use view::View;
 
+use crate::error::excerpt_of_bytes;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The operations of every table.
@@ -205,7 +206,7 @@ pub trait Table: Send {
             .ok()
             .and_then(|digits| digits.parse().ok())
             .ok_or_else(|| {
-            let found = String::from_utf8_lossy(&value[..value.len().min(32)]).into_owned();
+            let found = excerpt_of_bytes(&value);
             Error::new(
                 ErrorKind::Argument,
                 format!("expected a whole number to increment, found {found:?}"),

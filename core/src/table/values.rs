@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::Table;
+use crate::error::excerpt;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What the values of a table are. A file remembers it in its header.
@@ -34,6 +35,7 @@ impl Values {
         }
         let is_printable = name.bytes().all(|byte| byte.is_ascii_graphic());
         if name.is_empty() || name.len() > Self::NAME_LEN_MAX || !is_printable {
+            let name = excerpt(name);
             let message = format!(
                 "expected a name of 1 to {} letters of ASCII for what the values are, found {name:?}; give them \
                  a shorter name",

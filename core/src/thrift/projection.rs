@@ -7,6 +7,7 @@ use super::plan::{Operation, Plan};
 use super::schema::{StructId, Type};
 use super::wire_type::WireType;
 use crate::batch::Schema;
+use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
 /// Paths of a projection: a bit is kept for each.
@@ -148,6 +149,7 @@ impl Projection {
                 return Ok(());
             }
             let Type::Struct(inside) = value_type else {
+                let (path, name) = (excerpt(path), excerpt(name));
                 return Err(argument(format!(
                     "expected a struct before the . in {path}, found {value_type} {name}"
                 )));
@@ -194,7 +196,7 @@ impl Projection {
         let schema = self.plan.schema().get(id).ok_or_else(|| unnamed(path, name))?;
         let found = schema.fields.iter().find(|field| field.name == name).ok_or_else(|| {
             let names: Vec<&str> = schema.fields.iter().map(|field| field.name.as_str()).collect();
-            let names = names.join(", ");
+            let (names, name, path) = (names.join(", "), excerpt(name), excerpt(path));
             argument(format!(
                 "expected a field of {} ({names}), found {name:?} in {path:?}",
                 schema.name
@@ -220,6 +222,7 @@ impl Node {
 }
 
 fn unnamed(path: &str, name: &str) -> Error {
+    let (path, name) = (excerpt(path), excerpt(name));
     argument(format!("expected the name of a field, found {name:?} in {path:?}"))
 }
 

@@ -12,6 +12,7 @@
 //! | `x` | a byte, or as many as the count says, that are no value |
 
 use super::Endian;
+use crate::error::excerpt;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a record of a fixed length holds.
@@ -270,7 +271,7 @@ fn unknown(text: &str, letter: u8) -> Error {
 }
 
 fn argument(text: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::Argument, format!("expected {expected}, found {text:?}"))
+    Error::new(ErrorKind::Argument, format!("expected {expected}, found {:?}", excerpt(text)))
 }
 
 #[cfg(test)]

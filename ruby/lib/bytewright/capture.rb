@@ -121,11 +121,13 @@ module Bytewright
       #   written
       def report(*sources, into:, title: nil, where: nil, force: false, **options)
         into = into.to_path if into.respond_to?(:to_path)
+        force = force ? true : false
         report = OpenReport.new(title, options[:filter], options[:flow], where)
+        report.expect_output(into, force)
         reported = sources.map do |source|
           open(source, **options) { |capture| capture.send(:add_to_report, report) }
         end
-        report.write_to(into, force ? true : false)
+        report.write_to(into, force)
         reported
       end
 

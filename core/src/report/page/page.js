@@ -153,6 +153,13 @@ function lengths() {
   return section("Packet lengths", "Bytes of the frame on the wire.", [copyButton("packet lengths", rows)], el("div", { class: "bars" }, ...bars));
 }
 
+/** How a table of sums tells of a part of the time; `what` are its rows. */
+const sumsInPart = (rows, byTime, what) => byTime && ((now) => {
+  const { rows: there, unknown } = narrowed(rows, byTime, now);
+  const lacks = unknown > 0 ? ` ${plural(unknown, "row is", "rows are")} left out, which ${unknown === 1 ? "is" : "are"} not known by time.` : "";
+  return { rows: there, note: `Of the ${what} of all of the time, ${now.text}.${lacks}` };
+});
+
 const bar = { number: true, share: true };
 const first = (rows, all, what) => (all > rows.length ? `The ${count(rows.length)} largest of ${count(all)} ${what}.` : null);
 const bounded = (rows, what) => (rows.length >= data.rows_max ? `The ${count(rows.length)} ${what}.` : null);
@@ -163,18 +170,19 @@ function protocols() {
     { key: "name", title: "Protocol" },
     { key: "bytes", title: "Bytes", show: bytes, ...bar },
     { key: "packets", title: "Packets", ...bar },
-  ]);
+  ], sumsInPart(rows, data.parts?.protocols, "largest protocols"));
 }
 
 function ports() {
   const { rows, count: all } = data.port_totals;
   const known = rows.filter((row) => row.name !== "no port");
+  const byTime = data.parts?.ports.filter((_, place) => rows[place].name !== "no port");
   return table("Ports", first(known, all - (rows.length - known.length), "ports") ?? "The smaller port of each packet, which usually is the service's.", known, [
     { key: "port", title: "Port", number: true, of: (row) => Number(row.name), show: (port) => String(port) },
     { key: "service", title: "Usually", of: (row) => PORTS[row.name] ?? null },
     { key: "bytes", title: "Bytes", show: bytes, ...bar },
     { key: "packets", title: "Packets", ...bar },
-  ]);
+  ], sumsInPart(known, byTime, "largest ports"));
 }
 
 function hosts() {
@@ -185,7 +193,7 @@ function hosts() {
     { key: "received", title: "Received", show: bytes, number: true },
     { key: "packets", title: "Packets", number: true },
     { key: "flows", title: "Conversations", number: true },
-  ]);
+  ], sumsInPart(data.hosts, data.parts?.hosts, "hosts with the most bytes"));
 }
 
 const withPort = (ip, port) => (port === null ? ip : ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`);
@@ -204,7 +212,11 @@ function conversations() {
     { key: "packets_both", title: "Packets", of: (row) => row.packets + row.rev_packets, number: true },
     { key: "duration", title: "Duration", show: (us) => seconds(us / 1e6), number: true },
     { key: "tcp_flags", title: "Flags", of: (row) => flags(row.tcp_flags === null ? null : row.tcp_flags | (row.rev_tcp_flags ?? 0)), meaning: "TCP flags of both directions: Fin, Syn, Reset, Push, Ack, Urgent, Ece, Cwr" },
-  ]);
+  ], (now) => {
+    const [begin, end] = [Number(now.begin), Number(now.end)];
+    const isThere = (row) => row.ts !== null && row.ts < end && row.ts + 1000 * row.duration >= begin;
+    return { rows: rows.filter(isThere), note: `Those of the largest that were under way ${now.text}; the numbers are of all of their time.` };
+  });
 }
 
 function troubles() {

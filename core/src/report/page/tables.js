@@ -1,10 +1,35 @@
 // Tables that sort, search and can be copied.
 
+/** What the page knows of rows by time: wider intervals than those of the pictures, so a part may begin before them and end behind. */
+function part() {
+  if (!data.parts || isWhole()) return null;
+  const { each } = data.parts;
+  const from = Math.floor(view.from / each);
+  const to = Math.ceil(view.to / each);
+  const [begin, end] = [at(from * each), at(Math.min(to * each, axis.count))];
+  const told = (ns) => clock(ns, axis.width, true);
+  return { from, to, begin, end, text: `from ${told(begin)} to ${told(end)}` };
+}
+
+/** The rows with the numbers of a part, the largest first; those that have nothing there, or are not known by time, are left out. */
+function narrowed(rows, byTime, { from, to }) {
+  const known = rows.map((row, place) => {
+    const sums = byTime[place];
+    if (!sums) return null;
+    const numbers = Object.entries(sums).map(([key, all]) => [key, sum(all.slice(from, to))]);
+    return { ...row, flows: null, ...Object.fromEntries(numbers) };
+  });
+  const there = known.filter((row) => row && row.packets > 0).sort((a, b) => b.bytes - a.bytes || b.packets - a.packets);
+  return { rows: there, unknown: known.filter((row) => row === null).length };
+}
+
 /**
  * `columns` say of each: the key in a row, the title, how a value is shown (`show`), whether it is a number, and whether
- * a bar behind it shows its share of the largest (`share`).
+ * a bar behind it shows its share of the largest (`share`). `inPart` gives the rows of a part of the time and a note about
+ * them; without it, rows are of all of the time, and the note says so.
  */
-function table(title, note, rows, columns) {
+function table(title, note, all, columns, inPart = null) {
+  let rows = all;
   let sorted = { column: null, isDescending: true };
   let words = "";
   const value = (row, column) => (column.of ? column.of(row) : row[column.key]);
@@ -13,8 +38,9 @@ function table(title, note, rows, columns) {
     if (known === null || known === undefined) return "–";
     return column.show ? column.show(known, row) : column.number ? count(known) : String(known);
   };
-  const largest = new Map(columns.filter((column) => column.share)
+  const mostOf = () => new Map(columns.filter((column) => column.share)
     .map((column) => [column, rows.reduce((most, row) => Math.max(most, value(row, column)), 1)]));
+  let largest = mostOf();
 
   const body = el("tbody");
   const none = el("p", { class: "none", hidden: true }, "No row has these words.");
@@ -75,5 +101,15 @@ function table(title, note, rows, columns) {
   const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
     el("table", {}, el("thead", {}, el("tr", {}, ...headers)), body), none);
   if (rows.length === 0) none.textContent = "Nothing was found.";
-  return section(title, note, [rows.length > 5 ? search : null, copyButton(title.toLowerCase(), copied)], scroll);
+  const whole = note ?? "Of all of the time.";
+  const told = section(title, whole, [rows.length > 5 ? search : null, copyButton(title.toLowerCase(), copied)], scroll);
+  view.watchers.push(() => {
+    const now = part();
+    const found = now && inPart ? inPart(now) : { rows: all, note: isWhole() || !axis ? whole : `${whole} Of all of the time.` };
+    rows = found.rows;
+    largest = mostOf();
+    told.querySelector(".note").textContent = found.note;
+    draw();
+  });
+  return told;
 }

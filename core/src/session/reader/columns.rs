@@ -3,6 +3,7 @@
 use super::super::stream_host::StreamHost;
 use super::operation::Operation;
 use crate::batch::{Batch, Column, DataType, Field, Schema, Value};
+use crate::error::excerpt;
 use crate::error::{Error, ErrorKind, Result as CoreResult};
 use crate::wire::{Endian, RecordTemplate, RecordType, RecordValue};
 
@@ -21,6 +22,7 @@ pub fn record_schema(template: &RecordTemplate, names: &[String]) -> CoreResult<
     }
     let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
     if let Some((_, name)) = twice {
+        let name = excerpt(name);
         let message = format!("expected a name for each column, found {name} twice");
         return Err(Error::new(ErrorKind::Argument, message));
     }

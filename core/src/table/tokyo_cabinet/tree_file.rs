@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::DatabaseFile;
 use super::hash_file::{Block, Record, Walk, inflate, length};
+use crate::error::excerpt_of_bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::Scan;
 use crate::wire::Reader;
@@ -95,7 +96,7 @@ fn find_leaf(walk: &mut Walk) -> Result<Option<Option<(u64, u64)>>> {
     match leaf_number(key) {
         Some(number) => Ok(Some(Some((number, offset)))),
         None => {
-            let found = format!("the key {:?}", String::from_utf8_lossy(key));
+            let found = format!("the key {:?}", excerpt_of_bytes(key));
             Err(Error::format("a leaf or an inner node of a tree", found).at(offset))
         }
     }

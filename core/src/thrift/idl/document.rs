@@ -1,6 +1,7 @@
 //! What IDL files say: a [`Schema`], and beside it all that the bytes of messages do not need but a
 //! host's classes do.
 
+use crate::error::excerpt;
 use crate::thrift::{EnumId, FieldSchema, Schema, StructId, Type};
 use crate::{Error, ErrorKind, Result};
 
@@ -257,7 +258,7 @@ impl Document {
             let known = self.main().map(|main| self.struct_names(main)).unwrap_or_default();
             let expected =
                 format!("expected a struct, union or exception of the IDL file ({known})");
-            Error::new(ErrorKind::Argument, format!("{expected}, found {name:?}"))
+            Error::new(ErrorKind::Argument, format!("{expected}, found {:?}", excerpt(name)))
         })
     }
 

@@ -26,6 +26,11 @@ impl OpenReport {
         raised(ruby, report).map(OpenReport)
     }
 
+    fn expect_output(ruby: &Ruby, this: &Self, path: RString, force: bool) -> Result<(), Error> {
+        let (report, path) = (this.0.clone(), path_of(path)?);
+        raised(ruby, lock::to_the_end(ruby, || report.expect_output(&path, force))?)
+    }
+
     fn write_to(ruby: &Ruby, this: &Self, path: RString, force: bool) -> Result<(), Error> {
         let (report, path) = (this.0.clone(), path_of(path)?);
         raised(ruby, lock::to_the_end(ruby, || report.write_to(&path, force))?)
@@ -43,6 +48,7 @@ pub(crate) fn reported_to_hash(ruby: &Ruby, reported: &ReportedCapture) -> Resul
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<OpenReport>(ruby, "OpenReport")?;
     class.define_singleton_method("new", function!(OpenReport::new, 4))?;
+    class.define_method("expect_output", method!(OpenReport::expect_output, 2))?;
     class.define_method("write_to", method!(OpenReport::write_to, 2))?;
     Ok(())
 }
