@@ -171,8 +171,16 @@ impl Host for ReaderHost {
 impl TurnHost for ReaderHost {
     type Caller = SingleCaller;
 
-    fn caller(&self) -> SingleCaller {
-        SingleCaller
+    fn caller(&self) -> Result<SingleCaller> {
+        Ok(SingleCaller)
+    }
+
+    fn is_running(&self, _holder: &SingleCaller) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
+        true
     }
 }
 
