@@ -339,7 +339,44 @@ static void damage_comes_after_what_is_good_and_again(const char *folder) {
   EXPECT(value_of(info, "packets").data.unsigned_number == count);
   EXPECT(value_of(info, "damage").kind == BW_VALUE_KIND_JSON);
   bw_batch_free(info);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_capture_damage(capture, &error));
   closed(capture);
+  bw_error_clear(&error);
+}
+
+static void rows_end_before_damage_that_is_kept(const char *folder) {
+  const char *names[] = {"length"}, *whole_path = "samples/fragments.pcap";
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_batch *counts = NULL;
+  char path[512];
+  size_t expected, found, cut_off;
+  bw_capture *capture;
+  bw_rows *rows;
+  options.damage = BW_DAMAGE_KEEP;
+  snprintf(path, sizeof path, "%s/kept.pcap", folder);
+  for (cut_off = 1; cut_off < 298708; cut_off += 5987) {
+    cut(whole_path, path, (long)cut_off);
+    capture = opened(path, NULL);
+    rows = packets_of(capture, names, 1, 0);
+    sum_to_the_end(rows, BW_STATUS_TRUNCATED, &expected);
+    bw_rows_free(rows);
+    closed(capture);
+    capture = opened(path, &options);
+    EXPECT_STATUS(BW_STATUS_NONE, bw_capture_damage(capture, &error));
+    rows = packets_of(capture, names, 1, 0);
+    sum_to_the_end(rows, BW_STATUS_NONE, &found);
+    EXPECT(found == expected);
+    EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_capture_damage(capture, &error));
+    EXPECT(strcmp(error.file, path) == 0 && error.offset > 0);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "proto", &counts, &error));
+    bw_batch_free(counts);
+    bw_rows_free(rows);
+    closed(capture);
+  }
+  options.damage = 2;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(path, &options, &capture, &error));
+  EXPECT(strstr(error.message, "expected a bw_damage from 0 to 1, found 2"));
   bw_error_clear(&error);
 }
 
@@ -653,6 +690,7 @@ int main(int argc, char **argv) {
   input_that_fails_goes_on_when_it_does_not_any_more();
   a_call_that_waits_ends_when_it_is_told_to();
   damage_comes_after_what_is_good_and_again(argv[1]);
+  rows_end_before_damage_that_is_kept(argv[1]);
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
   calls_of_a_service_have_their_arguments_and_results();
