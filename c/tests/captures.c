@@ -9,6 +9,7 @@
 #include "expect.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -100,6 +101,8 @@ static void packets_counts_and_info_agree(void) {
 }
 
 static void sums_are_told_by_group_and_interval(void) {
+  const double infinite = HUGE_VAL, wrong[] = {-1, -1e300, -infinite, 1e-300, infinite - infinite};
+  size_t place;
   const char *by[] = {"dst_port"}, *fields[] = {"length"};
   bw_error error = BW_ERROR_INIT;
   bw_sum_options options = BW_SUM_OPTIONS_INIT;
@@ -126,9 +129,17 @@ static void sums_are_told_by_group_and_interval(void) {
   EXPECT(bw_batch_rows(batch) == 1 && value_of(batch, "packets").data.unsigned_number > 1898);
   bw_batch_free(batch);
   batch = NULL;
-  options.every = -1;
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
-  EXPECT(strstr(error.message, "expected an interval above 0") != NULL);
+  for (place = 0; place < sizeof wrong / sizeof *wrong; place++) {
+    options.every = wrong[place];
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
+    EXPECT(strstr(error.message, "expected an interval of a nanosecond or more, found ") != NULL);
+  }
+  EXPECT(strstr(error.message, "found NaN seconds") != NULL);
+  options.every = 1e300;
+  options.where = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_sum(capture, &options, &batch, &error));
+  bw_batch_free(batch);
+  batch = NULL;
   options.every = 0;
   options.where = "dst_prot == 1";
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));

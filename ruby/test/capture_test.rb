@@ -164,6 +164,18 @@ class CaptureTest < TestCase
     end
   end
 
+  def test_numbers_that_are_none_are_refused
+    [Float::NAN, -Float::INFINITY, -1, 0, 1e-300].each do |number|
+      error = assert_raises(ArgumentError) { open_capture(WEB).sum(every: number) }
+      assert_match(/expected an interval of a nanosecond or more, found #{number.to_f.nan? ? "NaN" : "(-?inf|-1.0|0.0|1e-300) "}/, error.message)
+    end
+    [Float::INFINITY, 1e300].each { |number| assert_equal(1, open_capture(WEB).sum(every: number).size) }
+    [Float::NAN, Float::INFINITY].each do |number|
+      error = assert_raises(ArgumentError) { open_capture(WEB).write_to("/nowhere/none.pcap", from: number) }
+      assert_equal("expected a time that is a finite number, found #{number}", error.message)
+    end
+  end
+
   def test_a_closed_capture_says_so
     capture = open_capture(WEB)
     capture.close

@@ -262,8 +262,7 @@ module Bytewright
     def sum(*fields, by: [], every: nil, top: nil, where: nil, &block)
       return super(*fields, &block) if block
 
-      nanoseconds = (every * 1_000_000_000).to_i if every
-      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), nanoseconds, where, top))
+      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), every, where, top))
     end
 
     # Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it.

@@ -166,10 +166,11 @@ impl Capture {
         this: &Self,
         keys: Vec<String>,
         sums: Vec<String>,
-        every: Option<i64>,
+        every: Option<f64>,
         condition: Option<String>,
         top: Option<usize>,
     ) -> Result<Reading, Error> {
+        let every = raised(ruby, every.map(GroupBy::interval_ns).transpose())?;
         let by = raised(ruby, GroupBy::new(&Field::SCHEMA, &keys, &sums, every))?;
         let condition = condition.map(|text| Condition::new(&text, &Field::SCHEMA)).transpose();
         let condition = raised(ruby, condition)?;

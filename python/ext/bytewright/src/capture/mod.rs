@@ -271,7 +271,7 @@ impl Capture {
         condition: Option<&str>,
         top: Option<usize>,
     ) -> PyResult<Batch> {
-        let every = every.map(|seconds| (seconds * 1e9) as i64);
+        let every = raised(py, every.map(GroupBy::interval_ns).transpose())?;
         let by = raised(py, GroupBy::new(&Field::SCHEMA, &by, &fields, every))?;
         let schema = by.schema().clone();
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose();
