@@ -24,7 +24,7 @@
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
-#define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL }
+#define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL, BW_DAMAGE_RAISE }
 #define BW_LIVE_OPTIONS_INIT { 0, 0, false }
 #define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
 #define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL }
@@ -261,6 +261,20 @@ typedef enum bw_sync {
    */
   BW_SYNC_NEVER = 2,
 } bw_sync;
+
+/**
+ * What becomes of a damaged capture. What is no capture is an error in any case.
+ */
+typedef enum bw_damage {
+  /**
+   * The rows before the damage come first, and then its error.
+   */
+  BW_DAMAGE_RAISE = 0,
+  /**
+   * The rows end before the damage; `bw_capture_damage` tells it.
+   */
+  BW_DAMAGE_KEEP = 1,
+} bw_damage;
 
 /**
  * What inflates gzip.
@@ -749,6 +763,10 @@ typedef struct bw_capture_options {
    * What `interrupted` is given.
    */
   void *interrupted_context;
+  /**
+   * What becomes of a damaged capture: a `bw_damage`.
+   */
+  uint32_t damage;
 } bw_capture_options;
 
 /**
@@ -1309,6 +1327,13 @@ enum bw_status bw_capture_open_input(const char *name,
  */
 enum bw_status bw_capture_close(struct bw_capture *capture,
                                 struct bw_error *error);
+
+/**
+ * Fills `error` with the damage that the latest call or rows over a capture have kept what is before, as `BW_DAMAGE_KEEP`
+ * asks, and returns its status; `BW_STATUS_NONE` where there was none, so far.
+ */
+enum bw_status bw_capture_damage(const struct bw_capture *capture,
+                                 struct bw_error *error);
 
 /**
  * Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,

@@ -9,6 +9,7 @@
 #include "expect.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -100,6 +101,8 @@ static void packets_counts_and_info_agree(void) {
 }
 
 static void sums_are_told_by_group_and_interval(void) {
+  const double infinite = HUGE_VAL, wrong[] = {-1, -1e300, -infinite, 1e-300, infinite - infinite};
+  size_t place;
   const char *by[] = {"dst_port"}, *fields[] = {"length"};
   bw_error error = BW_ERROR_INIT;
   bw_sum_options options = BW_SUM_OPTIONS_INIT;
@@ -126,9 +129,17 @@ static void sums_are_told_by_group_and_interval(void) {
   EXPECT(bw_batch_rows(batch) == 1 && value_of(batch, "packets").data.unsigned_number > 1898);
   bw_batch_free(batch);
   batch = NULL;
-  options.every = -1;
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
-  EXPECT(strstr(error.message, "expected an interval above 0") != NULL);
+  for (place = 0; place < sizeof wrong / sizeof *wrong; place++) {
+    options.every = wrong[place];
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
+    EXPECT(strstr(error.message, "expected an interval of a nanosecond or more, found ") != NULL);
+  }
+  EXPECT(strstr(error.message, "found NaN seconds") != NULL);
+  options.every = 1e300;
+  options.where = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_sum(capture, &options, &batch, &error));
+  bw_batch_free(batch);
+  batch = NULL;
   options.every = 0;
   options.where = "dst_prot == 1";
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
@@ -339,7 +350,44 @@ static void damage_comes_after_what_is_good_and_again(const char *folder) {
   EXPECT(value_of(info, "packets").data.unsigned_number == count);
   EXPECT(value_of(info, "damage").kind == BW_VALUE_KIND_JSON);
   bw_batch_free(info);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_capture_damage(capture, &error));
   closed(capture);
+  bw_error_clear(&error);
+}
+
+static void rows_end_before_damage_that_is_kept(const char *folder) {
+  const char *names[] = {"length"}, *whole_path = "samples/fragments.pcap";
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_batch *counts = NULL;
+  char path[512];
+  size_t expected, found, cut_off;
+  bw_capture *capture;
+  bw_rows *rows;
+  options.damage = BW_DAMAGE_KEEP;
+  snprintf(path, sizeof path, "%s/kept.pcap", folder);
+  for (cut_off = 1; cut_off < 298708; cut_off += 5987) {
+    cut(whole_path, path, (long)cut_off);
+    capture = opened(path, NULL);
+    rows = packets_of(capture, names, 1, 0);
+    sum_to_the_end(rows, BW_STATUS_TRUNCATED, &expected);
+    bw_rows_free(rows);
+    closed(capture);
+    capture = opened(path, &options);
+    EXPECT_STATUS(BW_STATUS_NONE, bw_capture_damage(capture, &error));
+    rows = packets_of(capture, names, 1, 0);
+    sum_to_the_end(rows, BW_STATUS_NONE, &found);
+    EXPECT(found == expected);
+    EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_capture_damage(capture, &error));
+    EXPECT(strcmp(error.file, path) == 0 && error.offset > 0);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "proto", &counts, &error));
+    bw_batch_free(counts);
+    bw_rows_free(rows);
+    closed(capture);
+  }
+  options.damage = 2;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(path, &options, &capture, &error));
+  EXPECT(strstr(error.message, "expected a bw_damage from 0 to 1, found 2"));
   bw_error_clear(&error);
 }
 
@@ -653,6 +701,7 @@ int main(int argc, char **argv) {
   input_that_fails_goes_on_when_it_does_not_any_more();
   a_call_that_waits_ends_when_it_is_told_to();
   damage_comes_after_what_is_good_and_again(argv[1]);
+  rows_end_before_damage_that_is_kept(argv[1]);
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
   calls_of_a_service_have_their_arguments_and_results();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
 use bytewright::packet::{Columns, DecodeOptions, Field, Frame};
-use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
+use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, Filter, FrameBatch, Needs};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 
@@ -224,6 +224,7 @@ pub(crate) fn capture_options(
         filter: selection.filter.clone(),
         flow: selection.flow.clone(),
         part: None,
+        damage: DamagePolicy::Raise,
         stream: session.stream_options(),
     }))
 }

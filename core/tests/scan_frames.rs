@@ -186,7 +186,9 @@ fn conditions_counts_and_groups_see_them() {
             assert!(found.eq(expected.clone()), "{counts:?}");
 
             let by = GroupBy::new(&Field::SCHEMA, &["dns_query"], &["length"], None).unwrap();
-            let groups = sum_by(&mut capture.open(jobs), by, None).unwrap().finish(None);
+            let (groups, summed) = sum_by(&mut capture.open(jobs), by, None);
+            summed.unwrap();
+            let groups = groups.finish(None);
             let found: BTreeMap<_, _> = (0..groups.len())
                 .map(|row| (groups.value(row, 0), groups.value(row, 1)))
                 .map(|(name, count)| (name.text().map(str::to_owned), count.to_string()))

@@ -8,16 +8,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytewright::ErrorKind;
 use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
 use bytewright::packet::Field;
-use bytewright::query::Condition;
+use bytewright::query::{Condition, GroupBy};
 use bytewright::rpc::{CallColumn, CallField, CarriedField};
-use bytewright::scan::{CaptureOptions, CaptureReader, load_methods};
+use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, load_methods};
 use bytewright::session::{
     Blocking, Capture, CaptureSource, FlowTableFile, Item, Question, Rows, Step,
 };
+use bytewright::{Error, ErrorKind};
 
 const NAMES: [&str; 3] = ["vlan.pcapng", "tunnels.pcap", "web.pcap.gz"];
 
@@ -332,4 +332,169 @@ fn rows_of_a_store_are_its_flows() {
     assert!(rows > 0);
     assert_eq!(rows as u64, store.len().unwrap());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Copies of a sample that are cut at that many offsets, which are their names.
+fn cut_copies(name: &str, count: usize, folder: &Path) -> Vec<PathBuf> {
+    let bytes = std::fs::read(sample(name)).unwrap();
+    std::fs::create_dir_all(folder).unwrap();
+    let cut = |at: usize| {
+        let path = folder.join(format!("{at}-{name}"));
+        std::fs::write(&path, &bytes[..at]).unwrap();
+        path
+    };
+    (0..bytes.len()).step_by(bytes.len() / count).map(cut).collect()
+}
+
+/// The rows of a batch as texts.
+fn texts_of(batch: &Batch) -> Vec<String> {
+    let text = |row| (0..batch.columns().len()).map(move |place| batch.value(row, place));
+    (0..batch.len()).map(|row| text(row).map(|value| format!("{value:?} ")).collect()).collect()
+}
+
+/// The rows of a question about files as texts, and the damage that was told beside them or ended them.
+fn kept_of(
+    paths: &[PathBuf],
+    options: &CaptureOptions,
+    question: Question,
+) -> (Vec<String>, Vec<Error>) {
+    let source = |path: &PathBuf| CaptureSource::Path(path.clone(), options.clone());
+    let mut rows = Rows::new(paths.iter().map(source).collect(), question);
+    let (mut texts, mut damage) = (Vec::new(), Vec::new());
+    loop {
+        match rows.next(&Blocking) {
+            Ok(Some(batch)) => texts.extend(texts_of(&batch)),
+            Ok(None) => break,
+            Err(error) => {
+                damage.push(error);
+                break;
+            }
+        }
+        damage.extend(rows.take_damage());
+    }
+    damage.extend(rows.take_damage());
+    (texts, damage)
+}
+
+/// What tells the same damage from another.
+fn told(damage: &[Error]) -> Vec<String> {
+    damage.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn rows_that_are_kept_are_those_before_the_damage_of_each_capture() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-rows-{}", std::process::id()));
+    let packets = Question::Packets(vec![Field::Ts, Field::Length, Field::SrcIp], 7);
+    let condition = Condition::new("length > 60", &Field::SCHEMA).unwrap();
+    let some = Question::PacketsWhere(vec![Field::Length, Field::DnsQuery], 100, condition);
+    let calls = Question::Calls(vec![CallField::Method, CallField::Outcome], None);
+    let cases = [
+        ("vlan.pcapng", 50, packets.clone()),
+        ("tunnels.pcap", 50, some),
+        ("loopback.pcap.zst", 50, packets),
+        ("warehouse.pcap.zst", 10, calls),
+    ];
+    for ((name, count, question), jobs) in cases.iter().flat_map(|case| [(case, 1), (case, 3)]) {
+        let paths = cut_copies(name, *count, &folder);
+        let mut raise = CaptureOptions::default();
+        raise.stream.jobs = jobs;
+        let keep = CaptureOptions { damage: DamagePolicy::Keep, ..raise.clone() };
+        let (mut all, mut all_damage) = (Vec::new(), Vec::new());
+        for path in &paths {
+            let (expected, damage) = kept_of(std::slice::from_ref(path), &raise, question.clone());
+            let found = kept_of(std::slice::from_ref(path), &keep, question.clone());
+            assert!(found.0 == expected, "{}", path.display());
+            assert_eq!(told(&found.1), told(&damage));
+            all.extend(expected);
+            all_damage.extend(damage);
+        }
+        assert!(all_damage.len() >= count / 2, "{name}: {}", all_damage.len());
+        let found = kept_of(&paths, &keep, question.clone());
+        assert!(found.0 == all, "{name}, {jobs} jobs: {} rows of {}", found.0.len(), all.len());
+        assert_eq!(told(&found.1), told(&all_damage));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn flows_go_on_over_damage_that_is_kept() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-flows-{}", std::process::id()));
+    let mut paths = cut_copies("tunnels.pcap", 50, &folder);
+    paths.truncate(20);
+    paths.push(sample("vlan.pcapng"));
+    let mut table = FlowTable::new(FlowOptions::default());
+    for path in &paths {
+        let mut reader = CaptureReader::open(path, &CaptureOptions::default()).unwrap();
+        let _ = reader.each(|packet, _| table.add(packet));
+    }
+    let fields = vec![FlowField::CommunityId, FlowField::Bytes];
+    let question = Question::Flows(fields.clone(), FlowOptions::default());
+    let mut expected = Batch::new(question.schema());
+    table.finish().for_each(|flow| expected.push_row(|place| flow.value(fields[place])));
+    for jobs in [1, 3] {
+        let mut options = CaptureOptions { damage: DamagePolicy::Keep, ..Default::default() };
+        options.stream.jobs = jobs;
+        let (found, damage) = kept_of(&paths, &options, question.clone());
+        assert!(found == texts_of(&expected), "{} flows of {}", found.len(), expected.len());
+        assert!(damage.len() > 15, "{}", damage.len());
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_is_no_capture_is_an_error_though_damage_is_kept() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-none-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let options = CaptureOptions { damage: DamagePolicy::Keep, ..Default::default() };
+    let question = Question::Packets(vec![Field::Length], 100);
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n and so on"[..],
+        &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff],
+    ] {
+        let path = folder.join("none.pcap");
+        std::fs::write(&path, bytes).unwrap();
+        let source = CaptureSource::Path(path, options.clone());
+        let error = Rows::new(vec![source], question.clone()).next(&Blocking).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Format), "{error}");
+    }
+    let missing = CaptureSource::Path(folder.join("missing.pcap"), options);
+    let error = Rows::new(vec![missing], question).next(&Blocking).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Io(Some(_))), "{error}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-counts-{}", std::process::id()));
+    let options = CaptureOptions { damage: DamagePolicy::Keep, ..Default::default() };
+    for path in cut_copies("tunnels.pcap", 50, &folder) {
+        let capture = Capture::open(&path, options.clone()).unwrap();
+        assert!(capture.damage().is_none());
+        let pass = capture.counts(Field::LinkType).unwrap();
+        let Some(Item::Counts(counts)) = pass.next(&Blocking).unwrap() else { panic!() };
+        let counted: u64 = counts.sorted().iter().map(|(_, count)| count).sum();
+        let by = GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None).unwrap();
+        let pass = capture.sums(by, None, None).unwrap();
+        let Some(Item::Sums(sums)) = pass.next(&Blocking).unwrap() else { panic!() };
+        let info = match capture.info().unwrap().next(&Blocking) {
+            Ok(Some(Item::Info(info))) => info,
+            // It ends inside of its header.
+            _ => {
+                assert_eq!((counted, sums.len()), (0, 0));
+                continue;
+            }
+        };
+        assert_eq!(counted, info.packets);
+        let packets = sums.column("packets").unwrap();
+        let summed = if sums.is_empty() { Value::Unsigned(0) } else { packets.value(0) };
+        assert_eq!(summed, Value::Unsigned(info.packets));
+        let (found, known) = (capture.damage(), info.damage);
+        assert_eq!(found.map(|found| found.to_string()), known.map(|known| known.to_string()));
+        assert_eq!(pass.take_damage().len(), usize::from(capture.damage().is_some()));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

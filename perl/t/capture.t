@@ -118,6 +118,33 @@ subtest "damage comes after what is before it" => sub {
     ok($cut->info->{damage}, "info tells of it");
 };
 
+subtest "damage that is kept ends what is before it" => sub {
+    my $whole = capture_file(map { udp($_, 80) } 1 .. 3);
+    open(my $file, "<:raw", $whole) or die;
+    my $bytes = do { local $/; <$file> };
+    for my $size (0 .. length($bytes) - 1) {
+        my $damaged = capture_file();
+        open(my $out, ">:raw", $damaged) or die;
+        print {$out} substr($bytes, 0, $size);
+        close($out);
+        my ($rows, @expected, @found) = (Bytewright::Capture->open($damaged)->packets("src_ip", "length"));
+        my $died = !eval { while (my @row = $rows->next_row) { push(@expected, "@row") } 1 };
+        my $error = $@;
+        my $kept = Bytewright::Capture->open($damaged, damage => "keep");
+        my $before = $kept->damage;
+        $rows = $kept->packets("src_ip", "length");
+        while (my @row = $rows->next_row) { push(@found, "@row") }
+        my ($told) = map { $_ ? $_->message : "" } $kept->damage;
+        my $is_right = "@found" eq "@expected" && !defined($before) && $told eq ($died ? $error->message : "");
+        my $count = 0;
+        $count += $_ for values(%{ $kept->count_by("length") });
+        $is_right &&= $count == @expected;
+        ok(0, "$size bytes: @found, $told") if !$is_right;
+    }
+    ok(!eval { Bytewright::Capture->open($whole, damage => "ignore"); 1 } && $@->kind eq "argument", "another value");
+    is($@->message, 'expected damage to be raise or keep, found ignore');
+};
+
 subtest "packets of an interface come until it is stopped" => sub {
     require IO::Socket::INET;
     my $socket = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1", LocalPort => 0);
@@ -139,7 +166,7 @@ subtest "what cannot be opened or used" => sub {
     ok(!eval { Bytewright::Capture->open("/missing.pcap")->info; 1 });
     is($@->kind, "io");
     ok(!eval { Bytewright::Capture->open($path, fiter => "tcp"); 1 });
-    like("$@", qr/^expected filter, inner, jobs as an option, found fiter/);
+    like("$@", qr/^expected damage, filter, inner, jobs as an option, found fiter/);
     ok(!eval { $capture->flows(idle => 1); 1 });
     is($@->kind, "argument");
     my $closed = Bytewright::Capture->open($path);

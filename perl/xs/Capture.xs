@@ -1,12 +1,13 @@
 MODULE = Bytewright    PACKAGE = Bytewright::Capture
 
 void
-_open(self, path, filter, inner, jobs)
+_open(self, path, filter, inner, jobs, keeps_damage)
     SV *self
     const char *path
     SV *filter
     bool inner
     U32 jobs
+    bool keeps_damage
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
@@ -14,6 +15,7 @@ CODE:
     if (SvOK(filter)) options.filter = SvPVutf8_nolen(filter);
     options.inner = inner;
     options.jobs = jobs;
+    options.damage = keeps_damage ? BW_DAMAGE_KEEP : BW_DAMAGE_RAISE;
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
     Newxz(capture, 1, Capture);
@@ -46,6 +48,14 @@ CODE:
     Newxz(capture, 1, Capture);
     attach(aTHX_ self, &capture_kind, capture);
     if (bw_capture_open_live(interface_name, &live, &options, &capture->capture, &error)) die_of(aTHX_ &error);
+
+void
+damage(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    if (bw_capture_damage(open_capture(aTHX_ self), &error) == BW_STATUS_NONE) XSRETURN_UNDEF;
+    PUSHs(error_object(aTHX_ &error));
 
 void
 stop(self)

@@ -917,7 +917,7 @@ my %METHODS = (
 );
 # Getters of what is in memory.
 my @PLAIN = (
-    qw(Table->is_closed Cursor->key Cursor->value Rows->names Reader->tell Capture->live_counts ADB->path ADB->error),
+    qw(Table->is_closed Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->live_counts ADB->path ADB->error),
     map { "Error->$_" } qw(kind message file offset os_error),
 );
 my $NUMBER = qr/\A(?:[iuf]\d+(?:le|be)?|varint|zigzag)\z/;

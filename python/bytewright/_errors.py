@@ -55,5 +55,9 @@ class InternalError(Error):
     """A defect in Bytewright itself; please report it."""
 
 
+class DamageWarning(UserWarning):
+    """A damaged capture ended before its damage, as `damage="keep"` asks: file, offset, and what was found there."""
+
+
 #: What a damaged capture raises, behind what is before the damage.
 DAMAGE = (FormatError, TruncatedError, LimitError)

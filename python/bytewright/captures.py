@@ -16,7 +16,9 @@ of time, layouts of text, dictionaries). A value that a requested type cannot ho
 an `ArgumentError`; a column whose requested type is not made here keeps its own.
 
 A damaged capture gives all that is before the damage, and then raises `FormatError`, `TruncatedError` or `LimitError`,
-which say where. Python's lock is not held while captures are read; Ctrl-C ends reading.
+which say where. A program that reads columns has nothing then: an error ends the whole frame or table. With
+`damage="keep"` the rows end before the damage instead, and a `DamageWarning` says where; `Rows.damage` and `Capture.damage`
+have the errors. Python's lock is not held while captures are read; Ctrl-C ends reading.
 """
 
 import os
@@ -31,7 +33,7 @@ _ROWS = 65_536
 
 
 #: The options of captures, as they are where a program does not choose them.
-_DEFAULTS = {"filter": None, "flow": None, "inner": False, "inflate": "auto", "jobs": None}
+_DEFAULTS = {"filter": None, "flow": None, "inner": False, "inflate": "auto", "jobs": None, "damage": "raise"}
 
 
 class Capture(OpenFile, _bytewright.Capture):
@@ -45,6 +47,8 @@ class Capture(OpenFile, _bytewright.Capture):
     - `inner`: follow tunnels, and report the innermost IP header.
     - `inflate`: what decompresses gzip: "auto", "zlib_rs" or "isal".
     - `jobs`: threads that work in parallel; by default one for each core. The results are the same.
+    - `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a `DamageWarning`. What is
+      no capture is an error in any case.
 
     Raises `FileNotFoundError` and its like where the file cannot be opened, `ArgumentError` where the filter is none, and
     `MissingLibraryError` where there is one and libpcap is not on this machine.
@@ -52,8 +56,8 @@ class Capture(OpenFile, _bytewright.Capture):
 
     __slots__ = ()
 
-    def __new__(cls, source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
-        options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    def __new__(cls, source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+        options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
         return _bytewright.Capture.__new__(cls, _one_file(source), **options)
 
     @classmethod
@@ -200,13 +204,13 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
         return self._merge(list(paths))
 
 
-def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
     `source` is a path, a pattern such as "monday/*.pcap.gz", a file object, a `Capture`, or a list of these. Options are those of
     `Capture`. A `Capture` has its own: beside one, they are an `ArgumentError`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     return Rows._packets(_sources([source], options), list(fields), rows, where, **options)
 
 
@@ -222,6 +226,7 @@ def flows(
     inner=False,
     inflate="auto",
     jobs=None,
+    damage="raise",
 ):
     """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`.
 
@@ -229,24 +234,24 @@ def flows(
     turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
     `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     if into is not None:
         return _merged(_sources(sources, options), into, (idle_timeout, active_timeout, max_flows), options)
     return Rows._flows(_sources(sources, options), list(fields), idle_timeout, active_timeout, max_flows, **options)
 
 
-def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
     """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     return Rows._calls(_sources(sources, options), list(fields), idl, service, list(include), **options)
 
 
-def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
     """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
 
     Packets without the field are counted under None, which comes first.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     counts = {}
     sources = _sources([source], options)
     for one in sources:
@@ -257,9 +262,9 @@ def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="aut
     return dict(sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0])))
 
 
-def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None):
+def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
     """Reads all of a capture and says what it is: see `Capture.info`."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     if isinstance(source, Capture):
         _refuse_options(source, options)
     return _opened(source, options).info()
@@ -313,6 +318,7 @@ def report(
     inner=False,
     inflate="auto",
     jobs=None,
+    damage="raise",
 ):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
@@ -324,7 +330,7 @@ def report(
     `TruncatedError` where a source is no capture, and then writes no page.
     """
     page = _bytewright.Report(title, filter, flow, where)
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs}
+    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     opened = (_opened(source, options) for source in _sources(sources, options))
     reported = [capture._add_to_report(page) for capture in opened]
     page.write_to(into, bool(force))

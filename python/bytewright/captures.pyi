@@ -12,6 +12,7 @@ from ._open_file import OpenFile
 
 _Self = TypeVar("_Self")
 _Inflate = Literal["auto", "zlib_rs", "isal"]
+_Damage = Literal["raise", "keep"]
 _Path = str | PathLike[str]
 _Value = int | str | None
 _Time = datetime | str | int | float
@@ -35,6 +36,7 @@ class Capture(OpenFile, _bytewright.Capture):
         inner: bool = False,
         inflate: _Inflate = "auto",
         jobs: int | None = None,
+        damage: _Damage = "raise",
     ) -> Self: ...
     @classmethod
     def live(
@@ -112,6 +114,7 @@ def packets(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> Rows[tuple[_Value, ...]]: ...
 @overload
 def flows(
@@ -126,6 +129,7 @@ def flows(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> Rows[Flow]: ...
 @overload
 def flows(
@@ -140,6 +144,7 @@ def flows(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> list[dict[str, Any]]: ...
 def calls(
     *sources: _Sources,
@@ -152,6 +157,7 @@ def calls(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> Rows[Call]: ...
 def count_by(
     source: _Sources,
@@ -162,6 +168,7 @@ def count_by(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> dict[int | str | None, int]: ...
 def report(
     *sources: _Sources,
@@ -174,6 +181,7 @@ def report(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> list[dict[str, Any]]: ...
 def info(
     source: _Source,
@@ -183,4 +191,5 @@ def info(
     inner: bool = False,
     inflate: _Inflate = "auto",
     jobs: int | None = None,
+    damage: _Damage = "raise",
 ) -> dict[str, Any]: ...

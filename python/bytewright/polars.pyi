@@ -11,6 +11,7 @@ def scan_packets(
     inner: bool = False,
     inflate: Literal["auto", "zlib_rs", "isal"] = "auto",
     jobs: int | None = None,
+    damage: Literal["raise", "keep"] = "raise",
 ) -> polars.LazyFrame: ...
 def scan_flows(
     *sources: _Sources,
@@ -21,4 +22,5 @@ def scan_flows(
     inner: bool = False,
     inflate: Literal["auto", "zlib_rs", "isal"] = "auto",
     jobs: int | None = None,
+    damage: Literal["raise", "keep"] = "raise",
 ) -> polars.LazyFrame: ...

@@ -312,6 +312,22 @@ def test_damage_gives_what_is_before_it_and_then_the_error(tmp_path):
         list(Capture(path))
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("-inf"), -1, -1e300, -0.0, 0, 1e-300])
+def test_intervals_that_are_none_are_refused(number):
+    with pytest.raises(bytewright.ArgumentError, match="expected an interval of a nanosecond or more, found (NaN|-|0|1e-300)"):
+        Capture(WEB).sum(every=number)
+
+
+@pytest.mark.parametrize("number", [float("inf"), 1e300])
+def test_intervals_longer_than_all_times_are_one(number):
+    assert len(Capture(WEB).sum(every=number)) == 1
+
+
+def test_a_timeout_that_is_no_number_is_refused(tmp_path):
+    with pytest.raises(bytewright.ArgumentError, match="expected a timeout of 0 seconds or more, found NaN"):
+        bytewright.HashTable.open(tmp_path / "table.bwt", timeout=float("nan"))
+
+
 def test_mutated_captures_raise_errors_and_nothing_else(tmp_path):
     seed = random.randrange(1 << 32)
     print("seed", seed)

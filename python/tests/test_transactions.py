@@ -441,26 +441,97 @@ def test_greenlets_are_tasks(table):
     check_usable(table)
 
 
-def test_tasks_of_trio_are_tasks(table):
+def test_tasks_of_trio_are_tasks_and_wait_for_each_other(table):
     trio = pytest.importorskip("trio")
+    inside = []
 
-    async def one(key, answers):
-        try:
-            async with table.transaction():
-                table[key] = "1"
-                await trio.sleep(0)
-                await trio.sleep(0)
-            answers.append(key)
-        except LockError:
-            answers.append("refused")
+    async def one(key):
+        async with table.transaction():
+            inside.append(key)
+            assert len(inside) == 1
+            table[key] = "1"
+            await trio.sleep(0)
+            await trio.sleep(0)
+            inside.remove(key)
 
     async def main():
-        answers = []
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(one, "a", answers)
-            nursery.start_soon(one, "b", answers)
-        return answers
+            for key in "abcdefgh":
+                nursery.start_soon(one, key)
+            async with table.transaction():
+                # A task is told from another that has the same thread.
+                for other in [key for key in table if key in "abcdefgh"]:
+                    assert table[other] == "1"
 
-    answers = trio.run(main)
-    assert sorted(answers)[-1] == "refused" and len(table) == 1
+    trio.run(main)
+    assert set("abcdefgh") <= set(table)
+    check_usable(table)
+
+
+def test_a_task_of_trio_that_is_cancelled_while_it_waits_lets_the_next_one_begin(table):
+    trio = pytest.importorskip("trio")
+
+    async def waits(scope, began):
+        with scope:
+            began.set()
+            async with table.transaction():
+                table["cancelled"] = "1"
+
+    async def follows(done):
+        async with table.transaction():
+            table["next"] = "1"
+        done.set()
+
+    async def main(cancelled_first):
+        scope, began, done = trio.CancelScope(), trio.Event(), trio.Event()
+        async with trio.open_nursery() as nursery:
+            async with table.transaction():
+                nursery.start_soon(waits, scope, began)
+                await began.wait()
+                await trio.sleep(0)
+                nursery.start_soon(follows, done)
+                await trio.sleep(0)
+                if cancelled_first:
+                    scope.cancel()
+                    await trio.sleep(0)
+            # Woken, or about to be.
+            scope.cancel()
+            with trio.fail_after(SECONDS_MAX):
+                await done.wait()
+
+    for cancelled_first in (True, False):
+        trio.run(main, cancelled_first)
+        assert table.pop("next") == "1" and "cancelled" not in table
+        check_usable(table)
+
+
+def test_a_task_of_trio_waits_for_a_thread(table):
+    trio = pytest.importorskip("trio")
+    begun, ends = threading.Event(), threading.Event()
+
+    def of_thread():
+        with table.transaction():
+            begun.set()
+            ends.wait(SECONDS_MAX)
+            table["thread"] = "1"
+
+    async def main():
+        began_to_wait = trio.Event()
+
+        async def end():
+            await began_to_wait.wait()
+            await trio.sleep(0)
+            ends.set()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(end)
+            began_to_wait.set()
+            async with table.transaction():
+                assert table["thread"] == "1"
+
+    thread = threading.Thread(target=of_thread)
+    thread.start()
+    begun.wait(SECONDS_MAX)
+    trio.run(main)
+    thread.join()
     check_usable(table)

@@ -123,6 +123,59 @@ class CaptureTest < TestCase
     end
   end
 
+  def test_what_is_kept_of_damaged_captures_is_what_an_iteration_gives_before_its_error
+    whole = File.binread(File.join(ROOT, "samples/tunnels.pcap"))
+    (0...whole.size).step(whole.size / 50) do |at|
+      with_file(whole[0, at]) do |path|
+        seen = []
+        error = assert_raises(Bytewright::TruncatedError) { open_capture(path).each { |packet| seen << packet.to_h } }
+        capture = open_capture(path, damage: :keep)
+        assert_nil(capture.damage)
+        kept = []
+        assert_warns(error) { capture.each { |packet| kept << packet.to_h } }
+        assert_equal(seen, kept)
+        assert_equal([error.message, error.offset, path], [capture.damage.message, capture.damage.offset, capture.damage.file])
+        assert_warns(error) { assert_equal(seen.size, capture.each_batch(:ts).sum(&:size)) }
+        assert_warns(error) { assert_equal(seen.size, capture.count_by(:length).values.sum) }
+        assert_warns(error) { assert_equal(seen.size, capture.sum(:length).sum { |row| row[:packets] }) }
+        assert_warns(error) { assert_equal(flows_before_the_error(path), capture.flows.to_a) }
+      end
+    end
+  end
+
+  def test_flows_of_several_captures_go_on_over_damage_that_is_kept
+    whole = pcap(udp_frame(1), udp_frame(2), udp_frame(3))
+    with_file(whole[0...-1]) do |cut|
+      with_file(whole) do |path|
+        flows = nil
+        _, told = capture_io { flows = Bytewright::Capture.flows(cut, path, damage: :keep).to_a }
+        assert_equal([1, 2, 3], flows.map(&:dst_port).sort)
+        assert_equal(5, flows.sum(&:packets))
+        assert_match(/\A#{cut}: byte 154: expected .*; what is before it was read\n\z/, told)
+      end
+    end
+  end
+
+  def test_another_way_to_handle_damage_is_refused
+    error = assert_raises(ArgumentError) { open_capture(WEB, damage: :ignore) }
+    assert_equal("expected damage to be raise or keep, found \"ignore\"", error.message)
+    with_file("GET / HTTP/1.1\r\n" * 10) do |path|
+      assert_raises(Bytewright::FormatError) { open_capture(path, damage: :keep).count }
+    end
+  end
+
+  def test_numbers_that_are_none_are_refused
+    [Float::NAN, -Float::INFINITY, -1, 0, 1e-300].each do |number|
+      error = assert_raises(ArgumentError) { open_capture(WEB).sum(every: number) }
+      assert_match(/expected an interval of a nanosecond or more, found #{number.to_f.nan? ? "NaN" : "(-?inf|-1.0|0.0|1e-300) "}/, error.message)
+    end
+    [Float::INFINITY, 1e300].each { |number| assert_equal(1, open_capture(WEB).sum(every: number).size) }
+    [Float::NAN, Float::INFINITY].each do |number|
+      error = assert_raises(ArgumentError) { open_capture(WEB).write_to("/nowhere/none.pcap", from: number) }
+      assert_equal("expected a time that is a finite number, found #{number}", error.message)
+    end
+  end
+
   def test_a_closed_capture_says_so
     capture = open_capture(WEB)
     capture.close
@@ -247,5 +300,19 @@ class CaptureTest < TestCase
       File.binwrite(path, pcap(udp_frame(7)))
       assert_equal([7], open_capture(path).map(&:dst_port))
     end
+  end
+
+  private
+
+  def assert_warns(error, &block)
+    _, told = capture_io(&block)
+    assert_equal("#{error.message}; what is before it was read\n", told)
+  end
+
+  def flows_before_the_error(path)
+    flows = []
+    open_capture(path).flows { |flow| flows << flow }
+  rescue Bytewright::TruncatedError
+    flows
   end
 end

@@ -33,6 +33,20 @@ enum Kind {
 }
 
 impl GroupBy {
+    /// Nanoseconds of an interval that a program has in seconds; the most that there are for a longer one.
+    ///
+    /// # Errors
+    /// `Argument` for NaN, and for less than a nanosecond.
+    pub fn interval_ns(seconds: f64) -> Result<i64> {
+        // What is too much becomes the most, and NaN 0.
+        let nanoseconds = (seconds * 1e9) as i64;
+        if nanoseconds > 0 {
+            return Ok(nanoseconds);
+        }
+        let found = format!("found {seconds:?} seconds");
+        Err(argument(format!("expected an interval of a nanosecond or more, {found}")))
+    }
+
     /// Groups rows of `schema` by the fields `keys`, and by intervals of so many nanoseconds of their time, and sums the
     /// fields `sums` up in each group. Rows are counted in any case.
     ///

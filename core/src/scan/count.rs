@@ -68,22 +68,20 @@ impl Counts {
     }
 }
 
-/// Adds the packets of a capture that hold a condition up by group.
-///
-/// # Errors
-/// Those of [`CaptureReader::each`].
+/// Adds the packets of a capture that hold a condition up by group: the groups of all packets before its end or its
+/// damage, and how it ended, as [`CaptureReader::each`] tells it.
 pub fn sum_by(
     reader: &mut CaptureReader,
     by: GroupBy,
     condition: Option<&Condition>,
-) -> Result<Groups> {
+) -> (Groups, Result<()>) {
     let mut groups = by.groups(GROUPS_MAX);
-    reader.each_frame(|frame| {
+    let result = reader.each_frame(|frame| {
         if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
             groups.add(|place| frame.value_at(place));
         }
-    })?;
-    Ok(groups)
+    });
+    (groups, result)
 }
 
 /// Counts the packets of a capture by `field`: the counts of all packets before its end or its damage,

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use super::FrameBatch;
 use super::blocks;
 use super::live::Watermark;
 use super::parts::CapturePart;
 use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
+use super::{DamagePolicy, FrameBatch};
 use crate::capture::{Decoder, Record};
 use crate::packet::{Columns, DecodeOptions, FlowSelector, Frame, Packet};
 use crate::query::Condition;
@@ -32,6 +32,8 @@ pub struct CaptureOptions {
     pub flow: Option<FlowSelector>,
     /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
     pub part: Option<CapturePart>,
+    /// How a session ends the rows of a damaged capture. A reader answers the error in any case.
+    pub damage: DamagePolicy,
     /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
     /// as many threads beside the one that reads.
     pub stream: StreamOptions,

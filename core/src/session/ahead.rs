@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::background::Outlet;
 use super::flows::OpenFlows;
+use super::kept_damage::{KeptDamage, LatestDamage};
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::rows::Question;
@@ -53,18 +54,27 @@ impl Asked {
         let cancel = Cancel::new();
         let mut options = options.clone();
         options.stream.cancel = Some(cancel.clone());
-        Passes::over("capture").start(cancel, self.ahead_max(), move |outlet, _| {
+        let damage = KeptDamage::new(options.damage, LatestDamage::default());
+        let noted = damage.clone();
+        let pass = Passes::over("capture").start(cancel, self.ahead_max(), move |outlet, _| {
             let (count, jobs) = (files.len(), options.stream.jobs);
             let captures = CapturesAhead::new(Files(files), jobs, &options, self.needs());
             for (number, reader) in (1..).zip(captures) {
-                self.read(&mut reader?, self.is_last && number == count, outlet)?;
+                self.read(&mut reader?, self.is_last && number == count, &noted, outlet)?;
             }
             Ok(())
-        })
+        })?;
+        Ok(pass.noting(damage))
     }
 
-    fn read(&self, reader: &mut CaptureReader, is_last: bool, outlet: &Outlet<Item>) -> Result<()> {
-        match &self.question {
+    fn read(
+        &self,
+        reader: &mut CaptureReader,
+        is_last: bool,
+        damage: &KeptDamage,
+        outlet: &Outlet<Item>,
+    ) -> Result<()> {
+        let read = match &self.question {
             Question::Frames => reading::frames(reader, outlet),
             Question::Packets(fields, rows_max) => {
                 reading::columns(reader, fields, *rows_max, None, outlet)
@@ -75,9 +85,11 @@ impl Asked {
             Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
             Question::CallsCarrying(_, methods) => reading::calls(reader, Some(methods), outlet),
             Question::Flows(..) => {
-                self.flows.add(reader, is_last, &mut |flows| outlet.send(Item::Flows(flows)))
+                let give = &mut |flows| outlet.send(Item::Flows(flows));
+                return self.flows.add(reader, is_last, damage, give);
             }
-        }
+        };
+        damage.end(reader, read)
     }
 
     fn ahead_max(&self) -> usize {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::background::Outlet;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
+use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
@@ -34,6 +35,7 @@ pub struct Capture {
     /// The process that opened it: a forked child shares the file's offset and must open its own.
     process: ProcessMark,
     passes: Passes,
+    damage: LatestDamage,
 }
 
 struct State {
@@ -103,7 +105,8 @@ impl Capture {
             Input::Path(path) => FileId::at(path).ok(),
             Input::Live(_) | Input::Host => None,
         };
-        Capture { name, input, file, options, state, process, passes }
+        let damage = LatestDamage::default();
+        Capture { name, input, file, options, state, process, passes, damage }
     }
 
     /// The same capture, whose bytes the host brings from the file with that descriptor.
@@ -126,6 +129,13 @@ impl Capture {
     /// Whether it was closed.
     pub fn is_closed(&self) -> bool {
         self.state().is_closed
+    }
+
+    /// Damage that the latest pass to find some has kept the packets before; none with [`DamagePolicy::Raise`].
+    ///
+    /// [`DamagePolicy::Raise`]: crate::scan::DamagePolicy::Raise
+    pub fn damage(&self) -> Option<Error> {
+        self.damage.get()
     }
 
     /// Bytes of memory that it holds beside its passes.
@@ -167,7 +177,10 @@ impl Capture {
     /// # Errors
     /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread.
     pub fn frames(&self) -> Result<Pass> {
-        self.start(FRAMES_AHEAD, |mut reader, outlet| reading::frames(&mut reader, outlet))
+        self.start(FRAMES_AHEAD, |mut reader, outlet, damage| {
+            let read = reading::frames(&mut reader, outlet);
+            damage.end(&reader, read)
+        })
     }
 
     /// A pass that gives [`Item::Columns`] of up to `rows_max` packets each.
@@ -189,8 +202,9 @@ impl Capture {
         condition: Option<Condition>,
     ) -> Result<Pass> {
         reading::check_rows(rows_max)?;
-        self.start(1, move |mut reader, outlet| {
-            reading::columns(&mut reader, &fields, rows_max, condition.as_ref(), outlet)
+        self.start(1, move |mut reader, outlet, damage| {
+            let read = reading::columns(&mut reader, &fields, rows_max, condition.as_ref(), outlet);
+            damage.end(&reader, read)
         })
     }
 
@@ -199,9 +213,9 @@ impl Capture {
     /// # Errors
     /// Those of [`Capture::frames`].
     pub fn counts(&self, field: Field) -> Result<Pass> {
-        self.start(1, move |mut reader, outlet| {
-            let (counts, result) = scan::count_by(&mut reader, field);
-            result?;
+        self.start(1, move |mut reader, outlet, damage| {
+            let (counts, read) = scan::count_by(&mut reader, field);
+            damage.end(&reader, read)?;
             outlet.send(Item::Counts(counts))
         })
     }
@@ -217,8 +231,9 @@ impl Capture {
         condition: Option<Condition>,
         top: Option<usize>,
     ) -> Result<Pass> {
-        self.start(1, move |mut reader, outlet| {
-            let groups = scan::sum_by(&mut reader, by, condition.as_ref())?;
+        self.start(1, move |mut reader, outlet, damage| {
+            let (groups, read) = scan::sum_by(&mut reader, by, condition.as_ref());
+            damage.end(&reader, read)?;
             outlet.send(Item::Sums(groups.finish(top)))
         })
     }
@@ -230,7 +245,7 @@ impl Capture {
     /// Those of [`Capture::frames`].
     pub fn cut(&self, path: PathBuf, options: CutOptions, force: bool) -> Result<Pass> {
         let output = OutputOptions { force, inputs: self.file.into_iter().collect() };
-        self.start(1, move |reader, outlet| {
+        self.start(1, move |reader, outlet, _| {
             let file = CaptureFile::create(&path, &output)?;
             let totals = scan::cut(vec![reader], &options, file)?;
             outlet.send(Item::Cut(Box::new(totals)))
@@ -242,18 +257,18 @@ impl Capture {
     /// # Errors
     /// Those of [`Capture::frames`].
     pub fn info(&self) -> Result<Pass> {
-        self.start(1, |reader, outlet| outlet.send(Item::Info(Box::new(scan::info(reader)?))))
+        self.start(1, |reader, outlet, _| outlet.send(Item::Info(Box::new(scan::info(reader)?))))
     }
 
     /// A pass that adds the packets to flows under way, and gives those that end as [`Item::Flows`]: all of them where
-    /// the capture is the last one, or damaged.
+    /// the capture is the last one, or its damage is not kept.
     ///
     /// # Errors
     /// Those of [`Capture::frames`].
     pub fn flows(&self, flows: &OpenFlows, is_last: bool) -> Result<Pass> {
         let flows = flows.clone();
-        self.start(SUMS_AHEAD, move |mut reader, outlet| {
-            flows.add(&mut reader, is_last, &mut |flows| outlet.send(Item::Flows(flows)))
+        self.start(SUMS_AHEAD, move |mut reader, outlet, damage| {
+            flows.add(&mut reader, is_last, damage, &mut |flows| outlet.send(Item::Flows(flows)))
         })
     }
 
@@ -263,7 +278,7 @@ impl Capture {
     /// `Closed` where the store is, and those of [`Capture::frames`].
     pub fn merge_flows(&self, store: &FlowTableFile, options: FlowOptions) -> Result<Pass> {
         let store = store.opened()?;
-        self.start(1, move |mut reader, outlet| {
+        self.start(1, move |mut reader, outlet, _| {
             let merge = scan::merge_flows(&mut reader, options, &store)?;
             // Who has the item may close the store, and open its file again at once.
             drop(store);
@@ -277,7 +292,7 @@ impl Capture {
     /// Those of [`Capture::frames`].
     pub fn report(&self, report: &OpenReport) -> Result<Pass> {
         let (report, input) = (report.clone(), self.file);
-        self.start(1, move |mut reader, outlet| {
+        self.start(1, move |mut reader, outlet, _| {
             outlet.send(Item::Reported(Box::new(report.read(&mut reader, input)?)))
         })
     }
@@ -287,15 +302,16 @@ impl Capture {
     /// # Errors
     /// Those of [`Capture::frames`].
     pub fn calls(&self, methods: Option<Arc<Methods>>) -> Result<Pass> {
-        self.start(SUMS_AHEAD, move |mut reader, outlet| {
-            reading::calls(&mut reader, methods.as_ref(), outlet)
+        self.start(SUMS_AHEAD, move |mut reader, outlet, damage| {
+            let read = reading::calls(&mut reader, methods.as_ref(), outlet);
+            damage.end(&reader, read)
         })
     }
 
     fn start(
         &self,
         ahead_max: usize,
-        work: impl FnOnce(CaptureReader, &Outlet<Item>) -> Result<()> + Send + 'static,
+        work: impl FnOnce(CaptureReader, &Outlet<Item>, &KeptDamage) -> Result<()> + Send + 'static,
     ) -> Result<Pass> {
         let origin = self.origin()?;
         let cancel = match &origin {
@@ -307,7 +323,9 @@ impl Capture {
         }
         let options = with_cancel(&self.options, cancel.clone());
         let name = self.name.clone();
-        self.passes.start(cancel, ahead_max, move |outlet, host| {
+        let damage = KeptDamage::new(options.damage, self.damage.clone());
+        let noted = damage.clone();
+        let pass = self.passes.start(cancel, ahead_max, move |outlet, host| {
             let reader = match origin {
                 Origin::Opened(reader) => *reader,
                 Origin::Anew(Input::Path(path)) => CaptureReader::open(&path, &options)?,
@@ -317,8 +335,9 @@ impl Capture {
                     CaptureReader::new(stream, &options)?
                 }
             };
-            work(reader, outlet)
-        })
+            work(reader, outlet, &noted)
+        })?;
+        Ok(pass.noting(damage))
     }
 
     fn origin(&self) -> Result<Origin> {

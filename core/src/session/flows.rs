@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::background::Outlet;
 use super::host::Host;
+use super::kept_damage::KeptDamage;
 use super::pass::{Item, Pass, Passes};
 use crate::flow::{Flow, FlowOptions};
 use crate::scan::{self, CaptureReader, FlowBatches};
@@ -38,16 +39,19 @@ impl OpenFlows {
         self.options
     }
 
-    /// Adds the packets of a capture and gives the flows that end; all of them if it is the last capture, or damaged.
+    /// Adds the packets of a capture and gives the flows that end; all of them if it is the last capture, or its damage is
+    /// not kept.
     pub(super) fn add(
         &self,
         reader: &mut CaptureReader,
         is_last: bool,
+        damage: &KeptDamage,
         give: &mut impl FnMut(Vec<Flow>) -> Result<()>,
     ) -> Result<()> {
         let mut open = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(batches) = open.as_mut() else { return Ok(()) };
         let read = batches.read(reader, give)?;
+        let read = damage.end(reader, read);
         if (is_last || read.is_err())
             && let Some(batches) = open.take()
         {

@@ -10,6 +10,7 @@ mod failure;
 mod flows;
 mod held_packet;
 mod host;
+mod kept_damage;
 mod live;
 mod messages;
 mod pass;

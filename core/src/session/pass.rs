@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::background::{Background, Event, HostSource, Outlet};
 use super::host::Host;
-use crate::Result;
+use super::kept_damage::KeptDamage;
 use crate::batch::Batch;
 use crate::flow::Flow;
 use crate::report::ReportedCapture;
 use crate::rpc::{Call, Methods};
 use crate::scan::{CaptureInfo, CaptureMerge, Counts, CutTotals, FrameBatch, TableMerge};
 use crate::stream::Cancel;
+use crate::{Error, Result};
 
 /// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
 /// host's lock can cost more than that wait: Ruby starts a thread for it.
@@ -45,9 +46,24 @@ pub enum Item {
 }
 
 /// A pass that is under way on a thread of its own. Dropping it ends it without waiting for the thread.
-pub struct Pass(Arc<Background<Item>>);
+pub struct Pass {
+    work: Arc<Background<Item>>,
+    damage: KeptDamage,
+}
 
 impl Pass {
+    /// The same pass, which notes damage there.
+    #[must_use]
+    pub(super) fn noting(self, damage: KeptDamage) -> Self {
+        Pass { damage, ..self }
+    }
+
+    /// Takes the damage that was found since the last call and is kept, in the order of the captures: all of it once the
+    /// pass has ended.
+    pub fn take_damage(&self) -> Vec<Error> {
+        self.damage.take()
+    }
+
     /// The next item; none at the end.
     ///
     /// # Errors
@@ -59,7 +75,7 @@ impl Pass {
                 Event::Item(item) => return Ok(Some(item)),
                 Event::End => return Ok(None),
                 Event::Interrupted => host.check_interrupts()?,
-                Event::InputWanted(count) => self.0.supply(Ok(host.read(count)?)),
+                Event::InputWanted(count) => self.work.supply(Ok(host.read(count)?)),
             }
         }
     }
@@ -67,10 +83,10 @@ impl Pass {
     /// An event that has come is taken without [`Host::wait`]: where an interrupt is pending each time that the host
     /// wants to wait, the pass still goes on.
     fn next_event<H: Host>(&self, host: &H) -> Result<Event<Item>, H::Error> {
-        if let Some(event) = self.0.try_next().map_err(|error| host.error(error))? {
+        if let Some(event) = self.work.try_next().map_err(|error| host.error(error))? {
             return Ok(event);
         }
-        match host.wait(&|| self.0.next(), &|| self.0.interrupt())? {
+        match host.wait(&|| self.work.next(), &|| self.work.interrupt())? {
             Some(event) => event.map_err(|error| host.error(error)),
             None => Ok(Event::Interrupted),
         }
@@ -78,12 +94,12 @@ impl Pass {
 
     /// Gives a used item back, so that its memory serves again.
     pub fn recycle(&self, item: Item) {
-        self.0.recycle(item);
+        self.work.recycle(item);
     }
 
     /// Ends the pass and frees the items that nobody took, without waiting for its thread.
     pub fn stop(&self) {
-        self.0.stop();
+        self.work.stop();
     }
 
     /// Ends the pass, and waits until its thread is gone.
@@ -92,7 +108,7 @@ impl Pass {
     /// Those of the host; the pass ends nevertheless.
     pub fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
         self.stop();
-        wait_for_end(&self.0, host)
+        wait_for_end(&self.work, host)
     }
 }
 
@@ -131,7 +147,7 @@ impl Passes {
         let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
         passes.retain(|pass| pass.strong_count() > 0);
         passes.push(Arc::downgrade(&pass));
-        Ok(Pass(pass))
+        Ok(Pass { work: pass, damage: KeptDamage::default() })
     }
 
     /// Ends them all. Whoever waits for an item is told `Closed`.

@@ -9,7 +9,6 @@ use super::capture::Capture;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass};
-use crate::Result;
 use crate::batch::{Batch, Schema, Value};
 use crate::flow::{FlowField, FlowOptions};
 use crate::packet::Field;
@@ -17,6 +16,7 @@ use crate::query::Condition;
 use crate::rpc::{Call, CallColumn, CallField, Methods};
 use crate::scan::CaptureOptions;
 use crate::thrift::Tape;
+use crate::{Error, Result};
 
 /// A capture whose rows are asked for.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ impl Question {
 }
 
 /// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
-/// error as often as asked. Files that follow each other are read side by side, where their options have more than one job.
+/// error as often as asked; or it ends the rows of its capture only, where the options of that say to keep them. Files that follow each other are read side by side, where their options have more than one job.
 pub struct Rows {
     question: Question,
     schema: Schema,
@@ -79,6 +79,8 @@ pub struct Rows {
     flows: OpenFlows,
     /// The capture stays open while it is read.
     pass: Option<(Option<Arc<Capture>>, Pass)>,
+    /// Damage of passes that have ended.
+    damage: Vec<Error>,
 }
 
 /// What [`Rows::step`] found.
@@ -100,7 +102,15 @@ impl Rows {
             _ => FlowOptions::default(),
         });
         let schema = question.schema();
-        Rows { question, schema, captures: captures.into(), begun: 0, flows, pass: None }
+        Rows {
+            question,
+            schema,
+            captures: captures.into(),
+            begun: 0,
+            flows,
+            pass: None,
+            damage: Vec::new(),
+        }
     }
 
     /// What the rows consist of.
@@ -147,10 +157,19 @@ impl Rows {
         match pass.next(host)? {
             Some(item) => Ok(Step::Item(item)),
             None => {
+                self.damage.extend(pass.take_damage());
                 self.pass = None;
                 Ok(Step::NextCapture)
             }
         }
+    }
+
+    /// Takes the damage that was found since the last call and is kept, in the order of the captures: all of it at the
+    /// end.
+    pub fn take_damage(&mut self) -> Vec<Error> {
+        let mut damage = std::mem::take(&mut self.damage);
+        damage.extend(self.pass.iter().flat_map(|(_, pass)| pass.take_damage()));
+        damage
     }
 
     /// Gives used records back, so that their memory serves again.

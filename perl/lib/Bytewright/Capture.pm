@@ -9,7 +9,7 @@ use Bytewright::Error;
 use Bytewright::Number;
 use Bytewright::Path;
 
-my %OPTIONS = map { $_ => 1 } qw(filter inner jobs);
+my %OPTIONS = map { $_ => 1 } qw(filter inner jobs damage);
 my %LIVE_OPTIONS = map { $_ => 1 } qw(filter inner snaplen buffer promiscuous);
 my %FLOW_OPTIONS = map { $_ => 1 } qw(fields idle_timeout active_timeout max_flows);
 my %SUM_OPTIONS = map { $_ => 1 } qw(fields by every top where);
@@ -19,8 +19,11 @@ my @NESTED = qw(interfaces link_types damage);
 sub open {
     my ($class, $path, %options) = @_;
     _expect(\%OPTIONS, \%options);
+    my $damage = $options{damage} // "raise";
+    Bytewright::Error::_refuse("expected damage to be raise or keep, found $damage") if $damage !~ /\A(?:raise|keep)\z/;
     my $self = bless {}, $class;
-    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, Bytewright::Number::u32_of(\%options, "jobs") // 0);
+    my $jobs = Bytewright::Number::u32_of(\%options, "jobs") // 0;
+    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, $jobs, $damage eq "keep");
     return $self;
 }
 
@@ -109,7 +112,7 @@ Bytewright::Capture - packets, flows and counts of a packet capture
 
 A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F<docs/names.md> lists the fields: times are
 nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
-Damage dies with a L<Bytewright::Error> after all that is before it.
+Damage dies with a L<Bytewright::Error> after all that is before it, unless C<damage> is C<keep>.
 
 Under C<-T>, all values are tainted.
 
@@ -122,6 +125,7 @@ Under C<-T>, all values are tainted.
     filter  an expression of libpcap's: other packets are left out
     inner   look into tunnels, and report the innermost IP header
     jobs    threads that read and decode; by default one for each core
+    damage  "raise" (the default) to die of damage, or "keep" for what is before it alone; what is no capture dies in any case
 
 =head2 live
 
@@ -136,6 +140,11 @@ Under C<-T>, all values are tainted.
 Captures from a network interface, through libpcap, with the right to capture. C<packets>, C<next> and C<flows> give what comes from
 then on, and wait for it; handlers of signals run meanwhile. C<count_by>, C<sum> and C<info> read to the end, which an interface
 does not have.
+
+=head2 damage
+
+The L<Bytewright::Error> of the damage that the latest question has kept what is before, as C<< damage => "keep" >> asks, or undef.
+Rows tell it when they have ended.
 
 =head2 stop
 

@@ -19,7 +19,7 @@ module Bytewright
   # Each iteration over a path reads the file from its beginning. An IO is read once.
   #
   # A damaged file gives every packet before the damage and then raises FormatError, TruncatedError
-  # or LimitError, which say where.
+  # or LimitError, which say where. With +damage: :keep+ it gives the packets, warns, and raises nothing.
   class Capture
     include Undumpable
     include Enumerable
@@ -37,14 +37,16 @@ module Bytewright
       #   ends such as "10.0.0.1:5000-10.0.0.2:443"
       # @param inner [Boolean] whether to follow tunnels and report the innermost IP header
       # @param inflate [Symbol] what decompresses gzip: :auto, :zlib_rs or :isal
+      # @param damage [Symbol] :raise for an error behind what is before the damage, or :keep for that alone, and a warning;
+      #   what is no capture is an error in any case
       # @yieldparam capture [Capture] closed when the block ends
       # @return [Capture, Object] the capture, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
-      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto, &block)
+      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto, damage: :raise, &block)
         opener, *of = way_to(source)
-        send(opener, *of, filter, flow, inner ? true : false, inflate, &block)
+        send(opener, *of, filter, flow, inner ? true : false, inflate, damage, &block)
       end
 
       # Captures packets of a network interface as they come, with libpcap, which takes the right to capture (root, or
@@ -71,7 +73,8 @@ module Bytewright
       # @raise [MissingLibraryError] without libpcap
       def live(interface, snaplen: 262_144, buffer: 16_777_216, promiscuous: false, filter: nil, flow: nil, inner: false,
                &block)
-        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :auto, &block)
+        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :auto, :raise,
+                       &block)
       end
 
       # Sums up captures by flow.
@@ -84,7 +87,7 @@ module Bytewright
       # @param idle_timeout [Numeric, nil] seconds without a packet after which a flow has ended
       # @param active_timeout [Numeric, nil] seconds after which a flow has ended, packets or not
       # @param max_flows [Integer] open flows at one time; above it the quietest end early
-      # @param options filter, flow, inner and inflate as for {open}
+      # @param options filter, flow, inner, inflate and damage as for {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
@@ -115,7 +118,7 @@ module Bytewright
       # @param title [String, nil] title of the page; by default the names of the captures
       # @param where [String, nil] a condition that packets have to meet, in the words of the command's --where
       # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; a source never is
-      # @param options filter, flow, inner and inflate as for {open}
+      # @param options filter, flow, inner, inflate and damage as for {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
       #   written
@@ -188,6 +191,10 @@ module Bytewright
     #   @return [Hash{Symbol => Integer}, nil] captured, dropped (there was no room for them) and dropped_by_interface; nil
     #     for other captures
 
+    # @!method damage
+    #   The damage that the latest pass over the capture has kept what is before.
+    #   @return [FormatError, TruncatedError, LimitError, nil] nil where there was none, or without +damage: :keep+
+
     # Yields every packet.
     #
     # The block gets the same Packet each time, moved on to the next packet: use +dup+ to keep one. After the last packet
@@ -257,8 +264,7 @@ module Bytewright
     def sum(*fields, by: [], every: nil, top: nil, where: nil, &block)
       return super(*fields, &block) if block
 
-      nanoseconds = (every * 1_000_000_000).to_i if every
-      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), nanoseconds, where, top))
+      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), every, where, top))
     end
 
     # Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it.
@@ -392,6 +398,7 @@ module Bytewright
     # Runs the block over a pass and ends the pass, however the block ends.
     def pass(reading)
       yield reading
+      warn_of(reading)
       self
     ensure
       reading.close
@@ -416,9 +423,13 @@ module Bytewright
 
     # The one result of a pass.
     def result_of(reading)
-      reading.take
+      reading.take.tap { warn_of(reading) }
     ensure
       reading.close
+    end
+
+    def warn_of(reading)
+      reading.take_damage.each { |damage| warn("#{damage.message}; what is before it was read") }
     end
   end
 

@@ -26,6 +26,8 @@ module Bytewright
       private
 
       def floor(time)
+        raise ArgumentError, "expected a time that is a finite number, found #{time}" if time.is_a?(Float) && !time.finite?
+
         (time.to_r * 1_000_000_000).floor
       end
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
 use bytewright::packet::Field;
-use bytewright::scan::CaptureOptions;
+use bytewright::scan::{CaptureOptions, DamagePolicy};
 use bytewright::session::{self, Item, Pass};
 use bytewright::stream::InflateChoice;
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -30,6 +30,16 @@ pub enum bw_inflate {
     Isal = 2,
 }
 
+/// What becomes of a damaged capture. What is no capture is an error in any case.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_damage {
+    /// The rows before the damage come first, and then its error.
+    Raise = 0,
+    /// The rows end before the damage; `bw_capture_damage` tells it.
+    Keep = 1,
+}
+
 /// How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +56,8 @@ pub struct bw_capture_options {
     pub interrupted: bw_interrupted,
     /// What `interrupted` is given.
     pub interrupted_context: *mut c_void,
+    /// What becomes of a damaged capture: a `bw_damage`.
+    pub damage: u32,
 }
 
 impl bw_capture_options {
@@ -65,6 +77,7 @@ impl bw_capture_options {
         found.decode.inner = options.inner;
         found.stream.jobs = jobs(options.jobs);
         found.stream.inflate = inflate(options.inflate)?;
+        found.damage = damage(options.damage)?;
         let host = CallerHost {
             input: None,
             interrupted: options.interrupted,
@@ -79,6 +92,13 @@ fn jobs(count: u32) -> usize {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
         _ => count as usize,
     }
+}
+
+fn damage(number: u32) -> Result<DamagePolicy> {
+    [DamagePolicy::Raise, DamagePolicy::Keep].get(number as usize).copied().ok_or_else(|| {
+        let message = format!("expected a bw_damage from 0 to 1, found {number}");
+        Error::new(ErrorKind::Argument, message)
+    })
 }
 
 fn inflate(number: u32) -> Result<InflateChoice> {
@@ -222,6 +242,25 @@ pub unsafe extern "C" fn bw_capture_close(
                 capture.capture.close(&capture.host)?;
             }
             Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Fills `error` with the damage that the latest call or rows over a capture have kept what is before, as `BW_DAMAGE_KEEP`
+/// asks, and returns its status; `BW_STATUS_NONE` where there was none, so far.
+///
+/// # Safety
+/// As for all functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_damage(
+    capture: *const bw_capture,
+    error: *mut bw_error,
+) -> bw_status {
+    // SAFETY: the caller's promises about the pointers.
+    unsafe {
+        guard(error, || {
+            let damage = held(capture, "a capture")?.capture.damage();
+            damage.map_or(Ok(bw_status::None), Err)
         })
     }
 }

@@ -46,7 +46,8 @@ impl bw_sum_options {
                 text_or_none(options.r#where, "a condition")?,
             )
         };
-        let every = (options.every != 0.0).then_some((options.every * 1e9) as i64);
+        let every =
+            (options.every != 0.0).then(|| GroupBy::interval_ns(options.every)).transpose()?;
         let groups = GroupBy::new(&Field::SCHEMA, &by, &fields, every)?;
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
         let top = usize::try_from(options.top).unwrap_or(usize::MAX);

@@ -1,5 +1,7 @@
 //! The core's errors as Python exceptions: one class per kind, made in this one place.
 
+use std::ffi::CString;
+
 use bytewright::panics;
 pub(crate) use bytewright::session::guard as guarded;
 use bytewright::terminal::Harmless;
@@ -57,6 +59,20 @@ fn system_error(py: Python<'_>, error: &Error, errno: i32) -> PyResult<PyErr> {
         None => py.import("os")?.call_method1("strerror", (errno,))?.extract::<String>()?,
     };
     Ok(PyOSError::new_err((errno, told, file.to_owned())))
+}
+
+/// Warns of damage that ended captures early, whose rows are kept.
+///
+/// # Errors
+/// The warning, where the program makes errors of such ones.
+pub(crate) fn warn_of_all(py: Python<'_>, damage: &[Error]) -> PyResult<()> {
+    damage.iter().try_for_each(|error| warn_of(py, error))
+}
+
+fn warn_of(py: Python<'_>, error: &Error) -> PyResult<()> {
+    let class = py.import(CLASSES)?.getattr("DamageWarning")?;
+    let text = CString::new(format!("{error}; what is before it was read"))?;
+    PyErr::warn(py, &class, &text, 1)
 }
 
 /// A `bytewright.ArgumentError`.

@@ -12,7 +12,7 @@ use magnus::{
 use crate::border::{lend, lock, path_of};
 use crate::call;
 use crate::class;
-use crate::error::{guarded, raised};
+use crate::error::{self, guarded, raised};
 use crate::fields::{define_fields, field_named, fields_named};
 use crate::flow::{OpenFlows, StoreObject};
 use crate::host::RubyHost;
@@ -39,7 +39,7 @@ impl magnus::DataTypeFunctions for Capture {
 }
 
 impl Capture {
-    /// `Capture.open_path(path, filter, flow, inner, inflate)`.
+    /// `Capture.open_path(path, filter, flow, inner, inflate, damage)`.
     fn open_path(
         ruby: &Ruby,
         path: RString,
@@ -47,15 +47,17 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
+        damage: Symbol,
     ) -> Result<Value, Error> {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
-        let options = options(ruby, filter, flow, inner, inflate)?;
+        let options = options(ruby, filter, flow, inner, inflate, damage)?;
         let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
-    /// `Capture.open_object(object, descriptor, filter, flow, inner, inflate)`.
+    /// `Capture.open_object(object, descriptor, filter, flow, inner, inflate, damage)`.
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
     fn open_object(
         ruby: &Ruby,
         object: Value,
@@ -64,8 +66,9 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
+        damage: Symbol,
     ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, inflate)?;
+        let options = options(ruby, filter, flow, inner, inflate, damage)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
         let session = raised(ruby, session)?;
         let session = match descriptor {
@@ -75,7 +78,7 @@ impl Capture {
         Capture::lent(ruby, session, Some(object.into()))
     }
 
-    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate)`.
+    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate, damage)`.
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
     fn open_interface(
         ruby: &Ruby,
@@ -87,8 +90,9 @@ impl Capture {
         flow: Option<String>,
         inner: bool,
         inflate: Symbol,
+        damage: Symbol,
     ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, inflate)?;
+        let options = options(ruby, filter, flow, inner, inflate, damage)?;
         let live = LiveOptions { snaplen, buffer, promiscuous };
         let open = || session::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
@@ -106,6 +110,11 @@ impl Capture {
 
     fn name(&self) -> String {
         self.session.name().to_owned()
+    }
+
+    /// The damage that the latest pass has kept the packets before; nil where there was none.
+    fn damage(ruby: &Ruby, this: &Self) -> Value {
+        error::damage(ruby, this.session.damage().as_ref())
     }
 
     fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
@@ -157,10 +166,11 @@ impl Capture {
         this: &Self,
         keys: Vec<String>,
         sums: Vec<String>,
-        every: Option<i64>,
+        every: Option<f64>,
         condition: Option<String>,
         top: Option<usize>,
     ) -> Result<Reading, Error> {
+        let every = raised(ruby, every.map(GroupBy::interval_ns).transpose())?;
         let by = raised(ruby, GroupBy::new(&Field::SCHEMA, &keys, &sums, every))?;
         let condition = condition.map(|text| Condition::new(&text, &Field::SCHEMA)).transpose();
         let condition = raised(ruby, condition)?;
@@ -245,9 +255,11 @@ fn options(
     flow: Option<String>,
     inner: bool,
     inflate: Symbol,
+    damage: Symbol,
 ) -> Result<CaptureOptions, Error> {
     let flow = raised(ruby, flow.map(|flow| flow.parse()).transpose())?;
-    let mut options = CaptureOptions { filter, flow, ..CaptureOptions::default() };
+    let damage = raised(ruby, damage.name()?.parse())?;
+    let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
     options.decode.inner = inner;
     let inflate = inflate.name()?;
     options.stream.inflate = match inflate.as_ref() {
@@ -265,12 +277,13 @@ fn options(
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Capture>(ruby, "Capture")?;
     define_fields(ruby, class)?;
-    class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
-    class.define_singleton_method("open_object", function!(Capture::open_object, 6))?;
-    class.define_singleton_method("open_interface", function!(Capture::open_interface, 8))?;
+    class.define_singleton_method("open_path", function!(Capture::open_path, 6))?;
+    class.define_singleton_method("open_object", function!(Capture::open_object, 7))?;
+    class.define_singleton_method("open_interface", function!(Capture::open_interface, 9))?;
     class.define_method("stop", method!(Capture::stop, 0))?;
     class.define_method("live_counts", method!(Capture::live_counts, 0))?;
     class.define_method("name", method!(Capture::name, 0))?;
+    class.define_method("damage", method!(Capture::damage, 0))?;
     class.define_method("close", method!(Capture::close, 0))?;
     class.define_method("closed?", method!(Capture::is_closed, 0))?;
     class.define_method("read_frames", method!(Capture::read_frames, 1))?;

@@ -7,14 +7,14 @@ use bytewright::packet::Field;
 use bytewright::session::{Item, Pass};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, Ruby, Value, method, prelude::*};
+use magnus::{Error, RArray, Ruby, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
 use crate::border::{PacketSource, define_packet_loops};
 use crate::call::CallObject;
 use crate::class;
 use crate::columns::{ColumnBatch, LiveBatches};
-use crate::error::guarded;
+use crate::error::{damage, guarded};
 use crate::flow::FlowObject;
 use crate::host::RubyHost;
 use crate::memory_report::MemoryReport;
@@ -115,6 +115,11 @@ impl Reading {
         })
     }
 
+    /// The damage that has come to light since the last call, and that the pass has kept what is before.
+    fn take_damage(ruby: &Ruby, this: &Self) -> RArray {
+        ruby.ary_from_iter(this.pass.take_damage().iter().map(|found| damage(ruby, Some(found))))
+    }
+
     fn counts(&self, ruby: &Ruby, counts: &[(batch::Value<'_>, u64)]) -> Result<Value, Error> {
         let texts = ruby.get_inner(self.texts);
         let hash = ruby.hash_new();
@@ -151,6 +156,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Reading>(ruby, "Reading")?;
     class.define_method("cursor", method!(Reading::cursor, 0))?;
     class.define_method("take", method!(Reading::take, 0))?;
+    class.define_method("take_damage", method!(Reading::take_damage, 0))?;
     class.define_method("close", method!(Reading::close, 0))?;
     define_packet_loops::<Reading>(class);
     Ok(())

@@ -14,4 +14,4 @@ pub(crate) use descriptor::duplicate;
 pub(crate) use locked::{Locked, check as check_lock};
 pub(crate) use memory::PinnedMemory;
 pub(crate) use objects::{Fresh, Maker, each_entry, list};
-pub(crate) use pending::raise_soon;
+pub(crate) use pending::{raise_soon, run_soon};

@@ -22,9 +22,11 @@ pub(super) fn capture_options(
     inner: bool,
     inflate: &str,
     jobs: Option<usize>,
+    damage: &str,
 ) -> PyResult<CaptureOptions> {
     let flow = raised(py, flow.map(|flow| flow.parse()).transpose())?;
-    let mut options = CaptureOptions { filter, flow, ..CaptureOptions::default() };
+    let damage = raised(py, damage.parse())?;
+    let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
     options.decode.inner = inner;
     options.stream.jobs = jobs.unwrap_or_else(all_cores).max(1);
     options.stream.inflate = match inflate {

@@ -7,7 +7,8 @@ use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::border::raise_soon;
+use crate::border::{raise_soon, run_soon};
+use crate::error::warn_of_all;
 use crate::host::PythonHost;
 
 /// The host for a program in another language, which reads a stream of batches: it gets the error's text. It may read in a
@@ -21,6 +22,23 @@ pub(crate) struct StreamHost<'a> {
 impl<'a> StreamHost<'a> {
     pub(crate) fn new(object: Option<&'a Py<PyAny>>, owner: ThreadId) -> Self {
         StreamHost { python: PythonHost { object }, is_owner: thread::current().id() == owner }
+    }
+}
+
+impl StreamHost<'_> {
+    /// Warns of damage, of which the thread that made the stream is told here, and otherwise the main thread when that goes on.
+    ///
+    /// # Errors
+    /// The warning, where the program makes errors of such ones.
+    pub(crate) fn warn_of_all(&self, damage: Vec<Error>) -> bytewright::Result<()> {
+        if damage.is_empty() {
+            return Ok(());
+        }
+        if self.is_owner {
+            return Python::attach(|py| warn_of_all(py, &damage)).map_err(told);
+        }
+        run_soon(move |py| warn_of_all(py, &damage));
+        Ok(())
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) use rows::{Batch, Batches, Records, Rows, entered, layout, schema_of}
 pub(crate) use store::{FlowStore, StoredFlows};
 pub(crate) use writer::CaptureWriter;
 
-use crate::error::{guarded, raised};
+use crate::error::{guarded, raised, to_python, warn_of_all};
 use crate::host::PythonHost;
 use crate::values;
 
@@ -110,6 +110,7 @@ impl Capture {
             // Until its thread is gone, it has a store open that it merges into.
             pass.close(&self.host()).ok();
         }
+        warn_of_all(py, &pass.take_damage())?;
         result
     }
 }
@@ -127,7 +128,8 @@ fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
 #[pymethods]
 impl Capture {
     #[new]
-    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None, damage = "raise"))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
@@ -136,8 +138,9 @@ impl Capture {
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
+        damage: &str,
     ) -> PyResult<Capture> {
-        let options = capture_options(py, filter, flow, inner, inflate, jobs)?;
+        let options = capture_options(py, filter, flow, inner, inflate, jobs, damage)?;
         match source.extract::<PathBuf>() {
             Ok(path) => {
                 let open = || session::Capture::open(&path, options.clone());
@@ -187,6 +190,13 @@ impl Capture {
     #[getter]
     fn closed(&self) -> bool {
         self.capture.is_closed()
+    }
+
+    /// The error of the damage that the latest reading of it kept the packets before; None where there was none, or it was
+    /// opened without `damage="keep"`.
+    #[getter]
+    fn damage(&self, py: Python<'_>) -> Option<PyErr> {
+        self.capture.damage().map(|damage| to_python(py, &damage))
     }
 
     /// Closes it, and ends what reads it.
@@ -261,7 +271,7 @@ impl Capture {
         condition: Option<&str>,
         top: Option<usize>,
     ) -> PyResult<Batch> {
-        let every = every.map(|seconds| (seconds * 1e9) as i64);
+        let every = raised(py, every.map(GroupBy::interval_ns).transpose())?;
         let by = raised(py, GroupBy::new(&Field::SCHEMA, &by, &fields, every))?;
         let schema = by.schema().clone();
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose();

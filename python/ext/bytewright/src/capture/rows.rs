@@ -1,7 +1,7 @@
 //! Rows of captures: one question, asked anew by each iteration and each reader of columns.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
 use super::restored::{ReducedBatch, reduced_batch};
 use crate::border::read_schema;
-use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python};
+use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python, warn_of_all};
 use crate::frames;
 use crate::host::PythonHost;
 use crate::values;
@@ -45,7 +45,12 @@ pub(crate) struct Rows {
     question: Question,
     /// How the columns leave for Arrow.
     export: ExportOptions,
+    /// Damage of the reading that began last.
+    damage: Mutex<Damage>,
 }
+
+/// Damage that a reading has kept the rows before, so far.
+type Damage = Arc<Mutex<Vec<Error>>>;
 
 /// A capture that is open, or a file that is opened for each reading.
 enum Source {
@@ -67,12 +72,18 @@ struct Reading {
     rows: session::Rows,
     /// The file objects of the captures, where they have some.
     objects: Vec<Option<Py<PyAny>>>,
+    damage: Damage,
 }
 
 impl Reading {
     fn step(&mut self) -> PyResult<Step> {
         let object = self.objects.get(self.rows.place()).and_then(Option::as_ref);
-        self.rows.step(&PythonHost { object })
+        let step = self.rows.step(&PythonHost { object })?;
+        let damage = noted(&mut self.rows, &self.damage);
+        if !damage.is_empty() {
+            Python::attach(|py| warn_of_all(py, &damage))?;
+        }
+        Ok(step)
     }
 
     /// The next columns for Python.
@@ -96,7 +107,9 @@ impl Reading {
             let host = StreamHost::new(object, owner);
             // The step looks for interrupts only where it waits long.
             host.check_interrupts()?;
-            match self.rows.step(&host)? {
+            let step = self.rows.step(&host);
+            host.warn_of_all(noted(&mut self.rows, &self.damage))?;
+            match step? {
                 Step::Item(item) => return Ok(self.rows.batch(item)),
                 Step::NextCapture => {}
                 Step::End => return Ok(None),
@@ -123,7 +136,8 @@ impl Rows {
             return Err(argument(py, "expected a capture, found none"));
         }
         let options = options.unwrap_or_default();
-        Ok(Rows { captures, options, question, export: ExportOptions::default() })
+        let (export, damage) = (ExportOptions::default(), Mutex::default());
+        Ok(Rows { captures, options, question, export, damage })
     }
 
     fn read(&self, py: Python<'_>) -> Reading {
@@ -132,7 +146,7 @@ impl Rows {
             Source::Capture(capture) => {
                 let capture = capture.get();
                 objects.push(capture.object.as_ref().map(|object| object.clone_ref(py)));
-                CaptureSource::Open(std::sync::Arc::clone(&capture.capture))
+                CaptureSource::Open(Arc::clone(&capture.capture))
             }
             Source::Path(path) => {
                 objects.push(None);
@@ -140,7 +154,9 @@ impl Rows {
             }
         });
         let rows = session::Rows::new(captures.collect(), self.question.clone());
-        Reading { rows, objects }
+        let damage = Damage::default();
+        *locked(&self.damage) = Arc::clone(&damage);
+        Reading { rows, objects, damage }
     }
 
     /// The files that the captures are in.
@@ -177,7 +193,7 @@ impl Rows {
 
     /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
-    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None))]
+    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None, damage = "raise"))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn packets(
         py: Python<'_>,
@@ -190,6 +206,7 @@ impl Rows {
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
+        damage: &str,
     ) -> PyResult<Rows> {
         if rows == 0 {
             return Err(argument(py, "expected rows above 0, found 0"));
@@ -206,7 +223,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
         )
     }
 
@@ -221,7 +238,7 @@ impl Rows {
     #[pyo3(
         name = "_flows",
         signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None, flow = None,
-                     inner = false, inflate = "auto", jobs = None)
+                     inner = false, inflate = "auto", jobs = None, damage = "raise")
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn flows(
@@ -236,6 +253,7 @@ impl Rows {
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
+        damage: &str,
     ) -> PyResult<Rows> {
         let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
         let question = Question::Flows(flow_fields(py, &fields)?, limits);
@@ -243,7 +261,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
         )
     }
 
@@ -251,7 +269,7 @@ impl Rows {
     #[pyo3(
         name = "_calls",
         signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, flow = None, inner = false,
-                     inflate = "auto", jobs = None)
+                     inflate = "auto", jobs = None, damage = "raise")
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn calls(
@@ -266,6 +284,7 @@ impl Rows {
         inner: bool,
         inflate: &str,
         jobs: Option<usize>,
+        damage: &str,
     ) -> PyResult<Rows> {
         let methods = methods(py, idl, service, &include)?;
         let question = Question::Calls(call_fields(py, &fields)?, methods);
@@ -273,7 +292,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs)?),
+            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
         )
     }
 
@@ -281,6 +300,15 @@ impl Rows {
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         names(py, &self.question.schema())
+    }
+
+    /// The errors of the damage that the reading that began last has kept the rows before, so far, in the order of the
+    /// captures: with `damage="keep"`, and none otherwise.
+    #[getter]
+    fn damage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let damage = Arc::clone(&locked(&self.damage));
+        let damage = locked(&damage).clone();
+        PyTuple::new(py, damage.iter().map(|error| to_python(py, error)))
     }
 
     fn __iter__(&self, py: Python<'_>) -> Records {
@@ -308,7 +336,7 @@ impl Rows {
         let export = export_options(py, timestamps, signed, addresses)?;
         let captures = self.captures.iter().map(|source| source.clone_ref(py)).collect();
         let (options, question) = (self.options.clone(), self.question.clone());
-        Ok(Rows { captures, options, question, export })
+        Ok(Rows { captures, options, question, export, damage: Mutex::default() })
     }
 
     #[pyo3(signature = (*_arguments, **_keywords))]
@@ -424,6 +452,17 @@ pub(crate) fn layout(
 
 fn names<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, schema.fields().iter().map(batch::Field::name))
+}
+
+/// Takes the damage that came to light since the last call, and notes it.
+fn noted(rows: &mut session::Rows, noted: &Mutex<Vec<Error>>) -> Vec<Error> {
+    let damage = rows.take_damage();
+    locked(noted).extend_from_slice(&damage);
+    damage
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Nobody waits for another thread's turn with Python's lock held: whoever has it would need that lock.

@@ -61,8 +61,9 @@ fn sync_mode(value: &Bound<'_, PyAny>) -> PyResult<SyncMode> {
 
 fn duration(seconds: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let number: f64 = seconds.extract()?;
-    // As long as there are times: a century is for ever.
-    Duration::try_from_secs_f64(number.min(3.0e9)).map_err(|_| {
+    // As long as there are times: a century is for ever. NaN would be that, too.
+    let bounded = if number.is_nan() { number } else { number.min(3.0e9) };
+    Duration::try_from_secs_f64(bounded).map_err(|_| {
         argument(seconds.py(), format!("expected a timeout of 0 seconds or more, found {number}"))
     })
 }

@@ -1,0 +1,31 @@
+//! The choice between an error and the end of the rows, where a capture is damaged.
+
+use std::str::FromStr;
+
+use crate::{Error, ErrorKind};
+
+/// Policy for a damaged capture. A file that is no capture is an error in any case; one that ends inside of its header has
+/// no rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DamagePolicy {
+    /// The rows before the damage come first, and then its error.
+    #[default]
+    Raise,
+    /// The capture ends before the damage, of which the host is told beside the rows.
+    Keep,
+}
+
+impl FromStr for DamagePolicy {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "raise" => Ok(DamagePolicy::Raise),
+            "keep" => Ok(DamagePolicy::Keep),
+            other => {
+                let message = format!("expected damage to be raise or keep, found {other:?}");
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
+    }
+}
