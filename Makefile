@@ -38,7 +38,7 @@ PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ex
 	perl/*.PL perl/*.sh -type f)
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
-	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
+	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/ri ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 

@@ -28,8 +28,9 @@ Gem::Specification.new do |spec|
     "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
     "cli/Cargo.toml", "cli/src/**/*.rs"
   ]
-  own = ["ext/**/*.{rb,rs,toml}", "lib/**/*.rb", "sig/**/*.rbs", "exe/*"]
+  own = ["ext/**/*.{rb,rs,toml}", "lib/**/*.rb", "sig/**/*.rbs", "ri/native.rb", "exe/*"]
   spec.files = (is_packed ? Dir.glob(shared, base: root) : []) + Dir.glob(own, base: __dir__).map { |file| ruby + file }
+  spec.extra_rdoc_files = ["#{ruby}ri/native.rb"]
   spec.require_paths = ["#{ruby}lib"]
   spec.bindir = "#{ruby}exe"
   spec.executables = ["bytewright"]
