@@ -13,7 +13,7 @@
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
-#   make test-packages  those that need no compiler, installed on new roots without one; takes root
+#   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
@@ -159,6 +159,7 @@ packages: $(WHEEL_STAMP) perl-dist
 
 test-packages: packages
 	packages/test.sh pkg
+	packages/documents.sh pkg
 
 test-perl: $(PERL_STAMP)
 	perl/test.sh target/perl
