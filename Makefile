@@ -1,4 +1,4 @@
-# Every target installs what it lacks (setup.sh) and can be run again at no cost.
+# Every target installs what it lacks (setup.sh, with the part for it) and can be run again at no cost.
 #
 #   make demo         the main job, on the captures in samples/
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
@@ -13,7 +13,7 @@
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
-#   make test-packages  those that need no compiler, installed on new roots without one; takes root
+#   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
@@ -38,9 +38,19 @@ PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ex
 	perl/*.PL perl/*.sh -type f)
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
-	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/exe ruby/sig -type f -not -name '*.so')
+	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/ri ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
+
+# The parts of setup.sh for goals that need a part only.
+PARTS_OF_demo := gem
+PARTS_OF_install-c := c
+PARTS_OF_wheel := wheel
+PARTS_OF_perl-dist := perl
+PARTS_OF_packages := packages
+PARTS_OF_test-packages := packages
+PARTS_OF_test-spark := all spark
+PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
 .PHONY: demo quick lint packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
@@ -124,7 +134,6 @@ test-python: $(WHEEL_STAMP)
 
 # Installs Java from Debian, 17 or later, and PySpark into target/spark, once.
 test-spark: $(WHEEL_STAMP)
-	./setup.sh spark
 	python/tests/spark/run.sh
 	ruby bench/run.rb spark --check
 
@@ -140,7 +149,6 @@ $(PERL_STAMP): $(PERL_SOURCES) | setup
 	touch $@
 
 packages: $(WHEEL_STAMP) perl-dist
-	./setup.sh packages
 	rm -rf pkg && mkdir pkg
 	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
 	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES)
@@ -151,6 +159,7 @@ packages: $(WHEEL_STAMP) perl-dist
 
 test-packages: packages
 	packages/test.sh pkg
+	packages/documents.sh pkg
 
 test-perl: $(PERL_STAMP)
 	perl/test.sh target/perl
@@ -217,7 +226,7 @@ fuzz: setup
 	core/fuzz/run.sh $(SECONDS)
 
 setup:
-	@./setup.sh
+	@./setup.sh $(PARTS)
 
 clean:
 	rm -rf target bench/target bench/data core/fuzz/target

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and this machine lacks, and the Ruby libraries that tests compare with, without
-# which those tests print a gap; `setup.sh spark` also what Spark needs, and `setup.sh packages` what the packages need.
+# Installs what this machine lacks of what building and testing need:
+#
+#   setup.sh [PART...]    c, gem, wheel or perl: what building that needs; packages: what building all of them needs;
+#                         all, which is the default: what `make test` needs, and the Ruby libraries and programs that
+#                         tests compare with, without which those tests print a gap; spark: Java alone
+#
 # Quick when nothing is missing.
 set -euo pipefail
 
@@ -8,7 +12,7 @@ missing=()
 need() { # need PACKAGES PROBE...: PACKAGES are wanted unless the command PROBE succeeds
   local packages=$1
   shift
-  "$@" >/dev/null 2>&1 || missing+=($packages)
+  "$@" >/dev/null 2>&1 || [[ " ${missing[*]} " == *" $packages "* ]] || missing+=($packages)
 }
 peers=()
 peer() { # peer PACKAGE PROBE...: PACKAGE is wanted unless PROBE succeeds, and can be done without
@@ -38,42 +42,72 @@ if ! rustc --version | awk '{ split($2, v, "."); exit !(v[1] > 1 || v[2] >= 90) 
   exit 1
 fi
 
-need "ruby" command -v ruby
-need "ruby-dev" ruby_header
-need "ruby-minitest" ruby -e 'require "minitest"'
-need "yard" ruby -e 'require "yard"'
-need "gcc libc6-dev make" command -v cc
-need "g++" command -v c++
-need "python3" command -v python3
-need "python3-venv" python3 -c "import ensurepip, venv"
-need "clang" command -v clang
-need "libclang-dev" libclang
-need "perl" perl -MExtUtils::MakeMaker -MTest::More -e 1
-need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
-need "libcrypt-dev" crypt_header
-need "libpcap0.8" library "libpcap.so"
-case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
-x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
-esac
+part_c() {
+  need "gcc libc6-dev make" command -v cc
+}
+part_gem() {
+  part_c
+  need "ruby" command -v ruby
+  need "ruby-dev" ruby_header
+  need "libclang-dev" libclang
+}
+part_wheel() {
+  part_c
+  need "python3" command -v python3
+  need "python3-venv" python3 -c "import ensurepip, venv"
+}
+part_perl() { # for the distribution; what is compiled from it needs more
+  need "perl make" perl -MExtUtils::MakeMaker -MTest::More -e 1
+}
+part_packages() {
+  part_gem
+  part_wheel
+  part_perl
+  need "mmdebstrap" command -v mmdebstrap
+}
+part_spark() { # large
+  need "default-jre-headless" java_from 17
+}
+part_all() {
+  part_gem
+  part_wheel
+  part_perl
+  need "libperl-dev" perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'
+  need "libcrypt-dev" crypt_header
+  need "ruby-minitest" ruby -e 'require "minitest"'
+  need "yard" ruby -e 'require "yard"'
+  need "g++" command -v c++
+  need "clang" command -v clang
+  need "libpcap0.8" library "libpcap.so"
+  case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
+  x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
+  esac
 
-case "${1:-}" in # what one target needs alone
-spark) need "default-jre-headless" java_from 17 ;; # large
-packages) need "mmdebstrap" command -v mmdebstrap ;;
-esac
+  peer "ruby-tokyocabinet" ruby_library tokyocabinet
+  peer "ruby-moneta" ruby_library moneta
+  peer "ruby-thrift" ruby_library thrift
+  peer "ruby-activesupport" ruby_library active_support
+  peer "bundler" ruby -e 'require "bundler"; require "bundler/cli"'
+  peer "rubocop" command -v rubocop
+  peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
+  peer "thrift-compiler" command -v thrift
+  peer "pypy3" command -v pypy3
+  peer "luajit" command -v luajit
+  peer "chromium" command -v chromium
+  peer "tcpdump" command -v tcpdump
+  peer "iproute2" command -v ip
+}
 
-peer "ruby-tokyocabinet" ruby_library tokyocabinet
-peer "ruby-moneta" ruby_library moneta
-peer "ruby-thrift" ruby_library thrift
-peer "ruby-activesupport" ruby_library active_support
-peer "bundler" ruby -e 'require "bundler"; require "bundler/cli"'
-peer "rubocop" command -v rubocop
-peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
-peer "thrift-compiler" command -v thrift
-peer "pypy3" command -v pypy3
-peer "luajit" command -v luajit
-peer "chromium" command -v chromium
-peer "tcpdump" command -v tcpdump
-peer "iproute2" command -v ip
+[ $# -gt 0 ] || set -- all
+for part; do
+  case $part in
+  c | gem | wheel | perl | packages | spark | all) "part_$part" ;;
+  *)
+    echo "setup: expected c, gem, wheel, perl, packages, spark or all, found $part" >&2
+    exit 2
+    ;;
+  esac
+done
 
 ((${#missing[@]} + ${#peers[@]})) || exit 0
 cannot() { # cannot ADVICE: packages cannot be installed; that is an error where they are needed

@@ -3,8 +3,8 @@
 #
 #   packages/test.sh OUT [RELEASE...]    the packages in OUT, on bookworm and trixie, or on other releases
 #
-# It takes root and mmdebstrap. Nothing of the roots is kept. The source gem and the distribution for Perl need compilers,
-# and are installed by `make test-gem` and `make test-perl`.
+# It takes root and mmdebstrap. Nothing of the roots is kept. How they are installed are README's lines behind `make packages`, word
+# for word. packages/documents.sh runs all that the documents say about installing, on roots with compilers.
 set -euo pipefail
 out=$(realpath "${1:?usage: packages/test.sh OUT [RELEASE...]}")
 shift
@@ -36,37 +36,37 @@ installs() { # installs WHAT: all before it has worked
   echo "packages: $1 installs and works on $RELEASE" >>/trial/report
 }
 
-dpkg -i bytewright_*.deb
-main_job bytewright
+. ./block
+main_job /usr/bin/bytewright
 dpkg -L bytewright | grep -q man1/bytewright.1.gz
 dpkg -r bytewright
 [ ! -e /usr/bin/bytewright ]
 installs "the .deb of the command"
-tar -xzf bytewright-*-linux.tar.gz
+tar -xzf pkg/bytewright-*-linux.tar.gz
 main_job "$(echo "$PWD"/bytewright-*-linux/bin/bytewright)"
 gzip -dc bytewright-*-linux/share/man/man1/bytewright.1.gz | grep -q '"BYTEWRIGHT TABLE GET"'
 installs "the tarball of the command"
 
 # A Ruby between those that the gem has libraries for has to take the source gem.
-ruby -r rubygems/package -e 'exit !Gem::Package.new(ARGV[0]).spec.required_ruby_version.satisfied_by?(Gem::Version.new("3.2.8"))' bytewright-*-linux.gem
-gem install --local --no-document bytewright-*-linux.gem
+ruby -r rubygems/package -e 'exit !Gem::Package.new(ARGV[0]).spec.required_ruby_version.satisfied_by?(Gem::Version.new("3.2.8"))' pkg/bytewright-*-linux.gem
 [ "$(ruby -r bytewright -e 'puts Bytewright::Capture.flows("web.pcap.gz").count')" = 926 ]
 [ "$(ruby -r bytewright/pstore -e 'store = Bytewright::PStore.new("a.pstore"); store.transaction { store["a"] = 7 }; p store.transaction(true) { store["a"] }')" = 7 ]
 main_job "$(ruby -e 'puts Gem.bindir')/bytewright"
 installs "the gem, with $(ruby -e 'print "Ruby ", RUBY_VERSION'),"
 
-python3 -m venv python
-python/bin/pip install --quiet --no-index bytewright-*.whl
-[ "$(python/bin/python -c 'import bytewright; print(len(list(bytewright.flows("web.pcap.gz"))))')" = 926 ]
-main_job python/bin/bytewright
+[ "$(env/bin/python -c 'import bytewright; print(len(list(bytewright.flows("web.pcap.gz"))))')" = 926 ]
+main_job env/bin/bytewright
 installs "the wheel, with $(python3 --version),"
 END
+ruby ruby/test/markdown_blocks.rb README.md "sh install" 1 | sed '1,/^make packages/d' >"$job.block"
 for release in "$@"; do
   sed "1i RELEASE=$release" "$job" >"$job.$release"
   TMPDIR=$roots mmdebstrap --quiet --variant=minbase --format=null --include=ruby,python3-venv --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' \
-    --customize-hook='mkdir "$1/trial"' \
-    --customize-hook="copy-in $(echo "$out"/bytewright_*.deb "$out"/bytewright-*-linux.tar.gz "$out"/bytewright-*-linux.gem "$out"/bytewright-*.whl) /trial" \
+    --aptopt='APT::Get::Assume-Yes "true"' --skip=cleanup/apt/lists \
+    --customize-hook='mkdir -p "$1/trial/pkg"' \
+    --customize-hook="copy-in $(echo "$out"/bytewright_*.deb "$out"/bytewright-*-linux.tar.gz "$out"/bytewright-*-linux.gem "$out"/bytewright-*.whl) /trial/pkg" \
+    --customize-hook="upload $job.block /trial/block" \
     --customize-hook="copy-in samples/web.pcap.gz samples/vlan.pcapng /trial" \
     --customize-hook="upload $job.$release /trial/job" \
     --customize-hook='chroot "$1" sh /trial/job >"$1/trial/log" 2>&1 || { cat "$1/trial/log" >&2; exit 1; }' \

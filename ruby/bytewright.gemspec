@@ -28,8 +28,11 @@ Gem::Specification.new do |spec|
     "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
     "cli/Cargo.toml", "cli/src/**/*.rs"
   ]
-  own = ["ext/**/*.{rb,rs,toml}", "lib/**/*.rb", "sig/**/*.rbs", "exe/*"]
+  own = ["ext/**/*.{rb,rs,toml}", "lib/**/*.rb", "sig/**/*.rbs", "ri/native.rb", "exe/*"]
   spec.files = (is_packed ? Dir.glob(shared, base: root) : []) + Dir.glob(own, base: __dir__).map { |file| ruby + file }
+  # RubyGems names the folder of the extension too, which is all of ruby/: the rdoc of Ruby 3.3 stops at a file that it reads twice.
+  spec.rdoc_options = ["--exclude", "\\A#{ruby.chomp("/")}\\z"] if is_packed
+  spec.extra_rdoc_files = ["#{ruby}ri/native.rb"]
   spec.require_paths = ["#{ruby}lib"]
   spec.bindir = "#{ruby}exe"
   spec.executables = ["bytewright"]

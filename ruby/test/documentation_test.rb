@@ -1,23 +1,35 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require_relative "markdown_blocks"
 require "open3"
 require "tmpdir"
 
 # Goal: every example in README and docs runs as it stands.
 # Method: each ```ruby and ```sh block is run in a folder of its own that holds samples/. In a ruby
 # block, `expression # => value` must hold: the value is evaluated too, because releases of Ruby print
-# a Hash differently. Blocks marked ```console or ```text only show.
+# a Hash differently. Blocks marked ```console or ```text only show. What installs something is in blocks marked
+# ```sh install, which packages/documents.sh runs on new systems.
 class DocumentationTest < TestCase
   DOCUMENTS = [File.join(ROOT, "README.md"), *Dir[File.join(ROOT, "docs/**/*.md")]].freeze
 
   INTERPRETERS = { "ruby" => %w[ruby -W], "sh" => %w[bash -euo pipefail] }.freeze
 
   DOCUMENTS.each do |document|
-    blocks = File.read(document, encoding: Encoding::UTF_8).scan(/^```(ruby|sh)\n(.*?)^```/m)
-    blocks.each_with_index do |(language, source), at|
+    MarkdownBlocks.of(document, *INTERPRETERS.keys).each_with_index do |block, at|
       name = "#{document.delete_prefix("#{ROOT}/").gsub(/\W+/, "_")}_example_#{at + 1}"
-      define_method("test_#{name}") { run_example(language, source) }
+      define_method("test_#{name}") { run_example(block.language, block.source) }
+    end
+  end
+
+  # Indented blocks count, too: they look the same on a page.
+  INSTALLS = /\b(?:gem|pip3?|apt-get) install\b|\bmake (?:install|demo|wheel|packages|perl-dist)\b/
+
+  def test_commands_that_install_are_run_on_new_systems
+    DOCUMENTS.each do |document|
+      text = File.read(document, encoding: Encoding::UTF_8)
+      code = text.scan(/^```(?!sh install$)[^\n]+\n(.*?)^```$|((?:^ {4,}\S.*\n)+)/m).flatten.compact
+      assert_empty(code.grep(INSTALLS), "#{document}: mark the block as ```sh install, which packages/documents.sh runs")
     end
   end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "markdown_blocks"
 require_relative "thrift_case"
 require "open3"
 require "socket"
@@ -302,8 +303,8 @@ class ThriftLoadTest < ThriftCase
 
   # The gem may be missing, so that the test of the documents does not run these.
   def test_the_examples_of_the_documents_are_true
-    documents = Dir[File.join(ROOT, "{README.md,docs/**/*.md}")].map { |document| File.read(document, encoding: Encoding::UTF_8) }
-    blocks = documents.flat_map { |text| text.scan(/^```ruby thrift\n(.*?)^```/m).flatten }
+    documents = Dir[File.join(ROOT, "{README.md,docs/**/*.md}")]
+    blocks = documents.flat_map { |document| MarkdownBlocks.of(document, "ruby thrift").map(&:source) }
     assert_operator(blocks.size, :>=, 4)
     blocks.each do |block|
       checked = block.gsub(/^(\s*)(\S.*?\S)\s+# => (.*)$/) { "#{$1}assert_equal((#{$3}), (#{$2}))" }

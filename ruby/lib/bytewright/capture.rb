@@ -309,7 +309,9 @@ module Bytewright
       return to_enum(:calls, idl: idl, service: service, include: include) unless block
 
       idl = idl.to_path if idl.respond_to?(:to_path)
-      pass(read_calls(idl, service, include.map(&:to_s))) do |reading|
+      # In a line of its own: within a call, the rdoc of Ruby 3.1 takes it for the statement, and loses the methods behind it.
+      folders = include.map(&:to_s)
+      pass(read_calls(idl, service, folders)) do |reading|
         while (calls = reading.take)
           calls.each(&block)
         end

@@ -8,7 +8,7 @@ rescue LoadError => error
   raise unless File.file?(library)
 
   # RubyGems installs the gem for x86_64-linux also where the C library is musl, or an older glibc.
-  raise error.class, "#{error.message}: this system cannot load the compiled gem; run: gem install --platform=ruby bytewright"
+  raise error.class, "#{error.message}: this system cannot load the compiled gem; install the source gem, as docs/guides/install.md shows"
 end
 
 # What all of Bytewright stands on: the extension, where each class is to be found, and the errors. It is one file,
