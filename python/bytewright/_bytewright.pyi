@@ -358,7 +358,13 @@ class Capture:
 @final
 class Report:
     def __new__(
-        cls, title: str | None, filter: str | None, flow: str | None, condition: str | None
+        cls,
+        path: str | PathLike[str],
+        force: bool,
+        title: str | None,
+        filter: str | None,
+        flow: str | None,
+        condition: str | None,
     ) -> Self: ...
     def write_to(self, path: str | PathLike[str], force: bool) -> None: ...
 

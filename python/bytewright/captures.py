@@ -329,7 +329,7 @@ def report(
     each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises `FormatError` or
     `TruncatedError` where a source is no capture, and then writes no page.
     """
-    page = _bytewright.Report(title, filter, flow, where)
+    page = _bytewright.Report(into, bool(force), title, filter, flow, where)
     options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
     opened = (_opened(source, options) for source in _sources(sources, options))
     reported = [capture._add_to_report(page) for capture in opened]

@@ -61,3 +61,22 @@ def test_what_is_no_capture_leaves_the_page_that_was_there(tmp_path):
     with pytest.raises(bytewright.ArgumentError):
         bytewright.report(WEB, into=page, filter="no such filter (")
     assert page.read_text() == "before"
+
+
+def test_an_output_that_cannot_be_is_refused_before_a_capture_is_read(tmp_path):
+    capture = tmp_path / "other.pcap"
+    capture.write_bytes((SAMPLES / "tunnels.pcap").read_bytes())
+    for output, error in [(tmp_path / "nowhere" / "page.html", FileNotFoundError), (tmp_path, bytewright.ArgumentError), (capture, bytewright.ArgumentError)]:
+        with pytest.raises(error):
+            bytewright.report(Unread(), into=output)
+    assert capture.read_bytes() == (SAMPLES / "tunnels.pcap").read_bytes()
+
+
+class Unread(io.RawIOBase):
+    """A source that nobody may read."""
+
+    def readable(self):
+        return True
+
+    def readinto(self, _buffer):
+        raise AssertionError("a source was read")

@@ -14,17 +14,22 @@ pub(crate) struct Report(pub(super) session::OpenReport);
 
 #[pymethods]
 impl Report {
+    /// Makes one whose page is going to be at `path`, where one may be written.
     #[new]
-    #[pyo3(signature = (title, filter, flow, condition))]
+    #[pyo3(signature = (path, force, title, filter, flow, condition))]
     fn new(
         py: Python<'_>,
+        path: PathBuf,
+        force: bool,
         title: Option<String>,
         filter: Option<String>,
         flow: Option<String>,
         condition: Option<String>,
     ) -> PyResult<Report> {
         let options = ReportOptions { title, filter, flow, condition };
-        raised(py, session::OpenReport::new(options)).map(Report)
+        let report = raised(py, session::OpenReport::new(options))?;
+        raised(py, py.detach(|| guarded(|| report.expect_output(&path, force))))?;
+        Ok(Report(report))
     }
 
     /// Writes the page.
