@@ -20,6 +20,7 @@ mod outputs;
 mod packets;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod pseudo_terminal;
 mod question;
 mod report;
 mod rpc;

@@ -1,8 +1,7 @@
 //! What people are told: tips for the habits of other tools, what was not found, how much was written.
 
-use std::process::Command;
-
 use crate::capture::mixed;
+use crate::pseudo_terminal::run_on_terminal;
 use crate::run::Folder;
 use crate::sample;
 
@@ -72,12 +71,7 @@ fn people_are_told_that_nothing_was_found_and_programs_see_it() {
 #[test]
 fn on_a_terminal_cut_says_how_many_packets_it_wrote() {
     let folder = folder();
-    let line = format!("{} cut mixed.pcap -o out.pcap", env!("CARGO_BIN_EXE_bytewright"));
-    let mut script = Command::new("script");
-    script.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
-    let output = script.current_dir(folder.path("")).output();
-    let Ok(output) = output else { return eprintln!("skipped: no script(1)") };
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told = run_on_terminal(folder.command(&["cut", "mixed.pcap", "-o", "out.pcap"]), 80).stdout;
     let packets = folder.run(&["packets", "mixed.pcap", "--csv"]).stdout_of_success();
     let count = packets.lines().count() - 1;
     assert!(told.contains(&format!("wrote {count} packets to out.pcap")), "{told}");

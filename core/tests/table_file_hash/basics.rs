@@ -88,7 +88,7 @@ fn the_file_tells_that_it_is_a_hashed_table_and_so_does_the_name_of_a_new_one() 
 }
 
 #[test]
-fn a_newer_format_is_refused_with_its_number() {
+fn another_format_is_refused_with_its_number() {
     let path = path("newer");
     drop(HashTable::open(&path, CREATE).unwrap());
     let mut bytes = std::fs::read(&path).unwrap();
@@ -100,7 +100,7 @@ fn a_newer_format_is_refused_with_its_number() {
     std::fs::write(&path, &bytes).unwrap();
     let error = HashTable::open(&path, CREATE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);
-    assert!(error.to_string().contains("format 4, which a newer"), "{error}");
+    assert!(error.to_string().contains("format 4, which another version"), "{error}");
 }
 
 #[test]

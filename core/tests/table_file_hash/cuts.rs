@@ -183,21 +183,3 @@ fn an_index_that_is_cut_while_tables_use_it_costs_nothing() {
     writer.close().unwrap();
     assert_eq!(HashTable::open(&path, QUICK).unwrap().len().unwrap(), 200_001);
 }
-
-#[test]
-fn a_table_of_the_first_format_is_gone_on_with() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/hash_table_1.bwh");
-    let path = path("first_format");
-    fs::copy(&sample, &path).unwrap();
-    let reader = HashTable::open(&path, READ).unwrap();
-    drop(HashTable::open(&path, WRITE).unwrap());
-    let format = |path: &Path| fs::read(path).unwrap()[8];
-    assert_eq!((format(&sample), format(&path)), (1, 2));
-    let mut table = HashTable::open(&path, WRITE).unwrap();
-    table.put(b"more", b"1").unwrap();
-    assert_eq!(reader.len().unwrap(), 6);
-    table.close().unwrap();
-    assert_eq!(HashTable::check(&path).unwrap().damaged_at, None);
-    cut(&path, fs::metadata(&path).unwrap().len() - 50);
-    assert_eq!(kind(HashTable::open(&path, READ)), ErrorKind::Corrupt);
-}

@@ -19,14 +19,8 @@ use crate::heap::record::Record;
 use crate::table::Values;
 use crate::wire::{Endian, Reader};
 
-/// The newest format, which is written where the values are not bytes.
-const FORMAT: u32 = 3;
-
-/// The format that is written where they are, and has nothing to say of them.
-const FORMAT_OF_BYTES: u32 = 2;
-
-/// The first format, which has no closed length.
-const FORMAT_WITHOUT_LENGTH: u32 = 1;
+/// The format that is read and written.
+const FORMAT: u32 = 1;
 
 /// How a file begins. The last bytes change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWH\r\n\x1a\n";
@@ -74,8 +68,7 @@ impl Header {
     pub(super) fn to_bytes(self) -> [u8; LOG_START as usize] {
         let mut header = [0; HEADER_LEN];
         header[..8].copy_from_slice(MAGIC);
-        let format = if self.values == Values::BYTES { FORMAT_OF_BYTES } else { FORMAT };
-        header[8..12].copy_from_slice(&format.to_le_bytes());
+        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
         header[16..24].copy_from_slice(&self.seed.to_le_bytes());
         header[24..32].copy_from_slice(&self.generation.to_le_bytes());
         header[32..40].copy_from_slice(&self.first_transaction.to_le_bytes());
@@ -110,21 +103,18 @@ impl Header {
         }
         let mut fields = Reader::new(&header[8..60]);
         let format = fields.u32(Endian::Little).unwrap_or_default();
-        if !(FORMAT_WITHOUT_LENGTH..=FORMAT).contains(&format) {
+        if format != FORMAT {
             return Err(Error::format(
-                format_args!("a hashed table in a format up to {FORMAT}"),
-                format_args!("format {format}, which a newer Bytewright wrote"),
+                format_args!("a hashed table in format {FORMAT}"),
+                format_args!("format {format}, which another version of Bytewright wrote"),
             )
             .at(8));
         }
         let zero = fields.u32(Endian::Little);
         let mut number = || fields.u64(Endian::Little).unwrap_or_default();
-        let (seed, generation, first_transaction) = (number(), number(), number());
-        let closed_len = if format == FORMAT_WITHOUT_LENGTH { 0 } else { number() };
-        let values = match format {
-            FORMAT => Values::from_bytes(fields.rest()),
-            _ => fields.rest().iter().all(|byte| *byte == 0).then_some(Values::BYTES),
-        };
+        let (seed, generation, first_transaction, closed_len) =
+            (number(), number(), number(), number());
+        let values = Values::from_bytes(fields.rest());
         let Some(values) = values.filter(|_| zero == Some(0)) else {
             return Err(
                 Error::format("zeros in the unused bytes of the header", "other bytes").at(12)

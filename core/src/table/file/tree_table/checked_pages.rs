@@ -24,16 +24,14 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileId, Storage};
 use crate::table::Values;
+use crate::table::foreign::described;
 use crate::wire::{Endian, Reader};
 
 /// How a file begins. The last bytes change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWT\r\n\x1a\n";
 
-/// The newest format, which is written where the values are not bytes.
-const FORMAT: u32 = 2;
-
-/// The format that is written where they are, and has nothing to say of them.
-const FORMAT_OF_BYTES: u32 = 1;
+/// The format that is read and written.
+const FORMAT: u32 = 1;
 
 /// Bytes of one header.
 const HEADER_LEN: usize = 64;
@@ -100,8 +98,7 @@ impl CheckedPages {
     ) -> io::Result<CheckedPages> {
         let mut header = [0; HEADER_LEN];
         header[..8].copy_from_slice(MAGIC);
-        let format = if values == Values::BYTES { FORMAT_OF_BYTES } else { FORMAT };
-        header[8..12].copy_from_slice(&format.to_le_bytes());
+        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
         header[16..24].copy_from_slice(&seed.to_le_bytes());
         header[24..36].copy_from_slice(&values.to_bytes());
         let check = crc32c::crc32c(&header[..60]).to_le_bytes();
@@ -116,8 +113,8 @@ impl CheckedPages {
         Ok(pages)
     }
 
-    /// The pages of the file `below`; `None` where it does not begin like one of these.
-    pub(super) fn open(below: &Arc<dyn Storage>, writes: bool) -> Result<Option<CheckedPages>> {
+    /// The pages of the file `below`. [`ErrorKind::Format`] where it does not begin like one of these.
+    pub(super) fn open(below: &Arc<dyn Storage>, writes: bool) -> Result<CheckedPages> {
         let failed = |error| Error::io("read the table", &error);
         let mut beginning = [0; 2 * HEADER_LEN];
         let len = below.len().map_err(failed)?.min(beginning.len() as u64) as usize;
@@ -125,11 +122,12 @@ impl CheckedPages {
         below.read_at(0, beginning).map_err(failed)?;
         let copies: Vec<&[u8]> = beginning.chunks_exact(HEADER_LEN).collect();
         if !copies.iter().any(|copy| copy.starts_with(MAGIC)) {
-            return Ok(None);
+            let found = described(beginning);
+            return Err(Error::format("a table file of Bytewright", found).at(0));
         }
         let (below, writer) = (below.clone(), writes.then(Mutex::default));
         let ((seed, values), trusts) = (header_of(&copies)?, AtomicBool::new(false));
-        Ok(Some(CheckedPages { below, seed, values, writer, trusts, is_new: false }))
+        Ok(CheckedPages { below, seed, values, writer, trusts, is_new: false })
     }
 
     /// What the values of the table are.
@@ -353,17 +351,14 @@ fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
         }
         let mut fields = Reader::new(&header[8..60]);
         let format = fields.u32(Endian::Little).unwrap_or_default();
-        if !(FORMAT_OF_BYTES..=FORMAT).contains(&format) {
-            let found = format_args!("format {format}, which a newer Bytewright wrote");
-            let expected = format_args!("an ordered table in a format up to {FORMAT}");
+        if format != FORMAT {
+            let found = format_args!("format {format}, which another version of Bytewright wrote");
+            let expected = format_args!("an ordered table in format {FORMAT}");
             return Err(Error::format(expected, found).at(8));
         }
         fields.u32(Endian::Little);
         let seed = fields.u64(Endian::Little).unwrap_or_default();
-        let values = match format {
-            FORMAT_OF_BYTES => Some(Values::BYTES),
-            _ => Values::from_bytes(fields.rest()),
-        };
+        let values = Values::from_bytes(fields.rest());
         let other = || Error::format("a name for the values", "other bytes").at(24);
         return Ok((seed, values.ok_or_else(other)?));
     }

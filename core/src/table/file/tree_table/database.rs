@@ -43,9 +43,6 @@ const POSITION: TableDefinition<'static, &'static [u8], &'static [u8]> =
     TableDefinition::new(POSITION_NAME);
 const POSITION_NAME: &str = "bytewright.position.1";
 
-/// How a file of redb begins that has no checks of its pages: one of an earlier version.
-pub(super) const REDB_MAGIC: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
-
 /// Memory that redb may use for pages, read and not yet written.
 pub(super) const CACHE_LEN: usize = 8 << 20;
 
@@ -70,7 +67,6 @@ pub(super) struct Database {
     storage: Arc<dyn Storage>,
     failure: Arc<OnceLock<Error>>,
     values: Values,
-    log_mark: LogMarkPlace,
 }
 
 enum Redb {
@@ -89,40 +85,6 @@ fn builder() -> Builder {
     builder
 }
 
-/// A file as redb is to see it.
-struct BelowRedb {
-    storage: Arc<dyn Storage>,
-    /// The layer that checks its pages, which files of earlier versions do not have.
-    pages: Option<Arc<CheckedPages>>,
-}
-
-impl BelowRedb {
-    fn new(storage: &Arc<dyn Storage>, writes: bool) -> Result<BelowRedb> {
-        let Some(pages) = CheckedPages::open(storage, writes)? else {
-            return Ok(BelowRedb { storage: storage.clone(), pages: None });
-        };
-        let pages = Arc::new(pages);
-        Ok(BelowRedb { storage: pages.clone(), pages: Some(pages) })
-    }
-
-    /// What the values of the table are.
-    fn values(&self) -> Values {
-        self.pages.as_ref().map_or(Values::BYTES, |pages| pages.values())
-    }
-
-    /// The place of the log's mark in the file, which is `storage`.
-    fn log_mark(&self, storage: &Arc<dyn Storage>) -> LogMarkPlace {
-        LogMarkPlace::new(self.pages.as_ref().map(|_| storage.clone()))
-    }
-
-    /// Lets redb read damaged pages, because it verifies them itself, or ends that.
-    fn trust(&self, trusts: bool) {
-        if let Some(pages) = &self.pages {
-            pages.trust(trusts);
-        }
-    }
-}
-
 /// The bytes of a table without entries, whose values are to be these, or bytes.
 pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
@@ -133,9 +95,8 @@ pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
     let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
-    let log_mark = LogMarkPlace::new(None);
-    let database = Database { redb: Redb::Writer(redb), storage, failure, values, log_mark };
-    commit(database.begin_write("")?, Position::after(None), "")?;
+    let database = Database { redb: Redb::Writer(redb), storage, failure, values };
+    commit(database.begin_write("")?, Position::first(), "")?;
     drop(database);
     Ok(memory.bytes())
 }
@@ -151,22 +112,22 @@ impl Database {
         let opened = retried(timeout, || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let below = BelowRedb::new(&storage, true)?;
-            let backend = Backend::new(below.storage.clone())?;
+            let pages = Arc::new(CheckedPages::open(&storage, true)?);
+            let backend = Backend::new(pages.clone())?;
             let failure = backend.failure();
             // redb verifies all that it uses then, and goes back to an older commit if it has to.
-            below.trust(verify);
+            pages.trust(verify);
             let opened = guarded(name, || {
                 builder()
                     .set_concurrency_mode(ConcurrencyMode::SingleWriter)
                     .set_check_integrity_on_open(verify)
                     .create_with_backend(backend)
             });
-            below.trust(false);
+            pages.trust(false);
             opened
                 .map(|database| {
-                    let (values, log_mark) = (below.values(), below.log_mark(&storage));
-                    Database { redb: Redb::Writer(database), storage, failure, values, log_mark }
+                    let values = pages.values();
+                    Database { redb: Redb::Writer(database), storage, failure, values }
                 })
                 .map_err(|error| explained(error, reopen))
         });
@@ -183,9 +144,9 @@ impl Database {
         retried(timeout.max(READER_PATIENCE), || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
-            let below = BelowRedb::new(&storage, false)?;
-            let (values, log_mark) = (below.values(), below.log_mark(&storage));
-            let below = below.storage;
+            let pages = CheckedPages::open(&storage, false)?;
+            let values = pages.values();
+            let below: Arc<dyn Storage> = Arc::new(pages);
             if verify {
                 verify_unlocked(&below, name).map_err(|error| explained(error, reopen))?;
             }
@@ -199,7 +160,7 @@ impl Database {
             match opened {
                 Ok(database) => {
                     let redb = Redb::Follower(database);
-                    Ok(Database { redb, storage, failure, values, log_mark })
+                    Ok(Database { redb, storage, failure, values })
                 }
                 Err(error) => Err(explained(error, reopen)),
             }
@@ -239,15 +200,19 @@ impl Database {
         })
     }
 
-    /// The position of the newest commit; files of earlier versions have none.
-    pub(super) fn position(&self, name: &str) -> Result<Option<Position>> {
-        guarded(name, || {
+    /// The position of the newest commit. [`ErrorKind::Corrupt`] where there is none, which no table is made without.
+    pub(super) fn position(&self, name: &str) -> Result<Position> {
+        let position = guarded(name, || {
             let table = match self.begin_read()?.open_table(POSITION) {
                 Ok(table) => table,
                 Err(TableError::TableDoesNotExist(_)) => return Ok(None),
                 Err(error) => return Err(redb::Error::from(error)),
             };
             Ok(table.get(&[][..])?.and_then(|bytes| Position::from_bytes(bytes.value())))
+        })?;
+        position.ok_or_else(|| {
+            let message = "expected the position of the table's newest commit, found none";
+            Error::new(ErrorKind::Corrupt, message).in_file(name)
         })
     }
 
@@ -313,7 +278,7 @@ impl Database {
 
     /// The place of the log's mark.
     pub(super) fn log_mark(&self) -> LogMarkPlace {
-        self.log_mark.clone()
+        LogMarkPlace::new(&self.storage)
     }
 
     pub(super) fn file_len(&self, name: &str) -> Result<u64> {
@@ -389,7 +354,7 @@ fn explained(error: Error, reopen: &mut Reopen<'_>) -> Error {
 
 /// Whether a file that begins so is an ordered table.
 pub(in crate::table::file) fn is_beginning(beginning: &[u8]) -> bool {
-    beginning.starts_with(checked_pages::MAGIC) || beginning.starts_with(REDB_MAGIC)
+    beginning.starts_with(checked_pages::MAGIC)
 }
 
 fn check_beginning(storage: &dyn Storage) -> Result<()> {

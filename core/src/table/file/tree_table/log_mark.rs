@@ -70,21 +70,20 @@ impl LogMark {
     }
 }
 
-/// The place of the mark in a table's file. Files of redb alone have none.
+/// The place of the mark in a table's file.
 #[derive(Debug, Clone)]
-pub(super) struct LogMarkPlace(Option<Arc<dyn Storage>>);
+pub(super) struct LogMarkPlace(Arc<dyn Storage>);
 
 impl LogMarkPlace {
-    /// The place in `table`, where that is a file with room for a mark.
-    pub(super) fn new(table: Option<Arc<dyn Storage>>) -> LogMarkPlace {
-        LogMarkPlace(table)
+    /// The place in the file `table`.
+    pub(super) fn new(table: &Arc<dyn Storage>) -> LogMarkPlace {
+        LogMarkPlace(table.clone())
     }
 
     /// Reads the mark; nothing where there was never one, or a crash tore it.
     pub(super) fn read(&self) -> Result<Option<LogMark>> {
-        let Some(table) = &self.0 else { return Ok(None) };
         let mut bytes = [0; LEN];
-        let read = table.read_at(OFFSET, &mut bytes);
+        let read = self.0.read_at(OFFSET, &mut bytes);
         read.map_err(|error| Error::io("read the table", &error))?;
         Ok(LogMark::from_bytes(&bytes))
     }
@@ -96,17 +95,11 @@ impl LogMarkPlace {
 
     /// Takes `mark` back for good, because nothing is missing, or will be missed.
     pub(super) fn clear(&self, mark: LogMark) -> Result<()> {
-        let cleared = self.put(LogMark { until: 0, ..mark }).and_then(|()| match &self.0 {
-            Some(table) => table.sync(),
-            None => Ok(()),
-        });
+        let cleared = self.put(LogMark { until: 0, ..mark }).and_then(|()| self.0.sync());
         cleared.map_err(|error| Error::io("write the table", &error))
     }
 
     fn put(&self, mark: LogMark) -> io::Result<()> {
-        match &self.0 {
-            Some(table) => table.write_at(OFFSET, &mark.to_bytes()),
-            None => Ok(()),
-        }
+        self.0.write_at(OFFSET, &mark.to_bytes())
     }
 }

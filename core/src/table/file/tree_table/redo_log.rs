@@ -66,10 +66,15 @@ pub(super) struct Position {
 impl Position {
     pub(super) const LEN: usize = 24;
 
-    /// Where a writer begins that finds `base`.
-    pub(super) fn after(base: Option<Position>) -> Position {
+    /// Where a new table begins.
+    pub(super) fn first() -> Position {
         let session = u128::from(random_number()) << 64 | u128::from(random_number());
-        Position { session, number: base.map_or(0, |base| base.number) }
+        Position { session, number: 0 }
+    }
+
+    /// Where a writer begins that finds `base`.
+    pub(super) fn after(base: Position) -> Position {
+        Position { number: base.number, ..Position::first() }
     }
 
     pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
@@ -361,11 +366,9 @@ impl Tail {
 
     /// Whether a table at `position`, with these changes, is the table at the end: it has none of the
     /// commits yet, or the first ones.
-    pub(super) fn fits(&self, position: Option<Position>) -> bool {
-        position.is_some_and(|position| {
-            let is_within = position.session == self.end.session;
-            position == self.base || is_within && position.number <= self.end.number
-        })
+    pub(super) fn fits(&self, position: Position) -> bool {
+        let is_within = position.session == self.end.session;
+        position == self.base || is_within && position.number <= self.end.number
     }
 
     /// Whether the table's file has all of the commits already.
@@ -375,12 +378,8 @@ impl Tail {
 
     /// Reads the log of the table at `home`, whose file is `table` and at `base`. `None` where there is none that
     /// belongs to it.
-    pub(super) fn read(
-        home: &Home,
-        table: &dyn Storage,
-        base: Option<Position>,
-    ) -> Result<Option<Tail>> {
-        let (Some(file), Some(base)) = (home.open_log(table)?, base) else { return Ok(None) };
+    pub(super) fn read(home: &Home, table: &dyn Storage, base: Position) -> Result<Option<Tail>> {
+        let Some(file) = home.open_log(table)? else { return Ok(None) };
         let tail = is_log(&*file).and_then(|is_log| match is_log {
             true => Self::parse(&read_whole(&*file)?, base),
             false => Ok(None),

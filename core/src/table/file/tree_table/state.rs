@@ -62,8 +62,8 @@ pub(super) struct State {
     sync: SyncMode,
     /// The newest commit.
     position: Position,
-    /// The newest commit of redb; a file of an earlier version has none before its first.
-    written: Option<Position>,
+    /// The newest commit of redb.
+    written: Position,
     /// Where commits are before redb has them. Without one, they wait in memory only.
     log: Option<RedoLog>,
     /// Commits that the file does not have, while it is only read: of a process that died, or of this
@@ -120,16 +120,14 @@ impl State {
         if sync != SyncMode::Commit {
             RedoLog::check_place(home, &*state.storage)?;
         }
-        let base = state.written.unwrap_or(state.position);
-        let storage = state.storage.clone();
+        let (storage, base) = (state.storage.clone(), state.written);
         state.log = Some(RedoLog::new(home.clone(), storage, mark, base, state.position));
         Ok(state)
     }
 
     /// Writes the commits of an earlier session's log to the file, and removes the log.
     fn take_log(&mut self, home: &Home, mark: &LogMarkPlace, missing: MissingLog) -> Result<()> {
-        let lacks = |mark: &LogMark| self.written.is_some_and(|at| mark.has_more_than(at));
-        let unwritten = mark.read()?.filter(lacks);
+        let unwritten = mark.read()?.filter(|mark| mark.has_more_than(self.written));
         let tail = Tail::read(home, &*self.storage, self.written)?;
         if tail.is_none() && unwritten.is_some() && missing == MissingLog::Refused {
             return Err(LogMark::missing(&home.shown_log()));
@@ -150,7 +148,7 @@ impl State {
         Ok(())
     }
 
-    fn new(database: Database, name: &str, sync: SyncMode, written: Option<Position>) -> State {
+    fn new(database: Database, name: &str, sync: SyncMode, written: Position) -> State {
         State {
             storage: database.storage().clone(),
             is_reader: !database.keeps_readings(),
@@ -221,8 +219,8 @@ impl State {
             let _ = database::abort(writing, &self.name);
         }
         if !kept.is_empty() {
-            let base = self.written.unwrap_or(self.position);
-            self.tail = Some(Tail::new(base, self.position, Arc::unwrap_or_clone(kept)));
+            let kept = Arc::unwrap_or_clone(kept);
+            self.tail = Some(Tail::new(self.written, self.position, kept));
         }
         // The log stays for the next open of the table.
         (self.log, self.reading, self.len, self.waiting_since) = (None, None, None, None);
@@ -407,12 +405,6 @@ impl State {
         if self.sync == SyncMode::Commit || self.log.is_none() {
             return Ok(false);
         }
-        if self.written.is_none() {
-            // A file of an earlier version: the log has to name a commit that it follows.
-            let outcome = self.write(|_, _| Ok(()));
-            self.failed(outcome)?;
-            self.written = Some(self.position);
-        }
         let number = self.position.number + 1;
         let Some(log) = &mut self.log else { return Ok(false) };
         append(log, number).map_err(|error| {
@@ -559,7 +551,7 @@ impl State {
 
     /// The file has all commits now.
     fn has_written(&mut self) {
-        self.written = Some(self.position);
+        self.written = self.position;
         if let Some(log) = &mut self.log {
             log.restart();
         }
@@ -688,8 +680,7 @@ fn find_tail(database: &Database, name: &str, home: &Home) -> Result<Option<Tail
         let written = database.position(name)?;
         let mark = database.log_mark().read()?;
         let tail = Tail::read(home, &**database.storage(), written)?;
-        let is_missing = tail.is_none()
-            && written.zip(mark).is_some_and(|(written, mark)| mark.has_more_than(written));
+        let is_missing = tail.is_none() && mark.is_some_and(|mark| mark.has_more_than(written));
         if !is_missing {
             return Ok(tail);
         }
