@@ -301,6 +301,8 @@ pub unsafe extern "C" fn bw_reader_read(
                 (false, _) => std::slice::from_raw_parts_mut(data, capacity),
             };
             *len = 0;
+            // The whole call uses it, and not each read on its own: its own input may close it in the first of them.
+            let _in_use = reader.host.0.calls_program().then(|| InUse::mark(&raw const *reader));
             while !room.is_empty() {
                 let copied = reader.operate(|operation| copy(operation, room))?;
                 if copied == 0 {
