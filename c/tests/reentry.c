@@ -144,6 +144,36 @@ static void a_reader_that_its_own_source_closes_brings_all_that_the_call_asks_fo
   EXPECT(!own.reader && len == sizeof data && memcmp(data, "\1\2\3\4", sizeof data) == 0);
 }
 
+/* A program that has one error and one place for all its calls. */
+static struct shared {
+  bw_table *table;
+  bw_error error;
+  int refused;
+} shared;
+
+static void fail_with_the_error_of_the_call(void *context, size_t place, const bw_slice *value) {
+  EXPECT(context == &shared && place == 0 && value);
+  EXPECT_STATUS(BW_STATUS_LOCK, bw_table_clear(shared.table, &shared.error));
+  EXPECT(shared.error.message && strstr(shared.error.message, "expected a table that no call is using"));
+  shared.refused++;
+}
+
+static void an_error_serves_a_call_and_the_calls_of_its_function(void) {
+  const bw_slice keys[2] = {{(const uint8_t *)"a", 1}, {NULL, 1}};
+  const bw_error unused = BW_ERROR_INIT;
+  shared.error = unused;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_HASH, &shared.table, &shared.error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(shared.table, keys[0].data, 1, (const uint8_t *)"1", 1, &shared.error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_many(shared.table, keys, 2, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT(strstr(shared.error.message, "expected bytes, found a null pointer"));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(shared.table, keys, 1, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_with(shared.table, keys[0].data, 1, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT(shared.refused == 2);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_with(shared.table, keys[0].data, 1, NULL, &shared, &shared.error));
+  bw_error_clear(&shared.error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(shared.table, NULL));
+}
+
 static void a_reader_that_its_own_source_reads_is_refused(void) {
   bw_error error = BW_ERROR_INIT;
   uint64_t byte = 0;
@@ -239,6 +269,7 @@ int main(int count, char **arguments) {
   frames_that_their_own_source_reads_are_refused();
   what_its_own_source_frees_is_freed_when_the_call_returns();
   a_reader_that_its_own_source_closes_brings_all_that_the_call_asks_for();
+  an_error_serves_a_call_and_the_calls_of_its_function();
   a_reader_that_its_own_source_reads_is_refused();
   a_capture_that_its_own_source_closes_is_read_to_its_end();
   a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_HASH);
