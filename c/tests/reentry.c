@@ -8,6 +8,10 @@
 
 #define WEB "samples/web.pcap.gz"
 
+/* What was freed is overwritten at once, so that the library, which has no checks of its own, does not go on with it unseen. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "max_free_fill_size=65536:free_fill_byte=221"; }
+
 static size_t web_packets; /* as the file by itself has them */
 
 static struct own {
@@ -122,6 +126,54 @@ static void what_its_own_source_frees_is_freed_when_the_call_returns(void) {
   fclose(own.file);
 }
 
+static int64_t bring_a_byte_and_close_own_reader(void *context, uint8_t *data, size_t capacity) {
+  EXPECT(context == &own && capacity > 0);
+  if (own.reader) bw_reader_close(own.reader);
+  own.reader = NULL;
+  *data = (uint8_t)++own.refused;
+  return 1;
+}
+
+static void a_reader_that_its_own_source_closes_brings_all_that_the_call_asks_for(void) {
+  bw_error error = BW_ERROR_INIT;
+  uint8_t data[4] = {0};
+  size_t len = 0;
+  memset(&own, 0, sizeof own);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_input("own", bring_a_byte_and_close_own_reader, &own, &own.reader, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_read(own.reader, data, sizeof data, &len, &error));
+  EXPECT(!own.reader && len == sizeof data && memcmp(data, "\1\2\3\4", sizeof data) == 0);
+}
+
+/* A program that has one error and one place for all its calls. */
+static struct shared {
+  bw_table *table;
+  bw_error error;
+  int refused;
+} shared;
+
+static void fail_with_the_error_of_the_call(void *context, size_t place, const bw_slice *value) {
+  EXPECT(context == &shared && place == 0 && value);
+  EXPECT_STATUS(BW_STATUS_LOCK, bw_table_clear(shared.table, &shared.error));
+  EXPECT(shared.error.message && strstr(shared.error.message, "expected a table that no call is using"));
+  shared.refused++;
+}
+
+static void an_error_serves_a_call_and_the_calls_of_its_function(void) {
+  const bw_slice keys[2] = {{(const uint8_t *)"a", 1}, {NULL, 1}};
+  const bw_error unused = BW_ERROR_INIT;
+  shared.error = unused;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_HASH, &shared.table, &shared.error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(shared.table, keys[0].data, 1, (const uint8_t *)"1", 1, &shared.error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_many(shared.table, keys, 2, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT(strstr(shared.error.message, "expected bytes, found a null pointer"));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(shared.table, keys, 1, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_get_with(shared.table, keys[0].data, 1, fail_with_the_error_of_the_call, &shared, &shared.error));
+  EXPECT(shared.refused == 2);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_get_with(shared.table, keys[0].data, 1, NULL, &shared, &shared.error));
+  bw_error_clear(&shared.error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(shared.table, NULL));
+}
+
 static void a_reader_that_its_own_source_reads_is_refused(void) {
   bw_error error = BW_ERROR_INIT;
   uint64_t byte = 0;
@@ -216,6 +268,8 @@ int main(int count, char **arguments) {
   rows_that_their_own_source_reads_are_refused();
   frames_that_their_own_source_reads_are_refused();
   what_its_own_source_frees_is_freed_when_the_call_returns();
+  a_reader_that_its_own_source_closes_brings_all_that_the_call_asks_for();
+  an_error_serves_a_call_and_the_calls_of_its_function();
   a_reader_that_its_own_source_reads_is_refused();
   a_capture_that_its_own_source_closes_is_read_to_its_end();
   a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_HASH);

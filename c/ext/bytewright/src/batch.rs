@@ -1,16 +1,17 @@
 //! Rows as columns.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
 use bytewright::batch::{Batch, Column, ExportOptions};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{free, handle, held, target};
+use crate::buffer::{given, handle};
 use crate::error::{bw_error, bw_status, guard};
 use crate::schema::{bw_schema, bw_type};
-use crate::value::{bw_value, bw_value_kind};
+use crate::value::bw_value;
 
 /// Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
 pub struct bw_batch {
@@ -75,44 +76,30 @@ impl bw_column {
 }
 
 /// Number of rows; 0 for null.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_rows(batch: *const bw_batch) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { batch.as_ref() }.map_or(0, |batch| batch.batch.len())
+pub extern "C" fn bw_batch_rows(batch: Option<&bw_batch>) -> usize {
+    batch.map_or(0, |batch| batch.batch.len())
 }
 
 /// The columns of a batch, for as long as the batch; null for null.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_schema(batch: *const bw_batch) -> *const bw_schema {
-    // SAFETY: the caller's promise.
-    unsafe { batch.as_ref() }.map_or(std::ptr::null(), |batch| Arc::as_ptr(&batch.schema))
+pub extern "C" fn bw_batch_schema(batch: Option<&bw_batch>) -> Option<&bw_schema> {
+    batch.map(|batch| &*batch.schema)
 }
 
 /// The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_column(
-    batch: *const bw_batch,
+pub extern "C" fn bw_batch_column(
+    batch: Option<&bw_batch>,
     place: usize,
-    column: *mut bw_column,
-    error: *mut bw_error,
+    column: Option<&mut MaybeUninit<bw_column>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(column, "a place for the column")?;
-            *out = bw_column::of(column_at(&held(batch, "a batch")?.batch, place)?);
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(column, "a place for the column")?;
+        out.write(bw_column::of(column_at(&given(batch, "a batch")?.batch, place)?));
+        Ok(bw_status::Ok)
+    })
 }
 
 fn column_at(batch: &Batch, place: usize) -> Result<&Column> {
@@ -125,70 +112,48 @@ fn column_at(batch: &Batch, place: usize) -> Result<&Column> {
 
 /// One value. `BW_STATUS_NONE` where the row has none, and `value` is null then. `BW_STATUS_ARGUMENT` past the last row or
 /// column. Slower than `bw_batch_column` for many values.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_value(
-    batch: *const bw_batch,
+pub extern "C" fn bw_batch_value(
+    batch: Option<&bw_batch>,
     row: usize,
     place: usize,
-    value: *mut bw_value,
-    error: *mut bw_error,
+    value: Option<&mut MaybeUninit<bw_value>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let batch = &held(batch, "a batch")?.batch;
-            let out = target(value, "a place for the value")?;
-            let column = column_at(batch, place)?;
-            if row >= batch.len() {
-                let message = format!("expected a row below {}, found {row}", batch.len());
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
-            *out = bw_value::of(column.value(row));
-            Ok(match out.kind == bw_value_kind::Null as u32 {
-                true => bw_status::None,
-                false => bw_status::Ok,
-            })
-        })
-    }
+    guard(error, || {
+        let batch = &given(batch, "a batch")?.batch;
+        let out = given(value, "a place for the value")?;
+        let column = column_at(batch, place)?;
+        if row >= batch.len() {
+            let message = format!("expected a row below {}, found {row}", batch.len());
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(out.write(bw_value::of(column.value(row))).status())
+    })
 }
 
 /// The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays. Each is released by
 /// its `release`. IP addresses are text.
-///
-/// # Safety
-/// `schema` and `array` point to memory for one struct each; what it held before is not released.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_arrow(
-    batch: *const bw_batch,
-    schema: *mut ArrowSchema,
-    array: *mut ArrowArray,
-    error: *mut bw_error,
+pub extern "C" fn bw_batch_arrow(
+    batch: Option<&bw_batch>,
+    schema: Option<&mut MaybeUninit<ArrowSchema>>,
+    array: Option<&mut MaybeUninit<ArrowArray>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers; the two are written over without being read, as they hold nothing.
-    unsafe {
-        guard(error, || {
-            let batch = &held(batch, "a batch")?.batch;
-            if schema.is_null() || array.is_null() {
-                return Err(crate::error::is_null("places for a schema and an array"));
-            }
-            let options = ExportOptions::default();
-            let rows = ArrowArray::new(batch.clone(), options)?;
-            schema.write(ArrowSchema::new(batch.schema(), options, &[]));
-            array.write(rows);
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let batch = &given(batch, "a batch")?.batch;
+        let (schema, array) = given(schema.zip(array), "places for a schema and an array")?;
+        let options = ExportOptions::default();
+        let rows = ArrowArray::new(batch.clone(), options)?;
+        schema.write(ArrowSchema::new(batch.schema(), options, &[]));
+        array.write(rows);
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Frees a batch. Null is allowed.
-///
-/// # Safety
-/// As for all functions. The batch is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_batch_free(batch: *mut bw_batch) {
-    // SAFETY: the caller's promise; what a batch drops is memory only.
-    unsafe { free(batch) };
+pub extern "C" fn bw_batch_free(batch: Option<Box<bw_batch>>) {
+    drop(batch);
 }

@@ -1,7 +1,8 @@
 //! Bytes in, and bytes out.
 
 use std::ffi::c_void;
-use std::ptr;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
 
 use bytewright::Result;
 
@@ -44,32 +45,23 @@ pub type bw_found =
 #[derive(Debug)]
 pub struct bw_buffer {
     /// The bytes; null before the first use.
-    pub data: *mut u8,
+    data: *mut u8,
     /// Bytes that the last call put there.
-    pub len: usize,
+    len: usize,
     /// Bytes that there is room for.
-    pub capacity: usize,
+    capacity: usize,
 }
 
 /// Frees the memory of a buffer and makes it as `BW_BUFFER_INIT` does. Null is allowed.
-///
-/// # Safety
-/// `buffer` is null, or was initialized, and its fields were changed by this library only.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_buffer_free(buffer: *mut bw_buffer) {
-    // SAFETY: the caller's promise.
-    if let Some(buffer) = unsafe { buffer.as_mut() } {
-        // SAFETY: the same.
-        drop(unsafe { buffer.take() });
-    }
+pub extern "C" fn bw_buffer_free(buffer: Option<&mut bw_buffer>) {
+    drop(buffer.map(bw_buffer::take));
 }
 
+/// The fields are those of `BW_BUFFER_INIT`, or [`bw_buffer::put`] set them.
 impl bw_buffer {
-    /// The memory as a vector; the buffer has none then.
-    ///
-    /// # Safety
-    /// The fields were set by [`bw_buffer::put`] or are those of `BW_BUFFER_INIT`.
-    unsafe fn take(&mut self) -> Vec<u8> {
+    /// Takes the memory out as a vector; the buffer has none then.
+    fn take(&mut self) -> Vec<u8> {
         let data = std::mem::replace(&mut self.data, ptr::null_mut());
         let (len, capacity) = (std::mem::take(&mut self.len), std::mem::take(&mut self.capacity));
         match data.is_null() {
@@ -85,19 +77,15 @@ impl bw_buffer {
     }
 
     /// Makes the buffer hold `bytes`.
-    ///
-    /// # Safety
-    /// As [`bw_buffer::take`].
     #[inline]
-    pub(crate) unsafe fn fill(&mut self, bytes: &[u8]) {
+    pub(crate) fn fill(&mut self, bytes: &[u8]) {
         if bytes.len() <= self.capacity {
             // SAFETY: there is room for as many bytes at `data`, which is memory of ours and so not the table's.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, bytes.len()) };
             self.len = bytes.len();
             return;
         }
-        // SAFETY: the caller's promise.
-        let mut held = unsafe { self.take() };
+        let mut held = self.take();
         held.clear();
         held.extend_from_slice(bytes);
         self.put(held);
@@ -118,26 +106,83 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, len: usize) -> Result<&'a [u8]> 
     }
 }
 
-/// What an `out` pointer or a handle leads to.
+/// Room of the program for `capacity` bytes.
 ///
 /// # Safety
-/// `pointer` is null, or may be used as a reference for as long as the answer is used.
+/// `data` is null or has room for `capacity` bytes, which nobody else uses while the result is in use.
 #[inline]
-pub(crate) unsafe fn target<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T> {
-    in_use::check(pointer, what)?;
-    // SAFETY: the caller's promise.
-    unsafe { pointer.as_mut() }.ok_or_else(|| is_null(what))
+pub(crate) unsafe fn room<'a>(
+    data: *mut u8,
+    capacity: usize,
+    what: &str,
+) -> Result<&'a mut [MaybeUninit<u8>]> {
+    match (data.is_null(), capacity) {
+        (true, 0) => Ok(&mut []),
+        (true, _) => Err(is_null(what)),
+        // SAFETY: the caller's promise; the bytes may be uninitialized.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), capacity) }),
+    }
 }
 
-/// What a handle or a pointer leads to, to be read.
+/// The reference that C passes; an error where it is null.
+#[inline]
+pub(crate) fn given<T>(reference: Option<T>, what: &str) -> Result<T> {
+    reference.ok_or_else(|| is_null(what))
+}
+
+/// A handle that other calls may read meanwhile. [`bytewright::ErrorKind::Lock`] where a call is changing it.
+#[inline]
+pub(crate) fn held<'a, T>(handle: Option<&'a T>, what: &str) -> Result<&'a T> {
+    let handle = given(handle, what)?;
+    in_use::check_shared(handle, what)?;
+    Ok(handle)
+}
+
+/// A handle to change. [`bytewright::ErrorKind::Lock`] where a call is using it.
 ///
 /// # Safety
-/// As [`target`], and it does not change meanwhile.
+/// `handle` is null or a handle.
 #[inline]
-pub(crate) unsafe fn held<'a, T>(pointer: *const T, what: &str) -> Result<&'a T> {
-    in_use::check_shared(pointer, what)?;
-    // SAFETY: the caller's promise.
-    unsafe { pointer.as_ref() }.ok_or_else(|| is_null(what))
+pub(crate) unsafe fn held_mut<'a, T>(handle: *mut T, what: &str) -> Result<&'a mut T> {
+    in_use::check(handle, what)?;
+    // SAFETY: the caller's promise; no call below this one uses the handle, as it would have marked it.
+    given(unsafe { handle.as_mut() }, what)
+}
+
+/// Memory of the program that a call writes to, and never through a reference: functions of the program that the call runs
+/// may use it meanwhile, or it may be the place for another result, too.
+pub(crate) struct Place<T>(NonNull<T>);
+
+impl<T> Place<T> {
+    /// # Safety
+    /// `pointer` is null or a place, a buffer one that was initialized, for as long as the answer is used.
+    #[inline]
+    pub(crate) unsafe fn at(pointer: *mut T, what: &str) -> Result<Place<T>> {
+        // SAFETY: the caller's promise is handed on.
+        given(unsafe { Self::at_or_none(pointer) }, what)
+    }
+
+    /// # Safety
+    /// As [`Place::at`].
+    #[inline]
+    pub(crate) unsafe fn at_or_none(pointer: *mut T) -> Option<Place<T>> {
+        NonNull::new(pointer).map(Place)
+    }
+
+    /// Writes `value`, and drops nothing that was there.
+    #[inline]
+    pub(crate) fn write(&self, value: T) {
+        // SAFETY: the promise to `at`.
+        unsafe { self.0.write(value) };
+    }
+}
+
+impl Place<bw_buffer> {
+    /// Makes the buffer hold `bytes`.
+    pub(crate) fn fill(&self, bytes: &[u8]) {
+        // SAFETY: the promise to `at`; the reference ends here.
+        unsafe { &mut *self.0.as_ptr() }.fill(bytes);
+    }
 }
 
 /// Hands `value` to C as a handle.

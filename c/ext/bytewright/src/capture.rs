@@ -1,6 +1,7 @@
 //! Captures: opened from files or from what the program reads, counted and described.
 
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ use bytewright::stream::InflateChoice;
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{handle, held, take_back, target};
-use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::buffer::{Place, given, handle, held};
+use crate::error::{bw_error, bw_status, guard, guard_raw};
 use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
-use crate::in_use::InUse;
+use crate::in_use::{self, InUse};
 use crate::text::{self, text, text_or_none};
 
 /// What inflates gzip.
@@ -62,17 +63,16 @@ pub struct bw_capture_options {
 
 impl bw_capture_options {
     /// # Safety
-    /// `options` is null for the default, or was initialized.
+    /// `options` has texts, and its `interrupted` keeps the rules of `bw_interrupted`.
     pub(crate) unsafe fn of_core(
-        options: *const bw_capture_options,
+        options: Option<&bw_capture_options>,
     ) -> Result<(CaptureOptions, CallerHost)> {
         let mut found = CaptureOptions::default();
-        // SAFETY: the caller's promise.
-        let Some(options) = (unsafe { options.as_ref() }) else {
+        let Some(options) = options else {
             found.stream.jobs = jobs(0);
             return Ok((found, CallerHost::default()));
         };
-        // SAFETY: the same.
+        // SAFETY: the caller's promise.
         found.filter = unsafe { text_or_none(options.filter, "a filter") }?.map(str::to_owned);
         found.decode.inner = options.inner;
         found.stream.jobs = jobs(options.jobs);
@@ -136,47 +136,42 @@ impl bw_capture {
     }
 
     /// Does the work of a call that hands a capture to C, which `open` opens; it may add to what the caller's functions do.
-    ///
-    /// # Safety
-    /// As for all functions; `options` is null for the default, or was initialized.
-    pub(crate) unsafe fn hand_out_opened(
-        options: *const bw_capture_options,
-        out: *mut *mut bw_capture,
-        error: *mut bw_error,
+    pub(crate) fn hand_out_opened(
+        options: Result<(CaptureOptions, CallerHost)>,
+        out: Option<&mut MaybeUninit<*mut bw_capture>>,
+        error: Option<&mut bw_error>,
         open: impl FnOnce(CaptureOptions, &mut CallerHost) -> Result<session::Capture>,
     ) -> bw_status {
         panics::catch_all();
-        // SAFETY: the caller's promises about the pointers.
-        unsafe {
-            guard(error, || {
-                let out = target(out, "a place for the capture")?;
-                let (options, mut host) = bw_capture_options::of_core(options)?;
-                let filter = options.filter.clone();
-                let capture = Arc::new(open(options, &mut host)?);
-                *out = handle(bw_capture { capture, host, filter });
-                Ok(bw_status::Ok)
-            })
-        }
+        guard(error, || {
+            let out = given(out, "a place for the capture")?;
+            let (options, mut host) = options?;
+            let filter = options.filter.clone();
+            let capture = Arc::new(open(options, &mut host)?);
+            out.write(handle(bw_capture { capture, host, filter }));
+            Ok(bw_status::Ok)
+        })
     }
 
-    /// Does the work of a call that hands one batch about a capture to C.
+    /// Does the work of a call that hands one batch about a capture to C, and may run functions of the program.
     ///
     /// # Safety
-    /// As for all functions.
+    /// `out` is null or a place, and `error` is null or an error.
     pub(crate) unsafe fn hand_out_batch(
-        capture: *const bw_capture,
+        capture: Option<&bw_capture>,
         out: *mut *mut bw_batch,
         error: *mut bw_error,
         work: impl FnOnce(&bw_capture) -> Result<Batch>,
     ) -> bw_status {
-        // SAFETY: the caller's promises about the pointers.
-        unsafe {
-            guard(error, || {
-                let out = target(out, "a place for the batch")?;
-                *out = bw_batch::handle_of_result(work(held(capture, "a capture")?)?);
-                Ok(bw_status::Ok)
-            })
-        }
+        // SAFETY: the caller's promise about `out`.
+        let out = unsafe { Place::at(out, "a place for the batch") };
+        let work = || {
+            let out = out?;
+            out.write(bw_batch::handle_of_result(work(held(capture, "a capture")?)?));
+            Ok(bw_status::Ok)
+        };
+        // SAFETY: the caller's promise about `error`.
+        unsafe { guard_raw(error, work) }
     }
 }
 
@@ -184,85 +179,82 @@ impl bw_capture {
 /// `BW_CAPTURE_OPTIONS_INIT`. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `path` ends with a zero byte; `options` was initialized.
+/// `path` is text, and `options` has texts; its `interrupted` keeps the rules of `bw_interrupted` until the capture is closed
+/// and what reads it is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open(
     path: *const c_char,
-    options: *const bw_capture_options,
-    out: *mut *mut bw_capture,
-    error: *mut bw_error,
+    options: Option<&bw_capture_options>,
+    out: Option<&mut MaybeUninit<*mut bw_capture>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_opened(options, out, error, |options, _| {
-            session::Capture::open(text::path(path)?, options)
-        })
-    }
+    // SAFETY: the caller's promises about `path` and `options`.
+    let (path, options) = unsafe { (text::path(path), bw_capture_options::of_core(options)) };
+    bw_capture::hand_out_opened(options, out, error, |options, _| {
+        session::Capture::open(path?, options)
+    })
 }
 
 /// Opens a capture whose bytes `read` brings, which is given `context`; `name` is what errors call it. It can be read once.
 /// `options` may be null. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `name` ends with a zero byte; `options` was initialized; `read` keeps the rules of `bw_read` until the capture is closed
+/// `name` is text, and `options` are as for `bw_capture_open`; `read` keeps the rules of `bw_read` until the capture is closed
 /// and what reads it is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open_input(
     name: *const c_char,
     read: bw_read,
     context: *mut c_void,
-    options: *const bw_capture_options,
-    out: *mut *mut bw_capture,
-    error: *mut bw_error,
+    options: Option<&bw_capture_options>,
+    out: Option<&mut MaybeUninit<*mut bw_capture>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_opened(options, out, error, |options, host| {
-            let read = read.ok_or_else(|| is_null("a function that reads"))?;
-            host.input = Some(Input { read, context: Context(context) });
-            session::Capture::of_host(text(name, "a name")?.to_owned(), options)
-        })
-    }
+    // SAFETY: the caller's promises about `name` and `options`.
+    let (name, options) = unsafe { (text(name, "a name"), bw_capture_options::of_core(options)) };
+    bw_capture::hand_out_opened(options, out, error, |options, host| {
+        let read = given(read, "a function that reads")?;
+        host.input = Some(Input { read, context: Context(context) });
+        session::Capture::of_host(name?.to_owned(), options)
+    })
 }
 
 /// Closes a capture and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
 /// Null is allowed.
 ///
 /// # Safety
-/// As for all functions. The capture is not used again.
+/// `capture` is a handle, which is not used again; `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_close(
     capture: *mut bw_capture,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            if let Some(capture) = take_back(capture, "a capture")? {
-                capture.capture.close(&capture.host)?;
-            }
-            Ok(bw_status::Ok)
-        })
-    }
+    let work = || {
+        in_use::check(capture, "a capture")?;
+        // SAFETY: the caller's promise about `capture`.
+        let Some(closing) = (unsafe { capture.as_ref() }) else { return Ok(bw_status::Ok) };
+        let in_use = InUse::mark_shared(capture);
+        let closed = closing.capture.close(&closing.host);
+        drop(in_use);
+        // SAFETY: the same. Functions of the program that ran could not close it, as it was in use.
+        drop(unsafe { Box::from_raw(capture) });
+        closed.map(|()| bw_status::Ok)
+    };
+    // SAFETY: the caller's promise about `error`.
+    unsafe { guard_raw(error, work) }
 }
 
 /// Fills `error` with the damage that the latest call or rows over a capture have kept what is before, as `BW_DAMAGE_KEEP`
 /// asks, and returns its status; `BW_STATUS_NONE` where there was none, so far.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_capture_damage(
-    capture: *const bw_capture,
-    error: *mut bw_error,
+pub extern "C" fn bw_capture_damage(
+    capture: Option<&bw_capture>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let damage = held(capture, "a capture")?.capture.damage();
-            damage.map_or(Ok(bw_status::None), Err)
-        })
-    }
+    guard(error, || {
+        let damage = held(capture, "a capture")?.capture.damage();
+        damage.map_or(Ok(bw_status::None), Err)
+    })
 }
 
 /// Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,
@@ -270,22 +262,21 @@ pub unsafe extern "C" fn bw_capture_damage(
 /// the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// As for all functions.
+/// `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_info(
-    capture: *const bw_capture,
+    capture: Option<&bw_capture>,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_batch(capture, out, error, |capture| {
-            capture.batch_of(capture.capture.info(), |result| match result {
-                Item::Info(info) => Some(info.to_batch()),
-                _ => None,
-            })
+    let work = |capture: &bw_capture| {
+        capture.batch_of(capture.capture.info(), |result| match result {
+            Item::Info(info) => Some(info.to_batch()),
+            _ => None,
         })
-    }
+    };
+    // SAFETY: the caller's promises about `out` and `error`.
+    unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }
 
 /// Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
@@ -293,24 +284,24 @@ pub unsafe extern "C" fn bw_capture_info(
 /// `bw_batch_free`.
 ///
 /// # Safety
-/// `field` ends with a zero byte.
+/// `field` is text, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_count_by(
-    capture: *const bw_capture,
+    capture: Option<&bw_capture>,
     field: *const c_char,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_batch(capture, out, error, |capture| {
-            let place = Field::SCHEMA.place_of(text(field, "a field")?)?;
-            capture.batch_of(capture.capture.counts(Field::ALL[place]), |result| match result {
-                Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
-                _ => None,
-            })
+    let work = |capture: &bw_capture| {
+        // SAFETY: the caller's promise about `field`.
+        let place = Field::SCHEMA.place_of(unsafe { text(field, "a field") }?)?;
+        capture.batch_of(capture.capture.counts(Field::ALL[place]), |result| match result {
+            Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
+            _ => None,
         })
-    }
+    };
+    // SAFETY: the caller's promises about `out` and `error`.
+    unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }
 
 /// Values of the packets' field at a place, with how many packets have each.

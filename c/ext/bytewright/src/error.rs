@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use bytewright::{Error, ErrorKind, panics};
+use bytewright::{Error, ErrorKind, Result, panics};
 
 /// What became of a call.
 #[repr(C)]
@@ -40,32 +40,47 @@ pub enum bw_status {
 #[repr(C)]
 pub struct bw_error {
     /// The status that the call answered.
-    pub status: bw_status,
+    status: bw_status,
     /// The operating system's number (`errno`), or 0.
-    pub os_error: i32,
+    os_error: i32,
     /// Byte offset in the input, after decompression; -1 if unknown.
-    pub offset: i64,
+    offset: i64,
     /// What was expected and what was found, in UTF-8, with the file and the place before it; harmless to a terminal.
-    pub message: *mut c_char,
+    message: *mut c_char,
     /// The file, or null.
-    pub file: *mut c_char,
+    file: *mut c_char,
 }
 
 /// Frees what an error holds and makes it as `BW_ERROR_INIT` does. Null is allowed.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_error_clear(error: *mut bw_error) {
-    // SAFETY: the caller's promise: null, or an error that was initialized.
-    let Some(error) = (unsafe { error.as_mut() }) else { return };
-    for text in [&mut error.message, &mut error.file] {
-        if !text.is_null() {
-            // SAFETY: only `fill` sets these, with `CString::into_raw`, and they are set to null here.
-            drop(unsafe { CString::from_raw(std::mem::replace(text, ptr::null_mut())) });
-        }
+pub extern "C" fn bw_error_clear(error: Option<&mut bw_error>) {
+    if let Some(error) = error {
+        error.clear();
     }
-    (error.status, error.os_error, error.offset) = (bw_status::Ok, 0, -1);
+}
+
+impl bw_error {
+    fn clear(&mut self) {
+        for text in [&mut self.message, &mut self.file] {
+            if !text.is_null() {
+                // SAFETY: nobody but `fill` sets these, with `CString::into_raw`, and they are set to null here.
+                drop(unsafe { CString::from_raw(std::mem::replace(text, ptr::null_mut())) });
+            }
+        }
+        (self.status, self.os_error, self.offset) = (bw_status::Ok, 0, -1);
+    }
+
+    fn fill(&mut self, failure: &Error) {
+        self.clear();
+        self.status = bw_status::from(failure.kind());
+        self.os_error = match failure.kind() {
+            ErrorKind::Io(number) => number.unwrap_or(0),
+            _ => 0,
+        };
+        self.offset = failure.offset().map_or(-1, |offset| offset as i64);
+        self.message = text(&failure.to_string());
+        self.file = failure.file().map_or(ptr::null_mut(), text);
+    }
 }
 
 impl From<ErrorKind> for bw_status {
@@ -85,46 +100,40 @@ impl From<ErrorKind> for bw_status {
     }
 }
 
-/// Does the work of a call. Its error, or its panic, fills `error`.
+/// Does the work of a call that runs no function of the program. Its error, or its panic, fills `error`.
+#[inline]
+pub(crate) fn guard(
+    error: Option<&mut bw_error>,
+    work: impl FnOnce() -> Result<bw_status>,
+) -> bw_status {
+    outcome(work).unwrap_or_else(|failure| told(error, &failure))
+}
+
+/// Does the work of a call that may run functions of the program, which may use the same `error` meanwhile.
 ///
 /// # Safety
-/// `error` is null, or points to an error that was initialized.
+/// `error` is null or an error.
 #[inline]
-pub(crate) unsafe fn guard(
+pub(crate) unsafe fn guard_raw(
     error: *mut bw_error,
-    work: impl FnOnce() -> bytewright::Result<bw_status>,
+    work: impl FnOnce() -> Result<bw_status>,
 ) -> bw_status {
-    match panics::catch(work) {
-        Ok(Ok(status)) => status,
-        // SAFETY: the caller's promise is handed on.
-        Ok(Err(failure)) => unsafe { fill(error, &failure) },
-        // SAFETY: the same.
-        Err(panic) => unsafe { fill(error, &Error::internal(panic)) },
-    }
+    // SAFETY: the caller's promise. The work has ended, and with it the functions that might use the error.
+    outcome(work).unwrap_or_else(|failure| told(unsafe { error.as_mut() }, &failure))
+}
+
+#[inline]
+fn outcome(work: impl FnOnce() -> Result<bw_status>) -> Result<bw_status> {
+    panics::catch(work).unwrap_or_else(|panic| Err(Error::internal(panic)))
 }
 
 /// Puts `failure` into `error`, and returns its status.
-///
-/// # Safety
-/// As [`guard`].
 #[cold]
-unsafe fn fill(error: *mut bw_error, failure: &Error) -> bw_status {
-    let status = bw_status::from(failure.kind());
-    // SAFETY: the caller's promise.
-    unsafe {
-        bw_error_clear(error);
-        if let Some(error) = error.as_mut() {
-            error.status = status;
-            error.os_error = match failure.kind() {
-                ErrorKind::Io(number) => number.unwrap_or(0),
-                _ => 0,
-            };
-            error.offset = failure.offset().map_or(-1, |offset| offset as i64);
-            error.message = text(&failure.to_string());
-            error.file = failure.file().map_or(ptr::null_mut(), text);
-        }
+fn told(error: Option<&mut bw_error>, failure: &Error) -> bw_status {
+    if let Some(error) = error {
+        error.fill(failure);
     }
-    status
+    failure.kind().into()
 }
 
 fn text(text: &str) -> *mut c_char {
@@ -158,17 +167,15 @@ mod tests {
     fn a_panic_is_told_as_a_defect_and_the_next_call_works() {
         panics::catch_all();
         let mut error = empty();
-        // SAFETY: the error is one, and is cleared.
-        unsafe {
-            let status = guard(&raw mut error, || panic!("a wrong turn"));
-            assert_eq!((status, error.status), (bw_status::Internal, bw_status::Internal));
-            let told = CStr::from_ptr(error.message).to_str().unwrap_or_default();
-            let start = "a defect in Bytewright, please report it: a wrong turn at ";
-            assert!(told.starts_with(start), "{told}");
-            assert_eq!(guard(ptr::null_mut(), || panic!("nobody is told")), bw_status::Internal);
-            assert_eq!(guard(&raw mut error, || Ok(bw_status::None)), bw_status::None);
-            bw_error_clear(&raw mut error);
-        }
+        let status = guard(Some(&mut error), || panic!("a wrong turn"));
+        assert_eq!((status, error.status), (bw_status::Internal, bw_status::Internal));
+        // SAFETY: the call failed and has filled the error.
+        let told = unsafe { CStr::from_ptr(error.message) }.to_str().unwrap_or_default();
+        let start = "a defect in Bytewright, please report it: a wrong turn at ";
+        assert!(told.starts_with(start), "{told}");
+        assert_eq!(guard(None, || panic!("nobody is told")), bw_status::Internal);
+        assert_eq!(guard(Some(&mut error), || Ok(bw_status::None)), bw_status::None);
+        bw_error_clear(Some(&mut error));
         assert_eq!((error.status, error.message), (bw_status::Ok, ptr::null_mut()));
     }
 }

@@ -1,6 +1,7 @@
 //! Flows of many captures, added up in a table file.
 
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use bytewright::session::{Blocking, FlowTableFile, Item, Question};
 use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{handle, held, take_back, target};
+use crate::buffer::{given, handle, held, take_back};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard};
 use crate::rows::{Reading, bw_flow_options, bw_rows};
@@ -23,53 +24,50 @@ pub struct bw_flow_store {
     store: Arc<FlowTableFile>,
 }
 
-/// # Safety
-/// As for all functions; `path` ends with a zero byte.
-unsafe fn opened(
-    path: *const c_char,
-    out: *mut *mut bw_flow_store,
-    error: *mut bw_error,
+fn opened(
+    path: Result<&Path>,
+    out: Option<&mut MaybeUninit<*mut bw_flow_store>>,
+    error: Option<&mut bw_error>,
     open: impl FnOnce(&Path) -> Result<FlowTableFile>,
 ) -> bw_status {
     panics::catch_all();
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the store")?;
-            *out = handle(bw_flow_store { store: Arc::new(open(text::path(path)?)?) });
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(out, "a place for the store")?;
+        out.write(handle(bw_flow_store { store: Arc::new(open(path?)?) }));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Opens the store in the file at `path` to merge captures into, or to read. A file that is not there is made with the
 /// first capture. Close it with `bw_flow_store_close`.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_flow_store_open(
     path: *const c_char,
-    out: *mut *mut bw_flow_store,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_flow_store>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { opened(path, out, error, FlowTableFile::open_to_count) }
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
+    opened(path, out, error, FlowTableFile::open_to_count)
 }
 
 /// Opens the store in the file at `path` to read, also while another process adds to it. Close it with
 /// `bw_flow_store_close`.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_flow_store_open_read_only(
     path: *const c_char,
-    out: *mut *mut bw_flow_store,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_flow_store>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { opened(path, out, error, FlowTableFile::open_read_only) }
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
+    opened(path, out, error, FlowTableFile::open_read_only)
 }
 
 /// Merges the flows of a capture into a store: a batch of one row that says what became of it, with the columns `added`,
@@ -78,92 +76,86 @@ pub unsafe extern "C" fn bw_flow_store_open_read_only(
 /// null. Free the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// `options` was initialized.
+/// `store` is a handle; `options` is null or was initialized, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_merge_flows(
-    capture: *const bw_capture,
+    capture: Option<&bw_capture>,
     store: *mut bw_flow_store,
     options: *const bw_flow_options,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_batch(capture, out, error, |capture| {
-            let store = held(store.cast_const(), "a store")?;
-            let options = bw_flow_options::of_core(options)?;
-            let merge = capture.capture.merge_flows(&store.store, options);
-            capture.batch_of(merge, |result| match result {
-                Item::Merge(merge) => Some(merge.to_batch()),
-                _ => None,
-            })
+    let work = |capture: &bw_capture| {
+        // SAFETY: the caller's promises about `store` and `options`; neither is used while functions of the program run.
+        let (store, options) = unsafe { (store.as_ref(), options.as_ref()) };
+        let store = held(store, "a store")?;
+        let options = bw_flow_options::of_core(options)?;
+        let merge = capture.capture.merge_flows(&store.store, options);
+        capture.batch_of(merge, |result| match result {
+            Item::Merge(merge) => Some(merge.to_batch()),
+            _ => None,
         })
-    }
+    };
+    // SAFETY: the caller's promises about `out` and `error`.
+    unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }
 
 /// Number of flows in a store.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_flow_store_len(
-    store: *const bw_flow_store,
-    len: *mut u64,
-    error: *mut bw_error,
+pub extern "C" fn bw_flow_store_len(
+    store: Option<&bw_flow_store>,
+    len: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            *target(len, "a place for the length")? = held(store, "a store")?.store.len()?;
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let count = given(store, "a store")?.store.len()?;
+        given(len, "a place for the length")?.write(count);
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Begins to read the flows of a store in the order of their addresses: of each the fields of those names, or all where
 /// `fields` is null or empty. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `fields` was initialized.
+/// `fields` has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_flow_store_flows(
-    store: *const bw_flow_store,
-    fields: *const bw_names,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    store: Option<&bw_flow_store>,
+    fields: Option<&bw_names>,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the rows")?;
-            let store = &held(store, "a store")?.store;
-            let names = bw_names::texts(fields)?;
-            let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
-            let question = Question::Flows(fields, FlowOptions::default());
-            let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
-            *out = Reading::of_store(store, question).into_handle(origin);
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `fields`.
+    let fields = unsafe { bw_names::texts(fields) };
+    guard(error, || {
+        let out = given(out, "a place for the rows")?;
+        let store = &given(store, "a store")?.store;
+        let names = fields?;
+        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
+        let question = Question::Flows(fields, FlowOptions::default());
+        let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
+        out.write(Reading::of_store(store, question).into_handle(origin));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Closes a store and frees its handle, whatever it returns. Calls that still read it return `BW_STATUS_CLOSED` from then on.
 /// Null is allowed.
 ///
 /// # Safety
-/// As for all functions. The store is not used again.
+/// `store` is a handle, which is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_flow_store_close(
     store: *mut bw_flow_store,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            if let Some(store) = take_back(store, "a store")? {
-                store.store.close(&Blocking)?;
-            }
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `store`.
+    let store = unsafe { take_back(store, "a store") };
+    guard(error, || {
+        if let Some(store) = store? {
+            store.store.close(&Blocking)?;
+        }
+        Ok(bw_status::Ok)
+    })
 }

@@ -1,6 +1,7 @@
 //! Packets one by one, with their bytes.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::mem::MaybeUninit;
 
 use bytewright::batch::Value;
 use bytewright::packet::Field;
@@ -8,15 +9,23 @@ use bytewright::scan::FrameBatch;
 use bytewright::session::{Item, Question};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{bw_slice, free, handle, held, target};
+use crate::buffer::{bw_slice, free, given, handle, held};
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status, guard};
-use crate::in_use::InUse;
+use crate::in_use::{self, RunsProgram};
 use crate::rows::{Reading, begin};
-use crate::value::{bw_value, bw_value_kind};
+use crate::table::found;
+use crate::value::bw_value;
 
 /// Packets with their bytes: at a packet, before the first, or after the last. One thread at a time may use it.
 pub struct bw_frames {
+    position: RefCell<Position>,
+}
+
+impl RunsProgram for bw_frames {}
+
+/// The packet that frames are at.
+struct Position {
     reading: Reading,
     batch: FrameBatch,
     /// The place of the packet in the batch; none before the first and after the last.
@@ -25,7 +34,7 @@ pub struct bw_frames {
     texts: OnceCell<Vec<OnceCell<Box<str>>>>,
 }
 
-impl bw_frames {
+impl Position {
     /// Moves to the next packet, and says whether there is one.
     fn next(&mut self) -> Result<bool> {
         self.texts.take();
@@ -37,7 +46,6 @@ impl bw_frames {
         self.place = None;
         let used = std::mem::take(&mut self.batch);
         self.reading.rows.recycle(Item::Frames(used));
-        let _in_use = InUse::mark(&raw const *self);
         let Some(Item::Frames(batch)) = self.reading.next()? else { return Ok(false) };
         self.batch = batch;
         self.place = (!self.batch.is_empty()).then_some(0);
@@ -67,125 +75,97 @@ impl bw_frames {
 /// with `bw_frames_free`. For many packets of which a few fields are wanted, `bw_capture_packets` is faster.
 ///
 /// # Safety
-/// `captures` points to `count` captures.
+/// `captures` points to `count` handles.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_frames(
     captures: *const *mut bw_capture,
     count: usize,
-    out: *mut *mut bw_frames,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_frames>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the frames")?;
-            let (reading, _) = begin(captures, count, Question::Frames)?;
-            let (batch, texts) = (FrameBatch::new(), OnceCell::new());
-            *out = handle(bw_frames { reading, batch, place: None, texts });
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(out, "a place for the frames")?;
+        // SAFETY: the caller's promise about `captures`.
+        let (reading, _) = unsafe { begin(captures, count, Question::Frames) }?;
+        let (batch, texts) = (FrameBatch::new(), OnceCell::new());
+        let position = RefCell::new(Position { reading, batch, place: None, texts });
+        out.write(handle(bw_frames { position }));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Moves to the next packet; `BW_STATUS_NONE` after the last. An error comes after all packets before it.
 ///
 /// # Safety
-/// As for all functions.
+/// `frames` is a handle, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_frames_next(frames: *mut bw_frames, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || match target(frames, "frames")?.next()? {
-            true => Ok(bw_status::Ok),
-            false => Ok(bw_status::None),
-        })
-    }
+    let work = |frames: &bw_frames| frames.position.borrow_mut().next().map(found);
+    // SAFETY: the caller's promises about `frames` and `error`.
+    unsafe { in_use::call(frames, "frames", error, work) }
 }
 
 /// The bytes of the packet that were captured, from the link layer on. `BW_STATUS_NONE` where there is no packet.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_frames_captured(
-    frames: *const bw_frames,
-    bytes: *mut bw_slice,
-    error: *mut bw_error,
+pub extern "C" fn bw_frames_captured(
+    frames: Option<&bw_frames>,
+    bytes: Option<&mut MaybeUninit<bw_slice>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { slice_of(frames, bytes, error, FrameBatch::captured) }
+    slice_of(frames, bytes, error, FrameBatch::captured)
 }
 
 /// The captured bytes of the packet behind its transport header. `BW_STATUS_NONE` where there is no packet or it has none.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_frames_payload(
-    frames: *const bw_frames,
-    bytes: *mut bw_slice,
-    error: *mut bw_error,
+pub extern "C" fn bw_frames_payload(
+    frames: Option<&bw_frames>,
+    bytes: Option<&mut MaybeUninit<bw_slice>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { slice_of(frames, bytes, error, FrameBatch::payload) }
+    slice_of(frames, bytes, error, FrameBatch::payload)
 }
 
-/// # Safety
-/// As for all functions.
-unsafe fn slice_of(
-    frames: *const bw_frames,
-    bytes: *mut bw_slice,
-    error: *mut bw_error,
+fn slice_of(
+    frames: Option<&bw_frames>,
+    bytes: Option<&mut MaybeUninit<bw_slice>>,
+    error: Option<&mut bw_error>,
     of: impl FnOnce(&FrameBatch, usize) -> Option<&[u8]>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let frames = held(frames, "frames")?;
-            let out = target(bytes, "a place for the bytes")?;
-            let Some(found) = frames.place.and_then(|place| of(&frames.batch, place)) else {
-                return Ok(bw_status::None);
-            };
-            *out = bw_slice::of(found);
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let at = held(frames, "frames")?.position.borrow();
+        let out = given(bytes, "a place for the bytes")?;
+        let Some(found) = at.place.and_then(|place| of(&at.batch, place)) else {
+            return Ok(bw_status::None);
+        };
+        out.write(bw_slice::of(found));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// The value of the packet's field at `place` of the schema "packets" (`bw_schema_named`). `BW_STATUS_NONE` where the packet
 /// has no such field, or there is no packet.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_frames_value(
-    frames: *const bw_frames,
+pub extern "C" fn bw_frames_value(
+    frames: Option<&bw_frames>,
     place: usize,
-    value: *mut bw_value,
-    error: *mut bw_error,
+    value: Option<&mut MaybeUninit<bw_value>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let frames = held(frames, "frames")?;
-            let out = target(value, "a place for the value")?;
-            if place >= Field::ALL.len() {
-                let message = format!("expected a field below {}, found {place}", Field::ALL.len());
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
-            *out = bw_value::of(frames.value(place));
-            Ok(match out.kind == bw_value_kind::Null as u32 {
-                true => bw_status::None,
-                false => bw_status::Ok,
-            })
-        })
-    }
+    guard(error, || {
+        let at = held(frames, "frames")?.position.borrow();
+        let out = given(value, "a place for the value")?;
+        if place >= Field::ALL.len() {
+            let message = format!("expected a field below {}, found {place}", Field::ALL.len());
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(out.write(bw_value::of(at.value(place))).status())
+    })
 }
 
 /// Frees frames, and ends what reads them. Null is allowed.
 ///
 /// # Safety
-/// As for all functions. The frames are not used again.
+/// `frames` is a handle, which is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_frames_free(frames: *mut bw_frames) {
     // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytewright::session::{Host, SingleCaller, StreamHost, TurnHost};
 use bytewright::{Error, ErrorKind, Result, threads};
 
-use crate::buffer::target;
 use crate::error::{bw_error, bw_status, guard};
 
 /// Brings up to `capacity` bytes to `data`: how many it brought, 0 at the end, or a negative number of the system
@@ -42,22 +41,17 @@ impl CallerHost {
     /// Does the work of a call that has the host of a handle ask `interrupted` from now on, which is given `context`.
     ///
     /// # Safety
-    /// As for all functions; `interrupted` keeps the rules of `bw_interrupted` as long as the host is asked.
-    pub(crate) unsafe fn set_interrupted<T>(
-        owner: *mut T,
-        what: &str,
-        host_of: impl FnOnce(&mut T) -> &mut CallerHost,
+    /// `interrupted` keeps the rules of `bw_interrupted` as long as the host is asked.
+    pub(crate) unsafe fn set_interrupted(
+        host: Result<&mut CallerHost>,
         (interrupted, context): (bw_interrupted, *mut c_void),
-        error: *mut bw_error,
+        error: Option<&mut bw_error>,
     ) -> bw_status {
-        // SAFETY: the caller's promises about the pointers.
-        unsafe {
-            guard(error, || {
-                let host = host_of(target(owner, what)?);
-                (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
-                Ok(bw_status::Ok)
-            })
-        }
+        guard(error, || {
+            let host = host?;
+            (host.interrupted, host.interrupted_context) = (interrupted, Context(context));
+            Ok(bw_status::Ok)
+        })
     }
 }
 

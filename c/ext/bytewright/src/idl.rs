@@ -8,7 +8,7 @@ use bytewright::rpc::Methods;
 use bytewright::scan::{load_idl, load_methods};
 use bytewright::thrift::idl::{Document, IdlOptions};
 
-use crate::buffer::held;
+use crate::buffer::given;
 use crate::text::{bw_names, path, text_or_none};
 
 /// An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
@@ -25,11 +25,10 @@ pub struct bw_idl {
 
 impl bw_idl {
     /// # Safety
-    /// `idl` is null for none, or was initialized; its texts end with a zero byte.
-    pub(crate) unsafe fn methods(idl: *const bw_idl) -> Result<Option<Arc<Methods>>> {
+    /// `idl` has texts.
+    pub(crate) unsafe fn methods(idl: Option<&bw_idl>) -> Result<Option<Arc<Methods>>> {
+        let Some(idl) = idl else { return Ok(None) };
         // SAFETY: the caller's promise.
-        let Some(idl) = (unsafe { idl.as_ref() }) else { return Ok(None) };
-        // SAFETY: the same.
         let (file, service, include) = unsafe {
             (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
         };
@@ -39,13 +38,11 @@ impl bw_idl {
     /// The file with all that it includes.
     ///
     /// # Safety
-    /// `idl` was initialized; its texts end with a zero byte.
-    pub(crate) unsafe fn document(idl: *const bw_idl) -> Result<Document> {
-        // SAFETY: the caller's promises.
-        let (file, include) = unsafe {
-            let idl = held(idl, "an IDL file")?;
-            (path(idl.path)?, idl.include.paths()?)
-        };
+    /// As [`bw_idl::methods`].
+    pub(crate) unsafe fn document(idl: Option<&bw_idl>) -> Result<Document> {
+        let idl = given(idl, "an IDL file")?;
+        // SAFETY: the caller's promise.
+        let (file, include) = unsafe { (path(idl.path)?, idl.include.paths()?) };
         load_idl(file, &include, IdlOptions::default())
     }
 }

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::{Error, ErrorKind, Result};
 
+use crate::buffer::given;
+use crate::error::{bw_error, bw_status, guard_raw};
+
 /// Handles in use of all threads: where there are none, as nearly always, nobody looks further.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -54,6 +57,36 @@ impl Drop for InUse {
             free();
         }
     }
+}
+
+/// A handle with calls that may run functions of the program.
+pub(crate) trait RunsProgram {
+    /// Whether they may with this one.
+    fn runs_program(&self) -> bool {
+        true
+    }
+}
+
+/// Does the work of a call that may run functions of the program, and has the handle in use meanwhile.
+///
+/// # Safety
+/// `handle` is null or a handle, and `error` is null or an error.
+pub(crate) unsafe fn call<T: RunsProgram>(
+    handle: *mut T,
+    what: &str,
+    error: *mut bw_error,
+    work: impl FnOnce(&T) -> Result<bw_status>,
+) -> bw_status {
+    let work = || {
+        check(handle, what)?;
+        // SAFETY: the caller's promise. A function of the program may free the handle: that waits for the end of
+        // `_in_use`, when `work` has returned and the reference is used no more.
+        let target = given(unsafe { handle.as_ref() }, what)?;
+        let _in_use = target.runs_program().then(|| InUse::mark(handle));
+        work(target)
+    };
+    // SAFETY: the caller's promise about `error`.
+    unsafe { guard_raw(error, work) }
 }
 
 /// Fails where the handle is in use, by calls that only read it as well.

@@ -1,11 +1,12 @@
 //! Captures from network interfaces.
 
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
 use bytewright::scan::LiveOptions;
 use bytewright::session;
 
-use crate::buffer::{held, target};
+use crate::buffer::{given, held};
 use crate::capture::{bw_capture, bw_capture_options};
 use crate::error::{bw_error, bw_status, guard};
 use crate::text::text;
@@ -35,12 +36,9 @@ pub struct bw_live_counts {
 }
 
 impl bw_live_options {
-    /// # Safety
-    /// `options` is null for the default, or was initialized.
-    unsafe fn of_core(options: *const bw_live_options) -> LiveOptions {
+    fn of_core(options: Option<&bw_live_options>) -> LiveOptions {
         let usual = LiveOptions::default();
-        // SAFETY: the caller's promise.
-        let Some(options) = (unsafe { options.as_ref() }) else { return usual };
+        let Some(options) = options else { return usual };
         let or = |number: u32, usual: u32| if number == 0 { usual } else { number };
         LiveOptions {
             snaplen: or(options.snaplen, usual.snaplen),
@@ -56,66 +54,54 @@ impl bw_live_options {
 /// `bw_capture_stop`. `live` and `options` may be null. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `interface_name` ends with a zero byte; `live` and `options` were initialized.
+/// `interface_name` is text, and `options` are as for `bw_capture_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open_live(
     interface_name: *const c_char,
-    live: *const bw_live_options,
-    options: *const bw_capture_options,
-    out: *mut *mut bw_capture,
-    error: *mut bw_error,
+    live: Option<&bw_live_options>,
+    options: Option<&bw_capture_options>,
+    out: Option<&mut MaybeUninit<*mut bw_capture>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_opened(options, out, error, |options, _| {
-            let name = text(interface_name, "the name of an interface")?;
-            session::Capture::live(name, bw_live_options::of_core(live), options)
-        })
-    }
+    // SAFETY: the caller's promises about `interface_name` and `options`.
+    let (name, options) = unsafe {
+        (text(interface_name, "the name of an interface"), bw_capture_options::of_core(options))
+    };
+    bw_capture::hand_out_opened(options, out, error, |options, _| {
+        session::Capture::live(name?, bw_live_options::of_core(live), options)
+    })
 }
 
 /// Stops a running read of an interface; that read returns the packets that came before. For other captures it does nothing.
 /// Any thread may call it while another one reads, and so may `interrupted`.
-///
-/// # Safety
-/// As for all functions, but for the thread. The capture is not closed meanwhile.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_capture_stop(
-    capture: *const bw_capture,
-    error: *mut bw_error,
+pub extern "C" fn bw_capture_stop(
+    capture: Option<&bw_capture>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            held(capture, "a capture")?.capture.stop();
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        held(capture, "a capture")?.capture.stop();
+        Ok(bw_status::Ok)
+    })
 }
 
 /// How many packets an interface had, up to date within a second; `BW_STATUS_NONE` for other captures.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_capture_live_counts(
-    capture: *const bw_capture,
-    out: *mut bw_live_counts,
-    error: *mut bw_error,
+pub extern "C" fn bw_capture_live_counts(
+    capture: Option<&bw_capture>,
+    out: Option<&mut MaybeUninit<bw_live_counts>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the counts")?;
-            let Some(counts) = held(capture, "a capture")?.capture.live_counts() else {
-                return Ok(bw_status::None);
-            };
-            *out = bw_live_counts {
-                captured: counts.captured(),
-                dropped: counts.dropped(),
-                dropped_by_interface: counts.dropped_by_interface(),
-            };
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(out, "a place for the counts")?;
+        let Some(counts) = held(capture, "a capture")?.capture.live_counts() else {
+            return Ok(bw_status::None);
+        };
+        out.write(bw_live_counts {
+            captured: counts.captured(),
+            dropped: counts.dropped(),
+            dropped_by_interface: counts.dropped_by_interface(),
+        });
+        Ok(bw_status::Ok)
+    })
 }

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use bytewright::Result;
 
-use crate::buffer::{bw_found, bw_slice, held};
-use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::buffer::{bw_found, bw_slice, given, held, held_mut};
+use crate::error::{bw_error, bw_status, guard_raw, is_null};
 use crate::in_use::InUse;
 use crate::table::{bw_table, change, done};
 
@@ -13,31 +13,32 @@ use crate::table::{bw_table, change, done};
 /// there is none. Takes less time than a `bw_table_get` for each.
 ///
 /// # Safety
-/// `keys` points to `count` slices; `show` keeps the promises of `bw_found`.
+/// `keys` points to `count` slices, `error` is null or an error, and `show` keeps the promises of `bw_found`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_get_many(
-    table: *const bw_table,
+    table: Option<&bw_table>,
     keys: *const bw_slice,
     count: usize,
     show: bw_found,
     context: *mut c_void,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers and the function.
-    unsafe {
-        guard(error, || {
-            let handle = table;
-            let table = held(table, "a table")?.table();
-            let show = show.ok_or_else(|| is_null("a function that takes the values"))?;
-            let keys = slices(keys, count)?;
-            let _in_use = InUse::mark_shared(handle);
-            table.get_many(&keys, &mut |place, value| match value {
-                Some(value) => show(context, place, &bw_slice::of(value)),
-                None => show(context, place, std::ptr::null()),
-            })?;
-            Ok(bw_status::Ok)
-        })
-    }
+    let work = || {
+        let table = held(table, "a table")?;
+        let show = given(show, "a function that takes the values")?;
+        // SAFETY: the caller's promise about `keys`.
+        let keys = unsafe { slices(keys, count) }?;
+        let _in_use = InUse::mark_shared(table);
+        table.table().get_many(&keys, &mut |place, value| {
+            let value = value.map(bw_slice::of);
+            let shown = value.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            // SAFETY: the caller's promise about `show`.
+            unsafe { show(context, place, shown) };
+        })?;
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promise about `error`.
+    unsafe { guard_raw(error, work) }
 }
 
 /// # Safety
@@ -53,22 +54,22 @@ unsafe fn slices<'a>(slices: *const bw_slice, count: usize) -> Result<Vec<&'a [u
 /// Sets the values of `count` keys, all of them or, on an error, none.
 ///
 /// # Safety
-/// `keys` and `values` point to `count` slices each.
+/// `table` is a handle, and `keys` and `values` point to `count` slices each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_put_many(
     table: *mut bw_table,
     keys: *const bw_slice,
     values: *const bw_slice,
     count: usize,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        change(table, error, |table| {
-            let (keys, values) = (slices(keys, count)?, slices(values, count)?);
-            table.put_all(&mut Pairs { keys, values, place: 0 }).map(done)
-        })
-    }
+    // SAFETY: the caller's promise about `table`.
+    let table = unsafe { held_mut(table, "a table") };
+    change(table, error, |table| {
+        // SAFETY: the caller's promises about `keys` and `values`.
+        let (keys, values) = unsafe { (slices(keys, count)?, slices(values, count)?) };
+        table.put_all(&mut Pairs { keys, values, place: 0 }).map(done)
+    })
 }
 
 /// Entries that the caller has in two arrays.

@@ -56,9 +56,23 @@ pub struct bw_open_options {
 }
 
 impl bw_open_options {
+    /// What the core takes; for null, what it takes by default.
+    ///
     /// # Safety
-    /// `values` is null or ends with a zero byte.
-    pub(crate) unsafe fn of_core(&self) -> Result<(Option<TableKind>, OpenOptions)> {
+    /// `options` has texts.
+    pub(crate) unsafe fn of_core(
+        options: Option<&bw_open_options>,
+    ) -> Result<(Option<TableKind>, OpenOptions)> {
+        match options {
+            // SAFETY: the caller's promise is handed on.
+            Some(options) => unsafe { options.to_core() },
+            None => Ok((None, OpenOptions::default())),
+        }
+    }
+
+    /// # Safety
+    /// As [`bw_open_options::of_core`].
+    unsafe fn to_core(self) -> Result<(Option<TableKind>, OpenOptions)> {
         let wait = Duration::try_from_secs_f64(self.wait).map_err(|_| {
             let message = format!("expected seconds from 0 on to wait, found {}", self.wait);
             Error::new(ErrorKind::Argument, message)

@@ -1,6 +1,7 @@
 //! Readers: values, bytes and records of binary input, through one buffer.
 
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
 
 use bytewright::batch::{Batch, Origin, Schema};
 use bytewright::session::{Operation, Reader, SingleCaller, Whence, record_schema};
@@ -9,10 +10,10 @@ use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{free, handle, take_back, target};
+use crate::buffer::{Place, free, given, handle, held_mut, take_back};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::{CallerHost, Context, Input, ReaderHost, bw_interrupted, bw_read};
-use crate::in_use::InUse;
+use crate::in_use::{self, RunsProgram};
 use crate::rows::{ROWS_DEFAULT, bw_rows};
 use crate::text::{self, bw_names, text};
 
@@ -50,7 +51,6 @@ pub struct bw_reader {
 impl bw_reader {
     /// Does `work` with the reader.
     fn operate<R>(&self, work: impl FnOnce(&Operation<'_, ReaderHost>) -> Result<R>) -> Result<R> {
-        let _in_use = self.host.0.calls_program().then(|| InUse::mark(self));
         work(&self.reader.begin(&self.host)?)
     }
 
@@ -59,6 +59,18 @@ impl bw_reader {
         self.operate(|operation| match operation.want_record(len)? {
             true => operation.take(len, len, |bytes| Ok(Some(make(bytes)))),
             false => Ok(None),
+        })
+    }
+
+    /// Shows `copy` what is buffered, at least a byte unless there is none, and at most `len` bytes; says how many.
+    fn take_up_to(&self, len: usize, copy: impl FnOnce(&[u8])) -> Result<usize> {
+        self.operate(|operation| {
+            operation.want(1)?;
+            let there = operation.with_stream(|stream| Ok(stream.buffered().len()))?.min(len);
+            operation.take(there, there, |bytes| {
+                copy(&bytes[..there]);
+                Ok(there)
+            })
         })
     }
 
@@ -82,85 +94,101 @@ impl bw_reader {
     }
 }
 
-fn some<R>(found: Option<R>, out: &mut R) -> bw_status {
-    match found {
-        Some(value) => {
-            *out = value;
-            bw_status::Ok
-        }
-        None => bw_status::None,
+impl RunsProgram for bw_reader {
+    fn runs_program(&self) -> bool {
+        self.host.0.calls_program()
     }
+}
+
+/// Does the work of a call that reads one value.
+///
+/// # Safety
+/// `reader` is a handle, `value` is a place, and `error` is null or an error.
+unsafe fn read_value<R>(
+    reader: *mut bw_reader,
+    value: *mut R,
+    error: *mut bw_error,
+    read: impl FnOnce(&bw_reader) -> Result<Option<R>>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `value`.
+    let value = unsafe { Place::at(value, "a place") };
+    let work = |reader: &bw_reader| {
+        let value = value?;
+        let Some(found) = read(reader)? else { return Ok(bw_status::None) };
+        value.write(found);
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Opens the file at `path`, compressed or not, as its first bytes say. Close it with `bw_reader_close`.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_open(
     path: *const c_char,
-    out: *mut *mut bw_reader,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_reader>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
     panics::catch_all();
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the reader")?;
-            let path = text::path(path)?;
-            let (source, name) = (FileSource::open(path)?, path.display().to_string());
-            let reader = Reader::of_file(source, &name, CompressionChoice::AutoElseNone);
-            *out = handle(bw_reader { reader, host: ReaderHost::default() });
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
+    guard(error, || {
+        let out = given(out, "a place for the reader")?;
+        let path = path?;
+        let (source, name) = (FileSource::open(path)?, path.display().to_string());
+        let reader = Reader::of_file(source, &name, CompressionChoice::AutoElseNone);
+        out.write(handle(bw_reader { reader, host: ReaderHost::default() }));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Opens a reader of the bytes that `read` brings, which is given `context`; `name` is what errors call them. Close it with
 /// `bw_reader_close`.
 ///
 /// # Safety
-/// `name` ends with a zero byte; `read` keeps the rules of `bw_read` until the reader is closed.
+/// `name` is text; `read` keeps the rules of `bw_read` until the reader is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_open_input(
     name: *const c_char,
     read: bw_read,
     context: *mut c_void,
-    out: *mut *mut bw_reader,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_reader>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
     panics::catch_all();
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the reader")?;
-            let read = read.ok_or_else(|| is_null("a function that reads"))?;
-            let name = text(name, "a name")?;
-            let reader = Reader::of_object(None, name, CompressionChoice::AutoElseNone);
-            let input = Some(Input { read, context: Context(context) });
-            let host = ReaderHost(CallerHost { input, ..CallerHost::default() });
-            *out = handle(bw_reader { reader, host });
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `name`.
+    let name = unsafe { text(name, "a name") };
+    guard(error, || {
+        let out = given(out, "a place for the reader")?;
+        let read = given(read, "a function that reads")?;
+        let reader = Reader::of_object(None, name?, CompressionChoice::AutoElseNone);
+        let input = Some(Input { read, context: Context(context) });
+        let host = ReaderHost(CallerHost { input, ..CallerHost::default() });
+        out.write(handle(bw_reader { reader, host }));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Has calls that wait for the input ask `interrupted`, which is given `context`, whether they are to end; null for never. Rows
 /// that take the reader over ask it, too.
 ///
 /// # Safety
-/// `interrupted` keeps the rules of `bw_interrupted` until the reader is closed.
+/// `reader` is a handle; `interrupted` keeps the rules of `bw_interrupted` until the reader is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_set_interrupted(
     reader: *mut bw_reader,
     interrupted: bw_interrupted,
     context: *mut c_void,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
     let asked = (interrupted, context);
-    // SAFETY: the caller's promises are handed on.
+    // SAFETY: the caller's promises about `reader` and `interrupted`.
     unsafe {
-        CallerHost::set_interrupted(reader, "a reader", |reader| &mut reader.host.0, asked, error)
+        let host = held_mut(reader, "a reader").map(|reader| &mut reader.host.0);
+        CallerHost::set_interrupted(host, asked, error)
     }
 }
 
@@ -168,7 +196,7 @@ pub unsafe extern "C" fn bw_reader_set_interrupted(
 /// `BW_STATUS_TRUNCATED` where it ends within the number, of which nothing is taken then.
 ///
 /// # Safety
-/// As for all functions.
+/// `reader` is a handle, `value` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_unsigned(
     reader: *mut bw_reader,
@@ -177,19 +205,14 @@ pub unsafe extern "C" fn bw_reader_unsigned(
     value: *mut u64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let (reader, value) = (target(reader, "a reader")?, target(value, "a place")?);
-            Ok(some(number(reader, len, order)?, value))
-        })
-    }
+    // SAFETY: the caller's promises about `reader`, `value` and `error`.
+    unsafe { read_value(reader, value, error, |reader| number(reader, len, order)) }
 }
 
 /// Reads a number of 1 to 8 bytes with a sign, as `bw_reader_unsigned` does one without.
 ///
 /// # Safety
-/// As for all functions.
+/// As [`bw_reader_unsigned`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_signed(
     reader: *mut bw_reader,
@@ -198,23 +221,19 @@ pub unsafe extern "C" fn bw_reader_signed(
     value: *mut i64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let (reader, value) = (target(reader, "a reader")?, target(value, "a place")?);
-            let found = number(reader, len, order)?.map(|number| {
-                let unused = 64 - 8 * len as u32;
-                (number << unused) as i64 >> unused
-            });
-            Ok(some(found, value))
-        })
-    }
+    let signed = |number: u64| {
+        let unused = 64 - 8 * len as u32;
+        (number << unused) as i64 >> unused
+    };
+    let read = |reader: &bw_reader| Ok(number(reader, len, order)?.map(signed));
+    // SAFETY: the caller's promises about `reader`, `value` and `error`.
+    unsafe { read_value(reader, value, error, read) }
 }
 
 /// Reads a floating-point number of 4 or 8 bytes (IEEE 754), as `bw_reader_unsigned` does a whole one.
 ///
 /// # Safety
-/// As for all functions.
+/// As [`bw_reader_unsigned`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_float(
     reader: *mut bw_reader,
@@ -223,21 +242,18 @@ pub unsafe extern "C" fn bw_reader_float(
     value: *mut f64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let (reader, value) = (target(reader, "a reader")?, target(value, "a place")?);
-            if len != 4 && len != 8 {
-                let message = format!("expected a float of 4 or 8 bytes, found {len}");
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
-            let found = number(reader, len, order)?.map(|bits| match len {
-                4 => f32::from_bits(bits as u32).into(),
-                _ => f64::from_bits(bits),
-            });
-            Ok(some(found, value))
-        })
-    }
+    let read = |reader: &bw_reader| {
+        if len != 4 && len != 8 {
+            let message = format!("expected a float of 4 or 8 bytes, found {len}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(number(reader, len, order)?.map(|bits| match len {
+            4 => f32::from_bits(bits as u32).into(),
+            _ => f64::from_bits(bits),
+        }))
+    };
+    // SAFETY: the caller's promises about `reader`, `value` and `error`.
+    unsafe { read_value(reader, value, error, read) }
 }
 
 /// Reads the bits of a number.
@@ -260,28 +276,23 @@ fn number(reader: &bw_reader, len: usize, order: u32) -> Result<Option<u64>> {
 /// Reads a number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits. `BW_STATUS_TRUNCATED` at the end.
 ///
 /// # Safety
-/// As for all functions.
+/// As [`bw_reader_unsigned`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_varint(
     reader: *mut bw_reader,
     value: *mut u64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let (reader, value) = (target(reader, "a reader")?, target(value, "a place")?);
-            *value = reader.operate(|operation| operation.varint())?;
-            Ok(bw_status::Ok)
-        })
-    }
+    let read = |reader: &bw_reader| reader.operate(|operation| operation.varint()).map(Some);
+    // SAFETY: the caller's promises about `reader`, `value` and `error`.
+    unsafe { read_value(reader, value, error, read) }
 }
 
 /// Reads up to `capacity` bytes to `data`, and sets `len` to how many they are: fewer at the end only. `BW_STATUS_NONE` where
 /// there is none.
 ///
 /// # Safety
-/// `capacity` bytes can be written at `data`.
+/// `reader` is a handle, `data` has room for `capacity` bytes, `len` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_read(
     reader: *mut bw_reader,
@@ -290,64 +301,56 @@ pub unsafe extern "C" fn bw_reader_read(
     len: *mut usize,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let reader = target(reader, "a reader")?;
-            let len = target(len, "a place for the length")?;
-            let mut room = match (data.is_null(), capacity) {
-                (true, 0) => &mut [][..],
-                (true, _) => return Err(is_null("a place for the bytes")),
-                (false, _) => std::slice::from_raw_parts_mut(data, capacity),
-            };
-            *len = 0;
-            while !room.is_empty() {
-                let copied = reader.operate(|operation| copy(operation, room))?;
-                if copied == 0 {
-                    break;
-                }
-                *len += copied;
-                room = &mut room[copied..];
+    // SAFETY: the caller's promise about `len`.
+    let len = unsafe { Place::at(len, "a place for the length") };
+    let work = |reader: &bw_reader| {
+        let len = len?;
+        if data.is_null() && capacity > 0 {
+            return Err(is_null("a place for the bytes"));
+        }
+        let mut filled = 0;
+        len.write(0);
+        while filled < capacity {
+            let copied = reader.take_up_to(capacity - filled, |bytes| {
+                // SAFETY: the caller's promise about `data`, and there are at most as many bytes as there is room for.
+                unsafe { data.add(filled).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            })?;
+            if copied == 0 {
+                break;
             }
-            Ok(if *len > 0 || capacity == 0 { bw_status::Ok } else { bw_status::None })
-        })
-    }
-}
-
-/// Takes what is buffered, at least a byte unless there is none, up to what there is room for.
-fn copy(operation: &Operation<'_, ReaderHost>, room: &mut [u8]) -> Result<usize> {
-    operation.want(1)?;
-    let there = operation.with_stream(|stream| Ok(stream.buffered().len()))?.min(room.len());
-    operation.take(there, there, |bytes| {
-        room[..there].copy_from_slice(bytes);
-        Ok(there)
-    })
+            filled += copied;
+            len.write(filled);
+        }
+        Ok(if filled > 0 || capacity == 0 { bw_status::Ok } else { bw_status::None })
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Sets `is_at_end` to whether there is no byte more.
 ///
 /// # Safety
-/// As for all functions.
+/// `reader` is a handle, `is_at_end` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_at_end(
     reader: *mut bw_reader,
     is_at_end: *mut bool,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let is_at_end = target(is_at_end, "a place for the answer")?;
-            *is_at_end = target(reader, "a reader")?.operate(|operation| operation.want(1))? == 0;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `is_at_end`.
+    let is_at_end = unsafe { Place::at(is_at_end, "a place for the answer") };
+    let work = |reader: &bw_reader| {
+        is_at_end?.write(reader.operate(|operation| operation.want(1))? == 0);
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Passes over up to `count` bytes; sets `skipped`, which may be null, to how many there were.
 ///
 /// # Safety
-/// As for all functions.
+/// `reader` is a handle, `skipped` is null or a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_skip(
     reader: *mut bw_reader,
@@ -355,22 +358,21 @@ pub unsafe extern "C" fn bw_reader_skip(
     skipped: *mut u64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let found = target(reader, "a reader")?.operate(|operation| operation.skip(count))?;
-            if let Some(skipped) = skipped.as_mut() {
-                *skipped = found;
-            }
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `skipped`.
+    let skipped = unsafe { Place::at_or_none(skipped) };
+    let work = |reader: &bw_reader| {
+        let found = reader.operate(|operation| operation.skip(count))?;
+        skipped.inspect(|skipped| skipped.write(found));
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Goes to a place, `offset` bytes from a `bw_whence`. `BW_STATUS_IO` with `ESPIPE` backwards in what can be read once.
 ///
 /// # Safety
-/// As for all functions.
+/// `reader` is a handle, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_seek(
     reader: *mut bw_reader,
@@ -378,42 +380,41 @@ pub unsafe extern "C" fn bw_reader_seek(
     offset: i64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let whence = match whence {
-                0 => Whence::Beginning,
-                1 => Whence::Here,
-                2 => Whence::End,
-                _ => {
-                    let message = format!("expected a bw_whence from 0 to 2, found {whence}");
-                    return Err(Error::new(ErrorKind::Argument, message));
-                }
-            };
-            target(reader, "a reader")?.operate(|operation| operation.go(whence, offset))?;
-            Ok(bw_status::Ok)
-        })
-    }
+    let work = |reader: &bw_reader| {
+        let whence = match whence {
+            0 => Whence::Beginning,
+            1 => Whence::Here,
+            2 => Whence::End,
+            _ => {
+                let message = format!("expected a bw_whence from 0 to 2, found {whence}");
+                return Err(Error::new(ErrorKind::Argument, message));
+            }
+        };
+        reader.operate(|operation| operation.go(whence, offset))?;
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Where a reader is, in bytes from where it began, after decompression.
 ///
 /// # Safety
-/// As for all functions.
+/// `reader` is a handle, `position` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_position(
     reader: *mut bw_reader,
     position: *mut u64,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let position = target(position, "a place for the position")?;
-            *position = target(reader, "a reader")?.operate(|operation| operation.position())?;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `position`.
+    let position = unsafe { Place::at(position, "a place for the position") };
+    let work = |reader: &bw_reader| {
+        position?.write(reader.operate(|operation| operation.position())?);
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Reads up to `rows` records of one length as columns; 0 for 65,536, and never more than 1 MiB of them. `record` says what is
@@ -421,7 +422,7 @@ pub unsafe extern "C" fn bw_reader_position(
 /// `names`, or `f0`, `f1` and so on where that is null. `BW_STATUS_NONE` at the end. An error comes behind all whole records.
 ///
 /// # Safety
-/// `record` ends with a zero byte; `names` was initialized.
+/// `reader` is a handle, `record` is text, `names` is null or has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_records(
     reader: *mut bw_reader,
@@ -431,21 +432,22 @@ pub unsafe extern "C" fn bw_reader_records(
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let reader = target(reader, "a reader")?;
-            let out = target(out, "a place for the batch")?;
-            let (template, schema) = form(record, names)?;
-            let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            let batch = reader.records(&template, &schema, rows)?;
-            if batch.is_empty() {
-                return Ok(bw_status::None);
-            }
-            *out = bw_batch::handle_of_result(batch);
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `out`.
+    let out = unsafe { Place::at(out, "a place for the batch") };
+    let work = |reader: &bw_reader| {
+        let out = out?;
+        // SAFETY: the caller's promises about `record` and `names`, which are not used while functions of the program run.
+        let (template, schema) = unsafe { form(record, names.as_ref()) }?;
+        let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+        let batch = reader.records(&template, &schema, rows)?;
+        if batch.is_empty() {
+            return Ok(bw_status::None);
+        }
+        out.write(bw_batch::handle_of_result(batch));
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `reader` and `error`.
+    unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
 /// Makes rows of all records from here on, as `bw_reader_records` does of some, and takes the reader over: it is closed with
@@ -453,40 +455,42 @@ pub unsafe extern "C" fn bw_reader_records(
 /// `bw_rows_free`.
 ///
 /// # Safety
-/// `record` ends with a zero byte; `names` was initialized.
+/// `reader` is a handle, which is not used again where this is no error; `record` is text, and `names` has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_rows(
     reader: *mut bw_reader,
     record: *const c_char,
-    names: *const bw_names,
+    names: Option<&bw_names>,
     rows: usize,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the rows")?;
-            let (template, schema) = form(record, names)?;
-            let reader = take_back(reader, "a reader")?.ok_or_else(|| is_null("a reader"))?;
-            let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            let origin = Origin { sources: vec![reader.reader.name().to_owned()], filter: None };
-            let of_rows = schema.clone();
-            let next = move || {
-                let batch = reader.records(&template, &schema, rows)?;
-                Ok((!batch.is_empty()).then_some(batch))
-            };
-            *out = bw_rows::handle_of(of_rows, origin, Box::new(next));
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(out, "a place for the rows")?;
+        // SAFETY: the caller's promises about `record` and `names`.
+        let (template, schema) = unsafe { form(record, names) }?;
+        // SAFETY: the caller's promise about `reader`.
+        let reader = given(unsafe { take_back(reader, "a reader") }?, "a reader")?;
+        let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+        let origin = Origin { sources: vec![reader.reader.name().to_owned()], filter: None };
+        let of_rows = schema.clone();
+        let next = move || {
+            let batch = reader.records(&template, &schema, rows)?;
+            Ok((!batch.is_empty()).then_some(batch))
+        };
+        out.write(bw_rows::handle_of(of_rows, origin, Box::new(next)));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// What records of a template are, and the columns that they become.
 ///
 /// # Safety
-/// As for [`bw_reader_records`].
-unsafe fn form(record: *const c_char, names: *const bw_names) -> Result<(RecordTemplate, Schema)> {
+/// `record` is text, and `names` has texts.
+unsafe fn form(
+    record: *const c_char,
+    names: Option<&bw_names>,
+) -> Result<(RecordTemplate, Schema)> {
     // SAFETY: the caller's promises.
     let (record, names) = unsafe { (text(record, "a template")?, bw_names::texts(names)?) };
     let template = RecordTemplate::parse(record)?;
@@ -498,7 +502,7 @@ unsafe fn form(record: *const c_char, names: *const bw_names) -> Result<(RecordT
 /// Closes a reader and frees its handle. Null is allowed.
 ///
 /// # Safety
-/// As for all functions. The reader is not used again.
+/// `reader` is a handle, which is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_reader_close(reader: *mut bw_reader) {
     // SAFETY: the caller's promise; what it drops is memory and a file that is only read.

@@ -1,5 +1,7 @@
 //! Rows of captures: packets, flows and Thrift calls, in batches or as a stream of Arrow's.
 
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::batch::arrow::ArrowArrayStream;
@@ -11,12 +13,12 @@ use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, St
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::batch::bw_batch;
-use crate::buffer::{free, handle, held, take_back, target};
+use crate::buffer::{Place, free, given, handle, held, take_back};
 use crate::capture::bw_capture;
-use crate::error::{bw_error, bw_status, guard, is_null};
+use crate::error::{bw_error, bw_status, guard};
 use crate::host::CallerHost;
 use crate::idl::bw_idl;
-use crate::in_use::InUse;
+use crate::in_use::{self, RunsProgram};
 use crate::schema::{bw_schema, fields_named};
 use crate::text::bw_names;
 
@@ -26,7 +28,7 @@ pub(crate) const ROWS_DEFAULT: usize = 65_536;
 /// Rows that come in batches of columns. Damage ends them: the rows before it come first. They are prepared on a thread of
 /// their own, a few batches ahead. One thread at a time may use it.
 pub struct bw_rows {
-    next: NextBatch,
+    next: RefCell<NextBatch>,
     schema: Arc<bw_schema>,
     origin: Origin,
 }
@@ -72,9 +74,12 @@ impl Reading {
 impl bw_rows {
     /// Hands rows of `schema` to C, which are made of `origin`.
     pub(crate) fn handle_of(schema: Schema, origin: Origin, next: NextBatch) -> *mut bw_rows {
+        let next = RefCell::new(next);
         handle(bw_rows { next, schema: Arc::new(bw_schema::new(schema)), origin })
     }
 }
+
+impl RunsProgram for bw_rows {}
 
 /// When flows end. Initialize it with `BW_FLOW_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
@@ -89,12 +94,9 @@ pub struct bw_flow_options {
 }
 
 impl bw_flow_options {
-    /// # Safety
-    /// `options` is null for the default, or was initialized.
-    pub(crate) unsafe fn of_core(options: *const bw_flow_options) -> Result<FlowOptions> {
+    pub(crate) fn of_core(options: Option<&bw_flow_options>) -> Result<FlowOptions> {
         let mut found = FlowOptions::default();
-        // SAFETY: the caller's promise.
-        let Some(options) = (unsafe { options.as_ref() }) else { return Ok(found) };
+        let Some(options) = options else { return Ok(found) };
         found.idle_timeout = nanoseconds(options.idle_timeout)?;
         found.active_timeout = nanoseconds(options.active_timeout)?;
         if options.max_flows > 0 {
@@ -126,8 +128,8 @@ pub(crate) unsafe fn begin(
     }
     let (mut sources, mut hosts, mut origin) = (Vec::new(), Vec::new(), Origin::default());
     for place in 0..count {
-        // SAFETY: the caller's promise.
-        let capture = unsafe { held((*captures.add(place)).cast_const(), "a capture") }?;
+        // SAFETY: the caller's promise; no call changes a capture.
+        let capture = held(unsafe { (*captures.add(place)).as_ref() }, "a capture")?;
         origin.sources.push(capture.capture.name().to_owned());
         origin.filter = origin.filter.or_else(|| capture.filter.clone());
         sources.push(CaptureSource::Open(Arc::clone(&capture.capture)));
@@ -147,17 +149,17 @@ impl Reading {
 /// Hands the answer to `question` to C.
 ///
 /// # Safety
-/// As [`begin`]; `out` is as for all functions.
+/// As [`begin`].
 unsafe fn answer(
     captures: *const *mut bw_capture,
     count: usize,
     question: Question,
-    out: *mut *mut bw_rows,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
 ) -> Result<bw_status> {
-    // SAFETY: the caller's promises.
-    let (out, (reading, origin)) =
-        unsafe { (target(out, "a place for the rows")?, begin(captures, count, question)?) };
-    *out = reading.into_handle(origin);
+    let out = given(out, "a place for the rows")?;
+    // SAFETY: the caller's promise.
+    let (reading, origin) = unsafe { begin(captures, count, question) }?;
+    out.write(reading.into_handle(origin));
     Ok(bw_status::Ok)
 }
 
@@ -166,50 +168,50 @@ unsafe fn answer(
 /// for 65,536. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` captures; `fields` was initialized.
+/// `captures` points to `count` handles, and `fields` has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_packets(
     captures: *const *mut bw_capture,
     count: usize,
-    fields: *const bw_names,
+    fields: Option<&bw_names>,
     rows: usize,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let names = bw_names::texts(fields)?;
-            let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
-            let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            answer(captures, count, Question::Packets(fields, rows), out)
-        })
-    }
+    // SAFETY: the caller's promise about `fields`.
+    let fields = unsafe { bw_names::texts(fields) };
+    guard(error, || {
+        let names = fields?;
+        let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
+        let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+        // SAFETY: the caller's promise about `captures`.
+        unsafe { answer(captures, count, Question::Packets(fields, rows), out) }
+    })
 }
 
 /// Begins to read the flows of `count` captures, which are read as one run: of each flow the fields of those names, or all
 /// where `fields` is null or empty. `options` may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` captures; `fields` and `options` were initialized.
+/// `captures` points to `count` handles, and `fields` has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_flows(
     captures: *const *mut bw_capture,
     count: usize,
-    fields: *const bw_names,
-    options: *const bw_flow_options,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    fields: Option<&bw_names>,
+    options: Option<&bw_flow_options>,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let names = bw_names::texts(fields)?;
-            let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
-            let options = bw_flow_options::of_core(options)?;
-            answer(captures, count, Question::Flows(fields, options), out)
-        })
-    }
+    // SAFETY: the caller's promise about `fields`.
+    let fields = unsafe { bw_names::texts(fields) };
+    guard(error, || {
+        let names = fields?;
+        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
+        let options = bw_flow_options::of_core(options)?;
+        // SAFETY: the caller's promise about `captures`.
+        unsafe { answer(captures, count, Question::Flows(fields, options), out) }
+    })
 }
 
 /// Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
@@ -218,67 +220,63 @@ pub unsafe extern "C" fn bw_capture_flows(
 /// such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` captures; `fields` and `idl` were initialized.
+/// `captures` points to `count` handles, and `fields` and `idl` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_calls(
     captures: *const *mut bw_capture,
     count: usize,
-    fields: *const bw_names,
-    idl: *const bw_idl,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    fields: Option<&bw_names>,
+    idl: Option<&bw_idl>,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let names = bw_names::texts(fields)?;
-            let question = match bw_idl::methods(idl)? {
-                Some(methods) => {
-                    let (schema, all) = (CallColumn::schema(), CallColumn::all());
-                    Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, methods)
-                }
-                None => {
-                    let (schema, all) = (CallField::SCHEMA, CallField::ALL);
-                    Question::Calls(fields_named(&schema, all, &names, all)?, None)
-                }
-            };
-            answer(captures, count, question, out)
-        })
-    }
+    // SAFETY: the caller's promise about `fields`.
+    let fields = unsafe { bw_names::texts(fields) };
+    guard(error, || {
+        let names = fields?;
+        // SAFETY: the caller's promise about `idl`.
+        let question = match unsafe { bw_idl::methods(idl) }? {
+            Some(methods) => {
+                let (schema, all) = (CallColumn::schema(), CallColumn::all());
+                Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, methods)
+            }
+            None => {
+                let (schema, all) = (CallField::SCHEMA, CallField::ALL);
+                Question::Calls(fields_named(&schema, all, &names, all)?, None)
+            }
+        };
+        // SAFETY: the caller's promise about `captures`.
+        unsafe { answer(captures, count, question, out) }
+    })
 }
 
 /// The columns of the rows, for as long as the rows; null for null.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_rows_schema(rows: *const bw_rows) -> *const bw_schema {
-    // SAFETY: the caller's promise.
-    unsafe { rows.as_ref() }.map_or(std::ptr::null(), |rows| Arc::as_ptr(&rows.schema))
+pub extern "C" fn bw_rows_schema(rows: Option<&bw_rows>) -> Option<&bw_schema> {
+    rows.map(|rows| &*rows.schema)
 }
 
 /// The next batch; `BW_STATUS_NONE` after the last. Free each with `bw_batch_free`. An error comes after all rows before it,
 /// and again however often the call is made; after an interrupt the call goes on.
 ///
 /// # Safety
-/// As for all functions.
+/// `rows` is a handle, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_rows_next(
     rows: *mut bw_rows,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let rows = target(rows, "rows")?;
-            let out = target(out, "a place for the batch")?;
-            let _in_use = InUse::mark(&raw const *rows);
-            let Some(batch) = (rows.next)()? else { return Ok(bw_status::None) };
-            *out = bw_batch::handle_of(batch, &rows.schema);
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `out`.
+    let out = unsafe { Place::at(out, "a place for the batch") };
+    let work = |rows: &bw_rows| {
+        let out = out?;
+        let Some(batch) = (rows.next.borrow_mut())()? else { return Ok(bw_status::None) };
+        out.write(bw_batch::handle_of(batch, &rows.schema));
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promises about `rows` and `error`.
+    unsafe { in_use::call(rows, "rows", error, work) }
 }
 
 /// Makes a stream of Arrow's C stream interface of the rows that were not read yet, and takes the rows over, also where it
@@ -286,32 +284,29 @@ pub unsafe extern "C" fn bw_rows_next(
 /// and a text, and ends the stream, as an interrupt does. It is released by its `release`.
 ///
 /// # Safety
-/// `stream` points to memory for one struct; what it held before is not released. The rows are not used again.
+/// `rows` is a handle, which is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_rows_stream(
     rows: *mut bw_rows,
-    stream: *mut ArrowArrayStream,
-    error: *mut bw_error,
+    stream: Option<&mut MaybeUninit<ArrowArrayStream>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers; `stream` is written over without being read, as it holds nothing.
-    unsafe {
-        guard(error, || {
-            let rows = take_back(rows, "rows")?.ok_or_else(|| is_null("rows"))?;
-            if stream.is_null() {
-                return Err(is_null("a place for the stream"));
-            }
-            let metadata = rows.origin.metadata(rows.schema.core());
-            let options = ExportOptions::default();
-            stream.write(ArrowArrayStream::new(rows.schema.core(), options, metadata, rows.next));
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `rows`.
+    let rows = unsafe { take_back(rows, "rows") };
+    guard(error, || {
+        let rows = given(rows?, "rows")?;
+        let stream = given(stream, "a place for the stream")?;
+        let metadata = rows.origin.metadata(rows.schema.core());
+        let (options, next) = (ExportOptions::default(), rows.next.into_inner());
+        stream.write(ArrowArrayStream::new(rows.schema.core(), options, metadata, next));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Frees rows, and ends what prepares them. Null is allowed.
 ///
 /// # Safety
-/// As for all functions. The rows are not used again.
+/// `rows` is a handle, which is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_rows_free(rows: *mut bw_rows) {
     // SAFETY: the caller's promise; what they drop is memory, and a thread that is told to end.

@@ -1,9 +1,11 @@
 //! Entries one after another.
 
+use std::mem::MaybeUninit;
+
 use bytewright::Result;
 use bytewright::table::{KeyRange, Scan, Selection};
 
-use crate::buffer::{bw_slice, free, handle, held, target};
+use crate::buffer::{Place, bw_slice, given, handle, held};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
@@ -32,7 +34,7 @@ pub struct bw_range {
 
 impl bw_range {
     /// # Safety
-    /// The slices are as for all functions.
+    /// The slices are bytes.
     unsafe fn selection(&self) -> Result<Selection> {
         // SAFETY: the caller's promise.
         let (first, last, prefix) =
@@ -64,27 +66,26 @@ pub struct bw_scan {
 /// of their keys. `range` may be null for all entries, and must be for a hashed table. Free it with `bw_scan_free`.
 ///
 /// # Safety
-/// As for all functions.
+/// The slices of `range` are bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_scan(
-    table: *const bw_table,
-    range: *const bw_range,
-    out: *mut *mut bw_scan,
-    error: *mut bw_error,
+    table: Option<&bw_table>,
+    range: Option<&bw_range>,
+    out: Option<&mut MaybeUninit<*mut bw_scan>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the scan")?;
-            let table = held(table, "a table")?;
-            let entries = match range.is_null() {
-                true => table.table().snapshot()?.scan()?,
-                false => selection_of(range)?.scan(&*table.ordered()?.ordered_snapshot()?)?,
-            };
-            *out = bw_scan::handle_of(entries);
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `range`.
+    let range = unsafe { selection_of(range) };
+    guard(error, || {
+        let out = given(out, "a place for the scan")?;
+        let table = held(table, "a table")?;
+        let entries = match range? {
+            None => table.table().snapshot()?.scan()?,
+            Some(range) => range.scan(&*table.ordered()?.ordered_snapshot()?)?,
+        };
+        out.write(bw_scan::handle_of(entries));
+        Ok(bw_status::Ok)
+    })
 }
 
 impl bw_scan {
@@ -94,47 +95,40 @@ impl bw_scan {
 }
 
 /// # Safety
-/// `range` is null or points to a range whose slices are as for all functions.
-pub(crate) unsafe fn selection_of(range: *const bw_range) -> Result<Selection> {
+/// The slices of `range` are bytes.
+pub(crate) unsafe fn selection_of(range: Option<&bw_range>) -> Result<Option<Selection>> {
     // SAFETY: the caller's promise.
-    match unsafe { range.as_ref() } {
-        // SAFETY: the same.
-        Some(range) => unsafe { range.selection() },
-        None => Ok(Selection { range: KeyRange::ALL, limit: None }),
-    }
+    range.map(|range| unsafe { range.selection() }).transpose()
 }
 
 /// Moves to the next entry; `BW_STATUS_NONE` after the last. Key and value are there until the next call with this scan.
 ///
 /// # Safety
-/// As for all functions.
+/// `key` and `value` are places.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_scan_next(
-    scan: *mut bw_scan,
+    scan: Option<&mut bw_scan>,
     key: *mut bw_slice,
     value: *mut bw_slice,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let (key, value) =
-                (target(key, "a place for the key")?, target(value, "a place for the value")?);
-            let Some(entry) = target(scan, "a scan")?.entries.advance()? else {
-                return Ok(bw_status::None);
-            };
-            (*key, *value) = (bw_slice::of(entry.0), bw_slice::of(entry.1));
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promises about `key` and `value`.
+    let (key, value) = unsafe {
+        (Place::at(key, "a place for the key"), Place::at(value, "a place for the value"))
+    };
+    guard(error, || {
+        let (key, value) = (key?, value?);
+        let Some(entry) = given(scan, "a scan")?.entries.advance()? else {
+            return Ok(bw_status::None);
+        };
+        key.write(bw_slice::of(entry.0));
+        value.write(bw_slice::of(entry.1));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Frees a scan. Null is allowed.
-///
-/// # Safety
-/// As for all functions. The scan is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_scan_free(scan: *mut bw_scan) {
-    // SAFETY: the caller's promise; what a scan drops is memory only.
-    unsafe { free(scan) };
+pub extern "C" fn bw_scan_free(scan: Option<Box<bw_scan>>) {
+    drop(scan);
 }

@@ -1,6 +1,7 @@
 //! What rows consist of: the names, types and meanings of their columns.
 
 use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
 
 use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
@@ -11,7 +12,7 @@ use bytewright::scan::{FlowMergeField, InfoField};
 use bytewright::table::StatField;
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{held, target};
+use crate::buffer::given;
 use crate::error::{bw_error, bw_status, guard};
 use crate::text::text;
 
@@ -130,22 +131,22 @@ fn c_string(text: &str) -> CString {
 /// (`bw_table_stat`). It lives as long as the program. `BW_STATUS_ARGUMENT` for another name.
 ///
 /// # Safety
-/// `name` ends with a zero byte.
+/// `name` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_schema_named(
     name: *const c_char,
-    out: *mut *const bw_schema,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*const bw_schema>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let name = text(name, "a name of records")?;
-            let found = all().iter().find(|known| known.schema.name() == name);
-            *target(out, "a place for the schema")? = found.ok_or_else(|| no_records(name))?;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `name`.
+    let name = unsafe { text(name, "a name of records") };
+    guard(error, || {
+        let name = name?;
+        let found = all().iter().find(|known| known.schema.name() == name);
+        let found = found.ok_or_else(|| no_records(name))?;
+        given(out, "a place for the schema")?.write(found);
+        Ok(bw_status::Ok)
+    })
 }
 
 /// The schemas that are known when the library is built.
@@ -171,67 +172,56 @@ fn no_records(name: &str) -> Error {
 }
 
 /// Number of columns; 0 for null.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_schema_len(schema: *const bw_schema) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { schema.as_ref() }.map_or(0, |schema| schema.texts.len())
+pub extern "C" fn bw_schema_len(schema: Option<&bw_schema>) -> usize {
+    schema.map_or(0, |schema| schema.texts.len())
 }
 
 /// Describes the column at `place`, counted from 0. `BW_STATUS_NONE` past the last.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_schema_field(
-    schema: *const bw_schema,
+pub extern "C" fn bw_schema_field(
+    schema: Option<&bw_schema>,
     place: usize,
-    field: *mut bw_field,
-    error: *mut bw_error,
+    field: Option<&mut MaybeUninit<bw_field>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let bw_schema { schema, texts } = held(schema, "a schema")?;
-            let out = target(field, "a place for the field")?;
-            let (Some(field), Some((name, meaning))) =
-                (schema.fields().get(place), texts.get(place))
-            else {
-                return Ok(bw_status::None);
-            };
-            *out = bw_field {
-                name: name.as_ptr(),
-                meaning: meaning.as_ptr(),
-                value_type: field.data_type().into(),
-                is_nullable: field.is_nullable(),
-            };
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let bw_schema { schema, texts } = given(schema, "a schema")?;
+        let out = given(field, "a place for the field")?;
+        let (Some(field), Some((name, meaning))) = (schema.fields().get(place), texts.get(place))
+        else {
+            return Ok(bw_status::None);
+        };
+        out.write(bw_field {
+            name: name.as_ptr(),
+            meaning: meaning.as_ptr(),
+            value_type: field.data_type().into(),
+            is_nullable: field.is_nullable(),
+        });
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Finds the place of a column by its name. `BW_STATUS_ARGUMENT` if no column has it; the error lists the names.
 ///
 /// # Safety
-/// `name` ends with a zero byte.
+/// `name` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_schema_find(
-    schema: *const bw_schema,
+    schema: Option<&bw_schema>,
     name: *const c_char,
-    place: *mut usize,
-    error: *mut bw_error,
+    place: Option<&mut MaybeUninit<usize>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let schema = held(schema, "a schema")?;
-            let name = text(name, "a name")?;
-            *target(place, "a place for the place")? = schema.schema.place_of(name)?;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `name`.
+    let name = unsafe { text(name, "a name") };
+    guard(error, || {
+        let schema = given(schema, "a schema")?;
+        let name = name?;
+        let found = schema.schema.place_of(name)?;
+        given(place, "a place for the place")?.write(found);
+        Ok(bw_status::Ok)
+    })
 }
 
 /// The fields with those names, or `default` where there is none.

@@ -30,19 +30,18 @@ pub struct bw_sum_options {
 
 impl bw_sum_options {
     /// # Safety
-    /// `options` is null for the default, or was initialized.
+    /// `options` has texts.
     unsafe fn of_core(
-        options: *const bw_sum_options,
+        options: Option<&bw_sum_options>,
     ) -> Result<(GroupBy, Option<Condition>, Option<usize>)> {
-        // SAFETY: the caller's promise.
-        let Some(options) = (unsafe { options.as_ref() }) else {
+        let Some(options) = options else {
             return Ok((GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None)?, None, None));
         };
-        // SAFETY: the same.
+        // SAFETY: the caller's promise.
         let (by, fields, condition) = unsafe {
             (
-                bw_names::texts(&raw const options.by)?,
-                bw_names::texts(&raw const options.fields)?,
+                bw_names::texts(Some(&options.by))?,
+                bw_names::texts(Some(&options.fields))?,
                 text_or_none(options.r#where, "a condition")?,
             )
         };
@@ -60,23 +59,23 @@ impl bw_sum_options {
 /// `groups`, is above 1 in the row of the groups that were too many to be told apart. Free the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// `options` is null for one group of all packets, or was initialized.
+/// `options` is null or has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_sum(
-    capture: *const bw_capture,
+    capture: Option<&bw_capture>,
     options: *const bw_sum_options,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        bw_capture::hand_out_batch(capture, out, error, |capture| {
-            let (groups, condition, top) = bw_sum_options::of_core(options)?;
-            let sums = capture.capture.sums(groups, condition, top);
-            capture.batch_of(sums, |result| match result {
-                Item::Sums(batch) => Some(batch),
-                _ => None,
-            })
+    let work = |capture: &bw_capture| {
+        // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
+        let (groups, condition, top) = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
+        let sums = capture.capture.sums(groups, condition, top);
+        capture.batch_of(sums, |result| match result {
+            Item::Sums(batch) => Some(batch),
+            _ => None,
         })
-    }
+    };
+    // SAFETY: the caller's promises about `out` and `error`.
+    unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }

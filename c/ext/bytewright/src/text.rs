@@ -34,11 +34,10 @@ impl bw_names {
     /// The names as text.
     ///
     /// # Safety
-    /// `names` is null for none; else as [`bw_names::strings`].
-    pub(crate) unsafe fn texts<'a>(names: *const bw_names) -> Result<Vec<&'a str>> {
+    /// As [`bw_names::strings`].
+    pub(crate) unsafe fn texts<'a>(names: Option<&bw_names>) -> Result<Vec<&'a str>> {
+        let Some(names) = names else { return Ok(Vec::new()) };
         // SAFETY: the caller's promise.
-        let Some(names) = (unsafe { names.as_ref() }) else { return Ok(Vec::new()) };
-        // SAFETY: the same.
         unsafe { names.strings() }?.into_iter().map(|name| utf8(name, "a name")).collect()
     }
 

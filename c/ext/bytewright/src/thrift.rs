@@ -1,6 +1,7 @@
 //! Fields of Thrift messages as columns, by an IDL file.
 
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::batch::Origin;
@@ -10,7 +11,7 @@ use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Project
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
-use crate::buffer::{bytes, free, handle, held, target};
+use crate::buffer::{bytes, given, handle};
 use crate::error::{bw_error, bw_status, guard};
 use crate::host::{CallerHost, ReaderHost, bw_interrupted};
 use crate::idl::bw_idl;
@@ -62,69 +63,62 @@ fn encoding(protocol: u32) -> Result<Encoding> {
 /// `bw_thrift_free`.
 ///
 /// # Safety
-/// `type_name` ends with a zero byte; `idl` and `paths` were initialized.
+/// `type_name` is text, and `idl` and `paths` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_new(
-    idl: *const bw_idl,
+    idl: Option<&bw_idl>,
     type_name: *const c_char,
-    paths: *const bw_names,
+    paths: Option<&bw_names>,
     protocol: u32,
-    out: *mut *mut bw_thrift,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_thrift>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
+    // SAFETY: the caller's promises about `type_name` and `paths`.
+    let (type_name, paths) =
+        unsafe { (text(type_name, "the name of a struct"), bw_names::texts(paths)) };
     panics::catch_all();
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let out = target(out, "a place for the fields")?;
-            let encoding = encoding(protocol)?;
-            let document = bw_idl::document(idl)?;
-            let root = document.struct_named(text(type_name, "the name of a struct")?)?;
-            let plan = Arc::new(Plan::new(Arc::new(document.schema))?);
-            let projection = Projection::new(plan, root, &bw_names::texts(paths)?)?;
-            let columns = Columns::new(Arc::new(projection))?;
-            let schema = Arc::new(bw_schema::new(columns.batch().schema().clone()));
-            let host = CallerHost::default();
-            *out = handle(bw_thrift { columns, schema, encoding, position: 0, host });
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let out = given(out, "a place for the fields")?;
+        let encoding = encoding(protocol)?;
+        // SAFETY: the caller's promise about `idl`.
+        let document = unsafe { bw_idl::document(idl) }?;
+        let root = document.struct_named(type_name?)?;
+        let plan = Arc::new(Plan::new(Arc::new(document.schema))?);
+        let projection = Projection::new(plan, root, &paths?)?;
+        let columns = Columns::new(Arc::new(projection))?;
+        let schema = Arc::new(bw_schema::new(columns.batch().schema().clone()));
+        let host = CallerHost::default();
+        out.write(handle(bw_thrift { columns, schema, encoding, position: 0, host }));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// The columns, for as long as `fields`; null for null.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_thrift_schema(fields: *const bw_thrift) -> *const bw_schema {
-    // SAFETY: the caller's promise.
-    unsafe { fields.as_ref() }.map_or(std::ptr::null(), |fields| Arc::as_ptr(&fields.schema))
+pub extern "C" fn bw_thrift_schema(fields: Option<&bw_thrift>) -> Option<&bw_schema> {
+    fields.map(|fields| &*fields.schema)
 }
 
 /// Adds a row for the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
 /// row where it fails, with the place in the message.
 ///
 /// # Safety
-/// As for all functions.
+/// `message` is bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_add(
-    fields: *mut bw_thrift,
+    fields: Option<&mut bw_thrift>,
     message: *const u8,
     message_len: usize,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let fields = target(fields, "fields")?;
-            let message = bytes(message, message_len)?;
-            fields
-                .columns
-                .push(fields.encoding, message, Limits::default())
-                .map_err(Error::from)?;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `message`.
+    let message = unsafe { bytes(message, message_len) };
+    guard(error, || {
+        let fields = given(fields, "fields")?;
+        let message = message?;
+        fields.columns.push(fields.encoding, message, Limits::default()).map_err(Error::from)?;
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Adds a row for each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
@@ -133,55 +127,47 @@ pub unsafe extern "C" fn bw_thrift_add(
 /// before it are there, with the place in all bytes that were used.
 ///
 /// # Safety
-/// As for all functions.
+/// `data` is bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_add_many(
-    fields: *mut bw_thrift,
+    fields: Option<&mut bw_thrift>,
     data: *const u8,
     len: usize,
     is_framed: bool,
     is_last: bool,
-    used: *mut usize,
-    error: *mut bw_error,
+    used: Option<&mut MaybeUninit<usize>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let fields = target(fields, "fields")?;
-            let used = target(used, "a place for the number of bytes")?;
-            let (layout, data) = (fields.layout(is_framed), bytes(data, len)?);
-            let start = fields.position;
-            let taken = fields.columns.extend_whole(layout, data, start, is_last, usize::MAX);
-            *used = taken.map_err(Error::from)?;
-            fields.position += *used as u64;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `data`.
+    let data = unsafe { bytes(data, len) };
+    guard(error, || {
+        let fields = given(fields, "fields")?;
+        let used = given(used, "a place for the number of bytes")?;
+        let (layout, data) = (fields.layout(is_framed), data?);
+        let start = fields.position;
+        let taken = fields.columns.extend_whole(layout, data, start, is_last, usize::MAX);
+        fields.position += *used.write(taken.map_err(Error::from)?) as u64;
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Takes the rows out that were added; `BW_STATUS_NONE` without any. Free the batch with `bw_batch_free`.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_thrift_take(
-    fields: *mut bw_thrift,
-    out: *mut *mut bw_batch,
-    error: *mut bw_error,
+pub extern "C" fn bw_thrift_take(
+    fields: Option<&mut bw_thrift>,
+    out: Option<&mut MaybeUninit<*mut bw_batch>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let fields = target(fields, "fields")?;
-            let out = target(out, "a place for the batch")?;
-            let batch = fields.columns.take();
-            if batch.is_empty() {
-                return Ok(bw_status::None);
-            }
-            *out = bw_batch::handle_of(batch, &fields.schema);
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let fields = given(fields, "fields")?;
+        let out = given(out, "a place for the batch")?;
+        let batch = fields.columns.take();
+        if batch.is_empty() {
+            return Ok(bw_status::None);
+        }
+        out.write(bw_batch::handle_of(batch, &fields.schema));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Has rows that `bw_thrift_rows` begins from now on ask `interrupted`, which is given `context`, whether a call that waits for
@@ -191,16 +177,15 @@ pub unsafe extern "C" fn bw_thrift_take(
 /// `interrupted` keeps the rules of `bw_interrupted` until those rows are freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_set_interrupted(
-    fields: *mut bw_thrift,
+    fields: Option<&mut bw_thrift>,
     interrupted: bw_interrupted,
     context: *mut c_void,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
     let asked = (interrupted, context);
-    // SAFETY: the caller's promises are handed on.
-    unsafe {
-        CallerHost::set_interrupted(fields, "fields", |fields| &mut fields.host, asked, error)
-    }
+    let host = given(fields, "fields").map(|fields| &mut fields.host);
+    // SAFETY: the caller's promise about `interrupted`.
+    unsafe { CallerHost::set_interrupted(host, asked, error) }
 }
 
 /// Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
@@ -208,46 +193,41 @@ pub unsafe extern "C" fn bw_thrift_set_interrupted(
 /// `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_rows(
-    fields: *const bw_thrift,
+    fields: Option<&bw_thrift>,
     path: *const c_char,
     is_framed: bool,
     rows: usize,
-    out: *mut *mut bw_rows,
-    error: *mut bw_error,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let fields = held(fields, "fields")?;
-            let out = target(out, "a place for the rows")?;
-            let stream = ByteStream::open(text::path(path)?, &StreamOptions::default())?;
-            let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
-            let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
-            let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-            let (host, never_waits) = (fields.host, stream.never_waits());
-            let source = MessageSource::of_stream(stream);
-            let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
-            let schema = messages.schema().clone();
-            // What may wait is read by another thread where there is a function to ask meanwhile.
-            let next: NextBatch = match never_waits {
-                true => Box::new(move || messages.next(&host)),
-                false => Box::new(move || messages.next(&ReaderHost(host))),
-            };
-            *out = bw_rows::handle_of(schema, origin, next);
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
+    guard(error, || {
+        let fields = given(fields, "fields")?;
+        let out = given(out, "a place for the rows")?;
+        let stream = ByteStream::open(path?, &StreamOptions::default())?;
+        let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
+        let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
+        let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+        let (host, never_waits) = (fields.host, stream.never_waits());
+        let source = MessageSource::of_stream(stream);
+        let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
+        let schema = messages.schema().clone();
+        // What may wait is read by another thread where there is a function to ask meanwhile.
+        let next: NextBatch = match never_waits {
+            true => Box::new(move || messages.next(&host)),
+            false => Box::new(move || messages.next(&ReaderHost(host))),
+        };
+        out.write(bw_rows::handle_of(schema, origin, next));
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Frees fields with the rows that were not taken. Null is allowed.
-///
-/// # Safety
-/// As for all functions. The fields are not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_thrift_free(fields: *mut bw_thrift) {
-    // SAFETY: the caller's promise; what they drop is memory only.
-    unsafe { free(fields) };
+pub extern "C" fn bw_thrift_free(fields: Option<Box<bw_thrift>>) {
+    drop(fields);
 }

@@ -1,11 +1,12 @@
 //! What is done to a whole table, and known of it.
 
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
 use bytewright::table::{Backup, BackupOptions, KeyRange, Origin, Values};
 use bytewright::{Error, ErrorKind, panics};
 
-use crate::buffer::{bw_buffer, held, target};
+use crate::buffer::{bw_buffer, given, held, held_mut};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::{bw_table, change, done};
 use crate::text::{self, text};
@@ -31,146 +32,139 @@ pub struct bw_stat {
 }
 
 /// How much the table holds and takes.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_stat(
-    table: *const bw_table,
-    stat: *mut bw_stat,
-    error: *mut bw_error,
+pub extern "C" fn bw_table_stat(
+    table: Option<&bw_table>,
+    stat: Option<&mut MaybeUninit<bw_stat>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let found = held(table, "a table")?.table().stat()?;
-            *target(stat, "a place for the figures")? = bw_stat {
-                records: found.records,
-                live_bytes: found.live_bytes,
-                dead_bytes: found.dead_bytes,
-                pinned_bytes: found.pinned_bytes,
-                index_bytes: found.index_bytes,
-                memory_bytes: found.memory_bytes,
-                file_bytes: found.file_bytes,
-            };
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let found = held(table, "a table")?.table().stat()?;
+        given(stat, "a place for the figures")?.write(bw_stat {
+            records: found.records,
+            live_bytes: found.live_bytes,
+            dead_bytes: found.dead_bytes,
+            pinned_bytes: found.pinned_bytes,
+            index_bytes: found.index_bytes,
+            memory_bytes: found.memory_bytes,
+            file_bytes: found.file_bytes,
+        });
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Returns when everything committed so far survives a power cut.
 ///
 /// # Safety
-/// As for all functions.
+/// `table` is a handle.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_sync(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.sync().map(done)) }
+pub unsafe extern "C" fn bw_table_sync(
+    table: *mut bw_table,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `table`.
+    let table = unsafe { held_mut(table, "a table") };
+    change(table, error, |table| table.sync().map(done))
 }
 
 /// Frees the space of entries that are gone, however long that takes.
 ///
 /// # Safety
-/// As for all functions.
+/// `table` is a handle.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_compact(table: *mut bw_table, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promises are handed on.
-    unsafe { change(table, error, |table| table.compact().map(done)) }
+pub unsafe extern "C" fn bw_table_compact(
+    table: *mut bw_table,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `table`.
+    let table = unsafe { held_mut(table, "a table") };
+    change(table, error, |table| table.compact().map(done))
 }
 
 /// Writes a copy of a table as it is now to the file at `path`, a table of the same kind whatever its name. A table file that
 /// has the name already is replaced, or an error without `replace`. The file has its name when it is whole.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_backup(
-    table: *const bw_table,
+    table: Option<&bw_table>,
     path: *const c_char,
     replace: bool,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let table = held(table, "a table")?;
-            let backup = Backup::of(table.table(), table.kind())?.with_values(table.values);
-            backup.write(text::path(path)?, BackupOptions { replace })?;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
+    guard(error, || {
+        let table = held(table, "a table")?;
+        let backup = Backup::of(table.table(), table.kind())?.with_values(table.values);
+        backup.write(path?, BackupOptions { replace })?;
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Reads and checks all of the table file at `path`, also one of Tokyo Cabinet's (.tch, .tcb). Sets `records` to the number of
 /// entries that can be read, also if it returns damage.
 ///
 /// # Safety
-/// `path` ends with a zero byte.
+/// `path` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_check(
     path: *const c_char,
-    records: *mut u64,
-    error: *mut bw_error,
+    records: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
+    // SAFETY: the caller's promise about `path`.
+    let path = unsafe { text::path(path) };
     panics::catch_all();
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let records = target(records, "a place for the number of entries")?;
-            *records = 0;
-            let origin = Origin::open(text::path(path)?, true)?;
-            let mut entries = origin.scan(&KeyRange::ALL)?;
-            while entries.advance()?.is_some() {
-                *records += 1;
-            }
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let records = given(records, "a place for the number of entries")?;
+        let records = records.write(0);
+        let origin = Origin::open(path?, true)?;
+        let mut entries = origin.scan(&KeyRange::ALL)?;
+        while entries.advance()?.is_some() {
+            *records += 1;
+        }
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Writes what the values of a table are into `name`: "string", "integer", or what its maker said.
-///
-/// # Safety
-/// `name` was initialized.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_table_values(
-    table: *const bw_table,
-    name: *mut bw_buffer,
-    error: *mut bw_error,
+pub extern "C" fn bw_table_values(
+    table: Option<&bw_table>,
+    name: Option<&mut bw_buffer>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let table = held(table, "a table")?;
-            target(name, "a buffer")?.fill(table.values.name().as_bytes());
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let table = held(table, "a table")?;
+        given(name, "a buffer")?.fill(table.values.name().as_bytes());
+        Ok(bw_status::Ok)
+    })
 }
 
 /// Says what the values of a table in memory are, as `bw_open_options.values` does of a file. `BW_STATUS_ARGUMENT` for a file
 /// whose values are others.
 ///
 /// # Safety
-/// `name` ends with a zero byte.
+/// `table` is a handle, and `name` is text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_set_values(
     table: *mut bw_table,
     name: *const c_char,
-    error: *mut bw_error,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let table = target(table, "a table")?;
-            let values = Values::by_name(text(name, "a name of values")?)?;
-            if values != table.values && table.is_in_file {
-                let found = table.values;
-                let message = format!("expected the values of the file ({found}), found {values}");
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
-            table.values = values;
-            Ok(bw_status::Ok)
-        })
-    }
+    // SAFETY: the caller's promises about `table` and `name`.
+    let (table, name) = unsafe { (held_mut(table, "a table"), text(name, "a name of values")) };
+    guard(error, || {
+        let table = table?;
+        let values = Values::by_name(name?)?;
+        if values != table.values && table.is_in_file {
+            let found = table.values;
+            let message = format!("expected the values of the file ({found}), found {values}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        table.values = values;
+        Ok(bw_status::Ok)
+    })
 }

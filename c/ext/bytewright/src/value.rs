@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use bytewright::batch::Value;
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::buffer::{bw_buffer, bw_slice, held, target};
+use crate::buffer::{bw_buffer, bw_slice, given};
 use crate::error::{bw_error, bw_status, guard};
 
 /// What a value is, and which member of `bw_value_data` has it.
@@ -94,6 +94,14 @@ impl bw_value {
         bw_value { kind: kind as u32, data }
     }
 
+    /// Whether there is one.
+    pub(crate) fn status(&self) -> bw_status {
+        match self.kind == bw_value_kind::Null as u32 {
+            true => bw_status::None,
+            false => bw_status::Ok,
+        }
+    }
+
     /// The value as the core has it.
     ///
     /// # Safety
@@ -133,22 +141,20 @@ fn octets_of(address: IpAddr) -> [u8; 16] {
 /// and UUIDs as people write them, text and bytes as they are. Null is empty.
 ///
 /// # Safety
-/// `text` was initialized, and `value` came from this library.
+/// `value` came from this library, and what it came from is there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_value_text(
-    value: *const bw_value,
-    text: *mut bw_buffer,
-    error: *mut bw_error,
+    value: Option<&bw_value>,
+    text: Option<&mut bw_buffer>,
+    error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about the pointers.
-    unsafe {
-        guard(error, || {
-            let text = target(text, "a buffer")?;
-            match held(value, "a value")?.to_core()? {
-                Value::Bytes(bytes) => text.fill(bytes),
-                value => text.fill(value.to_string().as_bytes()),
-            }
-            Ok(bw_status::Ok)
-        })
-    }
+    guard(error, || {
+        let text = given(text, "a buffer")?;
+        // SAFETY: the caller's promise about `value`.
+        match unsafe { given(value, "a value")?.to_core() }? {
+            Value::Bytes(bytes) => text.fill(bytes),
+            value => text.fill(value.to_string().as_bytes()),
+        }
+        Ok(bw_status::Ok)
+    })
 }

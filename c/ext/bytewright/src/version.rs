@@ -25,22 +25,16 @@ pub extern "C" fn bw_abi_version() -> u32 {
 /// Checks that the library serves a program that was compiled with `BW_ABI_VERSION` of its header.
 ///
 /// Returns `BW_STATUS_ARGUMENT` where it does not.
-///
-/// # Safety
-/// As for all functions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bw_check_abi(compiled_for: u32, error: *mut bw_error) -> bw_status {
-    // SAFETY: the caller's promise about the error.
-    unsafe {
-        guard(error, || match compiled_for == BW_ABI_VERSION {
-            true => Ok(bw_status::Ok),
-            false => Err(Error::new(
-                ErrorKind::Argument,
-                format!(
-                    "expected a library with version {compiled_for} of the C interface, found version \
-                     {BW_ABI_VERSION}; compile the program again with this library's header"
-                ),
-            )),
-        })
-    }
+pub extern "C" fn bw_check_abi(compiled_for: u32, error: Option<&mut bw_error>) -> bw_status {
+    guard(error, || match compiled_for == BW_ABI_VERSION {
+        true => Ok(bw_status::Ok),
+        false => Err(Error::new(
+            ErrorKind::Argument,
+            format!(
+                "expected a library with version {compiled_for} of the C interface, found version \
+                 {BW_ABI_VERSION}; compile the program again with this library's header"
+            ),
+        )),
+    })
 }
