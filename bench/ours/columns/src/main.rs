@@ -39,8 +39,7 @@ const UDP_IN_IPV4: &str = "ip and udp";
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
-const USAGE: &str =
-    "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--jobs N]
+const USAGE: &str = "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -162,7 +161,9 @@ fn report(path: &Path, stream: StreamOptions) -> Result<String> {
 
 fn sums(path: &Path, stream: StreamOptions) -> Result<String> {
     let by = GroupBy::new(&Field::SCHEMA, &["dst_port"], &["length"], Some(MINUTE))?;
-    let groups = sum_by(&mut open(path, stream)?, by, None)?.finish(None);
+    let (groups, result) = sum_by(&mut open(path, stream)?, by, None);
+    result?;
+    let groups = groups.finish(None);
     let (mut packets, mut lengths, mut weighted, mut squares) = (0, 0, 0, 0);
     for row in 0..groups.len() {
         let [port, count, bytes] =
