@@ -79,7 +79,7 @@ part_all() {
   need "g++" command -v c++
   need "clang" command -v clang
   need "libpcap0.8" library "libpcap.so"
-  case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in inflate serves
+  case "$(uname -m)" in # isa-l exists for these only; elsewhere the built-in zlib-rs serves
   x86_64 | aarch64) need "libisal2" library "libisal.so" ;;
   esac
 

@@ -24,7 +24,7 @@
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
-#define BW_CAPTURE_OPTIONS_INIT { NULL, false, BW_INFLATE_AUTO, 0, NULL, NULL, BW_DAMAGE_RAISE }
+#define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE }
 #define BW_LIVE_OPTIONS_INIT { 0, 0, false }
 #define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
 #define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL }
@@ -275,24 +275,6 @@ typedef enum bw_damage {
    */
   BW_DAMAGE_KEEP = 1,
 } bw_damage;
-
-/**
- * What inflates gzip.
- */
-typedef enum bw_inflate {
-  /**
-   * Intel's isa-l where it is on this machine, else zlib-rs.
-   */
-  BW_INFLATE_AUTO = 0,
-  /**
-   * zlib-rs, which is part of the library.
-   */
-  BW_INFLATE_ZLIB_RS = 1,
-  /**
-   * Intel's isa-l; `BW_STATUS_MISSING_LIBRARY` without it.
-   */
-  BW_INFLATE_ISAL = 2,
-} bw_inflate;
 
 /**
  * What a value is, and which member of `bw_value_data` has it.
@@ -747,10 +729,6 @@ typedef struct bw_capture_options {
    * Follow tunnels (GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U, MPLS over UDP), and report the innermost IP header instead of the outermost.
    */
   bool inner;
-  /**
-   * What inflates gzip: a `bw_inflate`.
-   */
-  uint32_t inflate;
   /**
    * Threads that decompress and decode; 0 for one on each core.
    */

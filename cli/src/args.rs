@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytewright::packet::FlowSelector;
-use bytewright::stream::InflateChoice;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -67,11 +66,6 @@ pub(crate) struct Args {
     /// Print the version, and the libraries in use.
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
-
-    /// The library that decompresses gzip.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "BACKEND")]
-    #[arg(display_order = 100)]
-    pub(crate) inflate: Inflate,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -331,28 +325,6 @@ pub(crate) enum Size {
     Bytes,
     Packets,
     Duration,
-}
-
-/// The library that decompresses gzip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Inflate {
-    /// The fastest that works on this machine.
-    #[default]
-    Auto,
-    /// Built in.
-    ZlibRs,
-    /// Intel's isa-l, if the system has it.
-    IsaL,
-}
-
-impl From<Inflate> for InflateChoice {
-    fn from(inflate: Inflate) -> Self {
-        match inflate {
-            Inflate::Auto => InflateChoice::Auto,
-            Inflate::ZlibRs => InflateChoice::ZlibRs,
-            Inflate::IsaL => InflateChoice::Isal,
-        }
-    }
 }
 
 /// A conversation.

@@ -16,7 +16,7 @@ use crate::session::Session;
 use traffic::Traffic;
 
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
-    let options = CaptureOptions { stream: session.stream_options(), ..CaptureOptions::default() };
+    let options = CaptureOptions::default();
     session.progress.expect(&args.files);
     // The identity of a capture is that of its bytes.
     let captures = session.captures(&args.files, args.jobs, &options, Needs::Frames);

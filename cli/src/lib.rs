@@ -63,7 +63,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             };
         }
     };
-    let mut session = Session::new(args.inflate.into());
+    let mut session = Session::new();
     if args.has_plain_bytes() {
         session.output.show_plain_bytes();
     }
@@ -91,7 +91,7 @@ fn failed(error: &io::Error, tell: impl FnOnce(&str)) -> u8 {
 /// session's.
 fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
     match &args.command {
-        _ if args.version => version::print(args.inflate, session),
+        _ if args.version => version::print(session),
         Some(Command::Flows(args)) => flows::run(args, session),
         Some(Command::Packets(args)) => packets::run(args, session),
         Some(Command::Rpc(args)) => rpc::run(args, session),

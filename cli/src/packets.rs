@@ -7,6 +7,7 @@ use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
 use bytewright::packet::{Columns, DecodeOptions, Field, Frame};
 use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, Filter, FrameBatch, Needs};
+use bytewright::stream::StreamOptions;
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 
@@ -225,7 +226,7 @@ pub(crate) fn capture_options(
         flow: selection.flow.clone(),
         part: None,
         damage: DamagePolicy::Raise,
-        stream: session.stream_options(),
+        stream: StreamOptions::default(),
     }))
 }
 

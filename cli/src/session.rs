@@ -11,7 +11,7 @@ use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::scan::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
-use bytewright::stream::{ByteStream, FileSource, InflateChoice, StreamOptions};
+use bytewright::stream::{ByteStream, FileSource, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful, shortened};
 use bytewright::{Error, ErrorKind};
 
@@ -32,7 +32,6 @@ const ERROR_STYLE: Style = AnsiColor::Red.on_default().bold();
 pub(crate) struct Session {
     pub(crate) output: Output,
     pub(crate) progress: Progress,
-    inflate: InflateChoice,
     interrupts: Interrupts,
     /// An interface that packets are taken from, in the place of captures.
     pub(crate) interface: Option<(String, LiveOptions)>,
@@ -44,24 +43,17 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(inflate: InflateChoice) -> Self {
+    pub(crate) fn new() -> Self {
         let progress = Progress::new();
         let (output, interrupts) = (Output::new(progress.clone()), Interrupts::default());
         let (interface, counts) = (None, Arc::default());
         let (lacks_input, exit_code) = (false, DONE);
-        Session { output, progress, inflate, interrupts, interface, counts, lacks_input, exit_code }
+        Session { output, progress, interrupts, interface, counts, lacks_input, exit_code }
     }
 
     /// What the run has come to.
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit_code
-    }
-
-    /// How inputs are read.
-    pub(crate) fn stream_options(&self) -> StreamOptions {
-        let mut options = StreamOptions::default();
-        options.inflate = self.inflate;
-        options
     }
 
     /// Opens an input, whose progress is shown from here on.

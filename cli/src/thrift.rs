@@ -7,6 +7,7 @@ pub(crate) mod show;
 use std::io;
 use std::path::Path;
 
+use bytewright::stream::StreamOptions;
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
     Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type, json,
@@ -128,7 +129,7 @@ fn open(
     if session.output.is_terminal() {
         session.progress.renounce();
     }
-    let mut options = session.stream_options();
+    let mut options = StreamOptions::default();
     options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
     let stream = session.open(path, &options)?;
     let (encoding, is_framed, message_max) = (input.encoding(), input.framed, input.max_message);

@@ -16,7 +16,7 @@ mod stream_cases;
 
 use std::io::Write;
 
-use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, StreamOptions};
+use bytewright::stream::{ByteStream, InflateBackend, StreamOptions};
 use generate::{Random, seeds};
 use stream_cases::Pieces;
 
@@ -101,14 +101,13 @@ fn file(random: &mut Random) -> Vec<u8> {
 }
 
 /// All bytes, and what the file ends with.
-fn read(file: &[u8], jobs: usize, inflate: InflateChoice, fill: usize) -> (Vec<u8>, String) {
+fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<u8>, String) {
     let mut options = StreamOptions::default();
     options.jobs = jobs;
-    options.inflate = inflate;
     let mut source = Pieces::new(file, &[100_000, 7, 300_000]);
     source.never_waits = true;
     let mut bytes = Vec::new();
-    let mut stream = match ByteStream::new(Box::new(source), "file", &options) {
+    let mut stream = match ByteStream::by_backend(Box::new(source), "file", &options, backend) {
         Ok(stream) => stream,
         Err(error) => return (bytes, error.to_string()),
     };
@@ -132,14 +131,10 @@ fn read(file: &[u8], jobs: usize, inflate: InflateChoice, fill: usize) -> (Vec<u
 fn members_read_the_same_on_any_number_of_threads() {
     seeds(60, |random| {
         let file = file(random);
-        for backend in InflateBackend::available() {
-            let inflate = match backend {
-                InflateBackend::Isal => InflateChoice::Isal,
-                _ => InflateChoice::ZlibRs,
-            };
-            let (expected, expected_end) = read(&file, 1, inflate, 1);
+        for backend in stream_cases::backends() {
+            let (expected, expected_end) = read(&file, 1, backend, 1);
             let (jobs, fill) = (2 + random.below(3), 1 + random.below(100_000));
-            let (bytes, end) = read(&file, jobs, inflate, fill);
+            let (bytes, end) = read(&file, jobs, backend, fill);
             assert_eq!(end, expected_end, "{backend}, {jobs} threads, {} bytes", file.len());
             assert!(bytes == expected, "{backend}, {jobs} threads");
         }
@@ -155,13 +150,14 @@ fn a_file_whose_members_are_longer_than_their_sizes_say_is_damage_at_the_same_pl
     let start: usize = blocks[..30].iter().map(Vec::len).sum();
     // A size that is too small by one: the member is whole all the same, and no damage.
     file[start + 16] = file[start + 16].wrapping_sub(1);
-    assert!(read(&file, 3, InflateChoice::Auto, 1) == read(&file, 1, InflateChoice::Auto, 1));
+    let backend = InflateBackend::serving().unwrap();
+    assert!(read(&file, 3, backend, 1) == read(&file, 1, backend, 1));
     // A length of content that is wrong is damage.
     let end = start + blocks[30].len();
     file[end - 1] ^= 1;
-    let (bytes, told) = read(&file, 3, InflateChoice::Auto, 1);
+    let (bytes, told) = read(&file, 3, backend, 1);
     assert_eq!((bytes.len(), told.contains("Format")), (31 * 50_000, true), "{told}");
-    assert!((bytes, told) == read(&file, 1, InflateChoice::Auto, 1));
+    assert!((bytes, told) == read(&file, 1, backend, 1));
 }
 
 #[test]

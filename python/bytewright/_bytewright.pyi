@@ -323,7 +323,6 @@ class Capture:
         filter: str | None = None,
         flow: str | None = None,
         inner: bool = False,
-        inflate: str = "auto",
         jobs: int | None = None,
         damage: str = "raise",
     ) -> Self: ...
@@ -457,7 +456,6 @@ class Rows(Generic[_R]):
         filter: str | None = None,
         flow: str | None = None,
         inner: bool = False,
-        inflate: str = "auto",
         jobs: int | None = None,
         damage: str = "raise",
     ) -> Rows[Any]: ...
@@ -474,7 +472,6 @@ class Rows(Generic[_R]):
         filter: str | None = None,
         flow: str | None = None,
         inner: bool = False,
-        inflate: str = "auto",
         jobs: int | None = None,
         damage: str = "raise",
     ) -> Rows[Flow]: ...
@@ -489,7 +486,6 @@ class Rows(Generic[_R]):
         filter: str | None = None,
         flow: str | None = None,
         inner: bool = False,
-        inflate: str = "auto",
         jobs: int | None = None,
         damage: str = "raise",
     ) -> Rows[Call]: ...

@@ -33,7 +33,7 @@ _ROWS = 65_536
 
 
 #: The options of captures, as they are where a program does not choose them.
-_DEFAULTS = {"filter": None, "flow": None, "inner": False, "inflate": "auto", "jobs": None, "damage": "raise"}
+_DEFAULTS = {"filter": None, "flow": None, "inner": False, "jobs": None, "damage": "raise"}
 
 
 class Capture(OpenFile, _bytewright.Capture):
@@ -45,7 +45,6 @@ class Capture(OpenFile, _bytewright.Capture):
     - `flow`: one conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
       "10.0.0.1:5000-10.0.0.2:443".
     - `inner`: follow tunnels, and report the innermost IP header.
-    - `inflate`: what decompresses gzip: "auto", "zlib_rs" or "isal".
     - `jobs`: threads that work in parallel; by default one for each core. The results are the same.
     - `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a `DamageWarning`. What is
       no capture is an error in any case.
@@ -56,8 +55,8 @@ class Capture(OpenFile, _bytewright.Capture):
 
     __slots__ = ()
 
-    def __new__(cls, source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
-        options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    def __new__(cls, source, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
+        options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
         return _bytewright.Capture.__new__(cls, _one_file(source), **options)
 
     @classmethod
@@ -204,13 +203,13 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
         return self._merge(list(paths))
 
 
-def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
     `source` is a path, a pattern such as "monday/*.pcap.gz", a file object, a `Capture`, or a list of these. Options are those of
     `Capture`. A `Capture` has its own: beside one, they are an `ArgumentError`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     return Rows._packets(_sources([source], options), list(fields), rows, where, **options)
 
 
@@ -224,7 +223,6 @@ def flows(
     filter=None,
     flow=None,
     inner=False,
-    inflate="auto",
     jobs=None,
     damage="raise",
 ):
@@ -234,24 +232,24 @@ def flows(
     turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
     `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     if into is not None:
         return _merged(_sources(sources, options), into, (idle_timeout, active_timeout, max_flows), options)
     return Rows._flows(_sources(sources, options), list(fields), idle_timeout, active_timeout, max_flows, **options)
 
 
-def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, jobs=None, damage="raise"):
     """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     return Rows._calls(_sources(sources, options), list(fields), idl, service, list(include), **options)
 
 
-def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def count_by(source, field, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
     """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
 
     Packets without the field are counted under None, which comes first.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     counts = {}
     sources = _sources([source], options)
     for one in sources:
@@ -262,9 +260,9 @@ def count_by(source, field, *, filter=None, flow=None, inner=False, inflate="aut
     return dict(sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0])))
 
 
-def info(source, *, filter=None, flow=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def info(source, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
     """Reads all of a capture and says what it is: see `Capture.info`."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     if isinstance(source, Capture):
         _refuse_options(source, options)
     return _opened(source, options).info()
@@ -316,7 +314,6 @@ def report(
     filter=None,
     flow=None,
     inner=False,
-    inflate="auto",
     jobs=None,
     damage="raise",
 ):
@@ -330,7 +327,7 @@ def report(
     `TruncatedError` where a source is no capture, and then writes no page.
     """
     page = _bytewright.Report(into, bool(force), title, filter, flow, where)
-    options = {"filter": filter, "flow": flow, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     opened = (_opened(source, options) for source in _sources(sources, options))
     reported = [capture._add_to_report(page) for capture in opened]
     page.write_to(into, bool(force))

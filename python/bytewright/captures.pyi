@@ -11,7 +11,6 @@ from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
 
 _Self = TypeVar("_Self")
-_Inflate = Literal["auto", "zlib_rs", "isal"]
 _Damage = Literal["raise", "keep"]
 _Path = str | PathLike[str]
 _Value = int | str | None
@@ -34,7 +33,6 @@ class Capture(OpenFile, _bytewright.Capture):
         filter: str | None = None,
         flow: str | None = None,
         inner: bool = False,
-        inflate: _Inflate = "auto",
         jobs: int | None = None,
         damage: _Damage = "raise",
     ) -> Self: ...
@@ -112,7 +110,6 @@ def packets(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> Rows[tuple[_Value, ...]]: ...
@@ -127,7 +124,6 @@ def flows(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> Rows[Flow]: ...
@@ -142,7 +138,6 @@ def flows(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> list[dict[str, Any]]: ...
@@ -155,7 +150,6 @@ def calls(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> Rows[Call]: ...
@@ -166,7 +160,6 @@ def count_by(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> dict[int | str | None, int]: ...
@@ -179,7 +172,6 @@ def report(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> list[dict[str, Any]]: ...
@@ -189,7 +181,6 @@ def info(
     filter: str | None = None,
     flow: str | None = None,
     inner: bool = False,
-    inflate: _Inflate = "auto",
     jobs: int | None = None,
     damage: _Damage = "raise",
 ) -> dict[str, Any]: ...

@@ -27,10 +27,10 @@ _EMPTY = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
 _ROWS = 65_536
 
 
-def scan_packets(source, *, filter=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def scan_packets(source, *, filter=None, inner=False, jobs=None, damage="raise"):
     """The packets of a capture, or of several, as a `polars.LazyFrame` with all fields. Arguments are those of
     `bytewright.packets`."""
-    options = {"filter": filter, "flow": None, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": None, "inner": inner, "jobs": jobs, "damage": damage}
 
     def read(fields, rows, where):
         return packets(source, *fields, rows=rows, where=where, **options)
@@ -40,11 +40,11 @@ def scan_packets(source, *, filter=None, inner=False, inflate="auto", jobs=None,
     return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets")), read)
 
 
-def scan_flows(*sources, idle_timeout=None, active_timeout=None, max_flows=1_000_000, filter=None, inner=False, inflate="auto", jobs=None, damage="raise"):
+def scan_flows(*sources, idle_timeout=None, active_timeout=None, max_flows=1_000_000, filter=None, inner=False, jobs=None, damage="raise"):
     """The flows of captures, which are read in this order as one run, as a `polars.LazyFrame`. Arguments are those of
     `bytewright.flows`."""
     limits = {"idle_timeout": idle_timeout, "active_timeout": active_timeout, "max_flows": max_flows}
-    options = {"filter": filter, "flow": None, "inner": inner, "inflate": inflate, "jobs": jobs, "damage": damage}
+    options = {"filter": filter, "flow": None, "inner": inner, "jobs": jobs, "damage": damage}
 
     def read(fields, _rows, _where):
         # A packet that a condition leaves out could end a flow, or be its first.

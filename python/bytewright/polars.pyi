@@ -9,7 +9,6 @@ def scan_packets(
     *,
     filter: str | None = None,
     inner: bool = False,
-    inflate: Literal["auto", "zlib_rs", "isal"] = "auto",
     jobs: int | None = None,
     damage: Literal["raise", "keep"] = "raise",
 ) -> polars.LazyFrame: ...
@@ -20,7 +19,6 @@ def scan_flows(
     max_flows: int = 1_000_000,
     filter: str | None = None,
     inner: bool = False,
-    inflate: Literal["auto", "zlib_rs", "isal"] = "auto",
     jobs: int | None = None,
     damage: Literal["raise", "keep"] = "raise",
 ) -> polars.LazyFrame: ...

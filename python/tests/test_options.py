@@ -31,7 +31,7 @@ def answer(request, tmp_path):
     return lambda source, **options: FUNCTIONS[request.param](source, tmp_path, **options)
 
 
-@pytest.mark.parametrize("option", [{"flow": FLOW}, {"inner": True}, {"inflate": "zlib_rs"}, {"jobs": 2}, {"filter": "udp"}, {"filter": "", "jobs": 1}])
+@pytest.mark.parametrize("option", [{"flow": FLOW}, {"inner": True}, {"jobs": 2}, {"filter": "udp"}, {"filter": "", "jobs": 1}])
 def test_an_option_beside_an_open_capture_is_refused(answer, option):
     name = next(iter(option))
     with Capture(WEB) as capture:
@@ -40,7 +40,7 @@ def test_an_option_beside_an_open_capture_is_refused(answer, option):
         answer(capture)
 
 
-@pytest.mark.parametrize("options", [{"flow": FLOW}, {"flow": FLOW, "jobs": 1, "inflate": "zlib_rs"}])
+@pytest.mark.parametrize("options", [{"flow": FLOW}, {"flow": FLOW, "jobs": 1}])
 def test_a_file_object_is_read_with_the_options_as_a_path_is(answer, options, tmp_path):
     expected = answer(WEB, **options)
     shutil.rmtree(tmp_path)

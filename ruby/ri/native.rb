@@ -5,6 +5,14 @@
 module Bytewright
   class Capture
     ##
+    # :method: damage
+    # :call-seq:
+    #   damage() -> (FormatError | TruncatedError | LimitError)?
+    #
+    # The damage that the latest pass over the capture has kept what is before.
+    # @return [FormatError, TruncatedError, LimitError, nil] nil where there was none, or without +damage: :keep+
+
+    ##
     # :method: stop
     # :call-seq:
     #   stop() -> nil

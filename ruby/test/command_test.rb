@@ -25,7 +25,7 @@ class CommandTest < TestCase
   def test_it_prints_its_version_and_what_serves
     out, err, code = run_command("--version")
     assert_equal(["bytewright #{Bytewright::VERSION}", "", 0], [out.lines.first.chomp, err, code])
-    assert_match(/^inflate: /, out)
+    assert_match(/^gzip: /, out)
     assert_match(/^filters: /, out)
   end
 

@@ -12,6 +12,9 @@ module Bench
       PACKETFU_LIMIT =
         KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
 
+      # What decompresses gzip, and the value of BYTEWRIGHT_INFLATE that names it.
+      DECOMPRESSORS = { "built-in" => "zlib", "isa-l" => "isal" }.freeze
+
       FULL_INPUTS = {
         mixed: CaptureRecipe.new(1, 400, "mixed"),
         patterned: CaptureRecipe.new(3, 100, "patterned"),
@@ -49,7 +52,7 @@ module Bench
         [
           Measure.new(title: "plain file to columns / read(2) and discard", kind: Kind::TimeShare,
                       ours: columns("columns"), peer: read_discard, input: :mixed, bar: Bar.at_most(1.3)),
-          *%w[built-in isa-l].flat_map { |gzip| decompression_measures(gzip) },
+          *DECOMPRESSORS.keys.flat_map { |gzip| decompression_measures(gzip) },
           gzip_measure("built-in", 0.65),
           gzip_measure("isa-l", 0.45),
           Measure.new(title: ".zst to columns / decompress only", kind: Kind::TimeShare,
@@ -181,11 +184,12 @@ module Bench
         end
       end
 
+      # `gzip` is a key of DECOMPRESSORS, or nil for the one that serves by itself.
       def columns(mode, gzip = nil)
-        options = gzip ? ["--gzip", gzip] : []
         Side.new(name: ["columns", mode, gzip].compact.join(" "),
                  needs: (:isa_l if gzip == "isa-l"),
-                 command: ->(path) { [Paths.executable("columns"), mode, path, *options] })
+                 environment: gzip ? { "BYTEWRIGHT_INFLATE" => DECOMPRESSORS.fetch(gzip) } : {},
+                 command: ->(path) { [Paths.executable("columns"), mode, path] })
       end
 
       def ours_ruby(script)

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 use super::compression::{Compression, CompressionChoice, Detected, detect};
 use super::gzip::GzipDecoder;
-use super::inflate::{InflateBackend, InflateChoice};
+use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
 use super::members::{self, Members};
 use super::source::{Cancel, FileSource, Source};
@@ -25,8 +25,6 @@ pub struct StreamOptions {
     pub piece: usize,
     /// How the input is taken to be compressed.
     pub compression: CompressionChoice,
-    /// What inflates gzip.
-    pub inflate: InflateChoice,
     /// Threads that may work for this stream at a time, beside the one that reads it; 1, the default, means none.
     pub jobs: usize,
     /// The most bytes that the buffer holds for one item. The default is 17 MiB.
@@ -40,7 +38,6 @@ impl Default for StreamOptions {
         StreamOptions {
             piece: 256 << 10,
             compression: CompressionChoice::Auto,
-            inflate: InflateChoice::Auto,
             jobs: 1,
             max_buffer: 17 << 20,
             cancel: None,
@@ -79,7 +76,8 @@ pub struct ByteStream {
     /// The error that everything after the buffered bytes answers with.
     failed: Option<Error>,
     choice: CompressionChoice,
-    inflate: InflateChoice,
+    /// The backend that is to inflate gzip, where a test names one.
+    backend: Option<InflateBackend>,
     jobs: usize,
     piece: usize,
     max_buffer: usize,
@@ -133,12 +131,23 @@ impl ByteStream {
     /// Reads `source`, which errors call `name`. It reads the first bytes, and so may wait for them,
     /// to see how they are compressed.
     pub fn new(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Result<Self> {
-        let mut stream = Self::unread(source, name, options);
-        stream.decide().map_err(|error| error.in_file(name))?;
-        Ok(stream)
+        Self::unread(source, name, options).decided()
     }
 
-    /// The same, and nothing is read before something is asked for. What damages the first bytes shows
+    /// The same, and `backend` inflates gzip. For tests, which compare the backends.
+    #[doc(hidden)]
+    pub fn by_backend(
+        source: Box<dyn Source>,
+        name: &str,
+        options: &StreamOptions,
+        backend: InflateBackend,
+    ) -> Result<Self> {
+        let mut stream = Self::unread(source, name, options);
+        stream.backend = Some(backend);
+        stream.decided()
+    }
+
+    /// The same as [`ByteStream::new`], and nothing is read before something is asked for. What damages the first bytes shows
     /// then, too.
     pub fn unread(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Self {
         let cancel = source.cancel().or_else(|| options.cancel.clone()).unwrap_or_default();
@@ -152,11 +161,16 @@ impl ByteStream {
             ended: false,
             failed: None,
             choice: options.compression,
-            inflate: options.inflate,
+            backend: None,
             jobs: options.jobs.max(1),
             piece: options.piece.max(1),
             max_buffer: options.max_buffer.max(options.piece).max(1),
         }
+    }
+
+    fn decided(mut self) -> Result<Self> {
+        self.decide().map_err(|error| error.in_file(&self.name))?;
+        Ok(self)
     }
 
     /// Finds out how the input is compressed; `false` where that needs bytes that are not to be waited
@@ -175,25 +189,22 @@ impl ByteStream {
         self.decoder = match compression {
             Compression::None => Decoder::Plain,
             Compression::Gzip => {
-                let decoder = GzipDecoder::new(self.inflate)?;
+                let backend = self.backend.map_or_else(InflateBackend::serving, Ok)?;
+                let decoder = GzipDecoder::new(backend);
                 match jobs {
                     1 => Decoder::Gzip(Box::new(decoder)),
-                    _ => self.with_threads(members::Decoder::Gzip(decoder), jobs),
+                    _ => with_threads(members::Decoder::Gzip(decoder), jobs),
                 }
             }
             Compression::Zstd => {
                 let decoder = ZstdDecoder::new()?;
                 match jobs {
                     1 => Decoder::Zstd(Box::new(decoder)),
-                    _ => self.with_threads(members::Decoder::Zstd(decoder), jobs),
+                    _ => with_threads(members::Decoder::Zstd(decoder), jobs),
                 }
             }
         };
         Ok(true)
-    }
-
-    fn with_threads(&self, decoder: members::Decoder, jobs: usize) -> Decoder {
-        Decoder::Members(Box::new(Members::new(decoder, self.inflate, jobs)))
     }
 
     /// What people call the input: its path, usually.
@@ -216,15 +227,6 @@ impl ByteStream {
     pub fn knows_compression(&self) -> bool {
         !matches!(self.decoder, Decoder::Undecided)
             || matches!(self.choice, CompressionChoice::Is(_))
-    }
-
-    /// What inflates the input, if it is gzip.
-    pub fn inflate_backend(&self) -> Option<InflateBackend> {
-        match &self.decoder {
-            Decoder::Gzip(decoder) => Some(decoder.backend()),
-            Decoder::Members(members) => members.backend(),
-            Decoder::Undecided | Decoder::Plain | Decoder::Zstd(_) => None,
-        }
     }
 
     /// Memory that it takes: its buffers, and what the decompressor keeps.
@@ -589,6 +591,10 @@ impl fmt::Debug for ByteStream {
 }
 
 /// Reads until the first bytes tell what the input is; `None` where they are not there yet.
+fn with_threads(decoder: members::Decoder, jobs: usize) -> Decoder {
+    Decoder::Members(Box::new(Members::new(decoder, jobs)))
+}
+
 fn detect_compression(input: &mut Input, choice: CompressionChoice) -> Result<Option<Compression>> {
     let mut ended = false;
     loop {

@@ -6,7 +6,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{Endian, Reader};
 
-use super::inflate::{InflateBackend, InflateChoice, Inflated, Inflater, Outcome};
+use super::inflate::{InflateBackend, Inflated, Inflater, Outcome};
 use super::input::{Input, Supply};
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -44,15 +44,15 @@ pub(super) struct GzipDecoder {
 }
 
 impl GzipDecoder {
-    pub(super) fn new(choice: InflateChoice) -> Result<Self> {
-        Ok(GzipDecoder {
-            inflater: Inflater::new(choice)?,
+    pub(super) fn new(backend: InflateBackend) -> Self {
+        GzipDecoder {
+            inflater: Inflater::new(backend),
             next: Next::Header,
             holds_back: false,
             crc: crc32fast::Hasher::new(),
             size: 0,
             pauses: false,
-        })
+        }
     }
 
     /// Lets [`GzipDecoder::decode`] return where another member follows.

@@ -1,11 +1,16 @@
 //! Raw deflate, by whichever library is fastest here: the system's isa-l, or zlib-rs, which is built
 //! in. Both do exactly the same; what a deflate stream is wrapped in is not their business.
+//!
+//! Nobody has to choose one. For tests and comparisons, `BYTEWRIGHT_INFLATE` names one for all of the
+//! process: `zlib` or `isal`. It is read once.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::forks::ProcessValue;
 
 use super::isal;
 
@@ -30,6 +35,39 @@ impl InflateBackend {
         }
     }
 
+    /// The backend that inflates gzip in this process: the fastest that works on this machine, or the
+    /// one that `BYTEWRIGHT_INFLATE` names.
+    pub fn serving() -> Result<InflateBackend> {
+        static NAMED: ProcessValue<Option<OsString>> = ProcessValue::new();
+        let named = NAMED.get_or_init(|| std::env::var_os("BYTEWRIGHT_INFLATE"));
+        Self::chosen(named.as_deref(), Self::available())
+    }
+
+    /// Chooses from `available`. A name that is none of them is refused: a comparison with what is not
+    /// there would compare a library with itself.
+    fn chosen(named: Option<&OsStr>, available: &[InflateBackend]) -> Result<InflateBackend> {
+        let Some(named) = named.filter(|named| !named.is_empty()) else {
+            return Ok(available.first().copied().unwrap_or(InflateBackend::ZlibRs));
+        };
+        available.iter().copied().find(|backend| named == backend.value()).ok_or_else(|| {
+            let values: Vec<_> = available.iter().map(|backend| backend.value()).collect();
+            let message = format!(
+                "expected BYTEWRIGHT_INFLATE to name a decompressor that works here ({}), found \
+                 {named:?}",
+                values.join(", ")
+            );
+            Error::new(ErrorKind::Argument, message)
+        })
+    }
+
+    /// The value of the variable that names it.
+    fn value(self) -> &'static str {
+        match self {
+            InflateBackend::ZlibRs => "zlib",
+            InflateBackend::Isal => "isal",
+        }
+    }
+
     /// The library's own name.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,19 +81,6 @@ impl fmt::Display for InflateBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Which backend a stream is to take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum InflateChoice {
-    /// The fastest that works here.
-    #[default]
-    Auto,
-    /// zlib-rs, even where isa-l is there.
-    ZlibRs,
-    /// isa-l, or an error where it is not there.
-    Isal,
 }
 
 /// How a call to [`Inflater::inflate`] ended.
@@ -86,22 +111,13 @@ pub(super) enum Inflater {
 }
 
 impl Inflater {
-    pub(super) fn new(choice: InflateChoice) -> Result<Self> {
-        match (choice, isal::Inflate::new()) {
-            (InflateChoice::Auto | InflateChoice::Isal, Some(inflate)) => {
-                Ok(Inflater::Isal(inflate))
-            }
-            (InflateChoice::Auto | InflateChoice::ZlibRs, _) => {
-                Ok(Inflater::ZlibRs(Box::new(Decompress::new(false))))
-            }
-            (InflateChoice::Isal, None) => Err(Error::new(
-                ErrorKind::MissingLibrary,
-                format!(
-                    "expected a working {}, found none; install it: apt-get install libisal2",
-                    isal::LIBRARY
-                ),
-            )),
-        }
+    /// A stream at its start, by a backend that is available.
+    pub(super) fn new(backend: InflateBackend) -> Self {
+        let isal = match backend {
+            InflateBackend::Isal => isal::Inflate::new(),
+            InflateBackend::ZlibRs => None,
+        };
+        isal.map_or_else(|| Inflater::ZlibRs(Box::new(Decompress::new(false))), Inflater::Isal)
     }
 
     pub(super) fn backend(&self) -> InflateBackend {
@@ -147,4 +163,43 @@ fn inflate_zlib_rs(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u
     };
     let taken = usize::try_from(decompress.total_in() - before).unwrap_or(input.len());
     Inflated { taken: taken.min(input.len()), returned: 0, outcome }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    use InflateBackend::{Isal, ZlibRs};
+
+    fn chosen(named: Option<&str>, available: &[InflateBackend]) -> Result<InflateBackend> {
+        InflateBackend::chosen(named.map(OsStr::new), available)
+    }
+
+    #[test]
+    fn the_fastest_backend_serves_where_none_is_named() {
+        for named in [None, Some("")] {
+            assert_eq!(chosen(named, &[Isal, ZlibRs]).unwrap(), Isal);
+            assert_eq!(chosen(named, &[ZlibRs]).unwrap(), ZlibRs);
+        }
+    }
+
+    #[test]
+    fn the_backend_that_is_named_serves() {
+        assert_eq!(chosen(Some("zlib"), &[Isal, ZlibRs]).unwrap(), ZlibRs);
+        assert_eq!(chosen(Some("isal"), &[Isal, ZlibRs]).unwrap(), Isal);
+    }
+
+    #[test]
+    fn a_name_of_no_backend_and_one_of_a_library_that_is_absent_are_refused() {
+        let error = chosen(Some("quickly"), &[Isal, ZlibRs]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        assert_eq!(
+            error.message(),
+            "expected BYTEWRIGHT_INFLATE to name a decompressor that works here (isal, zlib), found \
+             \"quickly\""
+        );
+        let error = chosen(Some("isal"), &[ZlibRs]).unwrap_err();
+        assert!(error.message().ends_with("works here (zlib), found \"isal\""), "{error}");
+    }
 }

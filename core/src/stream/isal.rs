@@ -16,8 +16,7 @@ use super::inflate::{Inflated, Outcome};
 use crate::forks::ProcessValue;
 
 /// The name the library is loaded by.
-pub(super) const LIBRARY: &str =
-    if cfg!(target_os = "macos") { "libisal.2.dylib" } else { "libisal.so.2" };
+const LIBRARY: &str = if cfg!(target_os = "macos") { "libisal.2.dylib" } else { "libisal.so.2" };
 
 /// isa-l 2.30 takes 87368 bytes for its state.
 pub(super) const STATE_SIZE: usize = 128 << 10;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::workers::{Limits, Workers};
 
 use super::gzip::{self, GzipDecoder};
-use super::inflate::{InflateBackend, InflateChoice};
+use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
 use super::zstd::{self, ZstdDecoder};
 
@@ -39,7 +39,6 @@ pub(super) enum Decoder {
 /// Decompresses a file member by member, some of them ahead on other threads.
 pub(super) struct Members {
     decoder: Decoder,
-    choice: InflateChoice,
     jobs: usize,
     /// Made when there is something to do for them.
     workers: Option<Workers<Done>>,
@@ -75,11 +74,20 @@ struct Guess {
 }
 
 impl Decoder {
-    fn new(is_gzip: bool, choice: InflateChoice) -> Result<Self> {
-        Ok(match is_gzip {
-            true => Decoder::Gzip(GzipDecoder::new(choice)?),
-            false => Decoder::Zstd(ZstdDecoder::new()?),
+    /// A decoder of gzip by `backend`, or of zstd where there is none.
+    fn new(backend: Option<InflateBackend>) -> Result<Self> {
+        Ok(match backend {
+            Some(backend) => Decoder::Gzip(GzipDecoder::new(backend)),
+            None => Decoder::Zstd(ZstdDecoder::new()?),
         })
+    }
+
+    /// The backend of gzip; zstd has none.
+    fn backend(&self) -> Option<InflateBackend> {
+        match self {
+            Decoder::Gzip(decoder) => Some(decoder.backend()),
+            Decoder::Zstd(_) => None,
+        }
     }
 
     fn is_gzip(&self) -> bool {
@@ -119,10 +127,9 @@ impl Decoder {
 }
 
 impl Members {
-    pub(super) fn new(decoder: Decoder, choice: InflateChoice, jobs: usize) -> Self {
+    pub(super) fn new(decoder: Decoder, jobs: usize) -> Self {
         Members {
             decoder: decoder.pausing(),
-            choice,
             jobs,
             workers: None,
             units: VecDeque::new(),
@@ -139,13 +146,6 @@ impl Members {
 
     pub(super) fn is_gzip(&self) -> bool {
         self.decoder.is_gzip()
-    }
-
-    pub(super) fn backend(&self) -> Option<InflateBackend> {
-        match &self.decoder {
-            Decoder::Gzip(decoder) => Some(decoder.backend()),
-            Decoder::Zstd(_) => None,
-        }
     }
 
     /// Memory that it takes, its threads not counted.
@@ -255,9 +255,9 @@ impl Members {
             let raw = input.bytes().get(self.raw_len..).and_then(|rest| rest.get(..guess.raw_len));
             done.raw.clear();
             done.raw.extend_from_slice(raw.unwrap_or_default());
-            let (is_gzip, choice) = (self.decoder.is_gzip(), self.choice);
+            let backend = self.decoder.backend();
             workers.add(move |lane| {
-                lane.give(decompress(done, guess.bytes_len, is_gzip, choice), 1);
+                lane.give(decompress(done, guess.bytes_len, backend), 1);
             });
             self.units.push_back((self.tasks, guess.raw_len));
             self.tasks += 1;
@@ -315,9 +315,9 @@ fn look_ahead(input: &mut Input, count: usize) -> Result<bool> {
 }
 
 /// Decompresses a unit, which has to be whole: it begins and ends between members.
-fn decompress(mut done: Done, len: usize, is_gzip: bool, choice: InflateChoice) -> Done {
+fn decompress(mut done: Done, len: usize, backend: Option<InflateBackend>) -> Done {
     let known = done.decoder.take();
-    let Some(mut decoder) = known.or_else(|| Decoder::new(is_gzip, choice).ok()) else {
+    let Some(mut decoder) = known.or_else(|| Decoder::new(backend).ok()) else {
         done.is_whole = false;
         return done;
     };

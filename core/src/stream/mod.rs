@@ -27,7 +27,7 @@ mod zstd;
 pub use byte_stream::{ByteStream, Fill, StreamOptions};
 pub use compression::{Compression, CompressionChoice};
 pub use feed::{Feed, FeedSource};
-pub use inflate::{InflateBackend, InflateChoice};
+pub use inflate::InflateBackend;
 pub use lines::{Line, LineCount, LineRule, LineStep, Separator};
 pub use search::{Found, Search};
 pub use source::{Cancel, FileSource, Source};

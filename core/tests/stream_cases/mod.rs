@@ -6,7 +6,7 @@ use std::io::Write;
 
 use bytewright::Error;
 use bytewright::Result;
-use bytewright::stream::{ByteStream, InflateBackend, InflateChoice, Source, StreamOptions};
+use bytewright::stream::{ByteStream, InflateBackend, Source, StreamOptions};
 
 use crate::generate::Random;
 
@@ -80,19 +80,14 @@ impl Source for Pieces {
     }
 }
 
-/// The choices that work on this machine.
-pub(crate) fn choices() -> Vec<InflateChoice> {
-    let choice = |backend: &InflateBackend| match backend {
-        InflateBackend::Isal => InflateChoice::Isal,
-        _ => InflateChoice::ZlibRs,
-    };
-    InflateBackend::available().iter().map(choice).collect()
+/// The backends that work on this machine.
+pub(crate) fn backends() -> impl Iterator<Item = InflateBackend> {
+    InflateBackend::available().iter().copied()
 }
 
-pub(crate) fn options(piece: usize, inflate: InflateChoice) -> StreamOptions {
+pub(crate) fn options(piece: usize) -> StreamOptions {
     let mut options = StreamOptions::default();
     options.piece = piece;
-    options.inflate = inflate;
     options
 }
 
@@ -115,13 +110,31 @@ pub(crate) fn drain(stream: &mut ByteStream) -> (Vec<u8>, Option<Error>) {
 
 /// Opens a source and drains it.
 pub(crate) fn read(source: Pieces, options: &StreamOptions) -> (Vec<u8>, Option<Error>) {
-    match ByteStream::new(Box::new(source), "test", options) {
+    drain_opened(ByteStream::new(Box::new(source), "test", options))
+}
+
+/// Opens a source whose gzip `backend` is to inflate, and drains it.
+pub(crate) fn read_by(
+    backend: InflateBackend,
+    source: Pieces,
+    options: &StreamOptions,
+) -> (Vec<u8>, Option<Error>) {
+    drain_opened(ByteStream::by_backend(Box::new(source), "test", options, backend))
+}
+
+fn drain_opened(opened: Result<ByteStream>) -> (Vec<u8>, Option<Error>) {
+    match opened {
         Ok(mut stream) => drain(&mut stream),
         Err(error) => (Vec::new(), Some(error)),
     }
 }
 
 /// Reads `bytes` in one piece.
-pub(crate) fn read_whole(bytes: &[u8], inflate: InflateChoice) -> (Vec<u8>, Option<Error>) {
-    read(Pieces::new(bytes, &[usize::MAX]), &options(256 << 10, inflate))
+pub(crate) fn read_whole(bytes: &[u8]) -> (Vec<u8>, Option<Error>) {
+    read(Pieces::new(bytes, &[usize::MAX]), &options(256 << 10))
+}
+
+/// Reads `bytes` in one piece, by `backend`.
+pub(crate) fn read_whole_by(backend: InflateBackend, bytes: &[u8]) -> (Vec<u8>, Option<Error>) {
+    read_by(backend, Pieces::new(bytes, &[usize::MAX]), &options(256 << 10))
 }

@@ -36,7 +36,6 @@ module Bytewright
       # @param flow [String, nil] one conversation, whose packets only are read, whichever way they go: a Community ID, or
       #   ends such as "10.0.0.1:5000-10.0.0.2:443"
       # @param inner [Boolean] whether to follow tunnels and report the innermost IP header
-      # @param inflate [Symbol] what decompresses gzip: :auto, :zlib_rs or :isal
       # @param damage [Symbol] :raise for an error behind what is before the damage, or :keep for that alone, and a warning;
       #   what is no capture is an error in any case
       # @yieldparam capture [Capture] closed when the block ends
@@ -44,9 +43,9 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
-      def open(source, filter: nil, flow: nil, inner: false, inflate: :auto, damage: :raise, &block)
+      def open(source, filter: nil, flow: nil, inner: false, damage: :raise, &block)
         opener, *of = way_to(source)
-        send(opener, *of, filter, flow, inner ? true : false, inflate, damage, &block)
+        send(opener, *of, filter, flow, inner ? true : false, damage, &block)
       end
 
       # Captures packets of a network interface as they come, with libpcap, which takes the right to capture (root, or
@@ -73,8 +72,7 @@ module Bytewright
       # @raise [MissingLibraryError] without libpcap
       def live(interface, snaplen: 262_144, buffer: 16_777_216, promiscuous: false, filter: nil, flow: nil, inner: false,
                &block)
-        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :auto, :raise,
-                       &block)
+        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :raise, &block)
       end
 
       # Sums up captures by flow.
@@ -87,7 +85,7 @@ module Bytewright
       # @param idle_timeout [Numeric, nil] seconds without a packet after which a flow has ended
       # @param active_timeout [Numeric, nil] seconds after which a flow has ended, packets or not
       # @param max_flows [Integer] open flows at one time; above it the quietest end early
-      # @param options filter, flow, inner, inflate and damage as for {open}
+      # @param options filter, flow, inner and damage as for {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
@@ -118,7 +116,7 @@ module Bytewright
       # @param title [String, nil] title of the page; by default the names of the captures
       # @param where [String, nil] a condition that packets have to meet, in the words of the command's --where
       # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; a source never is
-      # @param options filter, flow, inner, inflate and damage as for {open}
+      # @param options filter, flow, inner and damage as for {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
       #   written

@@ -1,13 +1,15 @@
 //! Ours, without a host language:
 //!
-//!     columns columns FILE [--gzip built-in|isa-l] [--jobs N]   every default column of every packet
-//!     columns names FILE [--gzip ...] [--jobs N]                the same columns, and the name that each DNS message asks for
-//!     columns decompress FILE [--gzip ...] [--jobs N]           the bytes of the capture, nothing looked at
-//!     columns flows FILE [--gzip ...] [--jobs N]                a flow table over all packets
-//!     columns report FILE [--gzip ...] [--jobs N]               a report over all packets, whose page nobody gets
-//!     columns sums FILE [--gzip ...] [--jobs N]                 bytes by dst_port and minute, of all packets
-//!     columns cut FILE [--gzip ...] [--jobs N]                  a pcap file of the packets that are UDP in IPv4, on standard output
-//!     columns backends                                          what inflates gzip here, best first
+//!     columns columns FILE [--jobs N]      every default column of every packet
+//!     columns names FILE [--jobs N]        the same columns, and the name that each DNS message asks for
+//!     columns decompress FILE [--jobs N]   the bytes of the capture, nothing looked at
+//!     columns flows FILE [--jobs N]        a flow table over all packets
+//!     columns report FILE [--jobs N]       a report over all packets, whose page nobody gets
+//!     columns sums FILE [--jobs N]         bytes by dst_port and minute, of all packets
+//!     columns cut FILE [--jobs N]          a pcap file of the packets that are UDP in IPv4, on standard output
+//!     columns backends                     what decompresses gzip here, best first
+//!
+//! `BYTEWRIGHT_INFLATE`, `zlib` or `isal`, says which of those does.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +24,7 @@ use bytewright::packet::{Columns, Field};
 use bytewright::query::GroupBy;
 use bytewright::report::{PAGE_MAX, Report, ReportOptions};
 use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, cut, sum_by};
-use bytewright::stream::{ByteStream, Compression, InflateBackend, InflateChoice, StreamOptions};
+use bytewright::stream::{ByteStream, Compression, InflateBackend, StreamOptions};
 
 const ROWS_MAX: usize = 1 << 16;
 
@@ -37,8 +39,7 @@ const UDP_IN_IPV4: &str = "ip and udp";
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
-const USAGE: &str =
-    "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--gzip built-in|isa-l] [--jobs N]
+const USAGE: &str = "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -69,8 +70,6 @@ fn stream_options(arguments: &[&str]) -> std::result::Result<StreamOptions, Stri
     let mut options = StreamOptions::default();
     for pair in arguments.chunks(2) {
         match pair {
-            ["--gzip", "built-in"] => options.inflate = InflateChoice::ZlibRs,
-            ["--gzip", "isa-l"] => options.inflate = InflateChoice::Isal,
             ["--jobs", count] => options.jobs = count.parse().map_err(|_| USAGE.to_owned())?,
             _ => return Err(USAGE.to_owned()),
         }
@@ -162,7 +161,9 @@ fn report(path: &Path, stream: StreamOptions) -> Result<String> {
 
 fn sums(path: &Path, stream: StreamOptions) -> Result<String> {
     let by = GroupBy::new(&Field::SCHEMA, &["dst_port"], &["length"], Some(MINUTE))?;
-    let groups = sum_by(&mut open(path, stream)?, by, None)?.finish(None);
+    let (groups, result) = sum_by(&mut open(path, stream)?, by, None);
+    result?;
+    let groups = groups.finish(None);
     let (mut packets, mut lengths, mut weighted, mut squares) = (0, 0, 0, 0);
     for row in 0..groups.len() {
         let [port, count, bytes] =
@@ -227,12 +228,6 @@ impl FlowSums {
 }
 
 fn backends() -> String {
-    let names: Vec<&str> = InflateBackend::available()
-        .iter()
-        .map(|backend| match backend {
-            InflateBackend::ZlibRs => "built-in",
-            other => other.name(),
-        })
-        .collect();
+    let names: Vec<_> = InflateBackend::available().iter().map(|backend| backend.name()).collect();
     names.join("\n")
 }

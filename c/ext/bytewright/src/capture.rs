@@ -9,7 +9,6 @@ use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
 use bytewright::packet::Field;
 use bytewright::scan::{CaptureOptions, DamagePolicy};
 use bytewright::session::{self, Item, Pass};
-use bytewright::stream::InflateChoice;
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
@@ -18,18 +17,6 @@ use crate::error::{bw_error, bw_status, guard, guard_raw};
 use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
 use crate::in_use::{self, InUse};
 use crate::text::{self, text, text_or_none};
-
-/// What inflates gzip.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum bw_inflate {
-    /// Intel's isa-l where it is on this machine, else zlib-rs.
-    Auto = 0,
-    /// zlib-rs, which is part of the library.
-    ZlibRs = 1,
-    /// Intel's isa-l; `BW_STATUS_MISSING_LIBRARY` without it.
-    Isal = 2,
-}
 
 /// What becomes of a damaged capture. What is no capture is an error in any case.
 #[repr(C)]
@@ -49,8 +36,6 @@ pub struct bw_capture_options {
     pub filter: *const c_char,
     /// Follow tunnels (GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U, MPLS over UDP), and report the innermost IP header instead of the outermost.
     pub inner: bool,
-    /// What inflates gzip: a `bw_inflate`.
-    pub inflate: u32,
     /// Threads that decompress and decode; 0 for one on each core.
     pub jobs: u32,
     /// Whether a call that waits is to end; null for never.
@@ -76,7 +61,6 @@ impl bw_capture_options {
         found.filter = unsafe { text_or_none(options.filter, "a filter") }?.map(str::to_owned);
         found.decode.inner = options.inner;
         found.stream.jobs = jobs(options.jobs);
-        found.stream.inflate = inflate(options.inflate)?;
         found.damage = damage(options.damage)?;
         let host = CallerHost {
             input: None,
@@ -99,16 +83,6 @@ fn damage(number: u32) -> Result<DamagePolicy> {
         let message = format!("expected a bw_damage from 0 to 1, found {number}");
         Error::new(ErrorKind::Argument, message)
     })
-}
-
-fn inflate(number: u32) -> Result<InflateChoice> {
-    [InflateChoice::Auto, InflateChoice::ZlibRs, InflateChoice::Isal]
-        .get(number as usize)
-        .copied()
-        .ok_or_else(|| {
-            let message = format!("expected a bw_inflate from 0 to 2, found {number}");
-            Error::new(ErrorKind::Argument, message)
-        })
 }
 
 /// A capture. It can be read any number of times, also side by side; what comes from the program, once.

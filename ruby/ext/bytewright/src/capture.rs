@@ -4,7 +4,6 @@ use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
 use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
 use bytewright::session::{self, Pass};
-use bytewright::stream::InflateChoice;
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
@@ -39,25 +38,23 @@ impl magnus::DataTypeFunctions for Capture {
 }
 
 impl Capture {
-    /// `Capture.open_path(path, filter, flow, inner, inflate, damage)`.
+    /// `Capture.open_path(path, filter, flow, inner, damage)`.
     fn open_path(
         ruby: &Ruby,
         path: RString,
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: Symbol,
         damage: Symbol,
     ) -> Result<Value, Error> {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
-        let options = options(ruby, filter, flow, inner, inflate, damage)?;
+        let options = options(ruby, filter, flow, inner, damage)?;
         let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
-    /// `Capture.open_object(object, descriptor, filter, flow, inner, inflate, damage)`.
-    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
+    /// `Capture.open_object(object, descriptor, filter, flow, inner, damage)`.
     fn open_object(
         ruby: &Ruby,
         object: Value,
@@ -65,10 +62,9 @@ impl Capture {
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: Symbol,
         damage: Symbol,
     ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, inflate, damage)?;
+        let options = options(ruby, filter, flow, inner, damage)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
         let session = raised(ruby, session)?;
         let session = match descriptor {
@@ -78,7 +74,7 @@ impl Capture {
         Capture::lent(ruby, session, Some(object.into()))
     }
 
-    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, inflate, damage)`.
+    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, damage)`.
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
     fn open_interface(
         ruby: &Ruby,
@@ -89,10 +85,9 @@ impl Capture {
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: Symbol,
         damage: Symbol,
     ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, inflate, damage)?;
+        let options = options(ruby, filter, flow, inner, damage)?;
         let live = LiveOptions { snaplen, buffer, promiscuous };
         let open = || session::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
@@ -254,32 +249,21 @@ fn options(
     filter: Option<String>,
     flow: Option<String>,
     inner: bool,
-    inflate: Symbol,
     damage: Symbol,
 ) -> Result<CaptureOptions, Error> {
     let flow = raised(ruby, flow.map(|flow| flow.parse()).transpose())?;
     let damage = raised(ruby, damage.name()?.parse())?;
     let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
     options.decode.inner = inner;
-    let inflate = inflate.name()?;
-    options.stream.inflate = match inflate.as_ref() {
-        "auto" => InflateChoice::Auto,
-        "zlib_rs" => InflateChoice::ZlibRs,
-        "isal" => InflateChoice::Isal,
-        other => {
-            let message = format!("expected inflate: :auto, :zlib_rs or :isal, found :{other}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
-        }
-    };
     Ok(options)
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Capture>(ruby, "Capture")?;
     define_fields(ruby, class)?;
-    class.define_singleton_method("open_path", function!(Capture::open_path, 6))?;
-    class.define_singleton_method("open_object", function!(Capture::open_object, 7))?;
-    class.define_singleton_method("open_interface", function!(Capture::open_interface, 9))?;
+    class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
+    class.define_singleton_method("open_object", function!(Capture::open_object, 6))?;
+    class.define_singleton_method("open_interface", function!(Capture::open_interface, 8))?;
     class.define_method("stop", method!(Capture::stop, 0))?;
     class.define_method("live_counts", method!(Capture::live_counts, 0))?;
     class.define_method("name", method!(Capture::name, 0))?;

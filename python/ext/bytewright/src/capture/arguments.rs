@@ -9,7 +9,6 @@ use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallField, Methods};
 use bytewright::scan::{CaptureOptions, load_methods};
-use bytewright::stream::InflateChoice;
 use pyo3::prelude::*;
 
 use crate::error::{argument, guarded, raised};
@@ -20,7 +19,6 @@ pub(super) fn capture_options(
     filter: Option<String>,
     flow: Option<String>,
     inner: bool,
-    inflate: &str,
     jobs: Option<usize>,
     damage: &str,
 ) -> PyResult<CaptureOptions> {
@@ -29,17 +27,6 @@ pub(super) fn capture_options(
     let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
     options.decode.inner = inner;
     options.stream.jobs = jobs.unwrap_or_else(all_cores).max(1);
-    options.stream.inflate = match inflate {
-        "auto" => InflateChoice::Auto,
-        "zlib_rs" => InflateChoice::ZlibRs,
-        "isal" => InflateChoice::Isal,
-        other => {
-            let message = format!(
-                "expected inflate to be \"auto\", \"zlib_rs\" or \"isal\", found {other:?}"
-            );
-            return Err(argument(py, message));
-        }
-    };
     Ok(options)
 }
 

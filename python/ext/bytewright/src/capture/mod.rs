@@ -128,19 +128,17 @@ fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
 #[pymethods]
 impl Capture {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None, damage = "raise"))]
+    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, jobs = None, damage = "raise"))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: &str,
         jobs: Option<usize>,
         damage: &str,
     ) -> PyResult<Capture> {
-        let options = capture_options(py, filter, flow, inner, inflate, jobs, damage)?;
+        let options = capture_options(py, filter, flow, inner, jobs, damage)?;
         match source.extract::<PathBuf>() {
             Ok(path) => {
                 let open = || session::Capture::open(&path, options.clone());

@@ -193,7 +193,7 @@ impl Rows {
 
     /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
-    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, inflate = "auto", jobs = None, damage = "raise"))]
+    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, jobs = None, damage = "raise"))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn packets(
         py: Python<'_>,
@@ -204,7 +204,6 @@ impl Rows {
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: &str,
         jobs: Option<usize>,
         damage: &str,
     ) -> PyResult<Rows> {
@@ -223,7 +222,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
+            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
         )
     }
 
@@ -238,7 +237,7 @@ impl Rows {
     #[pyo3(
         name = "_flows",
         signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None, flow = None,
-                     inner = false, inflate = "auto", jobs = None, damage = "raise")
+                     inner = false, jobs = None, damage = "raise")
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn flows(
@@ -251,7 +250,6 @@ impl Rows {
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: &str,
         jobs: Option<usize>,
         damage: &str,
     ) -> PyResult<Rows> {
@@ -261,7 +259,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
+            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
         )
     }
 
@@ -269,7 +267,7 @@ impl Rows {
     #[pyo3(
         name = "_calls",
         signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, flow = None, inner = false,
-                     inflate = "auto", jobs = None, damage = "raise")
+                     jobs = None, damage = "raise")
     )]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn calls(
@@ -282,7 +280,6 @@ impl Rows {
         filter: Option<String>,
         flow: Option<String>,
         inner: bool,
-        inflate: &str,
         jobs: Option<usize>,
         damage: &str,
     ) -> PyResult<Rows> {
@@ -292,7 +289,7 @@ impl Rows {
             py,
             &sources,
             question,
-            Some(capture_options(py, filter, flow, inner, inflate, jobs, damage)?),
+            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
         )
     }
 
