@@ -66,7 +66,8 @@ def test_what_is_no_capture_leaves_the_page_that_was_there(tmp_path):
 def test_an_output_that_cannot_be_is_refused_before_a_capture_is_read(tmp_path):
     capture = tmp_path / "other.pcap"
     capture.write_bytes((SAMPLES / "tunnels.pcap").read_bytes())
-    for output, error in [(tmp_path / "nowhere" / "page.html", FileNotFoundError), (tmp_path, bytewright.ArgumentError), (capture, bytewright.ArgumentError)]:
+    refused = bytewright.ArgumentError
+    for output, error in [(tmp_path / "nowhere" / "page.html", FileNotFoundError), (tmp_path, refused), (capture, refused)]:
         with pytest.raises(error):
             bytewright.report(Unread(), into=output)
     assert capture.read_bytes() == (SAMPLES / "tunnels.pcap").read_bytes()
