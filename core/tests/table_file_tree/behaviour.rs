@@ -408,20 +408,18 @@ fn the_files_of_every_format_are_readable() {
     if std::env::var_os("BYTEWRIGHT_WRITE_SAMPLE").is_some() && !newest.exists() {
         write_sample(&newest.with_extension(""));
     }
-    for sample in [newest] {
-        let options = bytewright::stream::StreamOptions::default();
-        let mut stream = bytewright::stream::ByteStream::open(&sample, &options).unwrap();
-        let storage = MemoryStorage::new(stream.fill(2 << 20).unwrap().to_vec());
-        let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
-        let mut expected: Entries =
-            (0..400_u32).map(|number| (number.to_be_bytes().to_vec(), vec![7; 60])).collect();
-        assert_eq!(all(&open(READ).unwrap()), expected);
-        let mut table = open(WRITE).unwrap();
-        table.put(b"new", b"1").unwrap();
-        table.close().unwrap();
-        expected.insert(b"new".to_vec(), b"1".to_vec());
-        assert_eq!(all(&open(READ).unwrap()), expected);
-    }
+    let options = bytewright::stream::StreamOptions::default();
+    let mut stream = bytewright::stream::ByteStream::open(&newest, &options).unwrap();
+    let storage = MemoryStorage::new(stream.fill(2 << 20).unwrap().to_vec());
+    let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
+    let mut expected: Entries =
+        (0..400_u32).map(|number| (number.to_be_bytes().to_vec(), vec![7; 60])).collect();
+    assert_eq!(all(&open(READ).unwrap()), expected);
+    let mut table = open(WRITE).unwrap();
+    table.put(b"new", b"1").unwrap();
+    table.close().unwrap();
+    expected.insert(b"new".to_vec(), b"1".to_vec());
+    assert_eq!(all(&open(READ).unwrap()), expected);
 }
 
 fn write_sample(path: &std::path::Path) {
