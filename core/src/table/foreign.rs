@@ -4,8 +4,9 @@ use super::file::TableKind;
 use super::tokyo_cabinet::Database;
 
 /// Formats that people keep keys and values in, by their first bytes.
-const STORES: [(&[u8], &str); 4] = [
+const STORES: [(&[u8], &str); 5] = [
     (b"SQLite format 3\0", "an SQLite database"),
+    (b"redb\x1a\x0a\xa9\x0d\x0a", "a redb database"),
     (b"\x04\x08", "a PStore, or another Marshal stream: `bytewright store` reads it"),
     (b"\x13\x57\x9a\xce", "a GDBM database"),
     (b"\xce\x9a\x57\x13", "a GDBM database"),

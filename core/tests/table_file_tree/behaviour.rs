@@ -348,19 +348,24 @@ fn a_missing_an_empty_and_a_foreign_file_are_told_apart() {
 }
 
 #[test]
-fn a_table_of_a_newer_format_and_another_programs_redb_file_are_refused() {
-    let definition = |name| redb::TableDefinition::<&[u8], &[u8]>::new(name);
-    for (name, what) in [("bytewright.tree.2", "newer"), ("users", "another program")] {
-        let path = path(&format!("newer_{}", what.len()));
-        let database = redb::Database::create(&path).unwrap();
-        let writing = database.begin_write().unwrap();
-        writing.open_table(definition(name)).unwrap().insert(&b"k"[..], &b"v"[..]).unwrap();
-        writing.commit().unwrap();
-        drop(database);
-        for options in [WRITE, READ] {
-            let error = TreeTable::open(&path, options).unwrap_err();
+fn a_table_of_another_format_and_another_programs_redb_file_are_refused() {
+    let (another, redb) = (path("another_format"), path("another_program"));
+    drop(TreeTable::open(&another, CREATE).unwrap());
+    let mut bytes = std::fs::read(&another).unwrap();
+    for header in bytes[..128].chunks_mut(64) {
+        header[8] = 2;
+        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
+        header[60..].copy_from_slice(&check);
+    }
+    std::fs::write(&another, bytes).unwrap();
+    drop(redb::Database::create(&redb).unwrap());
+    for options in [WRITE, READ] {
+        for (path, found) in
+            [(&another, "format 2, which another version"), (&redb, "a redb database")]
+        {
+            let error = TreeTable::open(path, options).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Format);
-            assert!(error.to_string().contains(what), "{error}");
+            assert!(error.to_string().contains(found), "{error}");
         }
     }
 }

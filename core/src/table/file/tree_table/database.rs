@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use redb::{
     Builder, ConcurrencyMode, OwnedAccessGuard, OwnedRange, ReadOnlyDatabase, ReadOnlyTable,
     ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
-    TableError, TableHandle, TableStats, WriteTransaction,
+    TableError, TableStats, WriteTransaction,
 };
 
 use super::changes::Changes;
@@ -36,7 +36,6 @@ pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
 pub(super) const TABLE: TableDefinition<'static, &'static [u8], &'static [u8]> =
     TableDefinition::new(NAME);
 const NAME: &str = "bytewright.tree.1";
-const NAME_OF_ANY_VERSION: &str = "bytewright.tree.";
 
 /// The redb table with the [`Position`] of the newest commit, under the empty key.
 const POSITION: TableDefinition<'static, &'static [u8], &'static [u8]> =
@@ -214,28 +213,6 @@ impl Database {
             let message = "expected the position of the table's newest commit, found none";
             Error::new(ErrorKind::Corrupt, message).in_file(name)
         })
-    }
-
-    /// Makes sure that the file holds a table of ours, or nothing yet.
-    pub(super) fn check_content(&self, name: &str) -> Result<()> {
-        let tables: Vec<String> = guarded(name, || {
-            let reading = self.begin_read()?;
-            let names = reading.list_tables()?.map(|table| table.name().to_owned()).collect();
-            Ok::<_, redb::Error>(names)
-        })?;
-        let entries: Vec<&String> = tables.iter().filter(|table| *table != POSITION_NAME).collect();
-        match entries.as_slice() {
-            [] => Ok(()),
-            [table] if *table == NAME => self.open_newest(name).map(drop),
-            [table] if table.starts_with(NAME_OF_ANY_VERSION) => Err(Error::format(
-                format_args!("the table format {NAME}"),
-                format_args!("{table}, which a newer Bytewright wrote"),
-            )),
-            _ => Err(Error::format(
-                "a table file of Bytewright",
-                format_args!("another program's redb file with the tables {}", tables.join(", ")),
-            )),
-        }
     }
 
     fn writer(&self) -> Result<&redb::Database> {

@@ -168,7 +168,6 @@ impl TreeTable {
         let state = database.and_then(|database| {
             values = database.values();
             values.check(options.values)?;
-            database.check_content(name)?;
             match read_only {
                 true => State::of_reader(database, name, home.map(|(home, _)| home)),
                 false => State::of_writer(database, name, sync, home),
