@@ -13,7 +13,8 @@ require_relative "signatures"
 class Stubs
   ROOT = File.expand_path("../..", __dir__)
   PATH = File.join(__dir__, "native.rb")
-  LIBRARY = File.join(ROOT, "ruby/lib/")
+  # Of the library that is loaded, which may be an installed gem.
+  LIBRARY = File.join(File.dirname($LOADED_FEATURES.grep(%r{/lib/bytewright\.rb\z}).first), "")
   FIELDS = { "Packet" => "Fields of a packet", "Flow" => "Fields of a flow", "Call" => "Fields of a call" }.freeze
   HEAD = "# frozen_string_literal: true\n\n" \
          "# Made by ruby/ri/generate.rb of ruby/sig/bytewright.rbs. It is for ri, and never loaded.\n\n"

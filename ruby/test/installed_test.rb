@@ -9,7 +9,7 @@ class InstalledTest < TestCase
   MEGABYTE = 1_000_000
   # Wanted are 4 MB; ARCHITECTURE.md says what the rest is. This keeps it from growing.
   EXTENSION_MAX = 7.6 * MEGABYTE
-  INSTALLED_MAX = 19.2 * MEGABYTE
+  INSTALLED_MAX = 19.4 * MEGABYTE
 
   def setup
     @gem = Gem.loaded_specs["bytewright"]

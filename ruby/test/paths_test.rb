@@ -54,7 +54,7 @@ class PathsTest < Minitest::Test
 
   def test_a_promise_without_a_test_that_exists_is_found
     assert_equal([["it lasts", "`power.rs`: `a`"]], promises("| a | b |\n\n## Tests\n\n| promise | test |\n|---|---|\n| it lasts | `power.rs`: `a` |\n"))
-    assert_empty(missing_tests("`core/tests/table_file_hash/damage.rs`: `the_files_of_every_release_are_readable`"))
+    assert_empty(missing_tests("`core/tests/table_file_hash/damage.rs`: `the_files_of_every_format_are_readable`"))
     assert_empty(missing_tests("all of `pstore_contract_test.rb`; `paths_test.rb`: `test_a_path_that_is_not_there_is_found_missing`"))
     assert_equal(["no test"], missing_tests("we are sure of it"))
     assert_equal(%w[damage.rs:the_files nowhere.rs:a], missing_tests("`damage.rs`: `the_files`; `nowhere.rs`: `a`"))

@@ -433,7 +433,7 @@ class TroublesTest < TestCase
   }.freeze
   # Do no input or output, call nobody and wait for nothing.
   PLAIN = "Table closed? encoding path size; ADB path; StringSet closed? freeze path; PStore inspect path ultra_safe ultra_safe=; " \
-          "Reader inspect; Writer inspect; CaptureWriter closed? inspect name; Capture closed? inspect name; " \
+          "Reader inspect; Writer inspect; CaptureWriter closed? inspect name; Capture closed? damage inspect name; " \
           "FlowStore closed? inspect name; Thrift::BinaryProtocolFactory to_s; Thrift::CompactProtocolFactory to_s"
   # All methods of these are plain: rows and columns in memory.
   IN_MEMORY = %w[Call Columns Error Flow Packet ThriftColumns View].freeze
