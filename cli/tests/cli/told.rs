@@ -2,7 +2,7 @@
 
 use crate::capture::mixed;
 use crate::pseudo_terminal::run_on_terminal;
-use crate::run::Folder;
+use crate::run::{Folder, Outcome};
 use crate::sample;
 
 fn folder() -> Folder {
@@ -71,7 +71,8 @@ fn people_are_told_that_nothing_was_found_and_programs_see_it() {
 #[test]
 fn on_a_terminal_cut_says_how_many_packets_it_wrote() {
     let folder = folder();
-    let told = run_on_terminal(folder.command(&["cut", "mixed.pcap", "-o", "out.pcap"]), 80).stdout;
+    let cut = folder.command(&["cut", "mixed.pcap", "-o", "out.pcap"]);
+    let Some(Outcome { stdout: told, .. }) = run_on_terminal(cut, 80) else { return };
     let packets = folder.run(&["packets", "mixed.pcap", "--csv"]).stdout_of_success();
     let count = packets.lines().count() - 1;
     assert!(told.contains(&format!("wrote {count} packets to out.pcap")), "{told}");

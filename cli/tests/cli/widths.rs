@@ -7,13 +7,14 @@ use crate::capture::{Capture, mixed};
 use crate::pseudo_terminal::run_on_terminal;
 use crate::run::Folder;
 
-/// What the command prints on a terminal with so many columns.
-fn on_terminal(folder: &Folder, columns: u16, args: &[&str]) -> Vec<String> {
+/// What the command prints on a terminal with so many columns; nothing where there are no terminals.
+fn on_terminal(folder: &Folder, columns: u16, args: &[&str]) -> Option<Vec<String>> {
     let mut command = folder.command(args);
     command.env("NO_COLOR", "1").env("TERM", "dumb");
-    let outcome = run_on_terminal(command, columns);
+    let outcome = run_on_terminal(command, columns)?;
     assert_eq!(outcome.code, 0, "{args:?}: {}", outcome.stdout);
-    outcome.stdout.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
+    let lines = outcome.stdout.lines();
+    Some(lines.map(|line| line.trim_end_matches('\r').to_owned()).collect())
 }
 
 /// A capture with as many bytes as people need units for.
@@ -53,7 +54,7 @@ fn rows_fit_the_terminal_and_say_which_columns_they_leave_out() {
         let plain = folder.run(args).stdout_of_success();
         let whole: Vec<&str> = plain.lines().next().unwrap().split_whitespace().collect();
         for columns in [30, 60, 80, 100, 132] {
-            let lines = on_terminal(&folder, columns, args);
+            let Some(lines) = on_terminal(&folder, columns, args) else { return };
             let is_told = |line: &&String| line.contains("the terminal is too narrow");
             let told = lines.iter().find(is_told);
             for line in lines.iter().filter(|line| !line.starts_with("bytewright: ")) {
@@ -88,7 +89,7 @@ fn a_wide_terminal_shows_all_that_a_pipe_does() {
     for args in ROWS {
         let args = [args, &["--bytes"]].concat();
         let plain = folder.run(&args).stdout_of_success();
-        let lines = on_terminal(&folder, 250, &args);
+        let Some(lines) = on_terminal(&folder, 250, &args) else { return };
         assert_eq!(lines, plain.lines().collect::<Vec<_>>(), "{args:?}");
     }
 }
@@ -97,7 +98,7 @@ fn a_wide_terminal_shows_all_that_a_pipe_does() {
 fn a_number_is_never_cut_and_an_address_of_ipv4_neither() {
     let folder = folder();
     let plain = folder.run(&["flows", "mixed.pcap", "--csv"]).stdout_of_success();
-    let lines = on_terminal(&folder, 40, &["flows", "mixed.pcap"]);
+    let Some(lines) = on_terminal(&folder, 40, &["flows", "mixed.pcap"]) else { return };
     let known: Vec<&str> = plain.split([',', '\n']).collect();
     let rows = lines.iter().skip(1).filter(|line| !line.starts_with("bytewright: "));
     for word in rows.flat_map(|line| line.split_whitespace()) {
@@ -121,9 +122,10 @@ fn bytes_have_units_on_a_terminal_only_and_where_no_plain_ones_are_asked_for() {
     let (flows, info) = (["flows", "large.pcap"], ["info", "large.pcap"]);
     let bytes = (2000 * (1234 + 42)).to_string();
     for args in [&sums[..], &flows, &info] {
-        let shown = on_terminal(&folder, 160, args).join("\n");
+        let Some(shown) = on_terminal(&folder, 160, args) else { return };
+        let shown = shown.join("\n");
         assert!(shown.contains("2.55 MB") && !shown.contains(&bytes), "{args:?}: {shown}");
-        let plain = on_terminal(&folder, 160, &[args, &["--bytes"]].concat()).join("\n");
+        let plain = on_terminal(&folder, 160, &[args, &["--bytes"]].concat()).unwrap().join("\n");
         assert!(plain.contains(&bytes) && !plain.contains("MB"), "{args:?}: {plain}");
         for form in [&[][..], &["--json"]] {
             let piped = folder.run(&[args, form].concat()).stdout_of_success();
@@ -131,7 +133,7 @@ fn bytes_have_units_on_a_terminal_only_and_where_no_plain_ones_are_asked_for() {
         }
     }
     // Lengths of single packets are compared with those of others.
-    let packets = on_terminal(&folder, 160, &["packets", "large.pcap", "--limit", "1"]);
+    let packets = on_terminal(&folder, 160, &["packets", "large.pcap", "--limit", "1"]).unwrap();
     assert!(packets[1].contains("1276"), "{packets:?}");
 }
 
@@ -141,13 +143,14 @@ fn pictures_are_as_wide_as_the_terminal() {
     let plot = ["packets", "large.pcap", "--every", "10ms", "--group-by", "proto", "--plot"];
     for args in [&plot[..], &["info", "large.pcap"]] {
         let widths = [80, 120, 200].map(|columns| {
-            let lines = on_terminal(&folder, columns, args);
+            let lines = on_terminal(&folder, columns, args)?;
             let count = |line: &String| line.chars().count();
             assert!(lines.iter().all(|line| count(line) <= usize::from(columns)), "{lines:?}");
             let drawn = |line: &String| line.chars().filter(|c| ('▁'..='█').contains(c)).count();
-            lines.iter().map(drawn).max().unwrap_or_default()
+            lines.iter().map(drawn).max()
         });
+        let [Some(narrow), _, Some(wide)] = widths else { return };
         assert!(widths.is_sorted(), "{args:?}: {widths:?}");
-        assert!(widths[2] > widths[0], "{args:?}: {widths:?}");
+        assert!(wide > narrow, "{args:?}: {widths:?}");
     }
 }
