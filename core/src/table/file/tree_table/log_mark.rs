@@ -5,8 +5,8 @@
 //! 128     session 16   base session 16   base number 8   until 8   0 12   check 4
 //! ```
 //!
-//! The log has its name for good before the mark is written, so a power cut leaves no mark without a log. The mark itself is
-//! not synced by itself: a crash may leave an older one, which asks for less.
+//! The log has its name for good before the mark is written, so a power cut leaves no mark without a log. The mark is synced
+//! with the next commit in the table's file: before that a crash may leave an older mark, and then the log is there.
 
 use std::io;
 use std::sync::Arc;
