@@ -18,7 +18,7 @@ struct UnderWay {
     report: Option<Report>,
     /// The files that were read.
     inputs: Vec<FileId>,
-    /// Where the page is going to be, if that is known before captures are read.
+    /// Path of the page, if that is known before captures are read.
     output: Option<PathBuf>,
 }
 

@@ -15,7 +15,7 @@ use super::redo_log::Position;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Storage;
 
-/// Where the mark is: behind the two copies of the header, where tables that never had one have zeros.
+/// Offset of the mark: behind the two copies of the header, where tables that never had one have zeros.
 const OFFSET: u64 = 128;
 
 const LEN: usize = 64;

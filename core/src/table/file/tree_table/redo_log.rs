@@ -66,13 +66,13 @@ pub(super) struct Position {
 impl Position {
     pub(super) const LEN: usize = 24;
 
-    /// Where a new table begins.
+    /// Position of a new table.
     pub(super) fn first() -> Position {
         let session = u128::from(random_number()) << 64 | u128::from(random_number());
         Position { session, number: 0 }
     }
 
-    /// Where a writer begins that finds `base`.
+    /// Position of a writer that finds `base`.
     pub(super) fn after(base: Position) -> Position {
         Position { number: base.number, ..Position::first() }
     }
