@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::error::excerpt;
 use crate::{Error, ErrorKind};
 
 /// Policy for a damaged capture. A file that is no capture is an error in any case; one that ends inside of its header has
@@ -23,7 +24,8 @@ impl FromStr for DamagePolicy {
             "raise" => Ok(DamagePolicy::Raise),
             "keep" => Ok(DamagePolicy::Keep),
             other => {
-                let message = format!("expected damage to be raise or keep, found {other:?}");
+                let found = excerpt(other);
+                let message = format!("expected damage to be raise or keep, found {found:?}");
                 Err(Error::new(ErrorKind::Argument, message))
             }
         }

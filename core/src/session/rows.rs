@@ -68,7 +68,8 @@ impl Question {
 }
 
 /// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
-/// error as often as asked; or it ends the rows of its capture only, where the options of that say to keep them. Files that follow each other are read side by side, where their options have more than one job.
+/// error as often as asked; or it ends the rows of its capture only, where the options of that say to keep them. Files that
+/// follow each other are read side by side, where their options have more than one job.
 pub struct Rows {
     question: Question,
     schema: Schema,

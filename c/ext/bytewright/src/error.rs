@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use bytewright::{Error, ErrorKind, Result, panics};
+use bytewright::{Error, ErrorKind, Result, session};
 
 /// What became of a call.
 #[repr(C)]
@@ -106,7 +106,7 @@ pub(crate) fn guard(
     error: Option<&mut bw_error>,
     work: impl FnOnce() -> Result<bw_status>,
 ) -> bw_status {
-    outcome(work).unwrap_or_else(|failure| told(error, &failure))
+    session::guard(work).unwrap_or_else(|failure| told(error, &failure))
 }
 
 /// Does the work of a call that may run functions of the program, which may use the same `error` meanwhile.
@@ -119,12 +119,7 @@ pub(crate) unsafe fn guard_raw(
     work: impl FnOnce() -> Result<bw_status>,
 ) -> bw_status {
     // SAFETY: the caller's promise. The work has ended, and with it the functions that might use the error.
-    outcome(work).unwrap_or_else(|failure| told(unsafe { error.as_mut() }, &failure))
-}
-
-#[inline]
-fn outcome(work: impl FnOnce() -> Result<bw_status>) -> Result<bw_status> {
-    panics::catch(work).unwrap_or_else(|panic| Err(Error::internal(panic)))
+    session::guard(work).unwrap_or_else(|failure| told(unsafe { error.as_mut() }, &failure))
 }
 
 /// Puts `failure` into `error`, and returns its status.
@@ -165,7 +160,7 @@ mod tests {
     #[test]
     #[expect(clippy::panic, reason = "it is what is tested")]
     fn a_panic_is_told_as_a_defect_and_the_next_call_works() {
-        panics::catch_all();
+        bytewright::panics::catch_all();
         let mut error = empty();
         let status = guard(Some(&mut error), || panic!("a wrong turn"));
         assert_eq!((status, error.status), (bw_status::Internal, bw_status::Internal));
