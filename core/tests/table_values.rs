@@ -16,6 +16,9 @@ use bytewright::table::{
     integer_value, memory,
 };
 
+/// The one format of both kinds of file.
+const FORMAT: u32 = 1;
+
 const KINDS: [TableKind; 2] = [TableKind::Hashed, TableKind::Ordered];
 
 /// A folder that is empty at first and gone after the test.
@@ -91,19 +94,16 @@ fn a_new_file_has_bytes_where_nothing_is_said() {
 }
 
 #[test]
-fn files_of_bytes_are_those_of_the_formats_before_and_others_are_of_a_newer_one() {
+fn both_headers_of_a_file_name_its_format_and_its_values() {
     let folder = Folder::new("formats");
-    for (kind, formats, place) in
-        [(TableKind::Hashed, [2, 3], 48), (TableKind::Ordered, [1, 2], 24)]
-    {
-        for (name, format) in [("string", formats[0]), ("integer", formats[1])] {
+    for (kind, place) in [(TableKind::Hashed, 48), (TableKind::Ordered, 24)] {
+        for (name, written) in [("string", [0; 12]), ("integer", *b"integer\0\0\0\0\0")] {
             let path = folder.table(name, kind);
             make(&path, kind, Values::by_name(name).unwrap());
             let bytes = fs::read(&path).unwrap();
             for header in [&bytes[..64], &bytes[64..128]] {
-                assert_eq!(header[8..12], u32::to_le_bytes(format), "{kind:?} {name}");
-                let expected = if name == "integer" { &b"integer\0\0\0\0\0"[..] } else { &[0; 12] };
-                assert_eq!(&header[place..place + 12], expected, "{kind:?} {name}");
+                assert_eq!(header[8..12], FORMAT.to_le_bytes(), "{kind:?} {name}");
+                assert_eq!(header[place..place + 12], written, "{kind:?} {name}");
             }
         }
     }
@@ -112,19 +112,19 @@ fn files_of_bytes_are_those_of_the_formats_before_and_others_are_of_a_newer_one(
 #[test]
 fn a_format_of_later_is_refused_by_its_number() {
     let folder = Folder::new("later");
-    for (kind, newest) in [(TableKind::Hashed, 3_u32), (TableKind::Ordered, 2)] {
+    for kind in KINDS {
         let path = folder.table("later", kind);
         make(&path, kind, Values::INTEGER);
         let mut bytes = fs::read(&path).unwrap();
         for header in bytes[..128].chunks_exact_mut(64) {
-            header[8..12].copy_from_slice(&(newest + 1).to_le_bytes());
+            header[8..12].copy_from_slice(&(FORMAT + 1).to_le_bytes());
             let check = crc32c::crc32c(&header[..60]).to_le_bytes();
             header[60..].copy_from_slice(&check);
         }
         fs::write(&path, bytes).unwrap();
         let error = open(&path, None, create(None)).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Format, "{error}");
-        assert!(error.to_string().contains("a newer Bytewright"), "{error}");
+        assert!(error.to_string().contains("another version of Bytewright"), "{error}");
     }
 }
 
