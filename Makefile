@@ -2,6 +2,7 @@
 #
 #   make demo         the main job, on the captures in samples/
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
+#   make generate     what languages and documents spell out of the core's tables: docs/options.md, docs/names.md, stubs, signatures
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         everything that must hold; .ci/run calls it
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
@@ -52,7 +53,7 @@ PARTS_OF_test-packages := packages
 PARTS_OF_test-spark := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick lint packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -61,10 +62,14 @@ demo: $(GEM_STAMP)
 quick: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace -- -D warnings
-	cargo test --quiet --locked -p bytewright --lib --test layers --test names_page
+	cargo test --quiet --locked -p bytewright --lib --test layers --test generated
 	for test in paths errors figures; do LC_ALL=C ruby -W -Iruby/test ruby/test/$${test}_test.rb || exit 1; done
 	@$(MAKE) --no-print-directory lint
 	@echo "make quick: all of it passed; make test has the rest"
+
+generate: setup
+	BYTEWRIGHT_GENERATE=1 cargo test --quiet --locked -p bytewright --test generated
+	ruby -Iruby/lib ruby/ri/generate.rb
 
 # What Python and Ruby are asked beside the compilers' questions to Rust: ruff.toml and .rubocop.yml.
 lint: setup

@@ -17,11 +17,16 @@ use bytewright::packet::{Field, Packet};
 use bytewright::report::{Report, ReportOptions};
 use bytewright::scan::{self, CaptureOptions, CaptureReader, CutOptions, FlowBatches};
 use bytewright::session::{
-    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport, Pass,
+    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport, PacketOptions,
+    Pass,
 };
 use bytewright::{Error, ErrorKind, Result};
 
 use generate::{Random, seeds};
+
+fn rows(rows: usize) -> PacketOptions {
+    PacketOptions { rows, condition: None }
+}
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name)
@@ -176,14 +181,14 @@ fn counts_columns_and_facts_are_those_of_scanning() {
     let Item::Info(info) = next(capture.info().unwrap()) else { panic!() };
     assert_eq!(info.packets, packets_of(&path).len() as u64);
 
-    let columns = capture.columns(vec![Field::Length], 1000).unwrap();
-    let mut rows = 0;
+    let columns = capture.columns(vec![Field::Length], rows(1000)).unwrap();
+    let mut count = 0;
     while let Some(Item::Columns(columns)) = columns.next(&Blocking).unwrap() {
         assert!(columns.len() <= 1000);
-        rows += columns.len();
+        count += columns.len();
     }
-    assert_eq!(rows as u64, info.packets);
-    assert_eq!(capture.columns(Vec::new(), 0).err().unwrap().kind(), ErrorKind::Argument);
+    assert_eq!(count as u64, info.packets);
+    assert_eq!(capture.columns(Vec::new(), rows(0)).err().unwrap().kind(), ErrorKind::Argument);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use bytewright::query::{Condition, GroupBy};
 use bytewright::rpc::{CallColumn, CallField, CarriedField};
 use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, load_methods};
 use bytewright::session::{
-    Blocking, Capture, CaptureSource, FlowTableFile, Item, Question, Rows, Step,
+    Blocking, Capture, CaptureSource, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
 };
 use bytewright::{Error, ErrorKind};
 
@@ -41,6 +41,14 @@ fn each_packet(mut each: impl FnMut(&bytewright::packet::Packet)) {
     }
 }
 
+fn rows(rows: usize) -> PacketOptions {
+    PacketOptions { rows, condition: None }
+}
+
+fn rows_where(rows: usize, condition: &Condition) -> PacketOptions {
+    PacketOptions { rows, condition: Some(condition.clone()) }
+}
+
 fn all(rows: &mut Rows) -> Vec<Batch> {
     let mut batches = Vec::new();
     while let Some(batch) = rows.next(&Blocking).unwrap() {
@@ -53,7 +61,7 @@ fn all(rows: &mut Rows) -> Vec<Batch> {
 #[test]
 fn packets_of_several_captures_are_the_columns_of_one_after_another() {
     let fields = vec![Field::Length, Field::SrcIp];
-    let mut rows = Rows::new(sources(), Question::Packets(fields.clone(), 100));
+    let mut rows = Rows::new(sources(), Question::Packets(fields.clone(), rows(100)));
     let batches = all(&mut rows);
     assert!(batches.iter().all(|batch| (1..=100).contains(&batch.len())));
     let mut found = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
@@ -170,7 +178,7 @@ fn packets_that_hold_a_condition_are_those_of_all_that_do() {
     assert!(!expected.is_empty());
     // Fewer rows than a block of packets, as many, and more.
     for rows_max in [1, 3, 128, 1000] {
-        let question = Question::PacketsWhere(vec![Field::Length], rows_max, condition.clone());
+        let question = Question::Packets(vec![Field::Length], rows_where(rows_max, &condition));
         let batches = all(&mut Rows::new(sources(), question));
         assert!(batches.iter().all(|batch| (1..=rows_max).contains(&batch.len())));
         let found =
@@ -188,7 +196,8 @@ fn rows_before_damage_come_before_its_error_which_comes_again() {
     std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
     let sources = [path, sample("vlan.pcapng")];
     let sources = sources.map(|path| CaptureSource::Path(path, CaptureOptions::default()));
-    let mut rows = Rows::new(sources.to_vec(), Question::Packets(vec![Field::Length], 1 << 16));
+    let mut rows =
+        Rows::new(sources.to_vec(), Question::Packets(vec![Field::Length], rows(1 << 16)));
     assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
     for _ in 0..2 {
         let kind = rows.next(&Blocking).unwrap_err().kind();
@@ -205,7 +214,7 @@ fn a_capture_that_cannot_be_opened_is_told_each_time_and_read_once_it_can() {
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("late.pcap");
     let source = CaptureSource::Path(path.clone(), CaptureOptions::default());
-    let mut rows = Rows::new(vec![source], Question::Packets(vec![Field::Length], 1 << 16));
+    let mut rows = Rows::new(vec![source], Question::Packets(vec![Field::Length], rows(1 << 16)));
     for _ in 0..2 {
         assert!(matches!(rows.next(&Blocking).unwrap_err().kind(), ErrorKind::Io(_)));
     }
@@ -235,11 +244,13 @@ fn rows_of(question: &Question, sources: Vec<CaptureSource>) -> Vec<String> {
 #[test]
 fn rows_are_the_same_on_any_number_of_threads() {
     let questions = [
-        Question::Packets(Field::ALL.to_vec(), 1000),
-        Question::PacketsWhere(
+        Question::Packets(Field::ALL.to_vec(), rows(1000)),
+        Question::Packets(
             Field::ALL.to_vec(),
-            100,
-            Condition::new("length > 100 and port == 80", &Field::SCHEMA).unwrap(),
+            rows_where(
+                100,
+                &Condition::new("length > 100 and port == 80", &Field::SCHEMA).unwrap(),
+            ),
         ),
         Question::Flows(FlowField::ALL.to_vec(), FlowOptions::default()),
         Question::Calls(CallField::ALL.to_vec(), None),
@@ -277,7 +288,7 @@ fn frames_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn files_between_open_captures_are_read_side_by_side_in_their_place() {
-    let question = Question::Packets(vec![Field::Length], 1 << 16);
+    let question = Question::Packets(vec![Field::Length], rows(1 << 16));
     let open = || {
         let capture = Capture::open(&sample("web.pcap.gz"), CaptureOptions::default()).unwrap();
         vec![CaptureSource::Open(Arc::new(capture))]
@@ -293,7 +304,7 @@ fn damage_in_one_of_several_files_comes_behind_the_rows_before_it_and_ends_them(
     let path = folder.join("cut.pcap");
     let whole = std::fs::read(sample("tunnels.pcap")).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-    let question = Question::Packets(vec![Field::Length], 1 << 16);
+    let question = Question::Packets(vec![Field::Length], rows(1 << 16));
     for (damaged, good) in [(path.clone(), 3), (folder.join("missing.pcap"), 2)] {
         let mut options = CaptureOptions::default();
         options.stream.jobs = 4;
@@ -312,7 +323,7 @@ fn damage_in_one_of_several_files_comes_behind_the_rows_before_it_and_ends_them(
 
 #[test]
 fn rows_that_nobody_wants_any_more_end_the_reading_of_all_files() {
-    let mut rows = Rows::new(files(3), Question::Packets(vec![Field::Length], 10));
+    let mut rows = Rows::new(files(3), Question::Packets(vec![Field::Length], rows(10)));
     assert!(rows.next(&Blocking).unwrap().is_some());
     rows.close(&Blocking).unwrap();
     assert!(rows.next(&Blocking).unwrap().is_none());
@@ -385,9 +396,9 @@ fn told(damage: &[Error]) -> Vec<String> {
 fn rows_that_are_kept_are_those_before_the_damage_of_each_capture() {
     let folder =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-rows-{}", std::process::id()));
-    let packets = Question::Packets(vec![Field::Ts, Field::Length, Field::SrcIp], 7);
+    let packets = Question::Packets(vec![Field::Ts, Field::Length, Field::SrcIp], rows(7));
     let condition = Condition::new("length > 60", &Field::SCHEMA).unwrap();
-    let some = Question::PacketsWhere(vec![Field::Length, Field::DnsQuery], 100, condition);
+    let some = Question::Packets(vec![Field::Length, Field::DnsQuery], rows_where(100, &condition));
     let calls = Question::Calls(vec![CallField::Method, CallField::Outcome], None);
     let cases = [
         ("vlan.pcapng", 50, packets.clone()),
@@ -449,7 +460,7 @@ fn what_is_no_capture_is_an_error_though_damage_is_kept() {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-none-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let options = CaptureOptions { damage: DamagePolicy::Keep, ..Default::default() };
-    let question = Question::Packets(vec![Field::Length], 100);
+    let question = Question::Packets(vec![Field::Length], rows(100));
     for bytes in [
         &b"GET / HTTP/1.1\r\n\r\n and so on"[..],
         &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff],

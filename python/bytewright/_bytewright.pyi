@@ -1,3 +1,4 @@
+# Generated from gen/_bytewright.pyi and the core's tables by `make generate`. Do not edit.
 # The native half. What of it is public is documented, and typed more narrowly, where the package has it.
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,7 @@ __all__ = [
     "Writer",
     "capture_parts",
     "panic_in_nth",
+    "parse_options",
     "read_idl",
     "restored_batch",
     "restored_call",
@@ -303,6 +305,7 @@ def restored_batch(
     rows: Sequence[tuple[Any, ...]],
     export: tuple[str, bool, str],
 ) -> Batch: ...
+def parse_options(texts: dict[str, str]) -> dict[str, Any]: ...
 def schema_of(name: str) -> list[tuple[str, str, bool, str]]: ...
 
 def capture_parts(path: str | PathLike[str], bytes: int) -> list[tuple[int, int | None, int]]: ...
@@ -312,19 +315,14 @@ class CapturePart:
 
 @final
 class Interface:
-    def __new__(cls, name: str, snaplen: int, buffer: int, promiscuous: bool) -> Self: ...
+    def __new__(cls, name: str, **options: Any) -> Self: ...
 
 @disjoint_base
 class Capture:
     def __new__(
         cls,
         source: Any,
-        *,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
-        jobs: int | None = None,
-        damage: str = "raise",
+        **options: Any,
     ) -> Self: ...
     @property
     def name(self) -> str: ...
@@ -337,35 +335,15 @@ class Capture:
     def live_counts(self) -> dict[str, int] | None: ...
     def count_by(self, field: str) -> dict[int | str | None, int]: ...
     def info(self) -> dict[str, Any]: ...
-    def _sum(
-        self, fields: list[str], by: list[str], every: float | None, condition: str | None, top: int | None
-    ) -> Batch: ...
-    def _write_to(
-        self,
-        path: str | PathLike[str],
-        condition: str | None,
-        from_time: str | None,
-        to_time: str | None,
-        snaplen: int | None,
-        force: bool,
-    ) -> dict[str, Any]: ...
-    def _merge_flows(
-        self, store: FlowStore, idle_timeout: float | None, active_timeout: float | None, max_flows: int
-    ) -> dict[str, Any]: ...
+    def _sum(self, fields: list[str], **options: Any) -> Batch: ...
+    def _write_to(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]: ...
+    def _merge_flows(self, store: FlowStore, **options: Any) -> dict[str, Any]: ...
     def _add_to_report(self, report: Report) -> dict[str, Any]: ...
 
 @final
 class Report:
-    def __new__(
-        cls,
-        path: str | PathLike[str],
-        force: bool,
-        title: str | None,
-        filter: str | None,
-        flow: str | None,
-        condition: str | None,
-    ) -> Self: ...
-    def write_to(self, path: str | PathLike[str], force: bool) -> None: ...
+    def __new__(cls, path: str | PathLike[str], **options: Any) -> Self: ...
+    def write(self) -> None: ...
 
 @disjoint_base
 class CaptureWriter:
@@ -447,48 +425,13 @@ class Rows(Generic[_R]):
         force: bool = False,
     ) -> int: ...
     @staticmethod
-    def _packets(
-        sources: list[Any],
-        fields: list[str],
-        rows: int,
-        condition: str | None = None,
-        *,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
-        jobs: int | None = None,
-        damage: str = "raise",
-    ) -> Rows[Any]: ...
+    def _packets(sources: list[Any], fields: list[str], **options: Any) -> Rows[Any]: ...
     @staticmethod
     def _frames(source: Any) -> Rows[Packet]: ...
     @staticmethod
-    def _flows(
-        sources: list[Any],
-        fields: list[str],
-        idle_timeout: float | None = None,
-        active_timeout: float | None = None,
-        max_flows: int = 1_000_000,
-        *,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
-        jobs: int | None = None,
-        damage: str = "raise",
-    ) -> Rows[Flow]: ...
+    def _flows(sources: list[Any], fields: list[str], **options: Any) -> Rows[Flow]: ...
     @staticmethod
-    def _calls(
-        sources: list[Any],
-        fields: list[str],
-        idl: str | PathLike[str] | None = None,
-        service: str | None = None,
-        include: list[str | PathLike[str]] = ...,
-        *,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
-        jobs: int | None = None,
-        damage: str = "raise",
-    ) -> Rows[Call]: ...
+    def _calls(sources: list[Any], fields: list[str], **options: Any) -> Rows[Call]: ...
 
 @final
 class Batch:

@@ -27,27 +27,16 @@ from . import _bytewright
 from ._bytewright import Rows
 from ._errors import ArgumentError
 from ._open_file import OpenFile
-
-#: The most packets in a batch of columns, unless a program says otherwise.
-_ROWS = 65_536
-
-
-#: The options of captures, as they are where a program does not choose them.
-_DEFAULTS = {"filter": None, "flow": None, "inner": False, "jobs": None, "damage": "raise"}
-
+from ._options import split
+from .options import CAPTURE
 
 class Capture(OpenFile, _bytewright.Capture):
     """A capture: a path, a pattern that one file matches, or any binary file object with `read` or `readinto`, which can be read once.
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
 
-    - `filter`: a libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
-    - `flow`: one conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
-      "10.0.0.1:5000-10.0.0.2:443".
-    - `inner`: follow tunnels, and report the innermost IP header.
-    - `jobs`: threads that work in parallel; by default one for each core. The results are the same.
-    - `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a `DamageWarning`. What is
-      no capture is an error in any case.
+    `options` are those of `bytewright.options.CAPTURE`: `filter`, `flow`, `inner`, `jobs`, `damage`. There is by default one job
+    for each core.
 
     Raises `FileNotFoundError` and its like where the file cannot be opened, `ArgumentError` where the filter is none, and
     `MissingLibraryError` where there is one and libpcap is not on this machine.
@@ -55,12 +44,11 @@ class Capture(OpenFile, _bytewright.Capture):
 
     __slots__ = ()
 
-    def __new__(cls, source, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
-        options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
+    def __new__(cls, source, **options):
         return _bytewright.Capture.__new__(cls, _one_file(source), **options)
 
     @classmethod
-    def live(cls, interface, *, snaplen=262_144, buffer=16_777_216, promiscuous=False, filter=None, flow=None, inner=False):
+    def live(cls, interface, **options):
         """Captures packets of a network interface as they come, with libpcap.
 
         That takes the right to capture: root, or CAP_NET_RAW. Iterating goes on until the program leaves the loop, or `stop`.
@@ -70,77 +58,71 @@ class Capture(OpenFile, _bytewright.Capture):
                 for packet in capture:
                     print(packet.src_ip)
 
-        - `interface`: its name; "any" is all of them.
-        - `snaplen`: bytes that are kept of each packet at most.
-        - `buffer`: bytes of packets that the system holds until they are read; what finds no room is dropped.
-        - `promiscuous`: take packets to other hosts, too.
-        - `filter`, `flow`, `inner`: as for `Capture`. The system leaves out what the filter does not match.
+        `interface` is its name; "any" is all of them. `options` are those of `bytewright.options.LIVE` (`snaplen`, `buffer`,
+        `promiscuous`) and of `Capture`. The system leaves out what the filter does not match.
 
         Flows of an interface end with their `idle_timeout` also while no packet comes.
 
         Raises `ArgumentError` where there is no such interface, with the names of those there are; `PermissionError` without
         the right to capture; `MissingLibraryError` without libpcap.
         """
-        source = _bytewright.Interface(interface, snaplen, buffer, promiscuous)
-        return cls(source, filter=filter, flow=flow, inner=inner)
+        options, live = split(options, CAPTURE)
+        return cls(_bytewright.Interface(interface, **live), **options)
 
     def __iter__(self):
         return iter(Rows._frames(self))
 
-    def packets(self, *fields, rows=_ROWS, where=None):
+    def packets(self, *fields, **options):
         """The packets as `Rows` with these fields, of which iterating gives tuples; some common ones where none is named.
 
-        `where` is a condition on packets, as the command's --where: 'ts >= "2026-11-21T10:00Z" and port == 443'. Others are
-        left out.
+        `options` are those of `bytewright.options.PACKETS`: `rows`, and `where`, a condition on packets, as the command's
+        --where: 'ts >= "2026-11-21T10:00Z" and port == 443'. Others are left out.
         """
-        return Rows._packets([self], list(fields), rows, where)
+        return Rows._packets([self], list(fields), **options)
 
-    def batches(self, *fields, rows=_ROWS, where=None):
+    def batches(self, *fields, **options):
         """Iterates over the packets in batches of columns, of at most so many rows: see `packets`."""
-        return self.packets(*fields, rows=rows, where=where).batches()
+        return self.packets(*fields, **options).batches()
 
-    def flows(self, *fields, idle_timeout=None, active_timeout=None, max_flows=1_000_000):
+    def flows(self, *fields, **options):
         """The packets summed up by flow, both directions in one, as `Rows`. Iterating gives each `Flow` when it ends.
 
-        `idle_timeout` and `active_timeout` are seconds after which a flow has ended: without a packet, and in any case.
-        `max_flows` bounds the open flows at one time: above it the quietest end early.
+        `options` are those of `bytewright.options.FLOWS`: `idle_timeout` and `active_timeout` are seconds after which a flow
+        has ended, without a packet and in any case; `max_flows` bounds the open flows at one time.
         """
-        return Rows._flows([self], list(fields), idle_timeout, active_timeout, max_flows)
+        return Rows._flows([self], list(fields), **options)
 
-    def calls(self, *fields, idl=None, service=None, include=()):
+    def calls(self, *fields, **options):
         """The Thrift calls in the TCP connections as `Rows`, on any port. Iterating gives each `Call` when its answer has come.
 
-        With the IDL file of the service only its methods are given; `service` chooses one where the file has several, and
-        `include` names folders to look for files that it includes.
+        `options` are those of `bytewright.options.CALLS`. With the IDL file `idl` of the service only its methods are given;
+        `service` chooses one where the file has several, and `include` names folders to look for files that it includes.
         """
-        return Rows._calls([self], list(fields), idl, service, list(include))
+        return Rows._calls([self], list(fields), **options)
 
-    def sum(self, *fields, by=(), every=None, top=None, where=None):
-        """Adds packets up by the values of the fields `by`, and by intervals of `every` seconds, as a `Batch`.
+    def sum(self, *fields, **options):
+        """Adds packets up by the values of fields, and by intervals of time, as a `Batch`.
 
-        Each of `fields` is added up; packets are counted in any case. Groups come by time and then the largest first, by the
-        first of `fields` or else by packets; `top` is how many. `where` is a condition on packets, as the command's --where.
+        Each of `fields` is added up; packets are counted in any case. `options` are those of `bytewright.options.SUMS`: `by`,
+        `every`, `top` and `where`. Groups come by time and then the largest first, by the first of `fields` or else by packets.
         In the column `groups` is how many groups the row stands for: beyond 262,144 the smallest are counted together.
         """
-        by = [by] if isinstance(by, str) else list(by)
-        return self._sum(list(fields), by, every, where, top)
+        return self._sum(list(fields), **options)
 
-    def write_to(self, path, *, where=None, from_time=None, to_time=None, snaplen=None, force=False):
+    def write_to(self, path, *, from_time=None, to_time=None, **options):
         """Writes packets to a new capture; returns a dict of `packets`, `bytes`, `late` and `damage`.
 
         The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has its name when it is
-        whole, and replaces the one that has it. See docs/captures.md for what is kept.
+        whole, and replaces the one that has it: a capture, a table or a store only with `force`, and the capture itself never.
+        See docs/captures.md for what is kept.
 
-        - `where`: a condition on packets, as the command's --where.
-        - `from_time`, `to_time`: only packets of this time or later, and before this time: a `datetime` with a time zone,
-          text and integers as in a condition, such as "2026-11-21T10:00Z" or seconds since 1970, and from 10^17 on nanoseconds, or
-          a float of seconds.
-        - `snaplen`: bytes that are kept of each packet at most.
-        - `force`: whether a file that is a capture, a table or a store is replaced, too. The capture itself never is.
+        `options` are those of `bytewright.options.CUT`. `from_time` and `to_time` are a `datetime` with a time zone, text and
+        integers as in a condition, such as "2026-11-21T10:00Z" or seconds since 1970, and from 10^17 on nanoseconds, or a float
+        of seconds.
 
         `late` counts packets that are earlier than one before them; `damage` is the error that ended this capture, or None.
         """
-        return self._write_to(path, where, _time_text(from_time), _time_text(to_time), snaplen, bool(force))
+        return self._write_to(path, from_time=_time_text(from_time), to_time=_time_text(to_time), **options)
 
 
 class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
@@ -203,53 +185,38 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
         return self._merge(list(paths))
 
 
-def packets(source, *fields, rows=_ROWS, where=None, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
+def packets(source, *fields, **options):
     """The packets of a capture, or of several, as `Rows`: see `Capture.packets`.
 
     `source` is a path, a pattern such as "monday/*.pcap.gz", a file object, a `Capture`, or a list of these. Options are those of
-    `Capture`. A `Capture` has its own: beside one, they are an `ArgumentError`.
+    `Capture.packets` and of `Capture`. A `Capture` has its own: beside one, they are an `ArgumentError`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
-    return Rows._packets(_sources([source], options), list(fields), rows, where, **options)
+    return Rows._packets(_sources([source], options), list(fields), **options)
 
 
-def flows(
-    *sources,
-    fields=(),
-    into=None,
-    idle_timeout=None,
-    active_timeout=None,
-    max_flows=1_000_000,
-    filter=None,
-    flow=None,
-    inner=False,
-    jobs=None,
-    damage="raise",
-):
+def flows(*sources, fields=(), into=None, **options):
     """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`.
 
-    With `into`, a path or a `FlowStore`, the flows of each capture are merged into a table file instead, in one transaction that is on disk when its
-    turn ends. A capture that was counted before, whatever its name, is not counted again. What became of each is a dict: `file`,
-    `added`, `packets`, `packets_without_flow`, `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
+    Options are those of `Capture.flows` and of `Capture`. With `into`, a path or a `FlowStore`, the flows of each capture are
+    merged into a table file instead, in one transaction that is on disk when its turn ends. A capture that was counted before,
+    whatever its name, is not counted again. What became of each is a dict: `file`, `added`, `packets`, `packets_without_flow`,
+    `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     if into is not None:
-        return _merged(_sources(sources, options), into, (idle_timeout, active_timeout, max_flows), options)
-    return Rows._flows(_sources(sources, options), list(fields), idle_timeout, active_timeout, max_flows, **options)
+        return _merged(_sources(sources, options), into, options)
+    return Rows._flows(_sources(sources, options), list(fields), **options)
 
 
-def calls(*sources, fields=(), idl=None, service=None, include=(), filter=None, flow=None, inner=False, jobs=None, damage="raise"):
+def calls(*sources, fields=(), **options):
     """The Thrift calls of captures as `Rows`: see `Capture.calls`. A connection ends with its capture."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
-    return Rows._calls(_sources(sources, options), list(fields), idl, service, list(include), **options)
+    return Rows._calls(_sources(sources, options), list(fields), **options)
 
 
-def count_by(source, field, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
+def count_by(source, field, **options):
     """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
 
     Packets without the field are counted under None, which comes first.
     """
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     counts = {}
     sources = _sources([source], options)
     for one in sources:
@@ -260,9 +227,8 @@ def count_by(source, field, *, filter=None, flow=None, inner=False, jobs=None, d
     return dict(sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0])))
 
 
-def info(source, *, filter=None, flow=None, inner=False, jobs=None, damage="raise"):
+def info(source, **options):
     """Reads all of a capture and says what it is: see `Capture.info`."""
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
     if isinstance(source, Capture):
         _refuse_options(source, options)
     return _opened(source, options).info()
@@ -305,41 +271,31 @@ def _of_datetime(time):
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000 + getattr(since, "nanoseconds", 0)
 
 
-def report(
-    *sources,
-    into,
-    title=None,
-    where=None,
-    force=False,
-    filter=None,
-    flow=None,
-    inner=False,
-    jobs=None,
-    damage="raise",
-):
+def report(*sources, into, **options):
     """Writes one page of HTML about captures, which needs no network: traffic over time, hosts, conversations, ports, Thrift
     calls, damage.
 
-    With `where`, only the packets that hold a condition, in the words of the command's --where, are in the report. A file that
-    is there is replaced when the page is whole: a source never, and another capture,
-    a table or a store only with `force`. The page is called `title`, or as the captures are. What became of
-    each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises `FormatError` or
-    `TruncatedError` where a source is no capture, and then writes no page.
+    `options` are those of `bytewright.options.REPORT` and of `Capture`. With `where`, only the packets that hold a condition, in
+    the words of the command's --where, are in the report. A file that is there is replaced when the page is whole: a source
+    never, and another capture, a table or a store only with `force`. The page is called `title`, or as the captures are. What
+    became of each capture is a dict: `file`, `packets`, `bytes` and `damage`, the error that ended it or None. Raises
+    `FormatError` or `TruncatedError` where a source is no capture, and then writes no page.
     """
-    page = _bytewright.Report(into, bool(force), title, filter, flow, where)
-    options = {"filter": filter, "flow": flow, "inner": inner, "jobs": jobs, "damage": damage}
+    page = _bytewright.Report(into, **options)
+    options, _ = split(options, CAPTURE)
     opened = (_opened(source, options) for source in _sources(sources, options))
     reported = [capture._add_to_report(page) for capture in opened]
-    page.write_to(into, bool(force))
+    page.write()
     return reported
 
 
-def _merged(sources, path, limits, options):
-    if isinstance(path, FlowStore):
-        return [_opened(source, options)._merge_flows(path, *limits) for source in sources]
-    store = _bytewright.FlowStore._to_count(path)
+def _merged(sources, into, options):
+    options, limits = split(options, CAPTURE)
+    if isinstance(into, FlowStore):
+        return [_opened(source, options)._merge_flows(into, **limits) for source in sources]
+    store = _bytewright.FlowStore._to_count(into)
     try:
-        return [_opened(source, options)._merge_flows(store, *limits) for source in sources]
+        return [_opened(source, options)._merge_flows(store, **limits) for source in sources]
     finally:
         store.close()
 
@@ -363,13 +319,13 @@ def _sources(sources, options):
         elif isinstance(source, (str, os.PathLike)):
             found.append(source)
         else:
-            found.append(Capture(source, **options))
+            found.append(Capture(source, **split(options, CAPTURE)[0]))
     return found
 
 
 def _refuse_options(capture, options):
     """A capture that is open was opened with options of its own: others beside it would be ignored."""
-    given = [name for name, value in options.items() if value != _DEFAULTS[name]]
+    given = [name for name, value in options.items() if name in CAPTURE and value not in (None, CAPTURE[name])]
     if given:
         told = ", ".join(f"{name}=..." for name in given)
         raise ArgumentError(f"expected {', '.join(given)} where the capture is opened, found it beside {capture!r}; use Capture(path, {told})")

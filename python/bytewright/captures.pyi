@@ -2,16 +2,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
+from .options import _CallsOptions, _CaptureOptions, _CutOptions, _FlowsOptions, _LiveOptions, _PacketsOptions, _ReportOptions, _SumsOptions
 
 _Self = TypeVar("_Self")
-_Damage = Literal["raise", "keep"]
 _Path = str | PathLike[str]
 _Value = int | str | None
 _Time = datetime | str | int | float
@@ -25,63 +25,37 @@ class _ReadableInto(Protocol):
 _Source = _Path | _Readable | _ReadableInto | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
+class _LiveCaptureOptions(_LiveOptions, _CaptureOptions, total=False): ...
+class _PacketsOfCapturesOptions(_PacketsOptions, _CaptureOptions, total=False): ...
+class _FlowsOfCapturesOptions(_FlowsOptions, _CaptureOptions, total=False): ...
+class _CallsOfCapturesOptions(_CallsOptions, _CaptureOptions, total=False): ...
+class _ReportOfCapturesOptions(_ReportOptions, _CaptureOptions, total=False): ...
+
 class Capture(OpenFile, _bytewright.Capture):
     def __new__(
         cls,
         source: _Path | _Readable | _ReadableInto | _bytewright.Interface | _bytewright.CapturePart,
-        *,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
-        jobs: int | None = None,
-        damage: _Damage = "raise",
+        **options: Unpack[_CaptureOptions],
     ) -> Self: ...
     @classmethod
     def live(
         cls: type[_Self],
         interface: str,
-        *,
-        snaplen: int = 262_144,
-        buffer: int = 16_777_216,
-        promiscuous: bool = False,
-        filter: str | None = None,
-        flow: str | None = None,
-        inner: bool = False,
+        **options: Unpack[_LiveCaptureOptions],
     ) -> _Self: ...
     def __iter__(self) -> Iterator[Packet]: ...
-    def packets(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Rows[tuple[_Value, ...]]: ...
-    def batches(self, *fields: str, rows: int = 65_536, where: str | None = None) -> Iterator[Batch]: ...
-    def flows(
-        self,
-        *fields: str,
-        idle_timeout: float | None = None,
-        active_timeout: float | None = None,
-        max_flows: int = 1_000_000,
-    ) -> Rows[Flow]: ...
-    def calls(
-        self,
-        *fields: str,
-        idl: _Path | None = None,
-        service: str | None = None,
-        include: Iterable[_Path] = (),
-    ) -> Rows[Call]: ...
-    def sum(
-        self,
-        *fields: str,
-        by: str | Iterable[str] = (),
-        every: float | None = None,
-        top: int | None = None,
-        where: str | None = None,
-    ) -> Batch: ...
+    def packets(self, *fields: str, **options: Unpack[_PacketsOptions]) -> Rows[tuple[_Value, ...]]: ...
+    def batches(self, *fields: str, **options: Unpack[_PacketsOptions]) -> Iterator[Batch]: ...
+    def flows(self, *fields: str, **options: Unpack[_FlowsOptions]) -> Rows[Flow]: ...
+    def calls(self, *fields: str, **options: Unpack[_CallsOptions]) -> Rows[Call]: ...
+    def sum(self, *fields: str, **options: Unpack[_SumsOptions]) -> Batch: ...
     def write_to(
         self,
         path: _Path,
         *,
-        where: str | None = None,
         from_time: _Time | None = None,
         to_time: _Time | None = None,
-        snaplen: int | None = None,
-        force: bool = False,
+        **options: Unpack[_CutOptions],
     ) -> dict[str, Any]: ...
 
 class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
@@ -105,82 +79,38 @@ class FlowStore(OpenFile, _bytewright.FlowStore):
 def packets(
     source: _Sources,
     *fields: str,
-    rows: int = 65_536,
-    where: str | None = None,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_PacketsOfCapturesOptions],
 ) -> Rows[tuple[_Value, ...]]: ...
 @overload
 def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
     into: None = None,
-    idle_timeout: float | None = None,
-    active_timeout: float | None = None,
-    max_flows: int = 1_000_000,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_FlowsOfCapturesOptions],
 ) -> Rows[Flow]: ...
 @overload
 def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
     into: _Path | FlowStore,
-    idle_timeout: float | None = None,
-    active_timeout: float | None = None,
-    max_flows: int = 1_000_000,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_FlowsOfCapturesOptions],
 ) -> list[dict[str, Any]]: ...
 def calls(
     *sources: _Sources,
     fields: Iterable[str] = (),
-    idl: _Path | None = None,
-    service: str | None = None,
-    include: Iterable[_Path] = (),
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_CallsOfCapturesOptions],
 ) -> Rows[Call]: ...
 def count_by(
     source: _Sources,
     field: str,
-    *,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_CaptureOptions],
 ) -> dict[int | str | None, int]: ...
 def report(
     *sources: _Sources,
     into: _Path,
-    title: str | None = None,
-    where: str | None = None,
-    force: bool = False,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_ReportOfCapturesOptions],
 ) -> list[dict[str, Any]]: ...
 def info(
     source: _Source,
-    *,
-    filter: str | None = None,
-    flow: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: _Damage = "raise",
+    **options: Unpack[_CaptureOptions],
 ) -> dict[str, Any]: ...

@@ -27,31 +27,28 @@ _EMPTY = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
 _ROWS = 65_536
 
 
-def scan_packets(source, *, filter=None, inner=False, jobs=None, damage="raise"):
-    """The packets of a capture, or of several, as a `polars.LazyFrame` with all fields. Arguments are those of
-    `bytewright.packets`."""
-    options = {"filter": filter, "flow": None, "inner": inner, "jobs": jobs, "damage": damage}
+def scan_packets(source, **options):
+    """The packets of a capture, or of several, as a `polars.LazyFrame` with all fields. Options are those of
+    `bytewright.Capture`."""
 
     def read(fields, rows, where):
         return packets(source, *fields, rows=rows, where=where, **options)
 
     # Options beside an open capture are refused now, in place of an error of polars later.
     _sources([source], options)
-    return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets")), read)
+    return _scan(packets(io.BytesIO(_EMPTY), *_all_fields("packets"), **options), read)
 
 
-def scan_flows(*sources, idle_timeout=None, active_timeout=None, max_flows=1_000_000, filter=None, inner=False, jobs=None, damage="raise"):
-    """The flows of captures, which are read in this order as one run, as a `polars.LazyFrame`. Arguments are those of
+def scan_flows(*sources, **options):
+    """The flows of captures, which are read in this order as one run, as a `polars.LazyFrame`. Options are those of
     `bytewright.flows`."""
-    limits = {"idle_timeout": idle_timeout, "active_timeout": active_timeout, "max_flows": max_flows}
-    options = {"filter": filter, "flow": None, "inner": inner, "jobs": jobs, "damage": damage}
 
     def read(fields, _rows, _where):
         # A packet that a condition leaves out could end a flow, or be its first.
-        return flows(*sources, fields=fields, **limits, **options)
+        return flows(*sources, fields=fields, **options)
 
     _sources(sources, options)
-    return _scan(flows(io.BytesIO(_EMPTY)), read)
+    return _scan(flows(io.BytesIO(_EMPTY), **options), read)
 
 
 def _all_fields(name):

@@ -1,24 +1,8 @@
-from typing import Literal
-
 import polars
+from typing_extensions import Unpack
 
-from .captures import _Sources
+from .captures import _FlowsOfCapturesOptions, _Sources
+from .options import _CaptureOptions
 
-def scan_packets(
-    source: _Sources,
-    *,
-    filter: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: Literal["raise", "keep"] = "raise",
-) -> polars.LazyFrame: ...
-def scan_flows(
-    *sources: _Sources,
-    idle_timeout: float | None = None,
-    active_timeout: float | None = None,
-    max_flows: int = 1_000_000,
-    filter: str | None = None,
-    inner: bool = False,
-    jobs: int | None = None,
-    damage: Literal["raise", "keep"] = "raise",
-) -> polars.LazyFrame: ...
+def scan_packets(source: _Sources, **options: Unpack[_CaptureOptions]) -> polars.LazyFrame: ...
+def scan_flows(*sources: _Sources, **options: Unpack[_FlowsOfCapturesOptions]) -> polars.LazyFrame: ...

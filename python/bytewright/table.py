@@ -265,8 +265,9 @@ class _Table(_Entries):
             self.update(entries)
 
     @classmethod
-    def open(cls, path, *, text=True, values="string", create=True, read_only=False, sync="interval", timeout=0.0, verify=False):
-        """Opens the table in the file at `path`, and makes the file where it is missing.
+    def open(cls, path, *, text=True, values="string", **options):
+        """Opens the table in the file at `path`, and makes the file where it is missing. `options` are those of
+        `bytewright.options.TABLE`: `create`, `read_only`, `sync`, `timeout` and `verify`.
 
         Commits reach the file whole and in their order, whatever happens; `sync` says when they are made to survive a
         power cut: "interval" (within a second, and at the latest when it is closed), "commit" (before each commit
@@ -279,7 +280,6 @@ class _Table(_Entries):
         Raises `FileNotFoundError` and its like where the file cannot be opened, `FormatError` where it holds something
         else or other values, `LockError` where another process writes to it, and `CorruptError` where it is damaged.
         """
-        options = {"create": create, "read_only": read_only, "sync": sync, "timeout": timeout, "verify": verify}
         name, codec = _codec(values)
         return _bytewright.Table.__new__(cls, cls._is_ordered, text, name, os.fspath(path), codec, **options)
 

@@ -4,13 +4,14 @@ from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from _typeshed import SupportsKeysAndGetItem
+from typing_extensions import Unpack
 
 from ._bytewright import Cursor
 from ._open_file import OpenFile
+from .options import _TableOptions
 
 _S = TypeVar("_S", str, bytes)
 _T = TypeVar("_T")
-_Sync = Literal["interval", "commit", "never"]
 _Self = TypeVar("_Self")
 _V = TypeVar("_V")
 _Pairs = SupportsKeysAndGetItem[_S, _V] | Iterable[tuple[_S, _V]]
@@ -114,11 +115,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: Literal["string"] = "string",
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[str, str]: ...
     @overload
     @classmethod
@@ -128,11 +125,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: Literal["string"] = "string",
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[bytes, bytes]: ...
     @overload
     @classmethod
@@ -142,11 +135,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: Literal["integer"],
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[str, int]: ...
     @overload
     @classmethod
@@ -156,11 +145,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: Literal["integer"],
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[bytes, int]: ...
     @overload
     @classmethod
@@ -170,11 +155,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: _Objects,
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[str, Any]: ...
     @overload
     @classmethod
@@ -184,11 +165,7 @@ class HashTable(_Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: _Objects,
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> HashTable[bytes, Any]: ...
     @classmethod
     def fromkeys(
@@ -217,11 +194,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: Literal["string"] = "string",
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[str, str]: ...
     @overload
     @classmethod
@@ -231,11 +204,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: Literal["string"] = "string",
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[bytes, bytes]: ...
     @overload
     @classmethod
@@ -245,11 +214,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: Literal["integer"],
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[str, int]: ...
     @overload
     @classmethod
@@ -259,11 +224,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: Literal["integer"],
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[bytes, int]: ...
     @overload
     @classmethod
@@ -273,11 +234,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[True] = True,
         values: _Objects,
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[str, Any]: ...
     @overload
     @classmethod
@@ -287,11 +244,7 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
         *,
         text: Literal[False],
         values: _Objects,
-        create: bool = True,
-        read_only: bool = False,
-        sync: _Sync = "interval",
-        timeout: float = 0.0,
-        verify: bool = False,
+        **options: Unpack[_TableOptions],
     ) -> TreeTable[bytes, Any]: ...
     @classmethod
     def fromkeys(

@@ -314,7 +314,7 @@ def test_damage_gives_what_is_before_it_and_then_the_error(tmp_path):
 
 @pytest.mark.parametrize("number", [float("nan"), float("-inf"), -1, -1e300, -0.0, 0, 1e-300])
 def test_intervals_that_are_none_are_refused(number):
-    with pytest.raises(bytewright.ArgumentError, match="expected an interval of a nanosecond or more, found (NaN|-|0|1e-300)"):
+    with pytest.raises(bytewright.ArgumentError, match="expected (an interval of a nanosecond|every of 0 seconds) or more, found (NaN|-|0|1e-300)"):
         Capture(WEB).sum(every=number)
 
 
@@ -324,7 +324,7 @@ def test_intervals_longer_than_all_times_are_one(number):
 
 
 def test_a_timeout_that_is_no_number_is_refused(tmp_path):
-    with pytest.raises(bytewright.ArgumentError, match="expected a timeout of 0 seconds or more, found NaN"):
+    with pytest.raises(bytewright.ArgumentError, match="expected timeout of 0 seconds or more, found NaN"):
         bytewright.HashTable.open(tmp_path / "table.bwt", timeout=float("nan"))
 
 
@@ -347,12 +347,28 @@ def test_mutated_captures_raise_errors_and_nothing_else(tmp_path):
 def test_wrong_arguments_are_refused_before_anything_is_read():
     with pytest.raises(bytewright.ArgumentError, match="found dst_prot; did you mean dst_port"):
         bytewright.packets("missing.pcap", "dst_prot")
-    with pytest.raises(bytewright.ArgumentError, match="expected rows above 0, found 0"):
+    with pytest.raises(bytewright.ArgumentError, match="expected rows of 1 or more, found 0"):
         Capture(WEB).batches(rows=0)
     with pytest.raises(bytewright.ArgumentError, match="timeout of 0 seconds or more, found -1"):
         Capture(WEB).flows(idle_timeout=-1)
     with pytest.raises(bytewright.ArgumentError, match="expected a capture, found none"):
         bytewright.flows()
+    with pytest.raises(TypeError, match=r"expected an option \(rows, where, filter, .*, damage\), found filtr; did you mean filter\?"):
+        bytewright.packets(WEB, filtr="tcp")
+    with pytest.raises(TypeError, match="expected idle_timeout to be a number of seconds, found str"):
+        bytewright.flows(WEB, idle_timeout="60")
+    with pytest.raises(bytewright.ArgumentError, match="expected damage to be raise or keep, found \"kept\"; did you mean keep?"):
+        Capture(WEB, damage="kept")
+
+
+def test_none_is_an_option_that_is_not_given():
+    plain = bytewright.packets(WEB)
+    assert list(bytewright.packets(WEB, rows=None, where=None, filter=None, inner=None, jobs=None, damage=None)) == list(plain)
+
+
+def test_options_are_told_with_their_defaults():
+    assert bytewright.options.FLOWS == {"idle_timeout": None, "active_timeout": None, "max_flows": 1_000_000}
+    assert "`max_flows`: Flows that are open at one time" in bytewright.options.__doc__
     with pytest.raises(FileNotFoundError):
         Capture("missing.pcap")
     with pytest.raises(TypeError, match="cannot pickle a Capture"):

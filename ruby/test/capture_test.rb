@@ -167,7 +167,7 @@ class CaptureTest < TestCase
   def test_numbers_that_are_none_are_refused
     [Float::NAN, -Float::INFINITY, -1, 0, 1e-300].each do |number|
       error = assert_raises(ArgumentError) { open_capture(WEB).sum(every: number) }
-      assert_match(/expected an interval of a nanosecond or more, found #{number.to_f.nan? ? "NaN" : "(-?inf|-1.0|0.0|1e-300) "}/, error.message)
+      assert_match(/expected (an interval of a nanosecond|every of 0 seconds) or more, found (NaN|-inf|-1|0.0|1e-300)/, error.message)
     end
     [Float::INFINITY, 1e300].each { |number| assert_equal(1, open_capture(WEB).sum(every: number).size) }
     [Float::NAN, Float::INFINITY].each do |number|

@@ -137,11 +137,16 @@ class FlowTest < TestCase
   end
 
   def test_timeouts_that_are_none_are_refused
-    [-1, "5", Float::NAN].each do |seconds|
-      assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeout: seconds) { nil } }
+    [-1, Float::NAN].each do |seconds|
+      error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeout: seconds) { nil } }
+      assert_equal("expected idle_timeout of 0 seconds or more, found #{seconds}", error.message)
     end
+    error = assert_raises(TypeError) { Bytewright::Capture.flows(WEB, idle_timeout: "5") { nil } }
+    assert_equal("expected idle_timeout to be a number of seconds, found String", error.message)
     assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
-    assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, timeout: 5) { nil } }
+    error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeut: 5) { nil } }
+    known = "idle_timeout, active_timeout, max_flows, filter, flow, inner, jobs, damage"
+    assert_equal("expected an option (#{known}), found idle_timeut; did you mean idle_timeout?", error.message)
   end
 
   def test_damage_comes_after_the_flows_before_it

@@ -71,16 +71,6 @@ class SignaturesTest < TestCase
     cells.to_h { |name, type, null| [name, type == "json" ? nil : "#{TYPES.fetch(type, "Integer")}#{"?" if null}"] }
   end
 
-  def test_getters_have_the_types_of_their_fields
-    { "Packet" => "Fields of a packet", "Flow" => "Fields of a flow", "Call" => "Fields of a call" }.each do |name, title|
-      body = RBS[/^  class #{name}\n(.*?)^  end/m, 1]
-      fields(title).compact.each do |field, type|
-        getter = field == "method" ? "method_name" : field
-        assert_match(/^    def #{getter}: \(\) -> #{Regexp.escape(type)}$/, body, "#{name}##{getter}")
-      end
-    end
-  end
-
   def test_records_have_the_members_of_their_schemas
     { "merge" => "What a merge says", "info" => "What `info` says", "stat" => "What `stat` says" }.each do |record, title|
       members = RBS[/^  type #{record} = \{(.*?)\}/m, 1].scan(/(\w+): ([^,\n]+)/).map { |name, type| [name, type.strip] }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{DataType, wireshark_names};
 use crate::error::excerpt;
+use crate::spelling::nearest;
 use crate::{Error, ErrorKind, Result};
 
 /// One column of a schema.
@@ -126,14 +127,7 @@ impl Schema {
         if let Some(ours) = ours.filter(|ours| self.find(ours).is_some()) {
             return Some(ours);
         }
-        // Nobody misspells a name by so much, and long texts take long to compare.
-        if name.len() > MISSPELLED_LEN_MAX {
-            return None;
-        }
-        let distances = self.fields().iter().map(|field| (distance(name, &field.name), field));
-        let (distance, field) = distances.min_by_key(|(distance, _)| *distance)?;
-        let is_near = distance <= MISTAKES_MAX && distance < name.chars().count();
-        is_near.then(|| field.name())
+        nearest(name, self.fields().iter().map(Field::name))
     }
 
     /// The schema with only the fields at `places`, in that order; those that it does not have are left out.
@@ -158,31 +152,6 @@ impl PartialEq for Schema {
 }
 
 impl Eq for Schema {}
-
-/// Mistakes that a misspelled name may have.
-const MISTAKES_MAX: usize = 2;
-
-/// Bytes of a name that is compared with those that there are.
-const MISSPELLED_LEN_MAX: usize = 100;
-
-/// How many characters are to be added, left out or replaced to make one name the other (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (line, left) in one.chars().enumerate() {
-        let mut diagonal = line;
-        let mut before = line + 1;
-        for (right, above) in other.chars().zip(row.iter_mut().skip(1)) {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = *above;
-            *above = replaced.min(diagonal + 1).min(before + 1);
-            before = *above;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = line + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
 
 /// Declares an enum of the fields of a record together with its schema. Each line is
 /// `Variant "name" required|optional Type, "meaning";`. It expands to the enum, its `ALL` and `SCHEMA`, both in the
@@ -298,20 +267,6 @@ mod tests {
         assert_eq!(told("srcport"), Err(format!("{message}srcport; did you mean src_port?")));
         assert_eq!(told("x"), Err(format!("{message}x")));
         assert_eq!(told("time_of_day"), Err(format!("{message}time_of_day")));
-    }
-
-    #[test]
-    fn the_distance_of_two_names_is_what_has_to_be_changed() {
-        for (one, other, expected) in [
-            ("", "", 0),
-            ("a", "", 1),
-            ("", "ab", 2),
-            ("kitten", "sitting", 3),
-            ("port", "prot", 2),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-            assert_eq!(distance(other, one), expected, "{other} {one}");
-        }
     }
 
     #[test]

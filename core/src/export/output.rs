@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::capture::Decoder;
 use crate::files::{FileId, FileWriter};
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::stream::{ByteStream, StreamOptions};
 use crate::table::kept_format;
 use crate::{Error, ErrorKind, Result};
@@ -20,6 +21,23 @@ pub struct OutputOptions {
     pub force: bool,
     /// Files that the output is made of, none of which it ever replaces.
     pub inputs: Vec<FileId>,
+}
+
+impl NamedOptions for OutputOptions {
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "force",
+        kind: OptionKind::Flag,
+        default: "false",
+        summary: "Replace a file that is a capture, a table or a store, too. An input never is",
+    }];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "force" => self.force = setting.flag()?,
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
 }
 
 impl OutputOptions {

@@ -8,11 +8,13 @@ mod chunks;
 mod field;
 mod index;
 mod key_hash;
+mod options;
 mod record;
 mod records;
 mod table;
 
 pub use field::FlowField;
+pub use options::FlowOptions;
 pub use record::Flow;
 pub(crate) use record::{Direction, Span};
-pub use table::{FinishedFlows, FlowOptions, FlowTable};
+pub use table::{FinishedFlows, FlowTable};

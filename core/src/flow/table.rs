@@ -3,30 +3,10 @@
 use std::ops::Range;
 
 use super::key_hash::Mix;
+use super::options::FlowOptions;
 use super::record::Flow;
 use super::records::{NO_TIME, Observation, Ordered, RECORDS_MAX, Records, Timeouts};
 use crate::packet::{Field, Key, Packet};
-
-/// When flows end, and how many may be open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowOptions {
-    /// A flow without a packet for more than so many nanoseconds has ended; the next packet begins
-    /// another. `None`: never.
-    pub idle_timeout: Option<i64>,
-    /// A flow that began more than so many nanoseconds before a packet has ended; the packet begins
-    /// another.
-    /// `None`: never.
-    pub active_timeout: Option<i64>,
-    /// Open flows at one time, at most 16 million. One more makes a flow end that has had no packet
-    /// for long.
-    pub max_flows: usize,
-}
-
-impl Default for FlowOptions {
-    fn default() -> Self {
-        FlowOptions { idle_timeout: None, active_timeout: None, max_flows: 1_000_000 }
-    }
-}
 
 /// Records looked at for every flow that begins, so that the idle ones leave faster than new ones
 /// come.

@@ -20,6 +20,7 @@ use std::path::Path;
 use crate::Result;
 use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings, not_in_table};
 use crate::packet::{Field, Packet, Status};
 use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
@@ -64,7 +65,42 @@ pub struct ReportOptions {
     pub condition: Option<String>,
 }
 
+impl NamedOptions for ReportOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "title",
+            kind: OptionKind::Text,
+            default: "the names of the captures",
+            summary: "Title of the page",
+        },
+        OptionSpec {
+            name: "where",
+            kind: OptionKind::Text,
+            default: "all",
+            summary: "A condition on packets, in the words of the command's --where; others are not in the report",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "title" => self.title = Some(setting.text()?),
+            "where" => self.condition = Some(setting.text()?),
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
 impl ReportOptions {
+    /// The options that a call gives by name, and those of the captures that the page repeats.
+    ///
+    /// # Errors
+    /// Those of [`Settings::take`].
+    pub fn of(settings: &Settings) -> Result<Self> {
+        let text = |name| settings.text_of(name).map(str::to_owned);
+        Ok(ReportOptions { filter: text("filter"), flow: text("flow"), ..settings.take()? })
+    }
+
     /// Which packets were asked for, as text; none where all were.
     fn asked(&self) -> Option<String> {
         let words = |word: &str, text: &Option<String>| Some(format!("{word}{}", text.as_ref()?));

@@ -13,6 +13,7 @@ use super::flows::damage_of;
 use super::records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
 use crate::stream::Cancel;
@@ -377,22 +378,47 @@ impl Selector<'_, '_> {
     }
 }
 
-impl CutOptions {
-    /// What people write: a condition, and times as [`query::time`] reads them.
-    ///
-    /// # Errors
-    /// `Argument` for what is no condition on packets, or no time.
-    pub fn new(
-        condition: Option<&str>,
-        from: Option<&str>,
-        to: Option<&str>,
-        snaplen: Option<u32>,
-    ) -> Result<Self> {
-        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
-        let (from, to) = (from.map(query::time).transpose()?, to.map(query::time).transpose()?);
-        Ok(CutOptions { from, to, condition, snaplen })
-    }
+impl NamedOptions for CutOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "where",
+            kind: OptionKind::Text,
+            default: "all",
+            summary: "A condition on packets, in the words of the command's --where",
+        },
+        OptionSpec {
+            name: "from_time",
+            kind: OptionKind::Time,
+            default: "none",
+            summary: "Only packets of this time or later",
+        },
+        OptionSpec {
+            name: "to_time",
+            kind: OptionKind::Time,
+            default: "none",
+            summary: "Only packets before this time",
+        },
+        OptionSpec {
+            name: "snaplen",
+            kind: OptionKind::COUNT_32,
+            default: "all",
+            summary: "Bytes that are kept of each packet at most",
+        },
+    ];
 
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "where" => self.condition = Some(Condition::new(&setting.text()?, &Field::SCHEMA)?),
+            "from_time" => self.from = Some(query::time(&setting.text()?)?),
+            "to_time" => self.to = Some(query::time(&setting.text()?)?),
+            "snaplen" => self.snaplen = Some(setting.count()?),
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
+impl CutOptions {
     #[inline]
     fn wants(&self, record: &Record<'_>, frame: &packet::Frame<'_>) -> bool {
         let in_time = match record.ts {

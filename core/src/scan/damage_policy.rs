@@ -16,6 +16,11 @@ pub enum DamagePolicy {
     Keep,
 }
 
+impl DamagePolicy {
+    /// Its names as an option.
+    pub const NAMES: &'static [&'static str] = &["raise", "keep"];
+}
+
 impl FromStr for DamagePolicy {
     type Err = Error;
 

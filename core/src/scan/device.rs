@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_uint, c_void};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use super::LiveOptions;
 use super::libpcap::{
     BpfProgram, Handle, NETMASK_UNKNOWN, PacketHeader, c_text, load, missing, no_filter,
 };
@@ -150,24 +151,6 @@ impl Library {
             (self.free_all)(list);
         }
         names
-    }
-}
-
-/// How an interface is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LiveOptions {
-    /// Bytes that are kept of each packet at most; 262144 by default, as tcpdump has it.
-    pub snaplen: u32,
-    /// Bytes of packets that the system holds until they are read: those that find no room are dropped. 16 MiB by
-    /// default.
-    pub buffer: u32,
-    /// Whether packets to others come, too.
-    pub promiscuous: bool,
-}
-
-impl Default for LiveOptions {
-    fn default() -> Self {
-        LiveOptions { snaplen: 262_144, buffer: 16 << 20, promiscuous: false }
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::device::{Device, DevicePacket, LiveOptions, Statistics, TIMEOUT};
+use super::device::{Device, DevicePacket, Statistics, TIMEOUT};
 use super::filter::link_type_of;
-use super::{CaptureOptions, CaptureReader};
+use super::{CaptureOptions, CaptureReader, LiveOptions};
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
 use crate::stream::{ByteStream, Cancel, Compression, CompressionChoice, Source};
 use crate::{Error, Result};

@@ -5,14 +5,13 @@ use std::path::Path;
 
 use super::blocks;
 use super::live::Watermark;
-use super::parts::CapturePart;
 use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
 use super::selection::Selection;
-use super::{DamagePolicy, FrameBatch};
+use super::{CaptureOptions, FrameBatch};
 use crate::capture::{Decoder, Record};
-use crate::packet::{Columns, DecodeOptions, FlowSelector, Frame, Packet};
+use crate::packet::{Columns, DecodeOptions, Frame, Packet};
 use crate::query::Condition;
-use crate::stream::{ByteStream, Cancel, StreamOptions};
+use crate::stream::{ByteStream, Cancel};
 use crate::{Error, Result};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
@@ -20,24 +19,6 @@ const BLOCK_PACKETS: usize = 128;
 
 /// Rows that columns get room for before any is read.
 const ROWS_RESERVED_MAX: usize = 1 << 16;
-
-/// How a capture is read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CaptureOptions {
-    /// How headers are followed.
-    pub decode: DecodeOptions,
-    /// A libpcap expression; frames that it does not match are left out.
-    pub filter: Option<String>,
-    /// The one conversation whose packets are read; those of all others are left out, too.
-    pub flow: Option<FlowSelector>,
-    /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
-    pub part: Option<CapturePart>,
-    /// How a session ends the rows of a damaged capture. A reader answers the error in any case.
-    pub damage: DamagePolicy,
-    /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
-    /// as many threads beside the one that reads.
-    pub stream: StreamOptions,
-}
 
 /// Reads one capture, plain or compressed, in one pass and in bounded memory.
 ///

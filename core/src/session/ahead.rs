@@ -6,9 +6,10 @@ use super::background::Outlet;
 use super::flows::OpenFlows;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::pass::{Item, Pass, Passes};
+use super::question::Question;
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
-use super::rows::Question;
 use crate::packet::Field;
+use crate::query::Condition;
 use crate::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
 use crate::stream::Cancel;
 use crate::{Error, Result};
@@ -46,10 +47,8 @@ impl Asked {
     /// # Errors
     /// `Argument` for no rows; `Io` where the system gives no thread.
     pub(super) fn start(self, files: Vec<PathBuf>, options: &CaptureOptions) -> Result<Pass> {
-        if let Question::Packets(_, rows_max) | Question::PacketsWhere(_, rows_max, _) =
-            &self.question
-        {
-            reading::check_rows(*rows_max)?;
+        if let Question::Packets(_, options) = &self.question {
+            reading::check_rows(options.rows)?;
         }
         let cancel = Cancel::new();
         let mut options = options.clone();
@@ -76,12 +75,7 @@ impl Asked {
     ) -> Result<()> {
         let read = match &self.question {
             Question::Frames => reading::frames(reader, outlet),
-            Question::Packets(fields, rows_max) => {
-                reading::columns(reader, fields, *rows_max, None, outlet)
-            }
-            Question::PacketsWhere(fields, rows_max, condition) => {
-                reading::columns(reader, fields, *rows_max, Some(condition), outlet)
-            }
+            Question::Packets(fields, options) => reading::columns(reader, fields, options, outlet),
             Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
             Question::CallsCarrying(_, methods) => reading::calls(reader, Some(methods), outlet),
             Question::Flows(..) => {
@@ -95,17 +89,16 @@ impl Asked {
     fn ahead_max(&self) -> usize {
         match &self.question {
             Question::Frames => FRAMES_AHEAD,
-            Question::Packets(..) | Question::PacketsWhere(..) => 1,
+            Question::Packets(..) => 1,
             Question::Flows(..) | Question::Calls(..) | Question::CallsCarrying(..) => SUMS_AHEAD,
         }
     }
 
     fn needs(&self) -> Needs {
         match &self.question {
-            Question::Packets(fields, _) => Needs::of(fields.iter().copied()),
-            Question::PacketsWhere(fields, _, condition) => {
-                let asked =
-                    condition.places().into_iter().filter_map(|place| Field::ALL.get(place));
+            Question::Packets(fields, options) => {
+                let places = options.condition.iter().flat_map(Condition::places);
+                let asked = places.filter_map(|place| Field::ALL.get(place));
                 Needs::of(fields.iter().chain(asked).copied())
             }
             Question::Flows(..) => Needs::Fields,

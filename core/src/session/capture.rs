@@ -9,6 +9,7 @@ use super::host::Host;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
+use super::question::PacketOptions;
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::report::OpenReport;
 use crate::export::{CaptureFile, OutputOptions};
@@ -183,27 +184,14 @@ impl Capture {
         })
     }
 
-    /// A pass that gives [`Item::Columns`] of up to `rows_max` packets each.
+    /// A pass that gives [`Item::Columns`].
     ///
     /// # Errors
-    /// `Argument` for no rows, and those of [`Capture::frames`].
-    pub fn columns(&self, fields: Vec<Field>, rows_max: usize) -> Result<Pass> {
-        self.columns_where(fields, rows_max, None)
-    }
-
-    /// The same of the packets that hold a condition, where there is one.
-    ///
-    /// # Errors
-    /// Those of [`Capture::columns`].
-    pub fn columns_where(
-        &self,
-        fields: Vec<Field>,
-        rows_max: usize,
-        condition: Option<Condition>,
-    ) -> Result<Pass> {
-        reading::check_rows(rows_max)?;
+    /// `Argument` for batches without rows, and those of [`Capture::frames`].
+    pub fn columns(&self, fields: Vec<Field>, options: PacketOptions) -> Result<Pass> {
+        reading::check_rows(options.rows)?;
         self.start(1, move |mut reader, outlet, damage| {
-            let read = reading::columns(&mut reader, &fields, rows_max, condition.as_ref(), outlet);
+            let read = reading::columns(&mut reader, &fields, &options, outlet);
             damage.end(&reader, read)
         })
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::background::Outlet;
 use super::pass::Item;
+use super::question::PacketOptions;
 use crate::packet::{Columns, Field};
-use crate::query::Condition;
 use crate::rpc::{Methods, RpcOptions};
 use crate::scan::{CallBatches, CaptureReader, FrameBatch};
 use crate::{Error, ErrorKind, Result};
@@ -39,19 +39,18 @@ pub(super) fn frames(reader: &mut CaptureReader, outlet: &Outlet<Item>) -> Resul
     }
 }
 
-/// Hands over these fields of the packets that hold a condition, or of all, in batches of up to `rows_max`.
+/// Hands over these fields of the packets that are asked for.
 pub(super) fn columns(
     reader: &mut CaptureReader,
     fields: &[Field],
-    rows_max: usize,
-    condition: Option<&Condition>,
+    options: &PacketOptions,
     outlet: &Outlet<Item>,
 ) -> Result<()> {
     let mut columns = Columns::new(fields);
     loop {
-        match condition {
-            None => reader.read_columns(&mut columns, rows_max)?,
-            Some(condition) => reader.read_columns_where(&mut columns, rows_max, condition)?,
+        match &options.condition {
+            None => reader.read_columns(&mut columns, options.rows)?,
+            Some(condition) => reader.read_columns_where(&mut columns, options.rows, condition)?,
         }
         if columns.is_empty() {
             return Ok(());

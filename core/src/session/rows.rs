@@ -9,11 +9,10 @@ use super::capture::Capture;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass};
+use super::question::Question;
 use crate::batch::{Batch, Schema, Value};
-use crate::flow::{FlowField, FlowOptions};
-use crate::packet::Field;
-use crate::query::Condition;
-use crate::rpc::{Call, CallColumn, CallField, Methods};
+use crate::flow::FlowOptions;
+use crate::rpc::{Call, CallColumn, Methods};
 use crate::scan::CaptureOptions;
 use crate::thrift::Tape;
 use crate::{Error, Result};
@@ -27,44 +26,6 @@ pub enum CaptureSource {
     Path(PathBuf, CaptureOptions),
     /// A store, whose flows stand for those of the captures in it.
     Stored(Arc<FlowTableFile>),
-}
-
-/// What rows are asked for.
-#[derive(Debug, Clone)]
-pub enum Question {
-    /// Packets with their bytes: records only, no columns.
-    Frames,
-    /// Packets with these fields, in batches of at most so many rows.
-    Packets(Vec<Field>, usize),
-    /// The same of packets only that hold a condition, whose fields are those of [`Field::SCHEMA`].
-    PacketsWhere(Vec<Field>, usize, Condition),
-    /// Flows with these fields. The captures are read as one run.
-    Flows(Vec<FlowField>, FlowOptions),
-    /// Thrift calls with these fields; with methods, only theirs.
-    Calls(Vec<CallField>, Option<Arc<Methods>>),
-    /// The calls of these methods, with these columns, among which may be what they carry.
-    CallsCarrying(Vec<CallColumn>, Arc<Methods>),
-}
-
-impl Question {
-    /// What the rows consist of.
-    pub fn schema(&self) -> Schema {
-        match self {
-            Question::Frames => Field::SCHEMA,
-            Question::Packets(fields, _) | Question::PacketsWhere(fields, ..) => {
-                Field::SCHEMA.project(fields.iter().map(|field| *field as usize))
-            }
-            Question::Flows(fields, _) => {
-                FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize))
-            }
-            Question::Calls(fields, _) => {
-                CallField::SCHEMA.project(fields.iter().map(|field| *field as usize))
-            }
-            Question::CallsCarrying(columns, _) => {
-                CallColumn::schema().project(columns.iter().map(|column| column.place()))
-            }
-        }
-    }
 }
 
 /// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
@@ -222,10 +183,7 @@ impl Rows {
         };
         let pass = match &self.question {
             Question::Frames => capture.frames(),
-            Question::Packets(fields, rows_max) => capture.columns(fields.clone(), *rows_max),
-            Question::PacketsWhere(fields, rows_max, condition) => {
-                capture.columns_where(fields.clone(), *rows_max, Some(condition.clone()))
-            }
+            Question::Packets(fields, options) => capture.columns(fields.clone(), options.clone()),
             Question::Calls(_, methods) => capture.calls(methods.clone()),
             Question::CallsCarrying(_, methods) => capture.calls(Some(Arc::clone(methods))),
             Question::Flows(..) => capture.flows(&self.flows, is_last),

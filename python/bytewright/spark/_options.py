@@ -2,14 +2,17 @@
 
 import json
 
+from .._bytewright import parse_options
 from .._errors import ArgumentError
+from .._options import split
+from ..options import CAPTURE, FLOWS
 
 _ROWS = ("packets", "flows", "calls", "damage", "entries")
 _MODES = ("permissive", "failfast")
-_KNOWN = {
-    "path", "paths", "rows", "columns", "mode", "filter", "inner", "jobs", "idle_timeout", "active_timeout", "max_flows", "pushdown", "flow",
-    "split_bytes", "min_age", "max_file_age", "max_files",
-}  # fmt: skip
+#: What becomes of a damaged capture is the mode.
+_CAPTURE = set(CAPTURE) - {"damage"}
+_OWN = {"path", "paths", "rows", "columns", "mode", "pushdown", "split_bytes", "min_age", "max_file_age", "max_files"}
+_KNOWN = _OWN | _CAPTURE | set(FLOWS)
 
 #: What Spark adds for a table of its catalog (org.apache.spark.sql.connector.catalog.TableCatalog); each option comes a second time
 #: with this before its name.
@@ -35,20 +38,13 @@ class Options:
         self.rows = _one_of("rows", given.get("rows", "packets"), _ROWS)
         self.columns = [name.strip() for name in given.get("columns", "").split(",") if name.strip()]
         self.is_failfast = _one_of("mode", given.get("mode", "permissive").lower(), _MODES) == "failfast"
-        self.filter = given.get("filter")
-        self.flow = given.get("flow")
-        self.inner = _flag(given, "inner")
         self.pushdown = _flag(given, "pushdown")
-        self.jobs = _number(given, "jobs", int, 1)
         self.split_bytes = max(_number(given, "split_bytes", int, _SPLIT_BYTES), _SPLIT_BYTES_MIN)
         self.min_age = _number(given, "min_age", float, 30.0)
         self.max_file_age = _number(given, "max_file_age", float, 604_800.0)
         self.max_files = _number(given, "max_files", int, None)
-        self.limits = {
-            "idle_timeout": _number(given, "idle_timeout", float, None),
-            "active_timeout": _number(given, "active_timeout", float, None),
-            "max_flows": _number(given, "max_flows", int, 1_000_000),
-        }
+        parsed = parse_options({name: given[name] for name in (_CAPTURE | set(FLOWS)) & set(given)})
+        self.capture, self.limits = split({"jobs": 1, **parsed}, CAPTURE)
 
 
 def _one_of(name, value, values):

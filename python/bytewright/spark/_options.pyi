@@ -7,14 +7,11 @@ class Options:
     rows: str
     columns: list[str]
     is_failfast: bool
-    filter: str | None
-    flow: str | None
-    inner: bool
     pushdown: bool
-    jobs: int
     split_bytes: int
     min_age: float
     max_file_age: float
     max_files: int | None
+    capture: dict[str, Any]
     limits: dict[str, Any]
     def __init__(self, given: Mapping[str, str]) -> None: ...

@@ -67,13 +67,12 @@ def _asked(options, source, where=None):
     fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
     if options.columns == ["file"]:
         fields = ["ts"]
-    reading = {"flow": options.flow, "inner": options.inner, "jobs": options.jobs}
     if options.rows == "packets":
-        rows = packets(source, *fields, rows=_ROWS, where=where, filter=options.filter, **reading)
+        rows = packets(source, *fields, rows=_ROWS, where=where, **options.capture)
     elif options.rows == "flows":
-        rows = flows(source, fields=fields, filter=options.filter, **options.limits, **reading)
+        rows = flows(source, fields=fields, **options.limits, **options.capture)
     else:
-        rows = calls(source, fields=fields, filter=options.filter, **reading)
+        rows = calls(source, fields=fields, **options.capture)
     return rows.converted(**_TYPES)
 
 
@@ -96,7 +95,8 @@ def _column(batch, field, path):
 
 def _damage(options, path):
     try:
-        damage = Capture(opened(path), inner=options.inner, jobs=options.jobs).info()["damage"]
+        # Of all packets, whichever are asked for.
+        damage = Capture(opened(path), **{**options.capture, "filter": None, "flow": None}).info()["damage"]
     except DAMAGE as error:
         damage = error
     if damage is not None:
@@ -123,10 +123,8 @@ def _entries(options, place, path):
 def _merged(options, path, table):
     """What became of the capture whose flows were merged into a table; only its damage where it is no capture."""
     store = _bytewright.FlowStore._to_count(table)
-    limits = options.limits
     try:
-        capture = Capture(opened(path), filter=options.filter, flow=options.flow, inner=options.inner, jobs=options.jobs)
-        merge = capture._merge_flows(store, limits["idle_timeout"], limits["active_timeout"], limits["max_flows"])
+        merge = Capture(opened(path), **options.capture)._merge_flows(store, **options.limits)
     except DAMAGE as error:
         merge = {"damage": error}
     finally:

@@ -6,6 +6,7 @@ require_relative "packet"
 require_relative "columns"
 require_relative "flow"
 require_relative "call"
+require_relative "options"
 require_relative "capture_writer"
 require_relative "since_1970"
 
@@ -24,28 +25,19 @@ module Bytewright
     include Undumpable
     include Enumerable
 
-    # Nanoseconds, as the core counts them.
-    TIMEOUT_MAX = (1 << 63) - 1
-    private_constant :TIMEOUT_MAX
-
     class << self
       # Opens a capture.
       #
       # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
-      # @param filter [String, nil] a libpcap expression such as "tcp port 443"; needs libpcap
-      # @param flow [String, nil] one conversation, whose packets only are read, whichever way they go: a Community ID, or
-      #   ends such as "10.0.0.1:5000-10.0.0.2:443"
-      # @param inner [Boolean] whether to follow tunnels and report the innermost IP header
-      # @param damage [Symbol] :raise for an error behind what is before the damage, or :keep for that alone, and a warning;
-      #   what is no capture is an error in any case
+      # @param options those of {Options::CAPTURE}: filter, flow, inner, jobs and damage
       # @yieldparam capture [Capture] closed when the block ends
       # @return [Capture, Object] the capture, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [ArgumentError] where the filter is none
       # @raise [MissingLibraryError] where a filter is given and libpcap is not there
-      def open(source, filter: nil, flow: nil, inner: false, damage: :raise, &block)
+      def open(source, **options, &block)
         opener, *of = way_to(source)
-        send(opener, *of, filter, flow, inner ? true : false, damage, &block)
+        send(opener, *of, options, &block)
       end
 
       # Captures packets of a network interface as they come, with libpcap, which takes the right to capture (root, or
@@ -59,20 +51,15 @@ module Bytewright
       # Flows of an interface end with their +idle_timeout+ also while no packet comes.
       #
       # @param interface [String] its name, such as "eth0"; "any" is all of them
-      # @param snaplen [Integer] bytes that are kept of each packet at most
-      # @param buffer [Integer] bytes of packets that the system holds until they are read; what finds no room is dropped
-      # @param promiscuous [Boolean] whether to take packets to other hosts, too
-      # @param filter [String, nil] as for {open}; the system leaves out what it does not match
-      # @param flow [String, nil] as for {open}
-      # @param inner [Boolean] as for {open}
+      # @param options those of {Options::LIVE} (snaplen, buffer and promiscuous), and of {open}; the system leaves out what the
+      #   filter does not match
       # @yieldparam capture [Capture] closed when the block ends
       # @return [Capture, Object] the capture, or what the block returns
       # @raise [ArgumentError] where there is no such interface; the message names those there are
       # @raise [Errno::EPERM] without the right to capture
       # @raise [MissingLibraryError] without libpcap
-      def live(interface, snaplen: 262_144, buffer: 16_777_216, promiscuous: false, filter: nil, flow: nil, inner: false,
-               &block)
-        open_interface(interface, snaplen, buffer, promiscuous ? true : false, filter, flow, inner ? true : false, :raise, &block)
+      def live(interface, **options, &block)
+        open_interface(interface, options, &block)
       end
 
       # Sums up captures by flow.
@@ -82,26 +69,22 @@ module Bytewright
       #
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
       # @param into [String, #to_path, FlowStore, nil] a file, or a store that is open
-      # @param idle_timeout [Numeric, nil] seconds without a packet after which a flow has ended
-      # @param active_timeout [Numeric, nil] seconds after which a flow has ended, packets or not
-      # @param max_flows [Integer] open flows at one time; above it the quietest end early
-      # @param options filter, flow, inner and damage as for {open}
+      # @param options those of {Options::FLOWS} (idle_timeout, active_timeout and max_flows), and of {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
       # @return [Enumerator, nil] otherwise
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; the
       #   store is then as the captures before it left it
-      def flows(*sources, into: nil, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **options, &block)
-        limits = { idle_timeout: idle_timeout, active_timeout: active_timeout, max_flows: max_flows }
+      def flows(*sources, into: nil, **options, &block)
         if into
           raise ArgumentError, "expected a block or into:, found both: flows of the file are those of its FlowStore" if block
 
-          return merge(sources, into, open_flows(**limits), options)
+          return merge(sources, into, options)
         end
-        return to_enum(:flows, *sources, **limits, **options) unless block
+        return to_enum(:flows, *sources, **options) unless block
 
-        under_way = open_flows(**limits)
+        under_way, options = flows_and_options(options)
         sources.each_with_index do |source, at|
           open(source, **options) { |capture| capture.send(:add_to, under_way, at == sources.size - 1, &block) }
         end
@@ -113,22 +96,18 @@ module Bytewright
       #
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
       # @param into [String, #to_path] the page's file
-      # @param title [String, nil] title of the page; by default the names of the captures
-      # @param where [String, nil] a condition that packets have to meet, in the words of the command's --where
-      # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; a source never is
-      # @param options filter, flow, inner and damage as for {open}
+      # @param options those of {Options::REPORT} (title, where and force), and of {open}
       # @return [Array<Hash>] per capture file, packets, bytes, and damage (an Error, or nil)
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; then no page is
       #   written
-      def report(*sources, into:, title: nil, where: nil, force: false, **options)
+      def report(*sources, into:, **options)
         into = into.to_path if into.respond_to?(:to_path)
-        force = force ? true : false
-        report = OpenReport.new(title, options[:filter], options[:flow], where)
-        report.expect_output(into, force)
+        report = OpenReport.new(into, options)
+        options = options.slice(*Options::CAPTURE.keys)
         reported = sources.map do |source|
           open(source, **options) { |capture| capture.send(:add_to_report, report) }
         end
-        report.write_to(into, force)
+        report.write
         reported
       end
 
@@ -136,31 +115,28 @@ module Bytewright
 
       private
 
-      def open_flows(idle_timeout:, active_timeout:, max_flows:)
-        OpenFlows.new(nanoseconds(idle_timeout), nanoseconds(active_timeout), max_flows)
+      # Flows under way, and the options that are left for the captures.
+      def flows_and_options(options)
+        [OpenFlows.new(options), options.slice(*Options::CAPTURE.keys)]
       end
 
-      def nanoseconds(seconds)
-        return if seconds.nil?
-        unless seconds.is_a?(Numeric) && seconds >= 0
-          raise ArgumentError, "expected a timeout of 0 seconds or more, found #{seconds.inspect}"
-        end
+      def merge(sources, into, options)
+        under_way, options = flows_and_options(options)
+        return merge_into_file(sources, into, under_way, options) unless into.is_a?(FlowStore)
 
-        [seconds * 1_000_000_000, TIMEOUT_MAX].min.to_i
+        merge_into_store(sources, into, under_way, options)
       end
 
-      def merge(sources, into, limits, options)
-        return merge_into_file(sources, into, limits, options) unless into.is_a?(FlowStore)
-
+      def merge_into_store(sources, store, under_way, options)
         sources.map do |source|
-          open(source, **options) { |capture| capture.send(:merge_into, into, limits) }
+          open(source, **options) { |capture| capture.send(:merge_into, store, under_way) }
         end
       end
 
       # The first capture makes the file, so that sources that are no captures leave none behind.
-      def merge_into_file(sources, path, limits, options)
+      def merge_into_file(sources, path, under_way, options)
         path = path.to_path if path.respond_to?(:to_path)
-        FlowStore.send(:open_to_count, path) { |store| merge(sources, store, limits, options) }
+        FlowStore.send(:open_to_count, path) { |store| merge_into_store(sources, store, under_way, options) }
       end
 
       # The method that opens a source, and what that is given.
@@ -223,14 +199,15 @@ module Bytewright
     # Yields packets in batches of columns, the fastest way to hand many packets to Ruby.
     #
     # @param fields [Array<Symbol>] which columns; DEFAULT_FIELDS where none is named
-    # @param rows [Integer] the most packets in a batch
+    # @param options those of {Options::PACKETS}: rows, the most packets in a batch, and where, a condition on packets, as the
+    #   command's --where
     # @yieldparam columns [Columns]
     # @return [Capture, Enumerator] self, or an enumerator of the batches
-    def each_batch(*fields, rows: 65_536)
-      return to_enum(:each_batch, *fields, rows: rows) unless block_given?
+    def each_batch(*fields, **options)
+      return to_enum(:each_batch, *fields, **options) unless block_given?
 
       fields = DEFAULT_FIELDS if fields.empty?
-      pass(read_columns(fields, rows)) do |reading|
+      pass(read_columns(fields, options)) do |reading|
         while (columns = reading.take)
           yield columns
         end
@@ -253,63 +230,52 @@ module Bytewright
     #   # => [{ ts: 1795293420000000000, dst_port: 80, packets: 3120, length: 401221, groups: 1 }, ...]
     #
     # @param fields [Array<Symbol>] fields of numbers, each added up
-    # @param by [Array<Symbol>] fields that packets are grouped by
-    # @param every [Numeric, nil] seconds of an interval
-    # @param top [Integer, nil] how many groups, of the largest by the first of +fields+, else by packets
-    # @param where [String, nil] a condition on packets, as the command's --where
+    # @param options those of {Options::SUMS}: by, every, top and where
     # @return [Array<Hash{Symbol => Object}>] the groups, by time and then the largest first. In +groups+ is how many of them
     #   the row stands for: beyond 262,144 groups the smallest are counted together
-    def sum(*fields, by: [], every: nil, top: nil, where: nil, &block)
+    def sum(*fields, **options, &block)
       return super(*fields, &block) if block
 
-      result_of(read_sums(Array(by).map(&:to_s), fields.map(&:to_s), every, where, top))
+      result_of(read_sums(fields.map(&:to_s), options))
     end
 
     # Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it.
     # The file has its name when it is whole, and replaces the one that has it. See docs/captures.md for what is kept.
     #
     # @param path [String, #to_path]
-    # @param where [String, nil] a condition on packets, as the command's --where
     # @param from [Time, DateTime, Numeric, String, nil] only packets of this time or later; text and Integers as in a condition:
     #   seconds since 1970, and from 10^17 on nanoseconds; other numbers are seconds
     # @param to [Time, DateTime, Numeric, String, nil] only packets before this time
-    # @param snaplen [Integer, nil] bytes that are kept of each packet at most
-    # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; this capture never is
+    # @param options those of {Options::CUT}: where, snaplen and force; this capture itself is never replaced
     # @return [Hash{Symbol => Object}] packets, bytes (on the wire), late (packets that are earlier than one before them), and
     #   damage (an Error that ended this capture, or nil)
-    def write_to(path, where: nil, from: nil, to: nil, snaplen: nil, force: false)
+    def write_to(path, from: nil, to: nil, **options)
       path = path.to_path if path.respond_to?(:to_path)
-      result_of(read_cut(path, where, Since1970.text(from), Since1970.text(to), snaplen, force ? true : false))
+      result_of(read_cut(path, { from_time: Since1970.text(from), to_time: Since1970.text(to), **options }))
     end
 
     # Sums up the packets by flow, both directions in one.
     #
-    # @param limits idle_timeout, active_timeout and max_flows as for {Capture.flows}
+    # @param options those of {Options::FLOWS}: idle_timeout, active_timeout and max_flows
     # @yieldparam flow [Flow] each flow, when it ends; those that never do, in the order they began
     # @return [Capture, Enumerator] self, or an enumerator of the flows
-    def flows(**limits, &block)
-      return to_enum(:flows, **limits) unless block
+    def flows(**options, &block)
+      return to_enum(:flows, **options) unless block
 
-      add_to(self.class.send(:open_flows, idle_timeout: nil, active_timeout: nil, max_flows: 1_000_000, **limits), true, &block)
+      add_to(OpenFlows.new(options), true, &block)
     end
 
     # Finds the Thrift calls in the capture's TCP connections: Binary and Compact, framed or not, on any port.
     #
-    # @param idl [String, #to_path, nil] an IDL file; calls of its service only are given then, with their
-    #   arguments and results
-    # @param service [String, nil] which service of the file, where it has several
-    # @param include [Array<String>] folders to look for files that it includes
+    # @param options those of {Options::CALLS}: idl, service and include; with an IDL file calls of its service only are given,
+    #   with their arguments and results
     # @yieldparam call [Call] each call, when its answer has come; those without one at the end of their connections
     # @return [Capture, Enumerator] self, or an enumerator of the calls
     # @raise [ArgumentError] where the IDL file has no such service, or where there is no IDL file for one
-    def calls(idl: nil, service: nil, include: [], &block)
-      raise ArgumentError, "expected idl: with service: or include:, found none" if !idl && (service || !include.empty?)
-      return to_enum(:calls, idl: idl, service: service, include: include) unless block
+    def calls(**options, &block)
+      return to_enum(:calls, **options) unless block
 
-      idl = idl.to_path if idl.respond_to?(:to_path)
-      # In a line of its own: within a call, the rdoc of Ruby 3.1 takes it for the statement, and loses the methods behind it.
-      folders = include.map(&:to_s)
-      pass(read_calls(idl, service, folders)) do |reading|
+      pass(read_calls(options)) do |reading|
         while (calls = reading.take)
           calls.each(&block)
         end
@@ -413,8 +379,8 @@ module Bytewright
       end
     end
 
-    def merge_into(store, limits)
-      result_of(read_merge(store, limits))
+    def merge_into(store, under_way)
+      result_of(read_merge(store, under_way))
     end
 
     def add_to_report(report)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "extension"
+require_relative "options"
 Bytewright.send(:define_tables)
 require_relative "entries"
 require_relative "snapshot"
@@ -40,12 +41,8 @@ module Bytewright
       # whatever the file holds, and a new one of the kind that its name ends in, .bwh or .bwt.
       #
       # @param path [String, #to_path]
-      # @param create [Boolean] whether to make the file where it is missing
-      # @param read_only [Boolean] to read it beside the process that writes it
-      # @param sync [Symbol] when changes are made to survive a power cut: :interval, :commit or :never;
-      #   docs/tables.md says what each can lose
-      # @param timeout [Numeric] seconds to wait for another writer to close the file
-      # @param verify [Boolean] whether to check the whole file first
+      # @param options those of {Options::TABLE}: create, read_only, sync, timeout and verify; docs/tables.md says what each sync
+      #   can lose
       # @param encoding [Encoding, String] of the Strings that it gives
       # @param values [Symbol, Hash, #dump] what the values are: +:string+, +:integer+, +:json+, +:marshal+, or an object
       #   with +dump+ and +load+, whose name the file remembers; with another name of 12 bytes at most as
@@ -55,15 +52,12 @@ module Bytewright
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
       # @raise [LockError] where another process or object writes it
       # @raise [FormatError, CorruptError] where the file is something else, has other values, or is damaged
-      def open(path, create: true, read_only: false, sync: :interval, timeout: 0, verify: false, encoding: Encoding::UTF_8,
-               values: :string)
-        options = { create: create, read_only: read_only, sync: sync, timeout: timeout, verify: verify, encoding: encoding,
-                    values: values }
-        return open_noted(path, **options) { nil } unless block_given?
+      def open(path, encoding: Encoding::UTF_8, values: :string, **options)
+        return open_noted(path, encoding: encoding, values: values, **options) { nil } unless block_given?
 
         opened = nil
         begin
-          yield open_noted(path, **options) { |table| opened = table }
+          yield open_noted(path, encoding: encoding, values: values, **options) { |table| opened = table }
         ensure
           opened&.close
         end
@@ -78,18 +72,10 @@ module Bytewright
       def open_noted(path, encoding:, values:, **options, &note)
         path = path.to_path if path.respond_to?(:to_path)
         named = Values.named(values)
-        options = options_of(values: named.first, **options)
-        table = equal?(Table) ? open_either(path, options, &note) : new(encoding: encoding, values: values).tap(&note)
+        table = equal?(Table) ? open_either(path, named.first, options, &note) : new(encoding: encoding, values: values).tap(&note)
         table.send(:be_opened, path, options, encoding, named)
       end
 
-      def options_of(timeout:, sync:, values:, **flags)
-        unless timeout.is_a?(Numeric) && timeout >= 0
-          raise ArgumentError, "expected a timeout of 0 seconds or more, found #{timeout.inspect}"
-        end
-
-        { timeout: timeout.to_f, sync: sync, values: values, **flags.transform_values { |flag| flag ? true : false } }
-      end
     end
 
     # @return [String, nil] the file, or nil where it is in memory
@@ -345,12 +331,12 @@ module Bytewright
 
     def be_opened(path, options, encoding, values)
       use_values(*values)
-      be_in_file(path, options, encoding)
+      be_in_file(path, values.first, options, encoding)
     end
 
     # Opens the file, unless it is open, and remembers it.
-    def be_in_file(path, options, encoding)
-      in_file? ? use_encoding(Encoding.find(encoding)) : open_file(path, options)
+    def be_in_file(path, values, options, encoding)
+      in_file? ? use_encoding(Encoding.find(encoding)) : open_file(path, values, options)
       @path = path.dup.freeze
       self
     end

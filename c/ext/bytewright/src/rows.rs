@@ -9,7 +9,9 @@ use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
-use bytewright::session::{CaptureSource, FlowTableFile, Item, Question, Rows, Step};
+use bytewright::session::{
+    CaptureSource, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
+};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::batch::bw_batch;
@@ -184,8 +186,9 @@ pub unsafe extern "C" fn bw_capture_packets(
         let names = fields?;
         let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
+        let options = PacketOptions { rows, condition: None };
         // SAFETY: the caller's promise about `captures`.
-        unsafe { answer(captures, count, Question::Packets(fields, rows), out) }
+        unsafe { answer(captures, count, Question::Packets(fields, options), out) }
     })
 }
 

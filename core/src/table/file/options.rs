@@ -1,8 +1,11 @@
 //! How a table in a file is opened.
 
+use std::str::FromStr;
 use std::time::Duration;
 
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::table::Values;
+use crate::{Error, Result};
 
 /// When what was committed is made to survive a power cut. Whatever it says, commits reach the file
 /// in their order and whole, and [`crate::table::Table::sync`] and closing make all of them last.
@@ -15,6 +18,24 @@ pub enum SyncMode {
     Interval,
     /// When the operating system likes.
     Never,
+}
+
+impl SyncMode {
+    /// Its names as an option.
+    pub const NAMES: &'static [&'static str] = &["interval", "commit", "never"];
+}
+
+impl FromStr for SyncMode {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "interval" => Ok(SyncMode::Interval),
+            "commit" => Ok(SyncMode::Commit),
+            "never" => Ok(SyncMode::Never),
+            other => Err(OptionKind::Choice(Self::NAMES).not("sync", format_args!("{other:?}"))),
+        }
+    }
 }
 
 /// How a table is opened.
@@ -50,5 +71,56 @@ impl Default for OpenOptions {
             timeout: Duration::ZERO,
             values: Some(Values::BYTES),
         }
+    }
+}
+
+impl NamedOptions for OpenOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "create",
+            kind: OptionKind::Flag,
+            default: "true",
+            summary: "Make the file where it is missing",
+        },
+        OptionSpec {
+            name: "read_only",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Read beside others who write",
+        },
+        OptionSpec {
+            name: "sync",
+            kind: OptionKind::Choice(SyncMode::NAMES),
+            default: "interval",
+            summary: "When commits are made to survive a power cut: \"interval\" (within a second, and at the latest when it is \
+                      closed), \"commit\" (before each commit returns) or \"never\"",
+        },
+        OptionSpec {
+            name: "timeout",
+            kind: OptionKind::Seconds,
+            default: "0",
+            summary: "Seconds to wait for another writer to close the file",
+        },
+        OptionSpec {
+            name: "verify",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Check all of the file first",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "create" => self.create = setting.flag()?,
+            "read_only" => self.read_only = setting.flag()?,
+            "sync" => self.sync = setting.parsed()?,
+            "timeout" => {
+                // A century is for ever: as long as there are times.
+                self.timeout = Duration::from_secs_f64(setting.seconds()?.min(3.0e9));
+            }
+            "verify" => self.verify = setting.flag()?,
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod command;
 mod error;
 mod frames;
 mod host;
+mod options;
 mod pstore;
 mod reader;
 mod stream_host;
@@ -41,6 +42,8 @@ mod native {
     use crate::command::run_command;
     #[pymodule_export]
     use crate::error::panic_in_nth;
+    #[pymodule_export]
+    use crate::options::parse_options;
     #[pymodule_export]
     use crate::pstore::Store;
     #[pymodule_export]

@@ -1,17 +1,14 @@
 //! `Bytewright::Call`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytewright::batch;
 use bytewright::rpc::{Call, CallField, Methods};
-use bytewright::scan::load_methods;
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
-use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, method, prelude::*};
+use magnus::{Error, Ruby, TryConvert, Value, method, prelude::*};
 
-use crate::border::path_of;
 use crate::class;
-use crate::error::{raised, to_ruby};
+use crate::error::to_ruby;
 use crate::memory_report::MemoryReport;
 use crate::record::{Record, define_getters};
 
@@ -138,20 +135,6 @@ impl Objects<'_> {
         }
         Ok(hash.as_value())
     }
-}
-
-/// The methods of an IDL file's service; none without a path.
-pub(crate) fn methods(
-    ruby: &Ruby,
-    idl: Option<RString>,
-    service: Option<String>,
-    include: RArray,
-) -> Result<Option<Arc<Methods>>, Error> {
-    let Some(idl) = idl else { return Ok(None) };
-    let (path, include): (PathBuf, Vec<String>) = (path_of(idl)?, include.to_vec()?);
-    let include: Vec<PathBuf> = include.into_iter().map(PathBuf::from).collect();
-    let methods = load_methods(&path, &include, service.as_deref());
-    raised(ruby, methods).map(|methods| Some(Arc::new(methods)))
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {

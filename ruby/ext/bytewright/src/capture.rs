@@ -1,21 +1,22 @@
 //! `Bytewright::Capture`: the core's session of a capture, each pass over which is a [`Reading`].
 
+use bytewright::export::OutputOptions;
+use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
-use bytewright::query::{Condition, GroupBy};
 use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, Pass};
+use bytewright::session::{self, CallOptions, PacketOptions, Pass, SumOptions};
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
 
 use crate::border::{lend, lock, path_of};
-use crate::call;
 use crate::class;
 use crate::error::{self, guarded, raised};
 use crate::fields::{define_fields, field_named, fields_named};
 use crate::flow::{OpenFlows, StoreObject};
 use crate::host::RubyHost;
 use crate::memory_report::{MemoryReport, REPORTED};
+use crate::options::settings;
 use crate::reading::Reading;
 use crate::report::OpenReport;
 
@@ -38,33 +39,23 @@ impl magnus::DataTypeFunctions for Capture {
 }
 
 impl Capture {
-    /// `Capture.open_path(path, filter, flow, inner, damage)`.
-    fn open_path(
-        ruby: &Ruby,
-        path: RString,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        damage: Symbol,
-    ) -> Result<Value, Error> {
+    /// `Capture.open_path(path, options)`.
+    fn open_path(ruby: &Ruby, path: RString, options: RHash) -> Result<Value, Error> {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
-        let options = options(ruby, filter, flow, inner, damage)?;
+        let options = capture_options(ruby, options)?;
         let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
-    /// `Capture.open_object(object, descriptor, filter, flow, inner, damage)`.
+    /// `Capture.open_object(object, descriptor, options)`.
     fn open_object(
         ruby: &Ruby,
         object: Value,
         descriptor: Option<i32>,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        damage: Symbol,
+        options: RHash,
     ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, damage)?;
+        let options = capture_options(ruby, options)?;
         let session = session::Capture::of_host(object.class().to_string(), options);
         let session = raised(ruby, session)?;
         let session = match descriptor {
@@ -74,21 +65,11 @@ impl Capture {
         Capture::lent(ruby, session, Some(object.into()))
     }
 
-    /// `Capture.open_interface(name, snaplen, buffer, promiscuous, filter, flow, inner, damage)`.
-    #[allow(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
-    fn open_interface(
-        ruby: &Ruby,
-        name: String,
-        snaplen: u32,
-        buffer: u32,
-        promiscuous: bool,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        damage: Symbol,
-    ) -> Result<Value, Error> {
-        let options = options(ruby, filter, flow, inner, damage)?;
-        let live = LiveOptions { snaplen, buffer, promiscuous };
+    /// `Capture.open_interface(name, options)`.
+    fn open_interface(ruby: &Ruby, name: String, options: RHash) -> Result<Value, Error> {
+        let settings = settings(ruby, &[LiveOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
+        let live: LiveOptions = raised(ruby, settings.take())?;
+        let options: CaptureOptions = raised(ruby, settings.take())?;
         let open = || session::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
@@ -144,10 +125,12 @@ impl Capture {
         ruby: &Ruby,
         this: &Self,
         fields: RArray,
-        rows: usize,
+        options: RHash,
     ) -> Result<Reading, Error> {
         let fields = fields_named(ruby, fields)?;
-        this.start(ruby, Vec::new(), |session| session.columns(fields, rows))
+        let settings = settings(ruby, &[PacketOptions::OPTIONS], options)?;
+        let options = raised(ruby, settings.take())?;
+        this.start(ruby, Vec::new(), |session| session.columns(fields, options))
     }
 
     fn read_counts(ruby: &Ruby, this: &Self, field: Symbol) -> Result<Reading, Error> {
@@ -155,39 +138,26 @@ impl Capture {
         this.start(ruby, Vec::new(), |session| session.counts(field))
     }
 
-    /// Packets added up by the fields of these names, of those that hold a condition.
+    /// Packets added up: the fields of these names, by what the options say.
     fn read_sums(
         ruby: &Ruby,
         this: &Self,
-        keys: Vec<String>,
         sums: Vec<String>,
-        every: Option<f64>,
-        condition: Option<String>,
-        top: Option<usize>,
+        options: RHash,
     ) -> Result<Reading, Error> {
-        let every = raised(ruby, every.map(GroupBy::interval_ns).transpose())?;
-        let by = raised(ruby, GroupBy::new(&Field::SCHEMA, &keys, &sums, every))?;
-        let condition = condition.map(|text| Condition::new(&text, &Field::SCHEMA)).transpose();
-        let condition = raised(ruby, condition)?;
+        let settings = settings(ruby, &[SumOptions::OPTIONS], options)?;
+        let options: SumOptions = raised(ruby, settings.take())?;
+        let by = raised(ruby, options.group_by(&sums))?;
+        let SumOptions { condition, top, .. } = options;
         this.start(ruby, Vec::new(), |session| session.sums(by, condition, top))
     }
 
     /// Packets to a new capture.
-    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Ruby's")]
-    fn read_cut(
-        ruby: &Ruby,
-        this: &Self,
-        path: RString,
-        condition: Option<String>,
-        from: Option<String>,
-        to: Option<String>,
-        snaplen: Option<u32>,
-        force: bool,
-    ) -> Result<Reading, Error> {
+    fn read_cut(ruby: &Ruby, this: &Self, path: RString, options: RHash) -> Result<Reading, Error> {
         let path = path_of(path)?;
-        let options =
-            CutOptions::new(condition.as_deref(), from.as_deref(), to.as_deref(), snaplen);
-        let options = raised(ruby, options)?;
+        let settings = settings(ruby, &[CutOptions::OPTIONS, OutputOptions::OPTIONS], options)?;
+        let OutputOptions { force, .. } = raised(ruby, settings.take())?;
+        let options = raised(ruby, settings.take())?;
         this.start(ruby, Vec::new(), |session| session.cut(path, options, force))
     }
 
@@ -214,18 +184,14 @@ impl Capture {
     }
 
     fn read_report(ruby: &Ruby, this: &Self, report: &OpenReport) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), |session| session.report(&report.0))
+        this.start(ruby, Vec::new(), |session| session.report(&report.report))
     }
 
     /// The Thrift calls, of an IDL file's service where there is one.
-    fn read_calls(
-        ruby: &Ruby,
-        this: &Self,
-        idl: Option<RString>,
-        service: Option<String>,
-        include: RArray,
-    ) -> Result<Reading, Error> {
-        let methods = call::methods(ruby, idl, service, include)?;
+    fn read_calls(ruby: &Ruby, this: &Self, options: RHash) -> Result<Reading, Error> {
+        let settings = settings(ruby, &[CallOptions::OPTIONS], options)?;
+        let options: CallOptions = raised(ruby, settings.take())?;
+        let methods = raised(ruby, options.load())?;
         this.start(ruby, Vec::new(), |session| session.calls(methods))
     }
 
@@ -244,26 +210,16 @@ impl Capture {
     }
 }
 
-fn options(
-    ruby: &Ruby,
-    filter: Option<String>,
-    flow: Option<String>,
-    inner: bool,
-    damage: Symbol,
-) -> Result<CaptureOptions, Error> {
-    let flow = raised(ruby, flow.map(|flow| flow.parse()).transpose())?;
-    let damage = raised(ruby, damage.name()?.parse())?;
-    let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
-    options.decode.inner = inner;
-    Ok(options)
+fn capture_options(ruby: &Ruby, options: RHash) -> Result<CaptureOptions, Error> {
+    raised(ruby, settings(ruby, &[CaptureOptions::OPTIONS], options)?.take())
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<Capture>(ruby, "Capture")?;
     define_fields(ruby, class)?;
-    class.define_singleton_method("open_path", function!(Capture::open_path, 5))?;
-    class.define_singleton_method("open_object", function!(Capture::open_object, 6))?;
-    class.define_singleton_method("open_interface", function!(Capture::open_interface, 8))?;
+    class.define_singleton_method("open_path", function!(Capture::open_path, 2))?;
+    class.define_singleton_method("open_object", function!(Capture::open_object, 3))?;
+    class.define_singleton_method("open_interface", function!(Capture::open_interface, 2))?;
     class.define_method("stop", method!(Capture::stop, 0))?;
     class.define_method("live_counts", method!(Capture::live_counts, 0))?;
     class.define_method("name", method!(Capture::name, 0))?;
@@ -276,9 +232,9 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_flows", method!(Capture::read_flows, 2))?;
     class.define_method("read_merge", method!(Capture::read_merge, 2))?;
     class.define_method("read_report", method!(Capture::read_report, 1))?;
-    class.define_method("read_calls", method!(Capture::read_calls, 3))?;
-    class.define_method("read_sums", method!(Capture::read_sums, 5))?;
-    class.define_method("read_cut", method!(Capture::read_cut, 6))?;
+    class.define_method("read_calls", method!(Capture::read_calls, 1))?;
+    class.define_method("read_sums", method!(Capture::read_sums, 2))?;
+    class.define_method("read_cut", method!(Capture::read_cut, 2))?;
     class.define_method("read_info", method!(Capture::read_info, 0))?;
     Ok(())
 }

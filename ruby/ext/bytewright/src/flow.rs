@@ -4,14 +4,18 @@ use std::path::Path;
 
 use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
-use bytewright::scan::{CaptureMerge, FlowMergeField};
+use bytewright::options::NamedOptions;
+use bytewright::scan::{CaptureMerge, CaptureOptions, FlowMergeField};
 use bytewright::session::{self, FlowTableFile};
-use magnus::{Error, RArray, RString, Ruby, TryConvert, Value, function, method, prelude::*};
+use magnus::{
+    Error, RArray, RHash, RString, Ruby, TryConvert, Value, function, method, prelude::*,
+};
 
 use crate::border::{lend, lock, path_of};
 use crate::class;
 use crate::error::{damage, raised};
 use crate::host::RubyHost;
+use crate::options::settings;
 use crate::reading::Reading;
 use crate::record::{Record, define_getters, row_to_hash};
 
@@ -48,9 +52,10 @@ impl Record for FlowObject {
 pub(crate) struct OpenFlows(pub(crate) session::OpenFlows);
 
 impl OpenFlows {
-    /// `OpenFlows.new(idle_timeout, active_timeout, max_flows)`, the timeouts in nanoseconds.
-    fn new(idle_timeout: Option<i64>, active_timeout: Option<i64>, max_flows: usize) -> Self {
-        OpenFlows(session::OpenFlows::new(FlowOptions { idle_timeout, active_timeout, max_flows }))
+    /// `OpenFlows.new(options)`.
+    fn new(ruby: &Ruby, options: RHash) -> Result<Self, Error> {
+        let settings = settings(ruby, &[FlowOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
+        Ok(OpenFlows(session::OpenFlows::new(raised(ruby, settings.take())?)))
     }
 }
 
@@ -148,7 +153,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.const_set("FIELDS", FlowObject::names(ruby))?;
 
     let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;
-    open_flows.define_singleton_method("new", function!(OpenFlows::new, 3))?;
+    open_flows.define_singleton_method("new", function!(OpenFlows::new, 1))?;
 
     let store = class::define::<StoreObject>(ruby, "FlowStore")?;
     store.define_singleton_method("open_path", function!(StoreObject::open_path, 2))?;

@@ -22,6 +22,7 @@ mod flow;
 mod host;
 mod info;
 mod memory_report;
+mod options;
 mod packet;
 mod pstore;
 mod reader;

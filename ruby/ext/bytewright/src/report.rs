@@ -1,38 +1,44 @@
 //! A report under way over captures, and what became of them.
 
+use std::path::PathBuf;
+
+use bytewright::export::OutputOptions;
+use bytewright::options::NamedOptions;
 use bytewright::report::{ReportOptions, ReportedCapture, ReportedField};
+use bytewright::scan::CaptureOptions;
 use bytewright::session;
-use magnus::{Error, RString, Ruby, Value, function, method, prelude::*};
+use magnus::{Error, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{lock, path_of};
 use crate::class;
 use crate::error::{damage, raised};
+use crate::options::settings;
 use crate::record::row_to_hash;
 
 /// A report under way over one or more captures, one pass after another.
 #[magnus::wrap(class = "Bytewright::OpenReport", free_immediately, size)]
-pub(crate) struct OpenReport(pub(crate) session::OpenReport);
+pub(crate) struct OpenReport {
+    pub(crate) report: session::OpenReport,
+    path: PathBuf,
+    force: bool,
+}
 
 impl OpenReport {
-    /// `OpenReport.new(title, filter, flow, where)`.
-    fn new(
-        ruby: &Ruby,
-        title: Option<String>,
-        filter: Option<String>,
-        flow: Option<String>,
-        condition: Option<String>,
-    ) -> Result<Self, Error> {
-        let report = session::OpenReport::new(ReportOptions { title, filter, flow, condition });
-        raised(ruby, report).map(OpenReport)
+    /// `OpenReport.new(path, options)`: one whose page is going to be at `path`, where one may be written.
+    fn new(ruby: &Ruby, path: RString, options: RHash) -> Result<Self, Error> {
+        let path = path_of(path)?;
+        let tables = &[ReportOptions::OPTIONS, OutputOptions::OPTIONS, CaptureOptions::OPTIONS];
+        let settings = settings(ruby, tables, options)?;
+        let OutputOptions { force, .. } = raised(ruby, settings.take())?;
+        let options = raised(ruby, ReportOptions::of(&settings))?;
+        let report = raised(ruby, session::OpenReport::new(options))?;
+        raised(ruby, lock::to_the_end(ruby, || report.expect_output(&path, force))?)?;
+        Ok(OpenReport { report, path, force })
     }
 
-    fn expect_output(ruby: &Ruby, this: &Self, path: RString, force: bool) -> Result<(), Error> {
-        let (report, path) = (this.0.clone(), path_of(path)?);
-        raised(ruby, lock::to_the_end(ruby, || report.expect_output(&path, force))?)
-    }
-
-    fn write_to(ruby: &Ruby, this: &Self, path: RString, force: bool) -> Result<(), Error> {
-        let (report, path) = (this.0.clone(), path_of(path)?);
+    fn write(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        let OpenReport { report, path, force } = this;
+        let (report, path, force) = (report.clone(), path.clone(), *force);
         raised(ruby, lock::to_the_end(ruby, || report.write_to(&path, force))?)
     }
 }
@@ -47,8 +53,7 @@ pub(crate) fn reported_to_hash(ruby: &Ruby, reported: &ReportedCapture) -> Resul
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<OpenReport>(ruby, "OpenReport")?;
-    class.define_singleton_method("new", function!(OpenReport::new, 4))?;
-    class.define_method("expect_output", method!(OpenReport::expect_output, 2))?;
-    class.define_method("write_to", method!(OpenReport::write_to, 2))?;
+    class.define_singleton_method("new", function!(OpenReport::new, 2))?;
+    class.define_method("write", method!(OpenReport::write, 0))?;
     Ok(())
 }

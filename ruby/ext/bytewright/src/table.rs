@@ -2,14 +2,12 @@
 //! methods but those that programs call most, which are in `border/tables.rs`.
 
 use std::cell::{Cell, RefCell};
-use std::time::Duration;
 
+use bytewright::options::NamedOptions;
 use bytewright::session::table::{self, AnySnapshot, TableHandle, Walk};
-use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
+use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{BackupOptions, KeyRange, StatField, Table, Values};
-use magnus::{
-    Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
-};
+use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{
     Conversion, SharedTable, adjust_memory_usage, bytes_of, define_allocators,
@@ -19,6 +17,7 @@ use crate::border::{
 use crate::class;
 use crate::cursor::CursorObject;
 use crate::error::raised;
+use crate::options::settings;
 use crate::record::object_of;
 use crate::selection::{key_range, selection_of};
 use crate::snapshot::{SnapshotObject, entries_hash};
@@ -150,9 +149,15 @@ impl TableObject {
         Ok(ruby.str_from_slice(&this.conversion.get().value_bytes(ruby, object)?))
     }
 
-    /// `table.open_file(path, options)`: puts the table of a file in the place of the one in memory.
-    fn open_file(ruby: &Ruby, this: &Self, path: RString, options: RHash) -> Result<(), Error> {
-        let (path, options) = (path_of(path)?, open_options(ruby, options)?);
+    /// `table.open_file(path, values, options)`: puts the table of a file in the place of the one in memory.
+    fn open_file(
+        ruby: &Ruby,
+        this: &Self,
+        path: RString,
+        values: String,
+        options: RHash,
+    ) -> Result<(), Error> {
+        let (path, options) = (path_of(path)?, open_options(ruby, &values, options)?);
         this.run(ruby, |handle, host| {
             let opened = table::open(host, &path, Some(handle.kind()), options)?;
             handle.move_to_file(opened, options);
@@ -160,10 +165,15 @@ impl TableObject {
         })
     }
 
-    /// `Table.open_either(path, options) { |table| }`: a table of the kind that the file holds. The block notes it, before
+    /// `Table.open_either(path, values, options) { |table| }`: a table of the kind that the file holds. The block notes it, before
     /// an interrupt can come where this returns.
-    fn open_either(ruby: &Ruby, path: RString, options: RHash) -> Result<Value, Error> {
-        let (path, options) = (path_of(path)?, open_options(ruby, options)?);
+    fn open_either(
+        ruby: &Ruby,
+        path: RString,
+        values: String,
+        options: RHash,
+    ) -> Result<Value, Error> {
+        let (path, options) = (path_of(path)?, open_options(ruby, &values, options)?);
         let mutex = TurnMutex::default();
         let host = Sharing::new(ruby, &mutex);
         let opened = host.raised(table::open(&host, &path, None, options))?;
@@ -334,45 +344,25 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
     }
 }
 
-/// The options that Ruby gives: create, read_only, verify (booleans), sync (a Symbol), timeout (seconds, a Float) and
-/// values (a name).
-fn open_options(ruby: &Ruby, options: RHash) -> Result<OpenOptions, Error> {
-    let sync = options.fetch::<_, Symbol>(ruby.to_symbol("sync"))?;
-    let sync = match &*sync.name()? {
-        "commit" => SyncMode::Commit,
-        "interval" => SyncMode::Interval,
-        "never" => SyncMode::Never,
-        found => {
-            let message =
-                format!("expected sync to be :commit, :interval or :never, found :{found}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
-        }
-    };
-    let flag = |name: &str| options.fetch::<_, bool>(ruby.to_symbol(name));
-    let timeout = options.fetch::<_, f64>(ruby.to_symbol("timeout"))?;
-    let values =
-        raised(ruby, Values::by_name(&options.fetch::<_, String>(ruby.to_symbol("values"))?))?;
-    Ok(OpenOptions {
-        values: Some(values),
-        create: flag("create")?,
-        read_only: flag("read_only")?,
-        verify: flag("verify")?,
-        sync,
-        timeout: Duration::try_from_secs_f64(timeout).unwrap_or(Duration::MAX),
-    })
+/// How a table is opened: what its values are is told by name, and the rest by the options of the core.
+fn open_options(ruby: &Ruby, values: &str, options: RHash) -> Result<OpenOptions, Error> {
+    let values = Some(raised(ruby, Values::by_name(values))?);
+    let mut found = OpenOptions { create: true, values, ..OpenOptions::default() };
+    raised(ruby, settings(ruby, &[OpenOptions::OPTIONS], options)?.fill(&mut found))?;
+    Ok(found)
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let module = crate::error::module(ruby);
     let table = class::define::<TableObject>(ruby, "Table")?;
-    table.define_singleton_method("open_either", function!(TableObject::open_either, 2))?;
+    table.define_singleton_method("open_either", function!(TableObject::open_either, 3))?;
     define_table_methods::<TableObject>(table);
     table.define_method("encoding", method!(TableObject::encoding, 0))?;
     table.define_method("close", method!(TableObject::close, 0))?;
     table.define_method("closed?", method!(TableObject::is_closed, 0))?;
     table.define_method("stat", method!(TableObject::stat, 0))?;
     table.define_private_method("use_encoding", method!(TableObject::use_encoding, 1))?;
-    table.define_private_method("open_file", method!(TableObject::open_file, 2))?;
+    table.define_private_method("open_file", method!(TableObject::open_file, 3))?;
     table.define_private_method("in_file?", method!(TableObject::is_in_file, 0))?;
     table.define_private_method("in_use?", method!(TableObject::is_in_use, 0))?;
     table.define_private_method("remove_all", method!(TableObject::clear, 0))?;

@@ -1,32 +1,24 @@
 //! What keywords of captures mean.
 
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
-use bytewright::flow::{FlowField, FlowOptions};
+use bytewright::flow::FlowField;
+use bytewright::options::Settings;
 use bytewright::packet::Field;
 use bytewright::rpc::{CallField, Methods};
-use bytewright::scan::{CaptureOptions, load_methods};
+use bytewright::scan::CaptureOptions;
+use bytewright::session::CallOptions;
 use pyo3::prelude::*;
 
 use crate::error::{argument, guarded, raised};
 
 /// How a capture is read.
-pub(super) fn capture_options(
-    py: Python<'_>,
-    filter: Option<String>,
-    flow: Option<String>,
-    inner: bool,
-    jobs: Option<usize>,
-    damage: &str,
-) -> PyResult<CaptureOptions> {
-    let flow = raised(py, flow.map(|flow| flow.parse()).transpose())?;
-    let damage = raised(py, damage.parse())?;
-    let mut options = CaptureOptions { filter, flow, damage, ..CaptureOptions::default() };
-    options.decode.inner = inner;
-    options.stream.jobs = jobs.unwrap_or_else(all_cores).max(1);
+pub(super) fn capture_options(py: Python<'_>, settings: &Settings) -> PyResult<CaptureOptions> {
+    let mut options = CaptureOptions::default();
+    options.stream.jobs = all_cores();
+    raised(py, settings.fill(&mut options))?;
     Ok(options)
 }
 
@@ -65,44 +57,9 @@ pub(super) fn call_fields(py: Python<'_>, names: &[String]) -> PyResult<Vec<Call
     raised(py, names.iter().map(place).collect())
 }
 
-/// When flows end.
-pub(super) fn flow_options(
-    py: Python<'_>,
-    idle_timeout: Option<f64>,
-    active_timeout: Option<f64>,
-    max_flows: usize,
-) -> PyResult<FlowOptions> {
-    let mut options = FlowOptions { max_flows, ..FlowOptions::default() };
-    options.idle_timeout = idle_timeout.map(|seconds| duration(py, seconds)).transpose()?;
-    options.active_timeout = active_timeout.map(|seconds| duration(py, seconds)).transpose()?;
-    Ok(options)
-}
-
-/// Nanoseconds, at most as many as the core counts.
-fn duration(py: Python<'_>, seconds: f64) -> PyResult<i64> {
-    match seconds >= 0.0 {
-        true => Ok((seconds * 1e9) as i64),
-        false => {
-            Err(argument(py, format!("expected a timeout of 0 seconds or more, found {seconds}")))
-        }
-    }
-}
-
 /// The methods of an IDL file, where there is one.
-pub(super) fn methods(
-    py: Python<'_>,
-    idl: Option<PathBuf>,
-    service: Option<&str>,
-    include: &[PathBuf],
-) -> PyResult<Option<Arc<Methods>>> {
-    let Some(idl) = idl else {
-        return match service.is_some() || !include.is_empty() {
-            true => Err(argument(py, "expected idl with service or include, found none")),
-            false => Ok(None),
-        };
-    };
-    let methods = py.detach(|| guarded(|| load_methods(&idl, include, service)));
-    Ok(Some(Arc::new(raised(py, methods)?)))
+pub(super) fn methods(py: Python<'_>, options: &CallOptions) -> PyResult<Option<Arc<Methods>>> {
+    raised(py, py.detach(|| guarded(|| options.load())))
 }
 
 /// How rows leave for programs that lack some of our types.

@@ -14,16 +14,17 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::packet::Field;
-use bytewright::query::{Condition, GroupBy};
+use bytewright::export::OutputOptions;
+use bytewright::flow::FlowOptions;
+use bytewright::options::NamedOptions;
 use bytewright::scan::{self, CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, Item, Pass};
+use bytewright::session::{self, Item, Pass, SumOptions};
 use bytewright::stream::StreamOptions;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use arguments::{capture_options, field_named, flow_options};
+use arguments::{capture_options, field_named};
 pub(crate) use flow_entries::{EntryBatches, EntryMerge};
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
@@ -35,6 +36,7 @@ pub(crate) use writer::CaptureWriter;
 
 use crate::error::{guarded, raised, to_python, warn_of_all};
 use crate::host::PythonHost;
+use crate::options::settings;
 use crate::values;
 
 /// A network interface, as the source of a `Capture`.
@@ -47,8 +49,10 @@ pub(crate) struct Interface {
 #[pymethods]
 impl Interface {
     #[new]
-    fn new(name: String, snaplen: u32, buffer: u32, promiscuous: bool) -> Self {
-        Interface { name, options: LiveOptions { snaplen, buffer, promiscuous } }
+    #[pyo3(signature = (name, **options))]
+    fn new(py: Python<'_>, name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = raised(py, settings(py, &[LiveOptions::OPTIONS], options)?.take())?;
+        Ok(Interface { name, options })
     }
 }
 
@@ -128,17 +132,13 @@ fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
 #[pymethods]
 impl Capture {
     #[new]
-    #[pyo3(signature = (source, *, filter = None, flow = None, inner = false, jobs = None, damage = "raise"))]
+    #[pyo3(signature = (source, **options))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        jobs: Option<usize>,
-        damage: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Capture> {
-        let options = capture_options(py, filter, flow, inner, jobs, damage)?;
+        let options = capture_options(py, &settings(py, &[CaptureOptions::OPTIONS], options)?)?;
         match source.extract::<PathBuf>() {
             Ok(path) => {
                 let open = || session::Capture::open(&path, options.clone());
@@ -233,16 +233,14 @@ impl Capture {
     }
 
     /// Merges the flows into a file that is open; what became of it as a dict.
-    #[pyo3(name = "_merge_flows")]
+    #[pyo3(name = "_merge_flows", signature = (store, **options))]
     fn merge_flows<'py>(
         &self,
         py: Python<'py>,
         store: &FlowStore,
-        idle_timeout: Option<f64>,
-        active_timeout: Option<f64>,
-        max_flows: usize,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
+        let limits = raised(py, settings(py, &[FlowOptions::OPTIONS], options)?.take())?;
         match self.result_of(py, self.capture.merge_flows(&store.0, limits))? {
             Some(Item::Merge(merge)) => info::merge_to_dict(py, &merge),
             _ => Ok(PyDict::new(py)),
@@ -252,48 +250,43 @@ impl Capture {
     /// Adds the capture to a report; what became of it as a dict.
     #[pyo3(name = "_add_to_report")]
     fn add_to_report<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
-        match self.result_of(py, self.capture.report(&report.0))? {
+        match self.result_of(py, self.capture.report(&report.report))? {
             Some(Item::Reported(reported)) => info::reported_to_dict(py, &reported),
             _ => Ok(PyDict::new(py)),
         }
     }
 
-    /// Adds packets up by the fields of these names, of those that hold a condition.
-    #[pyo3(name = "_sum")]
+    /// Adds packets up: these fields, by what the options say.
+    #[pyo3(name = "_sum", signature = (fields, **options))]
     fn sum(
         &self,
         py: Python<'_>,
         fields: Vec<String>,
-        by: Vec<String>,
-        every: Option<f64>,
-        condition: Option<&str>,
-        top: Option<usize>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Batch> {
-        let every = raised(py, every.map(GroupBy::interval_ns).transpose())?;
-        let by = raised(py, GroupBy::new(&Field::SCHEMA, &by, &fields, every))?;
+        let options: SumOptions =
+            raised(py, settings(py, &[SumOptions::OPTIONS], options)?.take())?;
+        let by = raised(py, options.group_by(&fields))?;
         let schema = by.schema().clone();
-        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose();
-        match self.result_of(py, self.capture.sums(by, raised(py, condition)?, top))? {
+        let pass = self.capture.sums(by, options.condition, options.top);
+        match self.result_of(py, pass)? {
             Some(Item::Sums(batch)) => Ok(Batch::new(batch)),
             _ => Ok(Batch::new(bytewright::batch::Batch::new(schema))),
         }
     }
 
     /// Writes packets to a new capture; what was written as a dict.
-    #[pyo3(name = "_write_to")]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_write_to", signature = (path, **options))]
     fn write_to<'py>(
         &self,
         py: Python<'py>,
         path: PathBuf,
-        condition: Option<&str>,
-        from_time: Option<&str>,
-        to_time: Option<&str>,
-        snaplen: Option<u32>,
-        force: bool,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = raised(py, CutOptions::new(condition, from_time, to_time, snaplen))?;
-        let pass = raised(py, self.capture.cut(path, options, force))?;
+        let settings = settings(py, &[CutOptions::OPTIONS, OutputOptions::OPTIONS], options)?;
+        let output: OutputOptions = raised(py, settings.take())?;
+        let options = raised(py, settings.take())?;
+        let pass = raised(py, self.capture.cut(path, options, output.force))?;
         let result = pass.next(&self.host());
         if result.is_err() {
             // By then the file is there, or is not and never will be.

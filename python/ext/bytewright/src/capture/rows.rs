@@ -9,12 +9,14 @@ use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
-use bytewright::flow::{self, FlowField};
+use bytewright::flow::{self, FlowField, FlowOptions};
+use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
-use bytewright::query::Condition;
 use bytewright::rpc::{self, CallField};
 use bytewright::scan::{CaptureOptions, FrameBatch};
-use bytewright::session::{self, CaptureSource, Host, Item, Question, Step};
+use bytewright::session::{
+    self, CallOptions, CaptureSource, Host, Item, PacketOptions, Question, Step,
+};
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -22,7 +24,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use super::Capture;
 use super::arguments::{
-    call_fields, capture_options, export_options, flow_fields, flow_options, methods, packet_fields,
+    call_fields, capture_options, export_options, flow_fields, methods, packet_fields,
 };
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
@@ -31,6 +33,7 @@ use crate::border::read_schema;
 use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python, warn_of_all};
 use crate::frames;
 use crate::host::PythonHost;
+use crate::options::settings;
 use crate::values;
 
 /// How long a wait for a file goes on without a look at interrupts.
@@ -123,7 +126,7 @@ impl Rows {
         py: Python<'_>,
         sources: &[Bound<'_, PyAny>],
         question: Question,
-        options: Option<CaptureOptions>,
+        options: CaptureOptions,
     ) -> PyResult<Rows> {
         let mut captures = Vec::with_capacity(sources.len());
         for source in sources {
@@ -135,7 +138,6 @@ impl Rows {
         if captures.is_empty() {
             return Err(argument(py, "expected a capture, found none"));
         }
-        let options = options.unwrap_or_default();
         let (export, damage) = (ExportOptions::default(), Mutex::default());
         Ok(Rows { captures, options, question, export, damage })
     }
@@ -191,106 +193,52 @@ impl Rows {
         ))
     }
 
-    /// `Rows.packets(sources, fields, rows, **options)`
     #[staticmethod]
-    #[pyo3(name = "_packets", signature = (sources, fields, rows, condition = None, *, filter = None, flow = None, inner = false, jobs = None, damage = "raise"))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_packets", signature = (sources, fields, **options))]
     fn packets(
         py: Python<'_>,
         sources: Vec<Bound<'_, PyAny>>,
         fields: Vec<String>,
-        rows: usize,
-        condition: Option<&str>,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        jobs: Option<usize>,
-        damage: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
-        if rows == 0 {
-            return Err(argument(py, "expected rows above 0, found 0"));
-        }
-        let fields = packet_fields(py, &fields)?;
-        let question = match condition {
-            None => Question::Packets(fields, rows),
-            Some(text) => {
-                let condition = raised(py, Condition::new(text, &Field::SCHEMA))?;
-                Question::PacketsWhere(fields, rows, condition)
-            }
-        };
-        Rows::of(
-            py,
-            &sources,
-            question,
-            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
-        )
+        let tables = &[PacketOptions::OPTIONS, CaptureOptions::OPTIONS];
+        let settings = settings(py, tables, options)?;
+        let question = Question::Packets(packet_fields(py, &fields)?, raised(py, settings.take())?);
+        Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
     /// Packets with their bytes, of one capture.
     #[staticmethod]
     #[pyo3(name = "_frames")]
     fn frames(py: Python<'_>, source: Bound<'_, PyAny>) -> PyResult<Rows> {
-        Rows::of(py, &[source], Question::Frames, None)
+        Rows::of(py, &[source], Question::Frames, CaptureOptions::default())
     }
 
     #[staticmethod]
-    #[pyo3(
-        name = "_flows",
-        signature = (sources, fields, idle_timeout = None, active_timeout = None, max_flows = 1_000_000, *, filter = None, flow = None,
-                     inner = false, jobs = None, damage = "raise")
-    )]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_flows", signature = (sources, fields, **options))]
     fn flows(
         py: Python<'_>,
         sources: Vec<Bound<'_, PyAny>>,
         fields: Vec<String>,
-        idle_timeout: Option<f64>,
-        active_timeout: Option<f64>,
-        max_flows: usize,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        jobs: Option<usize>,
-        damage: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
-        let limits = flow_options(py, idle_timeout, active_timeout, max_flows)?;
-        let question = Question::Flows(flow_fields(py, &fields)?, limits);
-        Rows::of(
-            py,
-            &sources,
-            question,
-            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
-        )
+        let settings = settings(py, &[FlowOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
+        let question = Question::Flows(flow_fields(py, &fields)?, raised(py, settings.take())?);
+        Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
     #[staticmethod]
-    #[pyo3(
-        name = "_calls",
-        signature = (sources, fields, idl = None, service = None, include = Vec::new(), *, filter = None, flow = None, inner = false,
-                     jobs = None, damage = "raise")
-    )]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_calls", signature = (sources, fields, **options))]
     fn calls(
         py: Python<'_>,
         sources: Vec<Bound<'_, PyAny>>,
         fields: Vec<String>,
-        idl: Option<PathBuf>,
-        service: Option<&str>,
-        include: Vec<PathBuf>,
-        filter: Option<String>,
-        flow: Option<String>,
-        inner: bool,
-        jobs: Option<usize>,
-        damage: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
-        let methods = methods(py, idl, service, &include)?;
+        let settings = settings(py, &[CallOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
+        let methods = methods(py, &raised(py, settings.take())?)?;
         let question = Question::Calls(call_fields(py, &fields)?, methods);
-        Rows::of(
-            py,
-            &sources,
-            question,
-            Some(capture_options(py, filter, flow, inner, jobs, damage)?),
-        )
+        Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
     /// The names of the columns.

@@ -124,7 +124,7 @@ impl Table {
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
         let lock = TurnLock::default();
         let handle = match &path {
-            Some(path) => open::open(&TableHost { lock: &lock }, path, kind, values, options)?,
+            Some(path) => open::open(py, &TableHost { lock: &lock }, path, kind, values, options)?,
             None => TableHandle::in_memory(kind),
         };
         handle.set_values(values);

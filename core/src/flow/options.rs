@@ -1,0 +1,58 @@
+//! When flows end.
+
+use crate::Result;
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
+
+/// When flows end, and how many may be open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowOptions {
+    /// A flow without a packet for more than so many nanoseconds has ended; the next packet begins
+    /// another. `None`: never.
+    pub idle_timeout: Option<i64>,
+    /// A flow that began more than so many nanoseconds before a packet has ended; the packet begins
+    /// another.
+    /// `None`: never.
+    pub active_timeout: Option<i64>,
+    /// Open flows at one time, at most 16 million. One more makes a flow end that has had no packet
+    /// for long.
+    pub max_flows: usize,
+}
+
+impl Default for FlowOptions {
+    fn default() -> Self {
+        FlowOptions { idle_timeout: None, active_timeout: None, max_flows: 1_000_000 }
+    }
+}
+
+impl NamedOptions for FlowOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "idle_timeout",
+            kind: OptionKind::Seconds,
+            default: "none",
+            summary: "Seconds without a packet after which a flow has ended",
+        },
+        OptionSpec {
+            name: "active_timeout",
+            kind: OptionKind::Seconds,
+            default: "none",
+            summary: "Seconds after which a flow has ended, packets or not",
+        },
+        OptionSpec {
+            name: "max_flows",
+            kind: OptionKind::at_least(0),
+            default: "1000000",
+            summary: "Flows that are open at one time; above it the quietest end early",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "idle_timeout" => self.idle_timeout = Some(setting.nanoseconds()?),
+            "active_timeout" => self.active_timeout = Some(setting.nanoseconds()?),
+            "max_flows" => self.max_flows = setting.count()?,
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Options by name. An operation takes options; each stands once, in the table of the struct that holds it: its name, the
+//! kind of its values, its default and a sentence. A face hands over names and values, and what is generated from the tables
+//! describes them in each language.
+//!
+//! A struct with options implements [`NamedOptions`]. A call collects what it was given in [`Settings`], over the tables of
+//! all structs that it needs, and then fills each of them.
+
+mod kind;
+mod setting;
+
+use crate::error::excerpt;
+use crate::spelling::nearest;
+use crate::{Error, ErrorKind, Result};
+
+pub use kind::OptionKind;
+pub use setting::Setting;
+
+/// An option, as it is said once for all languages.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub kind: OptionKind,
+    /// What holds where it is not given, in a word or two: "all", "false", "65536".
+    pub default: &'static str,
+    /// What it means: a sentence without its full stop.
+    pub summary: &'static str,
+}
+
+/// A struct that is filled by the names of a table.
+pub trait NamedOptions {
+    /// Its options, in the order in which they are told.
+    const OPTIONS: &'static [OptionSpec];
+
+    /// Takes a setting for one of [`NamedOptions::OPTIONS`], whose kind it has.
+    ///
+    /// # Errors
+    /// `Argument` for a value that the option does not take.
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()>;
+}
+
+/// The settings of one call, by the tables of options that it takes.
+#[derive(Debug)]
+pub struct Settings {
+    tables: &'static [&'static [OptionSpec]],
+    given: Vec<(&'static OptionSpec, Setting)>,
+}
+
+impl Settings {
+    /// No setting yet, of a call with the options of these tables.
+    pub const fn of(tables: &'static [&'static [OptionSpec]]) -> Self {
+        Settings { tables, given: Vec::new() }
+    }
+
+    /// The option with that name.
+    ///
+    /// # Errors
+    /// `Argument` where there is none, with the names that there are and the one that was probably meant.
+    pub fn option(&self, name: &str) -> Result<&'static OptionSpec> {
+        self.options().find(|option| option.name == name).ok_or_else(|| self.no_option(name))
+    }
+
+    /// Notes a setting. The last of an option counts.
+    ///
+    /// # Errors
+    /// `Argument` for a value that is not of the option's kind.
+    pub fn give(&mut self, option: &'static OptionSpec, setting: Setting) -> Result<()> {
+        option.kind.check(option.name, &setting)?;
+        self.given.retain(|(given, _)| given.name != option.name);
+        self.given.push((option, setting));
+        Ok(())
+    }
+
+    /// Notes the setting that a text means, as it stands in a command or a list of `name=value`.
+    ///
+    /// # Errors
+    /// Those of [`Settings::option`], and `Argument` for a text that means no value of the option's kind.
+    pub fn give_text(&mut self, name: &str, text: &str) -> Result<()> {
+        let option = self.option(name)?;
+        self.give(option, option.kind.parse(name, text)?)
+    }
+
+    /// Hands the settings of its table over to `options`.
+    ///
+    /// # Errors
+    /// Those of [`NamedOptions::set`].
+    pub fn fill<O: NamedOptions>(&self, options: &mut O) -> Result<()> {
+        self.given_of::<O>()
+            .try_for_each(|(option, setting)| options.set(option.name, setting.clone()))
+    }
+
+    /// The options of a table as they were given, and their defaults beside.
+    ///
+    /// # Errors
+    /// Those of [`NamedOptions::set`].
+    pub fn take<O: NamedOptions + Default>(&self) -> Result<O> {
+        let mut options = O::default();
+        self.fill(&mut options)?;
+        Ok(options)
+    }
+
+    /// The text that an option was given.
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        let mut found = self.given.iter().filter(|(option, _)| option.name == name);
+        found.find_map(|(_, setting)| match setting {
+            Setting::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The settings, by the names of their options.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+        self.given.iter().map(|(option, setting)| (option.name, setting))
+    }
+
+    /// Names of the options of a table that were given.
+    pub fn names_given<O: NamedOptions>(&self) -> Vec<&'static str> {
+        self.given_of::<O>().map(|(option, _)| option.name).collect()
+    }
+
+    fn given_of<O: NamedOptions>(&self) -> impl Iterator<Item = &(&'static OptionSpec, Setting)> {
+        let is_of_table = |name| O::OPTIONS.iter().any(|option| option.name == name);
+        self.given.iter().filter(move |(option, _)| is_of_table(option.name))
+    }
+
+    fn options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        self.tables.iter().copied().flatten()
+    }
+
+    fn no_option(&self, name: &str) -> Error {
+        let names: Vec<&str> = self.options().map(|option| option.name).collect();
+        let hint = nearest(name, names.iter().copied())
+            .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let (known, found) = (names.join(", "), excerpt(name));
+        let message = match known.is_empty() {
+            true => format!("expected no options, found {found}"),
+            false => format!("expected an option ({known}), found {found}{hint}"),
+        };
+        Error::new(ErrorKind::Argument, message)
+    }
+}
+
+/// The option of a table, with a kind that no option has, which only a defect can ask for.
+pub(crate) fn not_in_table(name: &str) -> Error {
+    Error::internal(format!("an option {name} that is not in its table"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq)]
+    struct Reading {
+        is_fast: bool,
+        rows: u32,
+        patience: Option<f64>,
+        mode: String,
+    }
+
+    impl NamedOptions for Reading {
+        const OPTIONS: &'static [OptionSpec] = &[
+            OptionSpec { name: "fast", kind: OptionKind::Flag, default: "false", summary: "" },
+            OptionSpec { name: "rows", kind: OptionKind::COUNT_32, default: "0", summary: "" },
+            OptionSpec { name: "wait", kind: OptionKind::Seconds, default: "none", summary: "" },
+            OptionSpec {
+                name: "mode",
+                kind: OptionKind::Choice(&["loud", "quiet", "mute"]),
+                default: "loud",
+                summary: "",
+            },
+        ];
+
+        fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+            match name {
+                "fast" => self.is_fast = setting.flag()?,
+                "rows" => self.rows = setting.count()?,
+                "wait" => self.patience = Some(setting.seconds()?),
+                "mode" => self.mode = setting.text()?,
+                _ => return Err(not_in_table(name)),
+            }
+            Ok(())
+        }
+    }
+
+    const TABLES: &[&[OptionSpec]] = &[Reading::OPTIONS];
+
+    fn told(name: &str, text: &str) -> String {
+        let mut settings = Settings::of(TABLES);
+        settings.give_text(name, text).map_or_else(|error| error.to_string(), |()| "taken".into())
+    }
+
+    #[test]
+    fn options_are_filled_by_their_names_and_the_last_setting_counts() {
+        let mut settings = Settings::of(TABLES);
+        for (name, text) in
+            [("rows", "1"), ("fast", "true"), ("wait", "0.5"), ("mode", "mute"), ("rows", "7")]
+        {
+            settings.give_text(name, text).unwrap();
+        }
+        let mode = "mute".to_owned();
+        let expected = Reading { is_fast: true, rows: 7, patience: Some(0.5), mode };
+        assert_eq!(settings.take::<Reading>().unwrap(), expected);
+        assert_eq!(settings.names_given::<Reading>(), ["fast", "wait", "mode", "rows"]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_those_there_are_and_the_one_that_was_meant() {
+        let known = "expected an option (fast, rows, wait, mode), found ";
+        assert_eq!(told("row", "1"), format!("{known}row; did you mean rows?"));
+        assert_eq!(told("colour", "1"), format!("{known}colour"));
+        assert_eq!(
+            Settings::of(&[]).option("row").unwrap_err().to_string(),
+            "expected no options, found row"
+        );
+    }
+
+    #[test]
+    fn a_value_of_another_kind_is_refused_with_what_was_expected_and_found() {
+        assert_eq!(told("fast", "maybe"), "expected fast to be true or false, found \"maybe\"");
+        assert_eq!(told("rows", "-1"), "expected rows of 0 or more, found -1");
+        assert_eq!(
+            told("rows", "4294967296"),
+            "expected rows of at most 4294967295, found 4294967296"
+        );
+        assert_eq!(told("rows", "two"), "expected rows to be an integer, found \"two\"");
+        assert_eq!(told("wait", "-1"), "expected wait of 0 seconds or more, found -1");
+        assert_eq!(told("wait", "NaN"), "expected wait of 0 seconds or more, found NaN");
+        let modes = "expected mode to be loud, quiet or mute, found \"lout\"; did you mean loud?";
+        assert_eq!(told("mode", "lout"), modes);
+    }
+}

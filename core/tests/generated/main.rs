@@ -1,0 +1,52 @@
+//! Goal: what is spelled out of the core's tables for the languages and the documents is current.
+//!
+//! Method: each file is made of the tables, or of a template in `gen/` and the tables, and compared with the one that stands.
+//! `make generate` writes them anew.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod names_page;
+mod options_page;
+mod python;
+mod records;
+mod ruby;
+mod tables;
+mod template;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Set by `make generate`.
+const WRITE: &str = "BYTEWRIGHT_GENERATE";
+
+/// What makes the text of a file.
+type Maker = fn() -> String;
+
+/// The files, by their paths in the repository, with what makes them.
+const FILES: &[(&str, Maker)] = &[
+    ("docs/names.md", || template::filled("names.md", names_page::written)),
+    ("docs/options.md", options_page::page),
+    ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
+    ("python/bytewright/options.py", python::module),
+    ("python/bytewright/options.pyi", python::stub),
+    ("ruby/lib/bytewright/options.rb", ruby::module),
+    ("ruby/sig/bytewright.rbs", || template::filled("bytewright.rbs", ruby::written)),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn generated_files_say_what_the_tables_say() {
+    let mut stale = Vec::new();
+    for (name, make) in FILES {
+        let (path, made) = (root().join(name), make());
+        if env::var_os(WRITE).is_some() {
+            fs::write(&path, made).unwrap();
+        } else if fs::read_to_string(&path).ok() != Some(made) {
+            stale.push(*name);
+        }
+    }
+    assert!(stale.is_empty(), "stale: {}; run `make generate`", stale.join(", "));
+}

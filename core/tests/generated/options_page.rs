@@ -1,0 +1,39 @@
+//! `docs/options.md`: the options of all calls.
+
+use bytewright::options::OptionKind;
+
+use crate::tables::GROUPS;
+
+pub(crate) fn page() -> String {
+    let mut page = String::from(
+        "<!-- Generated from the core's tables of options by `make generate`. Do not edit. -->\n\n\
+         # Options\n\n\
+         Options have one name in all languages: a keyword of Ruby and Python, a name of Perl's options, `--name` of the command. \
+         What a language adds or spells differently is in its guide.\n",
+    );
+    for group in GROUPS {
+        page += &format!(
+            "\n## {}\n\n| option | value | default | meaning |\n|---|---|---|---|\n",
+            group.title
+        );
+        for option in group.options() {
+            let (name, default) = (option.name, option.default);
+            let (value, summary) = (value_of(option.kind), option.summary);
+            page += &format!("| `{name}` | {value} | {default} | {summary}. |\n");
+        }
+    }
+    page
+}
+
+fn value_of(kind: OptionKind) -> String {
+    match kind {
+        OptionKind::Choice(words) => {
+            words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+        }
+        OptionKind::Count { min: 0, max } if max == u64::from(u32::MAX) => {
+            "integer of 32 bits".to_owned()
+        }
+        OptionKind::Count { min, .. } => format!("integer from {min}"),
+        other => other.expected().to_string(),
+    }
+}

@@ -1,0 +1,78 @@
+//! The groups of options that languages name.
+
+use bytewright::export::OutputOptions;
+use bytewright::flow::FlowOptions;
+use bytewright::options::{NamedOptions, OptionSpec};
+use bytewright::report::ReportOptions;
+use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
+use bytewright::session::{CallOptions, PacketOptions, SumOptions};
+use bytewright::table::file::OpenOptions;
+
+/// Options that are given together.
+pub(crate) struct Group {
+    /// Its name in a language without namespaces: "CAPTURE".
+    pub(crate) name: &'static str,
+    /// Its name as that of a type: "Capture".
+    pub(crate) type_name: &'static str,
+    /// What the options are about, as a heading.
+    pub(crate) title: &'static str,
+    pub(crate) tables: &'static [&'static [OptionSpec]],
+}
+
+impl Group {
+    pub(crate) fn options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        self.tables.iter().copied().flatten()
+    }
+}
+
+pub(crate) const GROUPS: &[Group] = &[
+    Group {
+        name: "CAPTURE",
+        type_name: "Capture",
+        title: "Reading captures",
+        tables: &[CaptureOptions::OPTIONS],
+    },
+    Group {
+        name: "LIVE",
+        type_name: "Live",
+        title: "Capturing from a network interface",
+        tables: &[LiveOptions::OPTIONS],
+    },
+    Group {
+        name: "PACKETS",
+        type_name: "Packets",
+        title: "Packets as rows",
+        tables: &[PacketOptions::OPTIONS],
+    },
+    Group { name: "FLOWS", type_name: "Flows", title: "Flows", tables: &[FlowOptions::OPTIONS] },
+    Group {
+        name: "CALLS",
+        type_name: "Calls",
+        title: "Thrift calls",
+        tables: &[CallOptions::OPTIONS],
+    },
+    Group {
+        name: "SUMS",
+        type_name: "Sums",
+        title: "Adding packets up",
+        tables: &[SumOptions::OPTIONS],
+    },
+    Group {
+        name: "CUT",
+        type_name: "Cut",
+        title: "Writing packets to a new capture",
+        tables: &[CutOptions::OPTIONS, OutputOptions::OPTIONS],
+    },
+    Group {
+        name: "REPORT",
+        type_name: "Report",
+        title: "Reports",
+        tables: &[ReportOptions::OPTIONS, OutputOptions::OPTIONS],
+    },
+    Group {
+        name: "TABLE",
+        type_name: "Table",
+        title: "Opening table files",
+        tables: &[OpenOptions::OPTIONS],
+    },
+];

@@ -1,0 +1,120 @@
+# Generated from the core's tables of options by `make generate`. Do not edit.
+"""The options that calls take as keywords, by what they are about: dicts of their names and defaults.
+
+None is an option that is not given.
+
+`CAPTURE`: reading captures
+
+- `filter`: A libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
+- `flow`: One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
+  "10.0.0.1:5000-10.0.0.2:443".
+- `inner`: Follow tunnels, and report the innermost IP header.
+- `jobs`: Threads that work in parallel. The results are the same.
+- `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. What is
+  no capture is an error in any case.
+
+`LIVE`: capturing from a network interface
+
+- `snaplen`: Bytes that are kept of each packet at most.
+- `buffer`: Bytes of packets that the system holds until they are read; what finds no room is dropped.
+- `promiscuous`: Take packets to other hosts, too.
+
+`PACKETS`: packets as rows
+
+- `rows`: Packets in a batch of columns at most.
+- `where`: A condition on packets, in the words of the command's --where; others are left out.
+
+`FLOWS`: flows
+
+- `idle_timeout`: Seconds without a packet after which a flow has ended.
+- `active_timeout`: Seconds after which a flow has ended, packets or not.
+- `max_flows`: Flows that are open at one time; above it the quietest end early.
+
+`CALLS`: thrift calls
+
+- `idl`: IDL file of the service; only calls of its methods are given then, with what they carry.
+- `service`: Name of the service, where the IDL file has several.
+- `include`: Folders to look for files that the IDL file includes.
+
+`SUMS`: adding packets up
+
+- `by`: Fields that packets are grouped by.
+- `every`: Seconds of the intervals that packets are grouped by.
+- `top`: Groups at most, the largest by the first field that is added up, or else by packets.
+- `where`: A condition on packets, in the words of the command's --where; others are left out.
+
+`CUT`: writing packets to a new capture
+
+- `where`: A condition on packets, in the words of the command's --where.
+- `from_time`: Only packets of this time or later.
+- `to_time`: Only packets before this time.
+- `snaplen`: Bytes that are kept of each packet at most.
+- `force`: Replace a file that is a capture, a table or a store, too. An input never is.
+
+`REPORT`: reports
+
+- `title`: Title of the page.
+- `where`: A condition on packets, in the words of the command's --where; others are not in the report.
+- `force`: Replace a file that is a capture, a table or a store, too. An input never is.
+
+`TABLE`: opening table files
+
+- `create`: Make the file where it is missing.
+- `read_only`: Read beside others who write.
+- `sync`: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
+  closed), "commit" (before each commit returns) or "never".
+- `timeout`: Seconds to wait for another writer to close the file.
+- `verify`: Check all of the file first.
+"""
+
+CAPTURE = {
+    "filter": None,
+    "flow": None,
+    "inner": False,
+    "jobs": None,
+    "damage": "raise",
+}
+LIVE = {
+    "snaplen": 262144,
+    "buffer": 16777216,
+    "promiscuous": False,
+}
+PACKETS = {
+    "rows": 65536,
+    "where": None,
+}
+FLOWS = {
+    "idle_timeout": None,
+    "active_timeout": None,
+    "max_flows": 1000000,
+}
+CALLS = {
+    "idl": None,
+    "service": None,
+    "include": None,
+}
+SUMS = {
+    "by": None,
+    "every": None,
+    "top": None,
+    "where": None,
+}
+CUT = {
+    "where": None,
+    "from_time": None,
+    "to_time": None,
+    "snaplen": None,
+    "force": False,
+}
+REPORT = {
+    "title": None,
+    "where": None,
+    "force": False,
+}
+TABLE = {
+    "create": True,
+    "read_only": False,
+    "sync": "interval",
+    "timeout": 0,
+    "verify": False,
+}

@@ -1,0 +1,63 @@
+# Generated from the core's tables of options by `make generate`. Do not edit.
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any, Literal, TypedDict
+
+CAPTURE: dict[str, Any]
+LIVE: dict[str, Any]
+PACKETS: dict[str, Any]
+FLOWS: dict[str, Any]
+CALLS: dict[str, Any]
+SUMS: dict[str, Any]
+CUT: dict[str, Any]
+REPORT: dict[str, Any]
+TABLE: dict[str, Any]
+
+class _CaptureOptions(TypedDict, total=False):
+    filter: str | None
+    flow: str | None
+    inner: bool | None
+    jobs: int | None
+    damage: Literal["raise", "keep"] | None
+
+class _LiveOptions(TypedDict, total=False):
+    snaplen: int | None
+    buffer: int | None
+    promiscuous: bool | None
+
+class _PacketsOptions(TypedDict, total=False):
+    rows: int | None
+    where: str | None
+
+class _FlowsOptions(TypedDict, total=False):
+    idle_timeout: float | None
+    active_timeout: float | None
+    max_flows: int | None
+
+class _CallsOptions(TypedDict, total=False):
+    idl: str | PathLike[str] | None
+    service: str | None
+    include: Iterable[str | PathLike[str]] | None
+
+class _SumsOptions(TypedDict, total=False):
+    by: str | Iterable[str] | None
+    every: float | None
+    top: int | None
+    where: str | None
+
+class _CutOptions(TypedDict, total=False):
+    where: str | None
+    snaplen: int | None
+    force: bool | None
+
+class _ReportOptions(TypedDict, total=False):
+    title: str | None
+    where: str | None
+    force: bool | None
+
+class _TableOptions(TypedDict, total=False):
+    create: bool | None
+    read_only: bool | None
+    sync: Literal["interval", "commit", "never"] | None
+    timeout: float | None
+    verify: bool | None
