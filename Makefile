@@ -107,7 +107,7 @@ test-site: site
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg bytewright_asan" BYTEWRIGHT_OPERATIONS=2000 \
-		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash --test batch \
+		cargo test --quiet --locked -p bytewright --test memory \
 		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan
 
 # Without a locale, as in a container; test-gc runs in the locale that is set.
