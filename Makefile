@@ -4,8 +4,8 @@
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
-#   make test-all     test, and what takes longer: what is packed (test-packed), test-gc, test-bench, test-site, test-spark;
-#                     .ci/run calls it
+#   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-gc, test-bench, test-site,
+#                     test-spark; .ci/run calls it
 #   make test-packed  the suites of all languages again, on the packed gem, the wheel, the distribution for Perl and the C
 #                     library as users build them
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
@@ -36,9 +36,9 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-rust test-ruby test-python test-perl test-c test-unsafe test-columns test-report lint
+TESTS := test-rust test-ruby test-python test-perl test-c test-columns test-report lint
 PACKED_TESTS := test-gem test-wheel test-perl-dist test-install-c
-SLOW_TESTS := $(PACKED_TESTS) test-gc test-bench test-site test-spark
+SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-gc test-bench test-site test-spark
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)

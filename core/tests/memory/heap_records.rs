@@ -2,7 +2,7 @@
 //! in place for as long as the pin lives.
 //! Method: random appends, releases and moves beside a list that is obviously right, with pins and
 //! snapshots held meanwhile; a failure prints the seed that repeats it (BYTEWRIGHT_SEED).
-//! `make test` runs this file once more under the address sanitizer, without the pool of slots, so that
+//! `make test-unsafe` runs this file once more under the address sanitizer, without the pool of slots, so that
 //! a byte used after its memory has gone is found.
 
 use crate::generate::{Random, seeds};
