@@ -5,11 +5,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::flow_frames::{Spec, TCP, UDP, random_spec, tcp};
-use crate::generate::{Random, seeds};
 use bytewright::batch::Value;
 use bytewright::flow::{Flow, FlowField, FlowOptions, FlowTable};
 use bytewright::packet::FlowKey;
+
+use crate::flow_frames::{Spec, TCP, UDP, random_spec, tcp};
+use crate::generate::{Random, seeds};
 
 const SECOND: i64 = 1_000_000_000;
 

@@ -15,11 +15,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crate::generate::{Random, seeds};
 use bytewright::ErrorKind;
 use bytewright::batch::{Batch, DataType, Field, Schema, Value};
 use bytewright::packet::PROTOCOLS;
 use bytewright::query::{Condition, GroupBy};
+
+use crate::generate::{Random, seeds};
 
 static FIELDS: [Field; 8] = [
     Field::constant("ts", DataType::TimeNs, true, "Time."),

@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 
-use crate::generate::{Random, seeds};
 use bytewright::ErrorKind;
 use bytewright::heap::Pin;
 use bytewright::table::memory::HashTable;
 use bytewright::table::{Snapshot, Table};
+
+use crate::generate::{Random, seeds};
 
 /// The twin: values by key, and the time of each key's last write.
 #[derive(Debug, Clone, Default)]

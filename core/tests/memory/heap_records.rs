@@ -5,8 +5,9 @@
 //! `make test-unsafe` runs this file once more under the address sanitizer, without the pool of slots, so that
 //! a byte used after its memory has gone is found.
 
-use crate::generate::{Random, seeds};
 use bytewright::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap};
+
+use crate::generate::{Random, seeds};
 
 /// The twin: live records in order, each with its address.
 type Twin = Vec<(Address, Vec<u8>, Vec<u8>)>;

@@ -11,9 +11,6 @@ use std::io::SeekFrom;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 
-use crate::generate::{Random, seeds};
-use crate::raised::Raised;
-use crate::stream_cases::{gzip, zstd};
 use bytewright::files::FileWriter;
 use bytewright::session::{
     Blocking, Destination, GATHERED_MAX, Host, Operation, SingleCaller, StreamHost, TurnHost,
@@ -24,6 +21,10 @@ use bytewright::stream::{
 };
 use bytewright::wire::{VarintStart, varint_at_start};
 use bytewright::{Error, ErrorKind};
+
+use crate::generate::{Random, seeds};
+use crate::raised::Raised;
+use crate::stream_cases::{gzip, zstd};
 
 type Reader = bytewright::session::Reader<SingleCaller>;
 type Writer = bytewright::session::Writer<SingleCaller>;

@@ -8,14 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::generate::capture::Pcapng;
-use crate::generate::frame::{ethernet, ipv4, udp};
-use crate::generate::{Random, seeds};
 use bytewright::batch::Value;
 use bytewright::packet::{Columns, Field};
 use bytewright::query::{Condition, GroupBy};
 use bytewright::scan::{CaptureOptions, CaptureReader, FrameBatch, count_by, sum_by};
 use bytewright::wire::Endian;
+
+use crate::generate::capture::Pcapng;
+use crate::generate::frame::{ethernet, ipv4, udp};
+use crate::generate::{Random, seeds};
 
 /// What was written of a packet: interface, its name, and the name in its DNS question.
 type Written = (u64, Option<String>, Option<String>);

@@ -8,8 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::generate::capture::Pcapng;
-use crate::generate::{self, Random, frame, seeds};
 use bytewright::packet::{Columns, Field, Packet};
 use bytewright::scan::{
     CaptureList, CaptureOptions, CapturePart, CaptureReader, CapturesAhead, FrameBatch, Needs,
@@ -18,6 +16,9 @@ use bytewright::scan::{
 use bytewright::stream::StreamOptions;
 use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind, Result};
+
+use crate::generate::capture::Pcapng;
+use crate::generate::{self, Random, frame, seeds};
 
 /// A file that is gone after the test.
 struct TemporaryFile(PathBuf);

@@ -1,12 +1,13 @@
 //! Damage is found, and costs only what comes after it. Each byte of small inputs is changed and each
 //! length cut off: never a hang, never a panic, never wrong bytes without an error.
 
+use bytewright::ErrorKind;
+use bytewright::stream::InflateBackend;
+
 use crate::generate::{Random, seeds};
 use crate::stream_cases::{
     Pieces, backends, gzip, mixed, options, read, read_by, read_whole, read_whole_by, zstd,
 };
-use bytewright::ErrorKind;
-use bytewright::stream::InflateBackend;
 
 fn gzip_with_all_fields(bytes: &[u8]) -> Vec<u8> {
     let plain = gzip(bytes, 6);

@@ -6,9 +6,10 @@
 
 use std::io::Write;
 
+use bytewright::stream::{ByteStream, InflateBackend, StreamOptions};
+
 use crate::generate::{Random, seeds};
 use crate::stream_cases::{self, Pieces};
-use bytewright::stream::{ByteStream, InflateBackend, StreamOptions};
 
 /// One member with its size in the header, as bgzip writes it.
 fn bgzip_block(bytes: &[u8]) -> Vec<u8> {

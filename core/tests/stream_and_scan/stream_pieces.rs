@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
-use crate::generate::{Random, seeds};
-use crate::stream_cases::{
-    Pieces, backends, drain, gzip, mixed, options, read_by, read_whole, read_whole_by, zstd,
-};
 use bytewright::ErrorKind;
 use bytewright::stream::{
     ByteStream, Compression, FileSource, InflateBackend, Source, StreamOptions,
+};
+
+use crate::generate::{Random, seeds};
+use crate::stream_cases::{
+    Pieces, backends, drain, gzip, mixed, options, read_by, read_whole, read_whole_by, zstd,
 };
 
 fn scratch_file(name: &str, bytes: &[u8]) -> PathBuf {

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use crate::generate::Random;
-use crate::stream_cases::{drain, gzip, mixed, zstd};
 use bytewright::ErrorKind;
 use bytewright::stream::{ByteStream, Cancel, FileSource, StreamOptions};
+
+use crate::generate::Random;
+use crate::stream_cases::{drain, gzip, mixed, zstd};
 
 const ECANCELED: i32 = 125;
 const A_MOMENT: Duration = Duration::from_millis(30);

@@ -9,15 +9,16 @@ use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 
-use crate::generate::{Random, seeds};
-use crate::simulated_disk::{Failure, SimulatedDisk};
-use crate::stream_cases::{gzip, mixed, zstd};
 use bytewright::files::FileWriter;
 use bytewright::stream::{
     ByteStream, CompressionChoice, Feed, FileSource, Fill, Found, LineCount, LineRule, LineStep,
     Search, Separator, Source, StreamOptions,
 };
 use bytewright::{Error, ErrorKind, Result};
+
+use crate::generate::{Random, seeds};
+use crate::simulated_disk::{Failure, SimulatedDisk};
+use crate::stream_cases::{gzip, mixed, zstd};
 
 /// Gives its bytes in pieces by chance, now and then after it had none.
 struct Fitful {

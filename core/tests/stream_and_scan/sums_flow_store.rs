@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::flow_frames::{Spec, random_spec, tcp};
-use crate::generate::{Random, seeds};
 use bytewright::batch::Value;
 use bytewright::files::MemoryStorage;
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
@@ -18,6 +16,9 @@ use bytewright::sums::{
 use bytewright::table::Table;
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, ErrorKind};
+
+use crate::flow_frames::{Spec, random_spec, tcp};
+use crate::generate::{Random, seeds};
 
 const CREATE: OpenOptions = OpenOptions {
     create: true,

@@ -6,9 +6,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::simulated_disk::{EIO, ENOSPC, Failure, SimulatedDisk};
 use bytewright::ErrorKind;
 use bytewright::files::{Directory, Displaced, FileDirectory, FileStorage, Storage, StorageMode};
+
+use crate::simulated_disk::{EIO, ENOSPC, Failure, SimulatedDisk};
 
 const NOW: Duration = Duration::ZERO;
 

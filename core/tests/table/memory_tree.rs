@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::generate::{Random, seeds};
 use bytewright::ErrorKind;
 use bytewright::table::memory::TreeTable;
 use bytewright::table::{
     KEY_LEN_MAX, KeyRange, OrderedSnapshot, OrderedTable, Scan, Table, VALUE_LEN_MAX,
 };
+
+use crate::generate::{Random, seeds};
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 

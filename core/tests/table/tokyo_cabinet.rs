@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io};
 
-use crate::generate::{Random, seeds};
 use bytewright::files::{MemoryStorage, Storage};
 use bytewright::table::tokyo_cabinet::{Database, Kind};
 use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind};
+
+use crate::generate::{Random, seeds};
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 

@@ -4,10 +4,11 @@
 //! Method: small streams, each as Ruby 3.1 wrote it; cut, mutated and hostile ones. What Ruby says of
 //! random tables is in `marshal_ruby`.
 
-use crate::generate::seeds;
 use bytewright::marshal::{
     CommonEncoding, DEPTH_MAX, Edit, Hooks, Lookup, Reason, RootStream, Scalar, Way, class_names,
 };
+
+use crate::generate::seeds;
 
 fn scan(stream: &[u8]) -> Result<RootStream, Reason> {
     RootStream::scan(stream.to_vec(), Hooks::Known).map_err(|refused| refused.why.reason)

@@ -9,8 +9,9 @@ mod oracle;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::generate::{Random, seeds};
 use bytewright::marshal::{Edit, Hooks, Lookup, NotIndexable, Reason, RootStream, Way};
+
+use crate::generate::{Random, seeds};
 use oracle::Oracle;
 
 fn cases(usual: u64) -> u64 {

@@ -16,11 +16,12 @@ mod schemas;
 mod tree;
 mod twin;
 
-use crate::generate::{Random, seeds};
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, Extent, Limits, Plan, Progress, ProtocolErrorKind,
     StructId, Tape, Write,
 };
+
+use crate::generate::{Random, seeds};
 use invent::Inventor;
 use tree::Tree;
 use twin::Raw;
