@@ -4,7 +4,11 @@
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
 #   make generate     what languages and documents spell out of the core's tables: docs/options.md, docs/names.md, stubs, signatures
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
-#   make test         everything that must hold; .ci/run calls it
+#   make test         what must hold of the code: the suites of all languages, over one build
+#   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-gc, test-bench, test-site,
+#                     test-spark; .ci/run calls it
+#   make test-packed  the suites of all languages again, on the packed gem, the wheel, the distribution for Perl and the C
+#                     library as users build them
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make bench-spark  the same for Spark, which it installs, so that it is no part of make bench
@@ -33,10 +37,19 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := lint test-rust test-gem test-gc test-unsafe test-c test-python test-perl test-columns test-report test-site test-bench
+TESTS := test-rust test-ruby test-python test-perl test-c test-columns test-report lint
+PACKED_TESTS := test-gem test-wheel test-perl-dist test-install-c
+SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-gc test-bench test-site test-spark
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
+# What `make test` tests of the languages: compiled by the profile test-release, and packed below target/built.
+BUILT := $(CURDIR)/target/built
+BUILT_STAMP := $(BUILT)/compiled
+BUILT_GEM := $(BUILT)/gems
+BUILT_GEM_STAMP := $(BUILT_GEM)/installed
+BUILT_PERL_STAMP := $(BUILT)/perl/installed/stamp
+BUILT_C := $(CURDIR)/target/test-release/libbytewright_c.a
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/ri ruby/exe ruby/sig -type f -not -name '*.so')
@@ -51,9 +64,10 @@ PARTS_OF_perl-dist := perl
 PARTS_OF_packages := packages
 PARTS_OF_test-packages := packages
 PARTS_OF_test-spark := all spark
+PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages site test-site test test-rust test-columns test-report test-unsafe test-c install-c wheel test-python test-spark perl-dist test-perl test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages site test-site test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -84,6 +98,38 @@ test: setup
 	@CARGO_MAKEFLAGS= $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
 	@echo "make test: all of it passed"
 
+test-packed: setup
+	@CARGO_MAKEFLAGS= $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(PACKED_TESTS)
+	@echo "make test-packed: all of it passed"
+
+# What `make test` runs comes first and alone: test-python and test-wheel install into the same environments.
+test-all: test
+	@CARGO_MAKEFLAGS= $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(SLOW_TESTS)
+	@echo "make test-all: all of it passed"
+
+# One call of cargo: each part alone would give the dependencies other features, and the core would be compiled again for it.
+$(BUILT_STAMP): $(sort $(WHEEL_SOURCES) $(GEM_SOURCES) $(PERL_SOURCES) python/pack.py) | setup
+	PYO3_BUILD_EXTENSION_MODULE=1 CARGO_TARGET_DIR=$(CURDIR)/target cargo build --quiet --locked --profile test-release \
+		-p bytewright-ruby -p bytewright-python -p bytewright-c -p bytewright-cli
+	python3 python/pack.py target/test-release/libbytewright_python.so $(BUILT)/wheels
+	touch $@
+
+# Installed as a gem for one platform, which has its library with it.
+$(BUILT_GEM_STAMP): $(BUILT_STAMP)
+	rm -rf $(BUILT_GEM) $(BUILT)/libraries $(BUILT)/*.gem
+	install -D -m 755 target/test-release/libbytewright_ruby.so \
+		$(BUILT)/libraries/$$(ruby -e 'puts RUBY_VERSION[/\A\d+\.\d+/]')/bytewright.so
+	ruby packages/platform_gem.rb $(BUILT) $(BUILT)/libraries
+	gem install --local --no-document --silent --install-dir $(BUILT_GEM) $(BUILT)/*.gem
+	touch $@
+
+# From the distribution, over the library that is there.
+$(BUILT_PERL_STAMP): $(BUILT_STAMP)
+	rm -f $(BUILT)/perl/Bytewright-*.tar.gz
+	perl/dist.sh $(BUILT)/perl
+	BYTEWRIGHT_LIBRARY=$(BUILT_C) perl/install.sh $(BUILT)/perl
+	touch $@
+
 test-rust: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
@@ -112,10 +158,13 @@ test-site: site
 # The heap, and structs that other languages free, under the address sanitizer, which the stable toolchain has when it is told to be another.
 test-unsafe: setup
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg bytewright_asan" BYTEWRIGHT_OPERATIONS=2000 \
-		cargo test --quiet --locked -p bytewright --test heap_records --test table_memory_hash --test batch \
+		cargo test --quiet --locked -p bytewright --test memory \
 		--target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan
 
 # Without a locale, as in a container; test-gc runs in the locale that is set.
+test-ruby: $(BUILT_GEM_STAMP)
+	LC_ALL=C GEM_HOME=$(BUILT_GEM) PATH="$(BUILT_GEM)/bin:$$PATH" ruby -W -Iruby/test ruby/test/all.rb
+
 test-gem: $(GEM_STAMP)
 	LC_ALL=C $(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
 
@@ -123,8 +172,11 @@ test-gem: $(GEM_STAMP)
 test-gc: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/all_with_garbage.rb
 
-# Its dependencies are compiled where the gem's are.
-test-c: setup
+test-c: $(BUILT_STAMP)
+	BYTEWRIGHT_LIBRARY=$(BUILT_C) c/tests/run.sh
+
+# The same as it is installed. Its dependencies are compiled where the gem's are.
+test-install-c: setup
 	CARGO_TARGET_DIR=$(GEM_BUILD) c/tests/run.sh
 
 wheel: $(WHEEL_STAMP)
@@ -134,7 +186,10 @@ $(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
 	touch $@
 
 # With the oldest and the newest Python there is, or with PYTHONS="python3.10 python3.12".
-test-python: $(WHEEL_STAMP)
+test-python: $(BUILT_STAMP)
+	BYTEWRIGHT_WHEELS=$(BUILT)/wheels python/tests/run.sh
+
+test-wheel: $(WHEEL_STAMP)
 	python/tests/run.sh
 
 # Installs Java from Debian, 17 or later, and PySpark into target/spark, once.
@@ -166,7 +221,10 @@ test-packages: packages
 	packages/test.sh pkg
 	packages/documents.sh pkg
 
-test-perl: $(PERL_STAMP)
+test-perl: $(BUILT_PERL_STAMP)
+	perl/test.sh $(BUILT)/perl
+
+test-perl-dist: $(PERL_STAMP)
 	perl/test.sh target/perl
 
 install-c: setup
@@ -198,7 +256,8 @@ test-ruby-asan: setup
 		done; \
 	done
 
-test-bench: $(GEM_STAMP)
+# The benches of Perl and Python make what they lack: not while another target makes it.
+test-bench: $(GEM_STAMP) $(WHEEL_STAMP) $(PERL_STAMP)
 	cd bench && cargo fmt --check && export CARGO_TARGET_DIR=$(CURDIR)/target && \
 		cargo clippy --quiet --locked --all-targets -- -D warnings && cargo test --quiet --locked
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check

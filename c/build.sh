@@ -4,6 +4,8 @@
 #   c/build.sh OUT            in the folder OUT
 #   c/build.sh OUT PREFIX     for an installation in PREFIX, which bytewright.pc names
 #
+# BYTEWRIGHT_LIBRARY names what cargo built of bytewright-c already.
+#
 # The shared library is linked from the static one, because rustc cannot give symbols versions. The static one is linked into one
 # object, so that only bw_* leaves it: a program may have its own zstd, or another library that was written in Rust.
 set -euo pipefail
@@ -13,8 +15,8 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 abi=$(sed -n 's/^pub const BW_ABI_VERSION: u32 = \(.*\);/\1/p' c/ext/bytewright/src/version.rs)
 soname=libbytewright.so.$abi
 
-cargo build --release --locked --quiet -p bytewright-c
-built=${CARGO_TARGET_DIR:-target}/release/libbytewright_c.a
+built=${BYTEWRIGHT_LIBRARY:-${CARGO_TARGET_DIR:-target}/release/libbytewright_c.a}
+[ -n "${BYTEWRIGHT_LIBRARY:-}" ] || cargo build --release --locked --quiet -p bytewright-c
 mkdir -p "$out"
 linked=$(mktemp -d)
 trap 'rm -rf "$linked"' EXIT

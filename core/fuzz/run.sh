@@ -20,7 +20,7 @@ for target; do
     echo "fuzz: $target for $seconds s" >&2
     mkdir -p "fuzz/corpus/$target"
     seeds=../samples
-    [ "$target" != thrift_idl ] || seeds="tests/thrift_idl/corpus tests/thrift_idl/corpus/parts"
+    [ "$target" != thrift_idl ] || seeds="tests/thrift_and_marshal/thrift_idl/corpus tests/thrift_and_marshal/thrift_idl/corpus/parts"
     # A zstd window may have 2 GB, which are reserved whole and touched as far as they are used.
     cargo fuzz run "$target" "fuzz/corpus/$target" $seeds -- \
         -max_total_time="$seconds" -max_len=4096 -timeout=10 \

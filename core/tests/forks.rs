@@ -3,6 +3,8 @@
 //! Method: a child of the tests, in which nothing was used yet, has a thread that does everything for the first time and
 //! forks beside it, after a time that differs from round to round; that child does everything, too, and ends. One that hangs
 //! is killed by its alarm. BYTEWRIGHT_FORKS is how many rounds there are (4,000 have been run).
+//!
+//! An executable of its own, because no other test may have used anything in the process that forks.
 #![allow(unsafe_code, reason = "to fork")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,5 +1,6 @@
 //! Goal: a panic that becomes an error is told once, as the error; all others are told as the program wants.
-//! Method: a hook of the program's own that counts what it is told. One test, because the hook is the process's.
+//! Method: a hook of the program's own that counts what it is told. One test in an executable of its own, because the hook is the
+//! process's.
 
 #![allow(missing_docs, clippy::panic, clippy::unwrap_used, reason = "panics are what is tested")]
 

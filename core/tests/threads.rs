@@ -3,6 +3,8 @@
 //!
 //! Method: while threads of each kind are certain to be there, the system is asked what each thread of the process blocks.
 //! `tests/layers.rs` holds that there is no other way to start one.
+//!
+//! An executable of its own, because threads that other tests start would be taken for those that are looked for.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tests the wheel as a user has it: installed into a clean environment of the oldest and of the newest Python there is, or
-# of those that PYTHONS names, the newest last. Arguments go to pytest.
+# of those that PYTHONS names, the newest last. BYTEWRIGHT_WHEELS names another folder that has the wheel. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$PWD/target/python
+wheels=${BYTEWRIGHT_WHEELS:-$work/wheels}
 tests=$PWD/python/tests
 
 # interpreter VERSION: the command of that version, where there is one. Those of pyenv run only when they are chosen.
@@ -34,7 +35,7 @@ test_with() { # test_with PYTHON LIST ARGUMENTS...: in an environment with the p
   shift 2
   environment=$work/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   python/environment.sh "$python" "$environment" "$list"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$work"/wheels/*.whl
+  "$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
   # From another folder, so that what is imported is what was installed.
   (cd "$work" && "$environment/bin/python" -m pytest -c "$tests/../pyproject.toml" -p no:cacheprovider --ignore="$tests/spark" "$tests" "$@")
 }

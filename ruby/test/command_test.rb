@@ -43,14 +43,6 @@ class CommandTest < TestCase
     assert_equal(open_capture(VLAN).each_row(*fields).to_a, out.lines.map { |line| JSON.parse(line).values })
   end
 
-  def test_it_says_that_it_has_no_parquet_and_how_to_get_it
-    with_new_file("packets.parquet") do |path|
-      out, err, code = run_command("packets", WEB, "--parquet", path)
-      assert_equal(["", 2, false], [out, code, File.exist?(path)])
-      assert_includes(err, "expected a build with Parquet, found one without; install the command")
-    end
-  end
-
   def test_a_store_of_the_command_is_one_of_ruby
     with_new_file("flows.bwt") do |path|
       assert_equal(0, run_command("flows", WEB, "--into", path).last)

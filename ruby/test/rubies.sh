@@ -5,8 +5,8 @@
 #   ruby/test/rubies.sh bookworm trixie sid /opt/ruby-4.0/bin/ruby
 #
 # A word with a slash is an interpreter: its Ruby tests run with YJIT, and while objects are collected and moved
-# without. Any other word is a release: `make test` runs in a clone of the last commit (packages/clean_root.sh). The root is
-# kept in target/roots and used again; remove its folder to begin anew.
+# without. Any other word is a release: all of `make test-all` but Spark runs in a clone of the last commit
+# (packages/clean_root.sh). The root is kept in target/roots and used again; remove its folder to begin anew.
 # TARGETS are other targets of make.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,7 +17,7 @@ in_release() { # in_release RELEASE: the tests in its root
   packages/clean_root.sh make "$1" "$root"
   packages/clean_root.sh run "$root" sh -euc '
     command -v make || { apt-get update -qq && apt-get install make; } >/dev/null
-    exec make "$@"' run ${TARGETS:-test}
+    exec make "$@"' run ${TARGETS:-test test-packed test-unsafe test-gc test-bench test-site}
 }
 
 with_interpreter() { # with_interpreter RUBY: the gem built for it and its tests

@@ -8,7 +8,7 @@
 #[path = "../../tests/generate/mod.rs"]
 mod generate;
 #[allow(dead_code)]
-#[path = "../../tests/rpc_calls/talk.rs"]
+#[path = "../../tests/decode/rpc_calls/talk.rs"]
 mod talk;
 
 use bytewright::rpc::{Call, Protocol, Rpc, RpcOptions};

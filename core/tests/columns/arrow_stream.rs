@@ -3,6 +3,9 @@
 
 #![allow(unsafe_code, reason = "what a program calls that is written in another language")]
 
+#[path = "../data_types/mod.rs"]
+mod data_types;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -12,33 +15,12 @@ use bytewright::batch::{
     Value,
 };
 use bytewright::{Error, Result};
+use data_types::data_types;
 
 static COLORS: Enumeration = Enumeration { names: &[(0, "red"), (1, "green")], is_closed: true };
 static NUMBERS: Enumeration = Enumeration { names: &[(6, "tcp")], is_closed: false };
 
-/// Every type that a field can have.
-const TYPES: [DataType; 20] = [
-    DataType::TimeNs,
-    DataType::DurationUs,
-    DataType::Address,
-    DataType::U8,
-    DataType::U16,
-    DataType::U32,
-    DataType::U64,
-    DataType::I8,
-    DataType::I16,
-    DataType::I32,
-    DataType::I64,
-    DataType::Double,
-    DataType::Bool,
-    DataType::Text,
-    DataType::Bytes,
-    DataType::Uuid,
-    DataType::Json,
-    DataType::TcpFlags,
-    DataType::Enumeration(&COLORS),
-    DataType::Enumeration(&NUMBERS),
-];
+const TYPES: [DataType; 20] = data_types(&COLORS, &NUMBERS);
 
 /// Streams whose memory was freed.
 static FREED: AtomicUsize = AtomicUsize::new(0);

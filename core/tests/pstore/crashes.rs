@@ -186,13 +186,16 @@ fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
         std::fs::write(folder.path("x.journal"), torn.bytes("x.pstore.journal").unwrap()).unwrap();
         let together = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let mut store = Store::new(Options::default());
-                    together.wait();
-                    assert!(read(&mut store, &path) == tables[1].dump());
-                });
-            }
+            let reader = || {
+                let mut store = Store::new(Options::default());
+                together.wait();
+                assert!(read(&mut store, &path) == tables[1].dump());
+                store
+            };
+            let readers: Vec<_> = (0..4).map(|_| scope.spawn(reader)).collect();
+            // A store that goes locks the file to remove the journal: none goes before all have read.
+            let _stores: Vec<Store> =
+                readers.into_iter().map(|reader| reader.join().unwrap()).collect();
         });
         assert!(std::fs::read(&path).unwrap() == tables[1].dump());
     });

@@ -1,5 +1,7 @@
 //! Goal: a store keeps one table in a file as programs expect that rewrite it as a whole, and no crash,
 //! failure or other program makes it lose or mix anything.
+//!
+//! An executable of its own, because its tests fork: a child has whatever other tests of the process have open.
 
 #![allow(
     clippy::expect_used,
@@ -8,6 +10,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../folder/mod.rs"]
+mod folder;
 #[path = "../generate/mod.rs"]
 mod generate;
 #[path = "../simulated_disk/mod.rs"]
@@ -16,7 +20,6 @@ mod simulated_disk;
 mod basics;
 mod crashes;
 mod failures;
-mod folder;
 mod model;
 mod processes;
 mod simulated;

@@ -4,6 +4,8 @@
 //! Method: random histories beside a slow, obvious twin; on real files with readers beside, processes
 //! killed and forked; on a simulated disk with the power cut and failures at every call; on damaged
 //! files. A failure prints the seed that repeats it (BYTEWRIGHT_SEED).
+//!
+//! An executable of its own, because its tests fork: a child has whatever other tests of the process have open.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

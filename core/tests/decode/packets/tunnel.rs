@@ -1,0 +1,245 @@
+//! Packets inside packets.
+
+use super::{ethernet, hex, inner, status, told};
+use crate::generate::frame::{
+    self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, mpls, tcp, udp, vlan, vxlan,
+};
+
+/// What is inside: IPv6, so that it is told apart from what is outside.
+fn inside() -> Vec<u8> {
+    ipv6(6, &tcp(1000, 2000, 0x12, b"abc"))
+}
+
+/// An Ethernet frame with an IPv4 packet of `protocol`.
+fn outside(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    frame::ethernet(IPV4, &ipv4(protocol, payload))
+}
+
+/// A mirrored frame behind the header of ERSPAN.
+fn mirrored(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &frame::ethernet(IPV6, &inside())])
+}
+
+fn ethernet_inside() -> Vec<u8> {
+    frame::ethernet(IPV6, &inside())
+}
+
+/// The frame inside, behind a header.
+fn behind(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &ethernet_inside()])
+}
+
+/// The packet inside, behind a header.
+fn ip_behind(header: &str) -> Vec<u8> {
+    join(&[&hex(header), &inside()])
+}
+
+/// The word of checksum and offset, then two routes of GRE and their end.
+const ROUTES: &str = "00000000 0800 04 08 0a000003 0a000004 fffe 00 03 010203 0000 00 00";
+
+fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
+    let ppp = join(&[&hex("ff03 0057"), &inside()]);
+    let extended = hex("34 ff 0040 00000009 0000 00 85 01 10 02 00");
+    let sequenced = hex("32 ff 0040 00000009 0001 00 00");
+    let platform = mirrored("200100010000000000000001 0000000000000000");
+    let routes = join(&[&[0; 8], &hex(ROUTES)]);
+    let l2tp_with_all =
+        format!("4a02 {:04x} 0007 0009 0001 0002 0003 aabbcc ff03 0057", 21 + inside().len());
+    let without_ethernet = join(&[&hex("200100010000000000000800"), &inside()]);
+    vec![
+        ("6in4", outside(41, &inside())),
+        ("GRE", outside(47, &gre(0, IPV6, &[], &inside()))),
+        ("GRE with a key", outside(47, &gre(0x2000, IPV6, &[0; 4], &inside()))),
+        ("GRE with all words", outside(47, &gre(0xb000, IPV6, &[0; 12], &inside()))),
+        ("GRE with Ethernet", outside(47, &gre(0, 0x6558, &[], &frame::ethernet(IPV6, &inside())))),
+        ("PPTP", outside(47, &gre(0x3081, 0x880b, &[0; 12], &ppp))),
+        ("VXLAN", outside(17, &udp(5, 4789, &vxlan(&frame::ethernet(IPV6, &inside()))))),
+        (
+            "GENEVE",
+            outside(17, &udp(5, 6081, &geneve(0x6558, &[0; 8], &frame::ethernet(IPV6, &inside())))),
+        ),
+        ("GENEVE with IP", outside(17, &udp(5, 6081, &geneve(IPV6, &[], &inside())))),
+        ("GTP-U", outside(17, &udp(5, 2152, &gtp_u(&inside())))),
+        ("GTP-U with an extension", outside(17, &udp(5, 2152, &join(&[&extended, &inside()])))),
+        ("GRE over UDP", outside(17, &udp(5, 4754, &gre(0, IPV6, &[], &inside())))),
+        ("MPLS over UDP", outside(17, &udp(5, 6635, &mpls(&[16, 17], &inside())))),
+        ("ERSPAN I", outside(47, &gre(0, 0x88be, &[], &frame::ethernet(IPV6, &inside())))),
+        ("ERSPAN II", outside(47, &gre(0x1000, 0x88be, &[0; 4], &mirrored("1001000100000000")))),
+        (
+            "ERSPAN III",
+            outside(47, &gre(0x1000, 0x22eb, &[0; 4], &mirrored("200100010000000000000000"))),
+        ),
+        ("ERSPAN III with a platform", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &platform))),
+        ("ERSPAN III with IP", outside(47, &gre(0x1000, 0x22eb, &[0; 4], &without_ethernet))),
+        ("GTP-U with a sequence", outside(17, &udp(5, 2152, &join(&[&sequenced, &inside()])))),
+        ("VXLAN on Linux's port", outside(17, &udp(5, 8472, &vxlan(&ethernet_inside())))),
+        ("VXLAN-GPE", outside(17, &udp(5, 4790, &vxlan(&ethernet_inside())))),
+        ("VXLAN-GPE with Ethernet", outside(17, &udp(5, 4790, &behind("0c000003 00002a00")))),
+        ("VXLAN-GPE with IP", outside(17, &udp(5, 4790, &ip_behind("04000002 00000000")))),
+        (
+            "VXLAN-GPE with MPLS",
+            outside(17, &udp(5, 4790, &ip_behind("0c000005 00002a00 00010140"))),
+        ),
+        ("Teredo", outside(17, &udp(5, 3544, &inside()))),
+        ("Teredo from a server", outside(17, &udp(3544, 5, &ip_behind("0000 f227 3f1d3bff")))),
+        (
+            "Teredo with an authentication",
+            outside(17, &udp(3544, 5, &ip_behind("0001 0203 4142 434445 0000000000000001 00"))),
+        ),
+        (
+            "Teredo with both",
+            outside(
+                17,
+                &udp(3544, 5, &ip_behind("0001 0000 0000000000000001 00 0000 f227 3f1d3bff")),
+            ),
+        ),
+        ("L2TP", outside(17, &udp(1701, 1701, &ip_behind("0002 0007 0009 ff03 0057")))),
+        ("L2TP from a server", outside(17, &udp(1701, 5, &ip_behind("0002 0007 0009 0057")))),
+        ("L2TP with all", outside(17, &udp(5, 1701, &ip_behind(&l2tp_with_all)))),
+        ("Ethernet in IP", outside(97, &behind("3000"))),
+        ("MPLS in IP", outside(137, &mpls(&[16, 17], &inside()))),
+        ("GRE with a route", outside(47, &gre(0x4000, IPV6, &hex(ROUTES), &inside()))),
+        ("GRE with a route and all words", outside(47, &gre(0xf000, IPV6, &routes, &inside()))),
+    ]
+}
+
+#[test]
+fn a_tunnel_is_noted_and_the_outermost_header_told() {
+    for (name, bytes) in tunnels() {
+        let packet = ethernet(&bytes);
+        assert_eq!(status(&packet), ["tunnel"], "{name}");
+        assert_eq!(packet.src_ip().map(|ip| ip.to_string()), Some("10.0.0.1".to_owned()), "{name}");
+        assert_eq!(packet.ttl(), Some(64), "{name}");
+    }
+}
+
+#[test]
+fn every_tunnel_is_followed_where_that_is_asked_for() {
+    for (name, bytes) in tunnels() {
+        assert_eq!(
+            told(&inner(&bytes)),
+            "src_ip=2001:db8::1 dst_ip=2001:db8::2 src_port=1000 dst_port=2000 proto=6 ttl=63 \
+             tcp_flags=18 payload_len=3 status=8 ethertype=2048 ip_version=6 ip_len=63 seq=100 \
+             ack=200",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn ip_in_ip_tells_the_innermost_of_several() {
+    let deep = (0..10).fold(ipv4(17, &udp(7, 8, b"")), |packet, _| ipv4(4, &packet));
+    let bytes = frame::ethernet(IPV4, &deep);
+    assert_eq!((ethernet(&bytes).proto(), ethernet(&bytes).dst_port()), (Some(4), None));
+    assert_eq!((inner(&bytes).proto(), inner(&bytes).dst_port()), (Some(17), Some(8)));
+}
+
+#[test]
+fn tunnels_without_end_stop_at_a_depth() {
+    let deep = (0..200).fold(ipv4(17, &udp(7, 8, b"")), |packet, _| ipv4(4, &packet));
+    let packet = inner(&frame::ethernet(IPV4, &deep));
+    assert_eq!((packet.proto(), packet.dst_port()), (Some(4), None));
+    assert_eq!(status(&packet), ["tunnel"]);
+}
+
+#[test]
+fn nothing_of_the_outer_headers_is_left_beside_the_inner_ones() {
+    // VXLAN outside has ports, the ICMP packet inside has none.
+    let icmp = frame::ethernet(IPV4, &ipv4(1, &hex("0800 0000 00000000")));
+    let packet = inner(&outside(17, &udp(5, 4789, &vxlan(&icmp))));
+    assert_eq!((packet.src_port(), packet.payload_len()), (None, None));
+    assert_eq!((packet.proto(), packet.icmp_type()), (Some(1), Some(8)));
+}
+
+#[test]
+fn an_inner_frame_that_is_no_ip_leaves_the_outer_header() {
+    let request = frame::ethernet(0x0806, &arp(1, [10, 9, 9, 1], [10, 9, 9, 2]));
+    let packet = inner(&outside(17, &udp(5, 4789, &vxlan(&request))));
+    assert_eq!((packet.proto(), packet.dst_port()), (Some(17), Some(4789)));
+    assert_eq!(packet.arp_op(), None);
+}
+
+#[test]
+fn the_vlan_of_an_inner_frame_is_not_the_packets_own() {
+    let tagged = frame::ethernet(0x8100, &vlan(99, IPV4, &ipv4(17, &udp(7, 8, b""))));
+    let packet = inner(&outside(17, &udp(5, 4789, &vxlan(&tagged))));
+    assert_eq!((packet.vlan(), packet.dst_port()), (None, Some(8)));
+}
+
+#[test]
+fn what_only_looks_like_a_tunnel_is_none() {
+    for (name, bytes) in [
+        ("VXLAN without its flag", udp(5, 4789, &[0; 60])),
+        ("VXLAN cut off", udp(5, 4789, &[8, 0, 0])),
+        ("GENEVE of version 1", udp(5, 6081, &[0x40; 60])),
+        ("GTP-U echo", udp(5, 2152, &hex("3201 0004 00000000 00000000"))),
+        ("VXLAN-GPE for management", udp(5, 4790, &ip_behind("0d000002 00002a00"))),
+        ("VXLAN-GPE of version 1", udp(5, 4790, &ip_behind("1c000002 00002a00"))),
+        ("Teredo without IPv6", udp(5, 3544, &hex("0000 f227 3f1d3bff 4500"))),
+        ("Teredo cut off", udp(5, 3544, &hex("0001 0505 00"))),
+        ("L2TP's control", udp(1701, 1701, &hex("c802 000c 0007 0000 0001 0002"))),
+        ("L2F", udp(1701, 1701, &ip_behind("0001 0007 0009 ff03 0057"))),
+        ("GTP'", udp(5, 2152, &hex("20ff 0004 00000000 00000000"))),
+    ] {
+        assert!(status(&inner(&outside(17, &bytes))).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_tunnel_header_cut_off_is_truncated() {
+    for (name, bytes) in [
+        ("GRE", outside(47, &hex("2000 08"))),
+        ("GRE's key", outside(47, &hex("2000 0800 0000"))),
+        ("ERSPAN II", outside(47, &hex("1000 88be 00000000 1001"))),
+        ("ERSPAN III", outside(47, &hex("1000 22eb 00000000 2001 0001"))),
+        ("GENEVE's options", outside(17, &udp(5, 6081, &hex("02 00 6558 00000000 00000000")))),
+        ("GRE's routes", outside(47, &hex("4000 0800 00000000 0800 00 08 0a000003"))),
+        ("GRE's last route", outside(47, &hex("4000 0800 00000000 0800 00 04 0a000003"))),
+        ("L2TP's session", outside(17, &udp(5, 1701, &hex("0002 0007 00")))),
+        ("L2TP's padding", outside(17, &udp(5, 1701, &hex("0202 0007 0009 0004 0000")))),
+        ("GTP-U's sequence", outside(17, &udp(5, 2152, &hex("32ff 0004 00000000 0001")))),
+    ] {
+        assert!(status(&inner(&bytes)).contains(&"truncated"), "{name}");
+    }
+    let endless = hex("34ff 0010 00000000 0000 00 85 00 00 00 85");
+    let packet = inner(&outside(17, &udp(5, 2152, &endless)));
+    assert_eq!(status(&packet), ["bad_header", "tunnel"], "an extension header of no length");
+}
+
+#[test]
+fn l2tp_of_version_3_is_noted_and_not_followed() {
+    for bytes in [
+        outside(115, &ip_behind("00000009")),
+        outside(17, &udp(1701, 1701, &ip_behind("0003 0000 00000009"))),
+    ] {
+        assert_eq!(status(&ethernet(&bytes)), ["tunnel"]);
+        assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"]);
+    }
+    assert!(status(&inner(&outside(115, &hex("00000000 c8020014")))).is_empty(), "control");
+}
+
+#[test]
+fn l2tp_ends_where_its_length_says() {
+    let datagram = ipv4(17, &udp(7, 8, b"abc"));
+    let l2tp = |len: usize| {
+        let header = hex(&format!("4002 {len:04x} 0007 0009 ff03 0021"));
+        inner(&outside(17, &udp(1701, 1701, &join(&[&header, &datagram, &[0; 20]]))))
+    };
+    assert_eq!(
+        (l2tp(12 + datagram.len()).payload_len(), l2tp(12 + 28).dst_port()),
+        (Some(3), Some(8))
+    );
+    // The datagram says that it is longer than what the tunnel holds.
+    assert_eq!(status(&l2tp(12 + 28)), ["bad_header", "tunnel"]);
+    assert_eq!(status(&l2tp(3)), ["bad_header", "tunnel"]);
+}
+
+#[test]
+fn an_inner_packet_ends_where_the_outer_one_ends() {
+    // The inner header claims 20 bytes more than the outer packet carries; they are padding.
+    let mut packet = ipv4(17, &udp(7, 8, b"abc"));
+    packet[3] += 20;
+    let mut bytes = outside(4, &packet);
+    bytes.extend([0; 20]);
+    assert_eq!(inner(&bytes).payload_len(), Some(3));
+}
