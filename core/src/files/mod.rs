@@ -5,6 +5,7 @@
 //! [`pstore`](crate::pstore) know what the bytes mean.
 
 mod access;
+mod commit_log;
 mod directory;
 mod file_writer;
 mod found_file;
@@ -18,6 +19,10 @@ mod unnamed_directory;
 mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
+pub(crate) use commit_log::{
+    CHECK_LEN, CommitFrame, CommitLog, FrameBuffer, FrameFlags, LENS_LEN, LogHeader, LogReader,
+    PAYLOAD_LEN_MAX, Salt,
+};
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
 pub use file_writer::FileWriter;
