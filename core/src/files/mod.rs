@@ -7,6 +7,7 @@
 mod access;
 mod commit_log;
 mod directory;
+mod file_header;
 mod file_writer;
 mod found_file;
 mod lock_holder;
@@ -25,6 +26,7 @@ pub(crate) use commit_log::{
 };
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
+pub(crate) use file_header::{FileKind, HEADER_LEN};
 pub use file_writer::FileWriter;
 pub(crate) use found_file::begins_like;
 pub use found_file::{Found, Stranger};

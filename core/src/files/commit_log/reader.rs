@@ -117,36 +117,43 @@ impl<H: LogHeader> LogReader<H> {
     pub(crate) fn each_record(
         &mut self,
         frame: &CommitFrame,
-        mut seen: impl FnMut(Record<'_>, Range<u64>) -> Result<()>,
+        seen: impl FnMut(Record<'_>, Range<u64>) -> Result<()>,
     ) -> Result<()> {
-        let mut at = frame.payload();
-        while at < frame.end() {
-            let Some((record, len)) = self.record(at, frame.end())? else {
-                return Err(self.log.corrupt(at, "a record"));
-            };
-            seen(record, at..at + len)?;
-            at += len;
-        }
-        Ok(())
+        let stop = self.walk(frame, seen)?;
+        if stop == frame.end() { Ok(()) } else { Err(self.log.corrupt(stop, "a record")) }
     }
 
     /// Reports if every record of `frame` matches its check, and there is nothing else. On the way it shows `seen` the
     /// keys.
     pub(crate) fn is_whole(&mut self, frame: &CommitFrame, seen: &dyn Fn(&[u8])) -> Result<bool> {
-        let whole_len = (frame.end() - frame.offset) as usize;
+        let len = frame.end() - frame.offset;
         // The records are often read again at once.
-        if whole_len <= FRAME_HEADER_LEN + PAYLOAD_LEN_MAX
-            && self.view(frame.offset, whole_len)?.is_none()
+        if len <= (FRAME_HEADER_LEN + PAYLOAD_LEN_MAX) as u64
+            && self.view(frame.offset, len as usize)?.is_none()
         {
             return Ok(false);
         }
+        let stop = self.walk(frame, |record, _| {
+            seen(record.key());
+            Ok(())
+        })?;
+        Ok(stop == frame.end())
+    }
+
+    /// Shows `seen` the records of `frame` up to the first that does not match its check, and returns where that is, or
+    /// the end.
+    fn walk(
+        &mut self,
+        frame: &CommitFrame,
+        mut seen: impl FnMut(Record<'_>, Range<u64>) -> Result<()>,
+    ) -> Result<u64> {
         let mut at = frame.payload();
         while at < frame.end() {
-            let Some((record, len)) = self.record(at, frame.end())? else { return Ok(false) };
-            seen(record.key());
+            let Some((record, len)) = self.record(at, frame.end())? else { break };
+            seen(record, at..at + len)?;
             at += len;
         }
-        Ok(true)
+        Ok(at)
     }
 
     /// Fills `chain` with the frames of the commit `number` that begins at `offset`, or returns the place where a frame

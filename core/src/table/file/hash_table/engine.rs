@@ -10,13 +10,15 @@ use super::super::random::random_number;
 use super::checkpoint;
 use super::compactor::Compactor;
 use super::extent::Extent;
-use super::header::{HEADER_LEN, Header, LOG_END_MAX};
+use super::header::{Header, LOG_END_MAX};
 use super::home::Home;
 use super::snapshot::HashSnapshot;
 use super::transaction::{Step, Transaction, Undo};
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, ProcessMark};
+use crate::files::{
+    CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, HEADER_LEN, ProcessMark,
+};
 use crate::heap::record::Record;
 use crate::table::{Scan, Stat};
 

@@ -9,19 +9,15 @@
 //!
 //! Numbers are little-endian. The salt of the frames is made of the seed and the generation.
 
-use crate::error::{Error, Result};
-use crate::files::{self, CommitLog, LogHeader, Salt};
+use crate::error::Result;
+use crate::files::{self, CommitLog, FileKind, HEADER_LEN, LogHeader, Salt};
 use crate::table::Values;
-use crate::wire::{Endian, Reader};
+use crate::wire::Endian;
 
-/// The format that is read and written.
-const FORMAT: u32 = 1;
-
-/// How a file begins. The last bytes change when it is copied as text.
+/// First bytes of a file.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWH\r\n\x1a\n";
 
-/// Bytes of one header.
-pub(super) const HEADER_LEN: usize = 64;
+const KIND: FileKind = FileKind { name: "a hashed table", magic: MAGIC, format: 1 };
 
 /// Where the frames begin: after the header and its copy.
 pub(super) const LOG_START: u64 = 2 * HEADER_LEN as u64;
@@ -48,16 +44,13 @@ pub(super) struct Header {
 impl Header {
     /// The header and its copy.
     pub(super) fn to_bytes(self) -> [u8; LOG_START as usize] {
-        let mut header = [0; HEADER_LEN];
-        header[..8].copy_from_slice(MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-        header[16..24].copy_from_slice(&self.seed.to_le_bytes());
-        header[24..32].copy_from_slice(&self.generation.to_le_bytes());
-        header[32..40].copy_from_slice(&self.first_transaction.to_le_bytes());
-        header[40..48].copy_from_slice(&self.closed_len.to_le_bytes());
-        header[48..60].copy_from_slice(&self.values.to_bytes());
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        header[60..].copy_from_slice(&check);
+        let header = KIND.header(&[
+            &self.seed.to_le_bytes(),
+            &self.generation.to_le_bytes(),
+            &self.first_transaction.to_le_bytes(),
+            &self.closed_len.to_le_bytes(),
+            &self.values.to_bytes(),
+        ]);
         let mut bytes = [0; LOG_START as usize];
         bytes[..HEADER_LEN].copy_from_slice(&header);
         bytes[HEADER_LEN..].copy_from_slice(&header);
@@ -79,29 +72,11 @@ impl Header {
     }
 
     fn from_copy(header: &[u8]) -> Result<Option<Header>> {
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        if !header.starts_with(MAGIC) || header[60..] != check {
-            return Ok(None);
-        }
-        let mut fields = Reader::new(&header[8..60]);
-        let format = fields.u32(Endian::Little).unwrap_or_default();
-        if format != FORMAT {
-            return Err(Error::format(
-                format_args!("a hashed table in format {FORMAT}"),
-                format_args!("format {format}, which another version of Bytewright wrote"),
-            )
-            .at(8));
-        }
-        let zero = fields.u32(Endian::Little);
+        let Some(mut fields) = KIND.fields(header)? else { return Ok(None) };
         let mut number = || fields.u64(Endian::Little).unwrap_or_default();
         let (seed, generation, first_transaction, closed_len) =
             (number(), number(), number(), number());
-        let values = Values::from_bytes(fields.rest());
-        let Some(values) = values.filter(|_| zero == Some(0)) else {
-            return Err(
-                Error::format("zeros in the unused bytes of the header", "other bytes").at(12)
-            );
-        };
+        let values = Values::from_header(fields.rest(), 48)?;
         Ok(Some(Header { seed, generation, first_transaction, closed_len, values }))
     }
 }
