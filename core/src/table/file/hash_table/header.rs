@@ -19,7 +19,7 @@ pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWH\r\n\x1a\n";
 
 const KIND: FileKind = FileKind { name: "a hashed table", magic: MAGIC, format: 1 };
 
-/// Where the frames begin: after the header and its copy.
+/// Offset of the first frame: behind the header and its copy.
 pub(super) const LOG_START: u64 = 2 * HEADER_LEN as u64;
 
 /// The end of the longest log: what an index can point into.
