@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("marshal", &["wire", "forks", "error"]),
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("stream", &["wire", "workers", "forks", "error"]),
-    ("files", &["wire", "forks", "error"]),
+    ("files", &["heap", "wire", "forks", "error"]),
     ("query", &["batch", "error"]),
     ("table", &["files", "heap", "batch", "wire", "threads", "panics", "forks", "error"]),
     ("export", &["capture", "table", "stream", "batch", "files", "threads", "panics", "error"]),

@@ -5,7 +5,9 @@
 //! [`pstore`](crate::pstore) know what the bytes mean.
 
 mod access;
+mod commit_log;
 mod directory;
+mod file_header;
 mod file_writer;
 mod found_file;
 mod lock_holder;
@@ -18,8 +20,13 @@ mod unnamed_directory;
 mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
+pub(crate) use commit_log::{
+    CHECK_LEN, CommitFrame, CommitLog, FrameBuffer, FrameFlags, LENS_LEN, LogHeader, LogReader,
+    PAYLOAD_LEN_MAX, Salt,
+};
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
+pub(crate) use file_header::{FileKind, HEADER_LEN};
 pub use file_writer::FileWriter;
 pub(crate) use found_file::begins_like;
 pub use found_file::{Found, Stranger};

@@ -62,12 +62,18 @@ impl Values {
         self.name
     }
 
-    /// What a file's header has; nothing where no version wrote that.
+    /// Reads what a file's header has; nothing where no version wrote that.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Values> {
         let name = *bytes.first_chunk()?;
         let len = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
         let is_name = name[..len].iter().all(u8::is_ascii_graphic);
         (is_name && name[len..].iter().all(|byte| *byte == 0)).then_some(Values { name })
+    }
+
+    /// Reads them from `bytes` at `offset` of a file's header.
+    pub(super) fn from_header(bytes: &[u8], offset: u64) -> Result<Values> {
+        let other = || Error::format("a name for the values", "other bytes").at(offset);
+        Self::from_bytes(bytes).ok_or_else(other)
     }
 
     /// As [`Table::append`] in a table with these values. [`ErrorKind::Argument`] where they are not bytes.

@@ -340,6 +340,29 @@ fn a_log_that_is_cut_or_damaged_gives_the_commits_before() {
 }
 
 #[test]
+fn a_commit_that_was_torn_over_an_older_one_of_the_same_length_does_not_count() {
+    let path = path("torn_over");
+    let log_of = |path: &Path| std::fs::read(beside(path, ".log")).unwrap();
+    let mut table = TreeTable::open(&path, NEVER).unwrap();
+    for value in ["1", "2"] {
+        table.put(b"key", value.as_bytes()).unwrap();
+    }
+    let older = log_of(&path);
+    table.sync().unwrap();
+    table.put(b"key", b"3").unwrap();
+    let torn = copy(&path, "torn_over_copy");
+    let newer = log_of(&path);
+    let value = || TreeTable::open(&torn, READ).unwrap().get(b"key").unwrap().unwrap();
+    assert_eq!(value(), b"3");
+    let end = newer.iter().zip(&older).rposition(|(new, old)| new != old).unwrap() + 1;
+    for written in 0..end {
+        let bytes = [&newer[..written], &older[written..]].concat();
+        std::fs::write(beside(&torn, ".log"), bytes).unwrap();
+        assert_eq!(value(), b"2", "{written} bytes of the log were overwritten");
+    }
+}
+
+#[test]
 fn a_reader_after_a_crash_sees_the_log_and_then_follows_the_next_writer() {
     let path = path("crashed");
     let mut table = TreeTable::open(&path, NEVER).unwrap();

@@ -27,8 +27,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::extent::Extent;
+use super::header::{Log, LogReader};
 use super::home::{Access, Home, MAPPED_WORDS_MIN};
-use super::log::{Log, LogReader};
 use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
 use crate::files::{Mapping, Storage, begins_like};
 
@@ -148,12 +148,12 @@ fn closing_frame_hash(log: &Arc<Log>, extent: &Extent) -> Option<u64> {
     let mut reader = LogReader::new(log.clone(), extent.end);
     let frame = reader.frame(extent.last_frame).ok()??;
     let len = extent.end.checked_sub(extent.last_frame)?;
-    let is_last = frame.end(extent.last_frame) == extent.end
+    let is_last = frame.end() == extent.end
         && frame.flags.commits
         && frame.flags.closes
-        && frame.transaction.checked_add(1) == Some(extent.next_transaction)
+        && frame.number.checked_add(1) == Some(extent.next_transaction)
         && len <= CLOSING_FRAME_LEN_MAX;
-    if !is_last || !reader.is_whole(extent.last_frame, &frame, &|_| ()).ok()? {
+    if !is_last || !reader.is_whole(&frame, &|_| ()).ok()? {
         return None;
     }
     let bytes = reader.view(extent.last_frame, len as usize).ok()??;

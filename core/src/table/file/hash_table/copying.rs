@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use super::extent::Extent;
-use super::frame::{FRAME_HEADER_LEN, FrameHeader};
 use super::generation::NextGeneration;
-use super::log::{LENS_LEN, Log, LogReader};
+use super::header::{Log, LogReader};
 use super::log_index::{KeyHash, LogIndex, Words};
 use super::view::View;
 use crate::error::{Error, Result};
+use crate::files::LENS_LEN;
 use crate::heap::record::Record;
 use crate::wire;
 
@@ -262,10 +262,9 @@ impl Walk {
     }
 
     fn enter_frame(&mut self) -> Result<()> {
-        let frame: Option<FrameHeader> = self.reader.frame(self.at)?;
+        let frame = self.reader.frame(self.at)?;
         let frame = frame.ok_or_else(|| self.reader.log().corrupt(self.at, "a frame"))?;
-        self.frame_end = frame.end(self.at);
-        self.at += FRAME_HEADER_LEN as u64;
+        (self.at, self.frame_end) = (frame.payload(), frame.end());
         Ok(())
     }
 }

@@ -10,16 +10,15 @@ use super::super::random::random_number;
 use super::checkpoint;
 use super::compactor::Compactor;
 use super::extent::Extent;
-use super::frame::{
-    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, HEADER_LEN, Header, LOG_END_MAX, put_record,
-    record_at, record_len,
-};
+use super::header::{Header, LOG_END_MAX};
 use super::home::Home;
 use super::snapshot::HashSnapshot;
 use super::transaction::{Step, Transaction, Undo};
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{FileStatus, ProcessMark};
+use crate::files::{
+    CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, HEADER_LEN, ProcessMark,
+};
 use crate::heap::record::Record;
 use crate::table::{Scan, Stat};
 
@@ -72,7 +71,7 @@ pub(super) struct Engine {
     /// What snapshots may still hold.
     pub(super) retired: Vec<Weak<View>>,
     /// The frame of a commit that is written at once.
-    pub(super) frame: Vec<u8>,
+    pub(super) frame: FrameBuffer,
     /// A record that was read to be compared.
     pub(super) scratch: Vec<u8>,
 }
@@ -193,23 +192,19 @@ impl Engine {
     }
 
     /// The record at `place`, which may be waiting to be written.
-    fn read<'b>(&self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(Record<'b>, u64)> {
-        let log = &self.view.log;
-        let Some(bytes) = self.transaction.bytes_at(place) else {
+    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(Record<'b>, u64)> {
+        let Some((record, bytes)) = self.transaction.record(place) else {
             let end = match self.transaction.depth() {
                 0 => self.extent.end,
-                _ => self.transaction.base(),
+                _ => self.transaction.frame().offset(),
             };
-            return log.record(place, end, buffer);
+            return self.view.log.record(place, end, buffer);
         };
-        let gone = || Error::internal("a record of the transaction that is gone");
-        let len = record_len(bytes).and_then(|len| usize::try_from(len).ok()).ok_or_else(gone)?;
-        if buffer.len() < len {
-            buffer.resize(len, 0);
+        if buffer.len() < bytes.len() {
+            buffer.resize(bytes.len(), 0);
         }
-        buffer[..len].copy_from_slice(bytes.get(..len).ok_or_else(gone)?);
-        let (record, len) = record_at(&buffer[..len], log.salt, place).ok_or_else(gone)?;
-        Ok((record, len as u64))
+        buffer[..bytes.len()].copy_from_slice(bytes);
+        Ok((record, bytes.len() as u64))
     }
 
     /// The entry of `key`, to be replaced.
@@ -274,56 +269,49 @@ impl Engine {
 
     /// Commits one record by itself, and says where it is.
     fn write_alone(&mut self, record: &Record<'_>) -> Result<u64> {
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clear();
-        frame.resize(FRAME_HEADER_LEN, 0);
-        let offset = self.extent.end;
-        let place = put_record(&mut frame, offset, record, self.view.log.salt);
-        let outcome = self.write_commit(&mut frame, false);
-        shorten(&mut frame);
-        self.frame = frame;
+        self.frame.begin(self.extent.end, self.view.log.salt);
+        let place = self.frame.put(record);
+        let outcome = self.write_commit(FrameFlags::default());
+        self.frame.release(BUFFER_LEN_MAX);
         outcome.map(|()| place)
     }
 
-    /// Writes a transaction of one frame, whose records are in `frame` behind room for its beginning.
-    pub(super) fn write_commit(&mut self, frame: &mut [u8], clears: bool) -> Result<()> {
-        let offset = self.extent.end;
-        let header = FrameHeader {
-            flags: Flags {
-                commits: true,
-                clears,
-                follows_sync: self.durability.follows_sync,
-                ..Flags::default()
-            },
-            payload_len: (frame.len() - FRAME_HEADER_LEN) as u32,
-            transaction: self.extent.next_transaction,
-        };
-        frame[..FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes(self.view.log.salt, offset));
-        self.append(offset, frame)?;
+    /// Writes the frame that is ready as a transaction, and makes it last where the options want it now.
+    fn write_commit(&mut self, flags: FrameFlags) -> Result<()> {
+        let frame = self.write_frame(flags)?;
         self.sync_commit()?;
-        self.extent.commit(offset, header.end(offset));
+        self.extent.commit(&frame);
         Ok(())
+    }
+
+    /// Writes the frame that is ready at the end of the log. It commits, beside its `flags`.
+    fn write_frame(&mut self, flags: FrameFlags) -> Result<CommitFrame> {
+        let follows_sync = self.durability.follows_sync;
+        let flags = FrameFlags { commits: true, follows_sync, ..flags };
+        let frame = self.frame.finish(flags, self.extent.next_transaction);
+        self.check_room(frame.end())?;
+        let written = self.view.log.storage.write_at(frame.offset, self.frame.bytes());
+        self.durability.was_written(frame.end());
+        written.map_err(|error| self.fail("write the table", &error))?;
+        Ok(frame)
     }
 
     /// Adds a record to the open transaction, and says where it will be.
     fn add(&mut self, record: &Record<'_>) -> Result<u64> {
-        let len = record.len() + CHECK_LEN;
-        if self.transaction.is_full_for(len) {
+        if self.transaction.is_full_for(record) {
             self.write_part(false)?;
         }
-        self.check_room(self.transaction.place() + len as u64)?;
-        Ok(self.transaction.add(record, self.view.log.salt))
+        let frame = self.transaction.frame();
+        self.check_room(frame.payload() + frame.payload_len_with(record) as u64)?;
+        Ok(self.transaction.add(record))
     }
 
     /// Writes the frame that the open transaction has filled.
     fn write_part(&mut self, commits: bool) -> Result<()> {
-        let (salt, number) = (self.view.log.salt, self.extent.next_transaction);
+        let number = self.extent.next_transaction;
         let follows_sync = self.durability.follows_sync;
-        let mut transaction = std::mem::take(&mut self.transaction);
-        let (bytes, frame) = transaction.finish_frame(number, commits, follows_sync, salt);
-        let log = self.view.log.clone();
-        let written = log.storage.write_at(frame.offset, bytes);
-        self.transaction = transaction;
+        let (bytes, frame) = self.transaction.finish_frame(number, commits, follows_sync);
+        let written = self.view.log.storage.write_at(frame.offset, bytes);
         self.durability.was_written(frame.end());
         written.map_err(|error| self.fail("write the table", &error))?;
         self.transaction.was_written(frame);
@@ -335,14 +323,6 @@ impl Engine {
             true => Ok(()),
             false => Err(Error::limit("a table file", LOG_END_MAX, end).in_file(&self.name)),
         }
-    }
-
-    /// Writes at the end of the log.
-    fn append(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.check_room(offset + bytes.len() as u64)?;
-        let written = self.view.log.storage.write_at(offset, bytes);
-        self.durability.was_written(offset + bytes.len() as u64);
-        written.map_err(|error| self.fail("write the table", &error))
     }
 
     /// Whether a commit made soon will be made to last before it returns.
@@ -401,7 +381,7 @@ impl Engine {
         if log.storage.set_len(committed.end).is_ok() {
             let _ = log.storage.sync();
         }
-        let error = log.failed(action, error);
+        let error = log.system_error(action, error);
         self.access = Access::Failed(error.kind(), error.message().to_owned());
         error
     }
@@ -412,14 +392,15 @@ impl Engine {
         let before = self.view.clone();
         if self.transaction.depth() == 0 {
             let start = self.extent.end;
-            self.write_commit(&mut [0; FRAME_HEADER_LEN], true)?;
+            self.frame.begin(start, self.view.log.salt);
+            self.write_commit(FrameFlags { clears: true, ..FrameFlags::default() })?;
             self.extent.clear(start);
             self.abandon_compaction();
         } else {
             if self.transaction.has_records() {
                 self.write_part(false)?;
             }
-            self.extent.clear(self.transaction.base());
+            self.extent.clear(self.transaction.frame().offset());
             self.transaction.clear(before);
         }
         self.view = cleared;
@@ -431,7 +412,7 @@ impl Engine {
         if self.transaction.depth() == 0 {
             self.view.index().is_in_transaction = true;
         }
-        self.transaction.begin(&self.extent);
+        self.transaction.begin(&self.extent, self.view.log.salt);
         Ok(())
     }
 
@@ -466,7 +447,7 @@ impl Engine {
             self.sync_commit()?;
         }
         if let Some(last) = self.transaction.written().last() {
-            self.extent.commit(last.offset, last.end());
+            self.extent.commit(last);
         }
         self.transaction.end();
         self.leave_transaction();
@@ -571,25 +552,17 @@ impl Engine {
         let second = log.storage.write_at(HEADER_LEN as u64, &header[HEADER_LEN..]);
         let written = second.and_then(|()| log.storage.write_at(0, &header[..HEADER_LEN]));
         written.map_err(|error| self.fail("write the table", &error))?;
-        let mut frame = vec![0; FRAME_HEADER_LEN];
-        let record = Record::Deletion { key: &random_key() };
-        put_record(&mut frame, offset, &record, log.salt);
-        let flags = Flags { commits: true, follows_sync: true, closes: true, ..Flags::default() };
-        let header = FrameHeader {
-            flags,
-            payload_len: (frame.len() - FRAME_HEADER_LEN) as u32,
-            transaction: self.extent.next_transaction,
-        };
-        frame[..FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes(log.salt, offset));
-        self.append(offset, &frame)?;
-        self.extent.commit(offset, header.end(offset));
-        self.extent.is_closed = true;
+        self.frame.begin(offset, log.salt);
+        self.frame.put(&Record::Deletion { key: &random_key() });
+        let frame = self.write_frame(FrameFlags { closes: true, ..FrameFlags::default() })?;
+        self.extent.commit(&frame);
         Ok(())
     }
 
     pub(super) fn stat(&self) -> Result<Stat> {
         let file_bytes = self.view.log.storage.len();
-        let file_bytes = file_bytes.map_err(|e| self.view.log.failed("read the table", &e))?;
+        let file_bytes =
+            file_bytes.map_err(|e| self.view.log.system_error("read the table", &e))?;
         let index = self.view.index();
         let words = index.index.words();
         let index_bytes = std::mem::size_of_val::<[_]>(words) as u64;

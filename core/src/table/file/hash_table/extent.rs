@@ -1,6 +1,7 @@
 //! How far a log is known, and what it holds up to there.
 
-use super::frame::{Header, LOG_START};
+use super::header::{Header, LOG_START};
+use crate::files::CommitFrame;
 
 /// The part of a log that ends with a whole transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +60,9 @@ impl Extent {
         self.start = self.start.max(start);
     }
 
-    /// Goes on to the end of a transaction, whose last frame is at `last_frame`.
-    pub(super) fn commit(&mut self, last_frame: u64, end: u64) {
+    /// Goes on to the end of a transaction, whose last frame is `last`.
+    pub(super) fn commit(&mut self, last: &CommitFrame) {
         self.next_transaction += 1;
-        (self.last_frame, self.end, self.is_closed) = (last_frame, end, false);
+        (self.last_frame, self.end, self.is_closed) = (last.offset, last.end(), last.flags.closes);
     }
 }

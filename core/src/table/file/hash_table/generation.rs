@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use super::extent::Extent;
-use super::frame::{
-    CHECK_LEN, FRAME_HEADER_LEN, Flags, FrameHeader, Header, LOG_END_MAX, put_record, record_at,
-};
-use super::log::Log;
+use super::header::{Header, LOG_END_MAX, Log};
 use crate::error::{Error, Result};
-use crate::files::Storage;
+use crate::files::{FrameBuffer, FrameFlags, Storage};
 use crate::heap::record::Record;
 
 /// The payload of the frames that are written: less than this and one record.
@@ -20,7 +17,7 @@ pub(super) struct NextGeneration {
     log: Log,
     pub(super) extent: Extent,
     /// The frame to come.
-    frame: Vec<u8>,
+    frame: FrameBuffer,
     /// Bytes that were written since they were made to last.
     unsynced: u64,
 }
@@ -35,20 +32,21 @@ impl NextGeneration {
         let header = Header { closed_len: 0, ..header };
         storage.write_at(0, &header.to_bytes()).map_err(|error| failed(&error))?;
         let (log, extent) = (Log::new(storage, header, name), Extent::empty(&header));
-        Ok(NextGeneration { log, extent, frame: vec![0; FRAME_HEADER_LEN], unsynced: 0 })
+        let mut frame = FrameBuffer::default();
+        frame.begin(extent.end, log.salt);
+        Ok(NextGeneration { log, extent, frame, unsynced: 0 })
     }
 
     /// Adds a record, and says where it is.
     pub(super) fn add(&mut self, record: &Record<'_>) -> Result<u64> {
-        let len = record.len() + CHECK_LEN;
-        if self.frame.len() > FRAME_HEADER_LEN && self.frame.len() + len > FRAME_LEN {
+        if self.frame.payload_len() > 0 && self.frame.payload_len_with(record) > FRAME_LEN {
             self.write_frame(false)?;
         }
-        let end = self.extent.end + (self.frame.len() + len) as u64;
+        let end = self.frame.payload() + self.frame.payload_len_with(record) as u64;
         if end > LOG_END_MAX {
             return Err(Error::limit("a table file", LOG_END_MAX, end));
         }
-        Ok(put_record(&mut self.frame, self.extent.end, record, self.log.salt))
+        Ok(self.frame.put(record))
     }
 
     /// The record at `place`, with the bytes that it takes with its check.
@@ -57,12 +55,10 @@ impl NextGeneration {
         place: u64,
         buffer: &'b mut Vec<u8>,
     ) -> Result<(Record<'b>, u64)> {
-        let Some(at) = place.checked_sub(self.extent.end) else {
+        if place < self.extent.end {
             return self.log.record(place, self.extent.end, buffer);
-        };
-        let bytes = usize::try_from(at).ok().and_then(|at| self.frame.get(at..));
-        let found = bytes.and_then(|bytes| record_at(bytes, self.log.salt, place));
-        let found = found.map(|(record, len)| (record, len as u64));
+        }
+        let found = self.frame.record(place).map(|(record, bytes)| (record, bytes.len() as u64));
         found.ok_or_else(|| Error::internal("a record of the next generation that is gone"))
     }
 
@@ -75,22 +71,17 @@ impl NextGeneration {
 
     /// Writes the frame so far; nothing where it has nothing to say.
     fn write_frame(&mut self, clears: bool) -> Result<()> {
-        if self.frame.len() == FRAME_HEADER_LEN && !clears {
+        if self.frame.payload_len() == 0 && !clears {
             return Ok(());
         }
-        let offset = self.extent.end;
-        let header = FrameHeader {
-            flags: Flags { commits: true, clears, ..Flags::default() },
-            payload_len: (self.frame.len() - FRAME_HEADER_LEN) as u32,
-            transaction: self.extent.next_transaction,
-        };
-        self.frame[..FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes(self.log.salt, offset));
-        self.log.storage.write_at(offset, &self.frame).map_err(|error| failed(&error))?;
-        self.extent.commit(offset, header.end(offset));
-        self.unsynced += self.frame.len() as u64;
-        self.frame.clear();
-        self.frame.shrink_to(2 * FRAME_LEN);
-        self.frame.resize(FRAME_HEADER_LEN, 0);
+        let flags = FrameFlags { commits: true, clears, ..FrameFlags::default() };
+        let frame = self.frame.finish(flags, self.extent.next_transaction);
+        let written = self.log.storage.write_at(frame.offset, self.frame.bytes());
+        written.map_err(|error| failed(&error))?;
+        self.extent.commit(&frame);
+        self.unsynced += frame.end() - frame.offset;
+        self.frame.release(2 * FRAME_LEN);
+        self.frame.begin_next(frame.end());
         Ok(())
     }
 

@@ -13,8 +13,8 @@ use std::io;
 use std::sync::Arc;
 
 use super::checkpoint::is_checkpoint;
+use super::header::Log;
 use super::index_name;
-use super::log::Log;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, Stranger};
@@ -93,11 +93,11 @@ impl Home {
     pub(super) fn replace(&self, log: &Log, next: &Log) -> Result<()> {
         self.check_named(log)?;
         let published = self.directory.publish(&*next.storage, &self.name, Displaced::Any);
-        published.map_err(|error| log.failed("rename the compacted table", &error))
+        published.map_err(|error| log.system_error("rename the compacted table", &error))
     }
 
     fn whose(&self, log: &Log) -> Result<Named> {
-        let failed = |error| log.failed("find the table", &error);
+        let failed = |error| log.system_error("find the table", &error);
         let own = log.storage.id().map_err(failed)?;
         Ok(match self.directory.id(&self.name).map_err(failed)? {
             None => Named::Nothing,
@@ -106,22 +106,23 @@ impl Home {
         })
     }
 
+    fn failed(&self, action: &str, error: &io::Error) -> Error {
+        Error::io(action, error).in_file(&self.name.to_string_lossy())
+    }
+
     /// A new, empty file without a name, for those who may use `log`. It is locked.
     pub(super) fn create(&self, log: &dyn Storage, access: Access) -> Result<Box<dyn Storage>> {
-        let failed = |action: &str, error: &io::Error| {
-            Error::io(action, error).in_file(&self.name.to_string_lossy())
-        };
         let like = log.file().map(FileAccess::of).transpose();
-        let like = like.map_err(|error| failed("read the mode of the table", &error))?;
+        let like = like.map_err(|error| self.failed("read the mode of the table", &error))?;
         // Nobody else may open it before it is as it should be.
         let owner = like.as_ref().map(|like| like.owner().private());
         let file = self.directory.create_unnamed(&self.name, owner);
-        let file = file.map_err(|error| failed("create a file beside", &error))?;
+        let file = file.map_err(|error| self.failed("create a file beside", &error))?;
         let Some((like, opened)) = like.zip(file.file()) else { return Ok(file) };
         let given = like.give_to(opened).and_then(|()| Ok(opened.try_lock()?));
         match given {
             Err(error) if access == Access::Same => {
-                Err(failed("give the table's owner and mode to a new file", &error))
+                Err(self.failed("give the table's owner and mode to a new file", &error))
             }
             _ => Ok(file),
         }

@@ -7,10 +7,9 @@ mod compactor;
 mod copying;
 mod engine;
 mod extent;
-mod frame;
 mod generation;
+mod header;
 mod home;
-mod log;
 mod log_index;
 mod opening;
 mod repair;
@@ -31,7 +30,7 @@ use crate::table::{Snapshot, Stat, Table, Values, check_entry};
 use engine::{Access, Engine, shorten};
 use home::Home;
 
-pub(super) use frame::MAGIC;
+pub(super) use header::MAGIC;
 pub use repair::Check;
 
 /// The name of the index of the table `name`.

@@ -9,15 +9,14 @@ use super::super::random::random_number;
 use super::checkpoint;
 use super::engine::{Access, Durability, Engine};
 use super::extent::Extent;
-use super::frame::{Header, LOG_START, MAGIC};
+use super::header::{Header, LOG_START, Log, LogReader, MAGIC};
 use super::home::{Home, ReaderWords};
-use super::log::{Log, LogReader};
 use super::log_index::{LogIndex, Words};
-use super::replay::{Rest, lasted_beyond, read_transaction, replay};
+use super::replay::{Rest, replay};
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Displaced, FileStatus, ProcessMark, Storage, StorageMode};
+use crate::files::{Displaced, FileStatus, FrameBuffer, ProcessMark, Storage, StorageMode};
 use crate::table::Values;
 use crate::table::foreign::described;
 
@@ -77,7 +76,7 @@ impl Engine {
             compactor: None,
             compaction_put_off_until: 0,
             retired: Vec::new(),
-            frame: Vec::new(),
+            frame: FrameBuffer::default(),
             scratch: Vec::new(),
         };
         if !options.read_only && content.seen.len > engine.extent.end {
@@ -97,7 +96,9 @@ impl Engine {
         // The cut has to last before anything is written behind it: else what was cut could come back
         // behind what follows, and look as if it belonged there.
         let cut = log.storage.set_len(self.extent.end).and_then(|()| log.storage.sync());
-        cut.map_err(|error| log.failed("cut an unfinished transaction off the table", &error))?;
+        cut.map_err(|error| {
+            log.system_error("cut an unfinished transaction off the table", &error)
+        })?;
         self.durability.was_synced();
         Ok(())
     }
@@ -111,7 +112,7 @@ impl Engine {
             return Ok(());
         }
         let log = self.view.log.clone();
-        let status = log.storage.status().map_err(|e| log.failed("read the table", &e))?;
+        let status = log.storage.status().map_err(|e| log.system_error("read the table", &e))?;
         if status == self.seen {
             return Ok(());
         }
@@ -122,7 +123,7 @@ impl Engine {
         if status.len < self.extent.end || !self.still_ends_with_its_frame(&mut reader)? {
             return self.reopen();
         }
-        match replay(&mut self.view, &mut self.extent, &mut reader, status.len) {
+        match replay(&mut self.view, &mut self.extent, &mut reader) {
             Ok(_) => {
                 self.seen = status;
                 Ok(())
@@ -145,7 +146,7 @@ impl Engine {
 
     /// Whether another file has the name of this one.
     fn is_replaced(&self) -> Result<bool> {
-        let failed = |error| self.view.log.failed("find the table", &error);
+        let failed = |error| self.view.log.system_error("find the table", &error);
         let named = self.home.directory.id(&self.home.name).map_err(failed)?;
         let own = self.view.log.storage.id().map_err(failed)?;
         // Where nothing has the name, the table was removed: it can be read as long as it is open.
@@ -160,8 +161,8 @@ impl Engine {
         }
         let frame = reader.frame(self.extent.last_frame)?;
         Ok(frame.is_some_and(|frame| {
-            frame.end(self.extent.last_frame) == self.extent.end
-                && frame.transaction.checked_add(1) == Some(self.extent.next_transaction)
+            frame.end() == self.extent.end
+                && frame.number.checked_add(1) == Some(self.extent.next_transaction)
         }))
     }
 
@@ -227,7 +228,7 @@ fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Con
         true => Arc::new(ReaderWords(home.clone())),
         false => Arc::new(home.clone()),
     };
-    let seen = log.storage.status().map_err(|error| log.failed("read the table", &error))?;
+    let seen = log.storage.status().map_err(|error| log.system_error("read the table", &error))?;
     if seen.len < log.header.closed_len {
         return Err(is_cut(&log, seen.len));
     }
@@ -242,9 +243,9 @@ fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Con
     if options.verify {
         verify(&mut reader, checkpoint_end)?;
     }
-    let rest = replay(&mut view, &mut extent, &mut reader, seen.len)?;
+    let rest = replay(&mut view, &mut extent, &mut reader)?;
     if let Rest::NotWhole(offset) = rest
-        && (offset < closed_len || lasted_beyond(&mut reader, offset, seen.len)?)
+        && (offset < closed_len || reader.lasted_beyond(offset)?)
     {
         return Err(damaged(&reader, offset));
     }
@@ -256,11 +257,12 @@ fn verify(reader: &mut LogReader, end: u64) -> Result<()> {
     let mut extent = Extent::empty(&reader.log().header);
     let mut chain = Vec::new();
     while extent.end < end {
-        if let Some(offset) = read_transaction(reader, &extent, &mut chain, &|_| ())? {
+        let transaction = extent.next_transaction;
+        if let Some(offset) = reader.commit(extent.end, transaction, &mut chain, &|_| ())? {
             return Err(damaged(reader, offset));
         }
         if let Some(last) = chain.last() {
-            extent.commit(last.offset, last.end());
+            extent.commit(last);
         }
     }
     Ok(())

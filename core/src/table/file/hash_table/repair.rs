@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use super::HashTable;
 use super::extent::Extent;
-use super::frame::Header;
 use super::generation::NextGeneration;
+use super::header::{Header, Log, LogReader};
 use super::home::{Access, Home};
-use super::log::{Log, LogReader};
 use super::opening::read_header;
-use super::replay::{FrameAt, lasted_beyond, next_frame, read_transaction};
 use crate::error::{Error, Result};
-use crate::files::{Directory, FileDirectory, StorageMode};
+use crate::files::{CommitFrame, Directory, FileDirectory, StorageMode};
 
 /// What there is in a table's file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -94,14 +92,10 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
     let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
-            if frame.header.flags.clears {
+            if frame.flags.clears {
                 generation.clear()?;
             }
-            let mut at = frame.payload();
-            while let Some((record, len)) = reader.record(at, frame.end())? {
-                generation.add(&record)?;
-                at += len;
-            }
+            reader.each_record(frame, |record, _| generation.add(&record).map(drop))?;
         }
         Ok(())
     })?;
@@ -128,7 +122,7 @@ impl Salvage {
     }
 
     fn new(log: Arc<Log>) -> Result<Salvage> {
-        let end = log.storage.len().map_err(|error| log.failed("read the table", &error))?;
+        let end = log.storage.len().map_err(|error| log.system_error("read the table", &error))?;
         let reader = LogReader::new(log.clone(), end);
         Ok(Salvage { log, reader, end, check: Check::default() })
     }
@@ -136,16 +130,17 @@ impl Salvage {
     /// Shows `whole` the frames of every whole transaction, in their order.
     fn run(
         mut self,
-        mut whole: impl FnMut(&mut LogReader, &[FrameAt]) -> Result<()>,
+        mut whole: impl FnMut(&mut LogReader, &[CommitFrame]) -> Result<()>,
     ) -> Result<Check> {
         let mut extent = Extent::empty(&self.log.header);
         let mut chain = Vec::new();
         while extent.end < self.end {
-            if let Some(offset) = read_transaction(&mut self.reader, &extent, &mut chain, &|_| ())?
-            {
+            let transaction = extent.next_transaction;
+            let not_whole = self.reader.commit(extent.end, transaction, &mut chain, &|_| ())?;
+            if let Some(offset) = not_whole {
                 let is_damaged = self.check.damaged_at.is_some()
                     || offset < self.log.header.closed_len
-                    || lasted_beyond(&mut self.reader, offset, self.end)?;
+                    || self.reader.lasted_beyond(offset)?;
                 if !is_damaged {
                     self.check.unfinished_bytes = self.end - extent.end;
                     break;
@@ -154,13 +149,13 @@ impl Salvage {
                 let next = self.next_beginning(offset)?;
                 self.check.lost_bytes += next.map_or(self.end, |frame| frame.offset) - extent.end;
                 let Some(next) = next else { break };
-                (extent.end, extent.next_transaction) = (next.offset, next.header.transaction);
+                (extent.end, extent.next_transaction) = (next.offset, next.number);
                 continue;
             }
             whole(&mut self.reader, &chain)?;
             self.check.transactions += 1;
             if let Some(last) = chain.last() {
-                extent.commit(last.offset, last.end());
+                extent.commit(last);
             }
         }
         let missing_bytes = self.log.header.closed_len.saturating_sub(self.end);
@@ -173,15 +168,15 @@ impl Salvage {
     }
 
     /// The next frame behind the damage at `offset` with which a transaction begins.
-    fn next_beginning(&mut self, offset: u64) -> Result<Option<FrameAt>> {
+    fn next_beginning(&mut self, offset: u64) -> Result<Option<CommitFrame>> {
         let mut at = match self.reader.frame(offset)? {
             None => offset + 1,
-            Some(frame) if self.reader.is_whole(offset, &frame, &|_| ())? => offset,
+            Some(frame) if self.reader.is_whole(&frame, &|_| ())? => offset,
             // Where the beginning of a frame is whole, its length can be believed.
-            Some(frame) => frame.end(offset),
+            Some(frame) => frame.end(),
         };
-        while let Some(frame) = next_frame(&mut self.reader, at, self.end)? {
-            if !frame.header.flags.continues {
+        while let Some(frame) = self.reader.next_frame(at)? {
+            if !frame.flags.continues {
                 return Ok(Some(frame));
             }
             at = frame.end();

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::extent::Extent;
-use super::frame::{CHECK_LEN, record_at};
-use super::log::LogReader;
+use super::header::LogReader;
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::ProcessMark;
+use crate::files::{CHECK_LEN, ProcessMark};
 use crate::heap::record::Record;
 use crate::table::{Scan, Snapshot};
 
@@ -140,24 +139,19 @@ impl HashSnapshot {
 /// What `transaction` has changed, read again from where it is.
 fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pending> {
     let mut pending = Pending::default();
-    let mut reader = LogReader::new(view.log.clone(), transaction.base());
+    let frame_to_come = transaction.frame();
+    let mut reader = LogReader::new(view.log.clone(), frame_to_come.offset());
     // What is before the last clearing is gone.
     for frame in transaction.written().iter().filter(|frame| frame.offset >= extent.start) {
-        let mut at = frame.payload();
-        while at < frame.end() {
-            let Some((record, len)) = reader.record(at, frame.end())? else {
-                return Err(view.log.corrupt(at, "a record"));
-            };
+        reader.each_record(frame, |record, _| {
             pending.add(&record);
-            at += len;
-        }
+            Ok(())
+        })?;
     }
-    let mut at = transaction.first_place();
-    while let Some((record, len)) =
-        transaction.bytes_at(at).and_then(|bytes| record_at(bytes, view.log.salt, at))
-    {
+    let mut at = frame_to_come.payload();
+    while let Some((record, bytes)) = frame_to_come.record(at) {
         pending.add(&record);
-        at += len as u64;
+        at += bytes.len() as u64;
     }
     Ok(pending)
 }
@@ -238,8 +232,8 @@ impl HashScan {
                 let frame = self.reader.frame(self.at)?;
                 let frame = frame.ok_or_else(|| view.log.corrupt(self.at, "a frame"))?;
                 self.frame_start = self.at;
-                self.frame_end = frame.end(self.at);
-                self.at = self.frame_end - u64::from(frame.payload_len);
+                self.frame_end = frame.end();
+                self.at = frame.payload();
                 continue;
             }
             let place = self.at;
@@ -275,9 +269,7 @@ impl Scan for HashScan {
         self.snapshot.held.check_process()?;
         if let Some((place, len)) = self.find_next()? {
             self.is_over = false;
-            let salt = self.reader.log().salt;
-            let bytes = self.reader.view(place, len)?;
-            return match bytes.and_then(|bytes| record_at(bytes, salt, place)) {
+            return match self.reader.record_of_len(place, len)? {
                 Some((Record::Entry { key, value }, _)) => Ok(Some((key, value))),
                 _ => Err(Error::internal("a record in view that is gone")),
             };

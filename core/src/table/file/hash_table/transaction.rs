@@ -8,10 +8,9 @@
 use std::sync::Arc;
 
 use super::extent::Extent;
-use super::frame::{FRAME_HEADER_LEN, Flags, FrameHeader, PAYLOAD_LEN_MAX, Salt, put_record};
 use super::log_index::KeyHash;
-use super::replay::FrameAt;
 use super::view::View;
+use crate::files::{CommitFrame, FrameBuffer, FrameFlags, PAYLOAD_LEN_MAX, Salt};
 use crate::heap::record::Record;
 
 /// How to take one change back.
@@ -55,13 +54,11 @@ pub(super) enum Step {
 /// An open transaction.
 #[derive(Debug, Default)]
 pub(super) struct Transaction {
-    /// The frame to come: room for its beginning, then records.
-    buffer: Vec<u8>,
-    /// Where in the log `buffer` will begin.
-    base: u64,
+    /// The frame to come.
+    frame: FrameBuffer,
     clears: bool,
     /// Frames that were written already.
-    written: Vec<FrameAt>,
+    written: Vec<CommitFrame>,
     undo: Vec<Undo>,
     cleared: Vec<Cleared>,
     savepoints: Vec<Savepoint>,
@@ -78,13 +75,14 @@ impl Transaction {
         self.savepoints.first().map(|savepoint| &savepoint.extent)
     }
 
-    /// Begins it, or a part of it.
-    pub(super) fn begin(&mut self, extent: &Extent) {
+    /// Begins it in a log with `salt`, or a part of it.
+    pub(super) fn begin(&mut self, extent: &Extent, salt: Salt) {
         if self.savepoints.is_empty() {
-            self.begin_frame(extent.end);
+            self.frame.begin(extent.end, salt);
+            self.clears = false;
         }
         self.savepoints.push(Savepoint {
-            place: self.place(),
+            place: self.frame.end(),
             clears: self.clears,
             undo_len: self.undo.len(),
             cleared_len: self.cleared.len(),
@@ -92,43 +90,35 @@ impl Transaction {
         });
     }
 
-    /// Begins the next frame, at `base` of the log.
-    pub(super) fn begin_frame(&mut self, base: u64) {
-        self.buffer.clear();
-        self.buffer.resize(FRAME_HEADER_LEN, 0);
-        (self.base, self.clears) = (base, false);
+    /// Begins the next frame, at `offset` of the log.
+    fn begin_frame(&mut self, offset: u64) {
+        self.frame.begin_next(offset);
+        self.clears = false;
     }
 
-    /// Where the next record will be.
-    pub(super) fn place(&self) -> u64 {
-        self.base + self.buffer.len() as u64
+    /// The frame to come: what is before it is written.
+    pub(super) fn frame(&self) -> &FrameBuffer {
+        &self.frame
     }
 
-    /// Where the frame to come will be: what is before is written.
-    pub(super) fn base(&self) -> u64 {
-        self.base
-    }
-
-    /// Whether a record of `len` bytes has no more room in the frame.
-    pub(super) fn is_full_for(&self, len: usize) -> bool {
-        let payload_len = self.buffer.len() - FRAME_HEADER_LEN;
-        payload_len > 0 && payload_len + len > PAYLOAD_LEN_MAX
+    /// Whether `record` has no more room in the frame.
+    pub(super) fn is_full_for(&self, record: &Record<'_>) -> bool {
+        self.has_records() && self.frame.payload_len_with(record) > PAYLOAD_LEN_MAX
     }
 
     /// Whether nothing would be written.
     pub(super) fn is_empty(&self) -> bool {
-        self.written.is_empty() && self.buffer.len() == FRAME_HEADER_LEN && !self.clears
+        self.written.is_empty() && !self.has_records() && !self.clears
     }
 
     /// Adds a record, and says where it will be.
-    pub(super) fn add(&mut self, record: &Record<'_>, salt: Salt) -> u64 {
-        put_record(&mut self.buffer, self.base, record, salt)
+    pub(super) fn add(&mut self, record: &Record<'_>) -> u64 {
+        self.frame.put(record)
     }
 
-    /// The bytes from `place` on, where they are here and not in the log.
-    pub(super) fn bytes_at(&self, place: u64) -> Option<&[u8]> {
-        let at = usize::try_from(place.checked_sub(self.base)?).ok()?;
-        self.buffer.get(at..).filter(|_| !self.savepoints.is_empty())
+    /// The record at `place`, and its bytes, where they are here and not in the log.
+    pub(super) fn record(&self, place: u64) -> Option<(Record<'_>, &[u8])> {
+        if self.savepoints.is_empty() { None } else { self.frame.record(place) }
     }
 
     /// Remembers how to take a change back.
@@ -145,42 +135,31 @@ impl Transaction {
 
     /// Whether there is a record in the frame to come.
     pub(super) fn has_records(&self) -> bool {
-        self.buffer.len() > FRAME_HEADER_LEN
+        self.frame.payload_len() > 0
     }
 
-    /// The frame to come with its beginning, and its beginning.
+    /// Makes the frame to come ready to be written.
     pub(super) fn finish_frame(
         &mut self,
         transaction: u64,
         commits: bool,
         follows_sync: bool,
-        salt: Salt,
-    ) -> (&[u8], FrameAt) {
-        let header = FrameHeader {
-            flags: Flags {
-                commits,
-                follows_sync,
-                clears: self.clears,
-                continues: !self.written.is_empty(),
-                closes: false,
-            },
-            payload_len: (self.buffer.len() - FRAME_HEADER_LEN) as u32,
-            transaction,
+    ) -> (&[u8], CommitFrame) {
+        let flags = FrameFlags {
+            commits,
+            follows_sync,
+            clears: self.clears,
+            continues: !self.written.is_empty(),
+            closes: false,
         };
-        let bytes = header.to_bytes(salt, self.base);
-        self.buffer[..FRAME_HEADER_LEN].copy_from_slice(&bytes);
-        (&self.buffer, FrameAt { offset: self.base, header })
+        let frame = self.frame.finish(flags, transaction);
+        (self.frame.bytes(), frame)
     }
 
     /// The frame was written as `frame`, and the next one begins.
-    pub(super) fn was_written(&mut self, frame: FrameAt) {
+    pub(super) fn was_written(&mut self, frame: CommitFrame) {
         self.written.push(frame);
         self.begin_frame(frame.end());
-    }
-
-    /// Where the first record of the frame to come is, or will be.
-    pub(super) fn first_place(&self) -> u64 {
-        self.base + FRAME_HEADER_LEN as u64
     }
 
     /// The changes since all entries were taken out, or else since it began.
@@ -190,19 +169,19 @@ impl Transaction {
     }
 
     /// The frames that were written already.
-    pub(super) fn written(&self) -> &[FrameAt] {
+    pub(super) fn written(&self) -> &[CommitFrame] {
         &self.written
     }
 
     /// Memory that it takes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.buffer.capacity() + self.undo.capacity() * size_of::<Undo>()) as u64
+        (self.frame.capacity() + self.undo.capacity() * size_of::<Undo>()) as u64
     }
 
     /// Everything has become part of the log.
     pub(super) fn end(&mut self) {
-        *self = Transaction { buffer: std::mem::take(&mut self.buffer), ..Transaction::default() };
-        self.buffer.shrink_to(PAYLOAD_LEN_MAX);
+        *self = Transaction { frame: std::mem::take(&mut self.frame), ..Transaction::default() };
+        self.frame.release(PAYLOAD_LEN_MAX);
     }
 
     /// The part that began last becomes one with what it is in.
@@ -227,10 +206,10 @@ impl Transaction {
 
     /// Ends the part that began last, when all steps back are done: how things were when it began,
     /// and, where its beginning is written already, the frame that has it and must come back.
-    pub(super) fn end_part(&mut self) -> Option<(Extent, Option<FrameAt>)> {
+    pub(super) fn end_part(&mut self) -> Option<(Extent, Option<CommitFrame>)> {
         let savepoint = self.savepoints.pop()?;
-        if savepoint.place >= self.base + FRAME_HEADER_LEN as u64 {
-            self.buffer.truncate((savepoint.place - self.base) as usize);
+        if savepoint.place >= self.frame.payload() {
+            self.frame.resize(savepoint.place);
             self.clears = savepoint.clears;
             return Some((savepoint.extent, None));
         }
@@ -241,15 +220,15 @@ impl Transaction {
                 break;
             }
         }
-        self.begin_frame(back.map_or(self.base, |frame| frame.offset));
+        self.begin_frame(back.map_or(self.frame.offset(), |frame| frame.offset));
         self.clears = savepoint.clears;
         // The bytes of its first part are to be read back.
-        self.buffer.resize((savepoint.place - self.base) as usize, 0);
+        self.frame.resize(savepoint.place);
         Some((savepoint.extent, back))
     }
 
     /// Where to put what is read back.
     pub(super) fn payload_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[FRAME_HEADER_LEN..]
+        self.frame.payload_mut()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use super::log::Log;
+use super::header::Log;
 use super::log_index::{KeyHash, LogIndex, Words};
 use crate::error::Result;
 

@@ -22,19 +22,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{FileId, Storage};
+use crate::files::{FileId, FileKind, HEADER_LEN, Storage};
 use crate::table::Values;
 use crate::table::foreign::described;
-use crate::wire::{Endian, Reader};
+use crate::wire::Endian;
 
 /// How a file begins. The last bytes change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWT\r\n\x1a\n";
 
-/// The format that is read and written.
-const FORMAT: u32 = 1;
-
-/// Bytes of one header.
-const HEADER_LEN: usize = 64;
+const KIND: FileKind = FileKind { name: "an ordered table", magic: MAGIC, format: 1 };
 
 /// Bytes of a page, the least that redb reads or writes.
 const PAGE_LEN: usize = 4096;
@@ -96,13 +92,7 @@ impl CheckedPages {
         seed: u64,
         values: Values,
     ) -> io::Result<CheckedPages> {
-        let mut header = [0; HEADER_LEN];
-        header[..8].copy_from_slice(MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-        header[16..24].copy_from_slice(&seed.to_le_bytes());
-        header[24..36].copy_from_slice(&values.to_bytes());
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        header[60..].copy_from_slice(&check);
+        let header = KIND.header(&[&seed.to_le_bytes(), &values.to_bytes()]);
         below.set_len(PAGES)?;
         below.write_at(0, &header)?;
         below.write_at(HEADER_LEN as u64, &header)?;
@@ -345,22 +335,10 @@ fn page_at(offset: u64, len: usize) -> io::Result<u64> {
 /// What all checks begin with, from the header or its copy.
 fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
     for header in copies {
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        if !header.starts_with(MAGIC) || header[60..] != check {
-            continue;
+        if let Some(mut fields) = KIND.fields(header)? {
+            let seed = fields.u64(Endian::Little).unwrap_or_default();
+            return Ok((seed, Values::from_header(fields.rest(), 24)?));
         }
-        let mut fields = Reader::new(&header[8..60]);
-        let format = fields.u32(Endian::Little).unwrap_or_default();
-        if format != FORMAT {
-            let found = format_args!("format {format}, which another version of Bytewright wrote");
-            let expected = format_args!("an ordered table in format {FORMAT}");
-            return Err(Error::format(expected, found).at(8));
-        }
-        fields.u32(Endian::Little);
-        let seed = fields.u64(Endian::Little).unwrap_or_default();
-        let values = Values::from_bytes(fields.rest());
-        let other = || Error::format("a name for the values", "other bytes").at(24);
-        return Ok((seed, values.ok_or_else(other)?));
     }
     let message = "expected an intact header, found two that do not match their checksums";
     Err(Error::new(ErrorKind::Corrupt, message).at(0))

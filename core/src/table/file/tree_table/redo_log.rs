@@ -3,14 +3,16 @@
 //!
 //! ```text
 //! header:  magic 8   format 4   0 4   session 16   base session 16   base number 8   0 4   check 4
-//! frame:   payload length 4   number 8   check 4   payload: records of `heap::record`   0 0..7
+//! frames:  those of `files::commit_log`, each of one commit   0 0..7
 //! ```
 //!
-//! A frame is a commit. It is in the file when the call that makes it returns, because the file is
-//! mapped, or because it is written there; nothing is synced. Commits are numbered, and a commit of redb
-//! says which [`Position`] it has: all up to this number is in it. So frames are done again only where
-//! they follow what the table holds. When redb has synced all frames, the next ones overwrite them
-//! from the beginning; the numbers tell the new from the old.
+//! A commit is in the file when the call that makes it returns, because the file is mapped, or because it is written
+//! there; nothing is synced. Commits are numbered, and a commit of redb says which [`Position`] it has: all up to this
+//! number is in it. So frames are done again only where they follow what the table holds.
+//!
+//! When redb has synced all frames, the next ones overwrite them from the beginning, and the header says which commit they
+//! follow. That is a part of the salt, so that no record of an earlier pass counts, not even behind the header of a frame
+//! that a crash kept from being written whole.
 //!
 //! A position has the session of its writer, which is a random number. A log of another table, or one
 //! that belongs to an earlier copy of this one, has a session and a base that do not match.
@@ -19,19 +21,19 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crc32c::crc32c_append;
-
 use super::changes::Changes;
 use super::home::{Home, is_refused};
 use super::log_mark::LogMarkPlace;
 use crate::error::{Error, Result};
-use crate::files::{Displaced, FileOwner, Mapping, Storage, begins_like};
+use crate::files::{
+    CommitFrame, CommitLog, Displaced, FileKind, FileOwner, FrameBuffer, FrameFlags, HEADER_LEN,
+    LogHeader, LogReader, Mapping, Salt, Storage, begins_like,
+};
 use crate::heap::record::Record;
 use crate::table::file::random::random_number;
-use crate::wire::{Endian, Reader};
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
-const FORMAT: u32 = 1;
+const KIND: FileKind = FileKind { name: "a log", magic: MAGIC, format: 1 };
 
 /// A frame begins at a multiple of this, and a mapping is written by as much.
 const WORD_LEN: usize = size_of::<u64>();
@@ -39,11 +41,8 @@ const WORD_LEN: usize = size_of::<u64>();
 /// What is mapped of a log at least: 64 KiB.
 const MAPPED_WORDS_MIN: usize = (64 << 10) / WORD_LEN;
 
-/// Where the frames begin.
-const HEADER_LEN: usize = 64;
-
-/// Bytes of a frame before its payload.
-const FRAME_HEADER_LEN: usize = 16;
+/// Offset of the first frame.
+const LOG_START: u64 = HEADER_LEN as u64;
 
 /// The longest payload. A longer commit goes to the table's file at once.
 const PAYLOAD_LEN_MAX: usize = 8 << 20;
@@ -51,8 +50,8 @@ const PAYLOAD_LEN_MAX: usize = 8 << 20;
 /// Beyond this, what the log has goes to the table's file.
 const END_MAX: u64 = 16 << 20;
 
-/// What a log can have at most.
-const LOG_LEN_MAX: u64 = END_MAX + (FRAME_HEADER_LEN + PAYLOAD_LEN_MAX + WORD_LEN) as u64;
+/// Bytes that are read of a log at most.
+const LOG_LEN_MAX: u64 = 2 * END_MAX;
 
 /// A commit among all that were ever made to tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +98,10 @@ pub(super) struct RedoLog {
     table: Arc<dyn Storage>,
     /// What the table held when the session began.
     base: Position,
-    session: u128,
-    salt: u32,
+    header: RedoHeader,
     file: LogFile,
     end: u64,
-    frame: Vec<u8>,
+    frame: FrameBuffer,
     mark: LogMarkPlace,
     /// The last commit that only the log has.
     unwritten: Option<u64>,
@@ -126,22 +124,26 @@ struct MappedFile {
 }
 
 impl MappedFile {
-    /// Writes `bytes`, of whole words, at a place of whole words.
+    /// Writes `bytes` at a place of whole words, and zeros up to the next.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.words(offset as usize, bytes.len())? {
-            None => self.file.write_at(offset, bytes),
-            Some(words) => {
-                for (word, bytes) in words.iter().zip(bytes.as_chunks::<WORD_LEN>().0) {
-                    word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
-                }
-                Ok(())
-            }
+        let Some(words) = self.words(offset as usize, bytes.len())? else {
+            return self.file.write_at(offset, bytes);
+        };
+        let (whole, rest) = bytes.as_chunks::<WORD_LEN>();
+        for (word, bytes) in words.iter().zip(whole) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
         }
+        if let Some(word) = words.get(whole.len()) {
+            let mut bytes = [0; WORD_LEN];
+            bytes[..rest.len()].copy_from_slice(rest);
+            word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// The mapped words of this part of the file.
     fn words(&mut self, offset: usize, len: usize) -> io::Result<Option<&[AtomicU64]>> {
-        let range = offset / WORD_LEN..(offset + len) / WORD_LEN;
+        let range = offset / WORD_LEN..(offset + len).div_ceil(WORD_LEN);
         let mapped = self.mapping.as_ref().map_or(0, |mapping| mapping.len());
         if mapped < range.end {
             let count = range.end.next_power_of_two().max(MAPPED_WORDS_MIN);
@@ -167,9 +169,9 @@ impl RedoLog {
         base: Position,
         position: Position,
     ) -> RedoLog {
-        let (file, end) = (LogFile::None, HEADER_LEN as u64);
-        let (session, salt, frame) = (position.session, salt_of(position.session), Vec::new());
-        RedoLog { home, table, base, session, salt, file, end, frame, mark, unwritten: None }
+        let header = RedoHeader { session: position.session, base };
+        let (file, end, frame) = (LogFile::None, LOG_START, FrameBuffer::default());
+        RedoLog { home, table, base, header, file, end, frame, mark, unwritten: None }
     }
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
@@ -178,9 +180,9 @@ impl RedoLog {
         if record.len() > PAYLOAD_LEN_MAX || !self.is_open()? {
             return Ok(false);
         }
-        self.begin_frame();
-        record.put(&mut self.frame);
-        self.end_frame(number)
+        self.begin_frame(number);
+        self.frame.put(record);
+        self.write_frame(number)
     }
 
     /// The same for a transaction.
@@ -188,48 +190,51 @@ impl RedoLog {
         if !self.is_open()? {
             return Ok(false);
         }
-        self.begin_frame();
+        self.begin_frame(number);
         for (key, value) in changes.iter() {
             let record = match value {
                 Some(value) => Record::Entry { key, value },
                 None => Record::Deletion { key },
             };
-            if self.frame.len() + record.len() > PAYLOAD_LEN_MAX {
+            if self.frame.payload_len_with(&record) > PAYLOAD_LEN_MAX {
                 return Ok(false);
             }
-            record.put(&mut self.frame);
+            self.frame.put(&record);
         }
-        self.end_frame(number)
+        self.write_frame(number)
     }
 
-    fn begin_frame(&mut self) {
-        self.frame.clear();
-        self.frame.resize(FRAME_HEADER_LEN, 0);
+    fn begin_frame(&mut self, number: u64) {
+        if self.end > LOG_START {
+            return self.frame.begin_next(self.end);
+        }
+        let before = number - 1;
+        if self.header.base.number != before {
+            self.header.base = Position { session: self.header.session, number: before };
+        }
+        self.frame.begin(LOG_START, self.header.salt());
     }
 
-    fn end_frame(&mut self, number: u64) -> Result<bool> {
+    fn write_frame(&mut self, number: u64) -> Result<bool> {
         let LogFile::Open(file) = &mut self.file else { return Ok(false) };
         if self.unwritten.is_none() {
-            let marked = self.mark.write(self.session, self.base, u64::MAX);
+            let marked = self.mark.write(self.header.session, self.base, u64::MAX);
             marked.map_err(|error| Error::io("write the table", &error))?;
         }
-        let payload_len = (self.frame.len() - FRAME_HEADER_LEN) as u32;
-        self.frame[..4].copy_from_slice(&payload_len.to_le_bytes());
-        self.frame[4..12].copy_from_slice(&number.to_le_bytes());
-        let (head, payload) = self.frame.split_at(FRAME_HEADER_LEN);
-        let check = check(self.salt, self.end, &head[..12], payload);
-        self.frame[12..16].copy_from_slice(&check.to_le_bytes());
-        self.frame.resize(self.frame.len().next_multiple_of(WORD_LEN), 0);
-        match file.write(self.end, &self.frame) {
+        let frame =
+            self.frame.finish(FrameFlags { commits: true, ..FrameFlags::default() }, number);
+        let header = match frame.offset {
+            LOG_START => file.write(0, &self.header.to_bytes()),
+            _ => Ok(()),
+        };
+        match header.and_then(|()| file.write(frame.offset, self.frame.bytes())) {
             // Somebody has cut the file off.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             written => written.map_err(|error| Error::io("write the table's log", &error))?,
         }
-        self.end += self.frame.len() as u64;
+        self.end = next_frame(frame.end());
         self.unwritten = Some(number);
-        if self.frame.capacity() > 1 << 20 {
-            self.frame = Vec::new();
-        }
+        self.frame.release(1 << 20);
         Ok(true)
     }
 
@@ -247,13 +252,13 @@ impl RedoLog {
     /// table at the last of them needs no log.
     pub(super) fn mark_end(&self) -> Result<()> {
         let Some(last) = self.unwritten else { return Ok(()) };
-        let marked = self.mark.write(self.session, self.base, last);
+        let marked = self.mark.write(self.header.session, self.base, last);
         marked.map_err(|error| Error::io("write the table", &error))
     }
 
     /// Begins anew, because the table's file has all of it. A log that somebody changed is replaced.
     pub(super) fn restart(&mut self) {
-        (self.end, self.unwritten) = (HEADER_LEN as u64, None);
+        (self.end, self.unwritten) = (LOG_START, None);
         if let LogFile::Open(MappedFile { file, mapping }) = &self.file {
             let mapped = mapping.as_ref().map_or(0, |mapping| mapping.len() * WORD_LEN) as u64;
             if file.status().is_ok_and(|status| status.len < mapped || status.name_count == 0) {
@@ -301,7 +306,7 @@ impl RedoLog {
             }
             let owner = self.table.file().map(FileOwner::of).transpose()?;
             let file = directory.create_unnamed(&name, owner)?;
-            file.write_at(0, &self.header())?;
+            file.write_at(0, &self.header.to_bytes())?;
             directory.publish(&*file, &name, Displaced::Nothing)?;
             // The mark in the table's file must not outlive the name of the log in a power cut.
             directory.sync()?;
@@ -324,28 +329,47 @@ impl RedoLog {
         let expected = "the log of a table or no file of that name";
         Err(Error::format(expected, found).in_file(&home.shown_log()))
     }
+}
 
-    fn header(&self) -> [u8; HEADER_LEN] {
-        let mut header = [0; HEADER_LEN];
-        header[..8].copy_from_slice(MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-        header[16..32].copy_from_slice(&self.session.to_le_bytes());
-        header[32..56].copy_from_slice(&self.base.to_bytes());
-        let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-        header[60..].copy_from_slice(&check);
-        header
+/// Returns the place of the frame behind one that ends at `end`.
+fn next_frame(end: u64) -> u64 {
+    end.next_multiple_of(WORD_LEN as u64)
+}
+
+/// Header of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RedoHeader {
+    session: u128,
+    /// The commit that the first frame follows: another one with each pass.
+    base: Position,
+}
+
+impl LogHeader for RedoHeader {
+    const READ: &'static str = "read the table's log";
+
+    fn salt(&self) -> Salt {
+        Salt::of(&Position { session: self.session, ..self.base }.to_bytes())
     }
 }
 
-/// What the checks of a session's frames begin with.
-fn salt_of(session: u128) -> u32 {
-    crc32c::crc32c(&session.to_le_bytes())
-}
+impl RedoHeader {
+    fn to_bytes(self) -> [u8; HEADER_LEN] {
+        KIND.header(&[&self.session.to_le_bytes(), &self.base.to_bytes()])
+    }
 
-/// The check of a frame, which depends on its session and place.
-fn check(salt: u32, offset: u64, head: &[u8], payload: &[u8]) -> u32 {
-    let place = crc32c_append(salt ^ offset as u32 ^ (offset >> 32) as u32, head);
-    crc32c_append(place, payload)
+    /// Reads it; `None` if a process died when it wrote it.
+    fn read(file: &dyn Storage) -> Result<Option<RedoHeader>> {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = vec![0; file.len()?.min(LOG_START) as usize];
+            file.read_at(0, &mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error| Error::io(Self::READ, &error))?;
+        let Some(mut fields) = KIND.fields(&bytes)? else { return Ok(None) };
+        let session = fields.array().map(u128::from_le_bytes);
+        let base = fields.take(Position::LEN).and_then(Position::from_bytes);
+        Ok(session.zip(base).map(|(session, base)| RedoHeader { session, base }))
+    }
 }
 
 /// Commits of a log that the table's file does not have.
@@ -380,51 +404,47 @@ impl Tail {
     /// belongs to it.
     pub(super) fn read(home: &Home, table: &dyn Storage, base: Position) -> Result<Option<Tail>> {
         let Some(file) = home.open_log(table)? else { return Ok(None) };
-        let tail = is_log(&*file).and_then(|is_log| match is_log {
-            true => Self::parse(&read_whole(&*file)?, base),
+        let name = home.shown_log();
+        let read = || match is_log(&*file)? {
+            true => Self::of_log(file, &name, base),
             false => Ok(None),
-        });
-        tail.map_err(|error| error.in_file(&home.shown_log()))
+        };
+        read().map_err(|error| error.in_file(&name))
     }
 
-    fn parse(bytes: &[u8], base: Position) -> Result<Option<Tail>> {
-        let Some(header) = bytes.first_chunk::<HEADER_LEN>().filter(|header| is_whole(header))
-        else {
+    fn of_log(file: Box<dyn Storage>, name: &str, base: Position) -> Result<Option<Tail>> {
+        let Some(header) = RedoHeader::read(&*file)? else {
             // A process died when it made it.
             return Ok(Some(Tail::new(base, base, Changes::default())));
         };
-        if header[8..12] != FORMAT.to_le_bytes() {
-            let expected = format_args!("a log in format {FORMAT}");
-            return Err(Error::format(expected, "one that a newer Bytewright wrote"));
-        }
-        let (Some(own), Some(log_base)) =
-            (Position::from_bytes(&header[16..40]), Position::from_bytes(&header[32..56]))
-        else {
+        let is_of_session = header.session == base.session && header.base.number <= base.number;
+        if header.base != base && !is_of_session {
             return Ok(None);
-        };
-        let is_its_own = own.session == base.session || log_base == base;
-        Ok(if is_its_own { Self::follow(bytes, own.session, base) } else { None })
+        }
+        let log = Arc::new(CommitLog::new(file, header, name.into()));
+        let tail = Self::follow(&log, base);
+        // A writer that overwrites the frames meanwhile has put them into the table's file before.
+        if RedoHeader::read(&*log.storage)? == Some(header) { tail.map(Some) } else { Ok(None) }
     }
 
-    /// The commits behind `base`; `None` where the first of them is missing.
-    fn follow(bytes: &[u8], session: u128, base: Position) -> Option<Tail> {
-        let mut changes = Changes::default();
-        let (mut number, mut last): (u64, Option<u64>) = (base.number, None);
-        let mut frames = Frames { bytes, offset: HEADER_LEN, salt: salt_of(session) };
-        while let Some((found, payload)) = frames.next() {
-            let next = last.unwrap_or(base.number).checked_add(1)?;
-            match last {
-                None if found > next => return None,
-                Some(_) if found != next => break,
-                _ => {}
-            }
-            last = Some(found);
-            if found > base.number {
-                redo(&mut changes, payload);
-                number = found;
+    /// Takes in the commits of `log` behind `base`.
+    fn follow(log: &Arc<CommitLog<RedoHeader>>, base: Position) -> Result<Tail> {
+        let len = log.storage.len().map_err(|error| log.system_error(RedoHeader::READ, &error))?;
+        let mut reader = LogReader::new(log.clone(), len.min(LOG_LEN_MAX));
+        let (mut changes, mut chain) = (Changes::default(), Vec::new());
+        let mut last = log.header.base.number;
+        let mut at = LOG_START;
+        while reader.commit(at, last.saturating_add(1), &mut chain, &|_| ())?.is_none() {
+            last = last.saturating_add(1);
+            for frame in &chain {
+                if last > base.number {
+                    redo(&mut changes, &mut reader, frame)?;
+                }
+                at = next_frame(frame.end());
             }
         }
-        Some(Tail::new(base, Position { session, number }, changes))
+        let end = Position { session: log.header.session, number: last.max(base.number) };
+        Ok(Tail::new(base, end, changes))
     }
 }
 
@@ -433,56 +453,17 @@ fn is_log(file: &dyn Storage) -> Result<bool> {
     begins_like(file, MAGIC).map_err(|error| Error::io("read the table's log", &error))
 }
 
-/// As many bytes as a log can have.
-fn read_whole(file: &dyn Storage) -> Result<Vec<u8>> {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; file.len()?.min(LOG_LEN_MAX) as usize];
-        file.read_at(0, &mut bytes)?;
-        Ok(bytes)
-    };
-    read().map_err(|error| Error::io("read the table's log", &error))
-}
-
-/// Whether a header is one, and matches its check.
-fn is_whole(header: &[u8; HEADER_LEN]) -> bool {
-    let check = crc32c::crc32c(&header[..60]).to_le_bytes();
-    header.starts_with(MAGIC) && header[60..] == check
-}
-
-/// Does the changes of one commit, which matches its check.
-fn redo(changes: &mut Changes, payload: &[u8]) {
-    let mut reader = Reader::new(payload);
-    while let Some(record) = Record::take(&mut reader) {
+/// Does the changes of one frame, which is whole.
+fn redo(
+    changes: &mut Changes,
+    reader: &mut LogReader<RedoHeader>,
+    frame: &CommitFrame,
+) -> Result<()> {
+    reader.each_record(frame, |record, _| {
         match record {
             Record::Entry { key, value } => changes.set(key, Some(value)),
             Record::Deletion { key } => changes.set(key, None),
         }
-    }
-}
-
-/// The frames of a log up to the first that is not whole.
-struct Frames<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-    salt: u32,
-}
-
-impl<'a> Frames<'a> {
-    /// The number and the payload of the next one.
-    fn next(&mut self) -> Option<(u64, &'a [u8])> {
-        let rest = self.bytes.get(self.offset..)?;
-        let (head, rest) = rest.split_first_chunk::<FRAME_HEADER_LEN>()?;
-        let mut fields = Reader::new(head);
-        let payload_len = fields.u32(Endian::Little)? as usize;
-        let number = fields.u64(Endian::Little)?;
-        let payload = rest.get(..payload_len)?;
-        let found = fields.u32(Endian::Little)?;
-        if payload_len > PAYLOAD_LEN_MAX
-            || check(self.salt, self.offset as u64, &head[..12], payload) != found
-        {
-            return None;
-        }
-        self.offset += (FRAME_HEADER_LEN + payload_len).next_multiple_of(WORD_LEN);
-        Some((number, payload))
-    }
+        Ok(())
+    })
 }
