@@ -7,11 +7,13 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use Bytewright;
 use Bytewright::ADB;
 use Cwd qw(getcwd);
 use File::Temp qw(tempdir);
 use Kinds;
 use Test::More;
+use Time::HiRes ();
 
 my $scripts = "$FindBin::Bin/scripts";
 
@@ -50,7 +52,7 @@ subtest "a failure is kept, and does not die" => sub {
     ok(!$adb->open(Kinds::path("/missing/x.bwh")), "open answers false");
     is($adb->error->kind, "io", "and error tells why");
     ok(!$adb->open("what.txt"), "a name of no kind");
-    like($adb->error->message, qr/^expected \*, \+, a \.bwh or a \.bwt file, found what\.txt/);
+    like($adb->error->message, qr/^expected \*, \+, a \.bwh or a \.bwt file, found "what\.txt"/);
     my @warnings;
     { local $SIG{__WARN__} = sub { push(@warnings, @_) }; ok(!$adb->open("casket.tch"), "a file of Tokyo Cabinet is not opened") }
     like($warnings[0], qr/convert it with: bytewright table convert casket\.tch casket\.bwh/, "and the warning says what to do");
@@ -94,12 +96,26 @@ subtest "modes of a file" => sub {
     is($adb->get("a"), 1, "r reads");
     ok(!$adb->put("a", 2), "and does not write");
     ok(!$adb->sync, "nor sync");
-    my $other = Bytewright::ADB->new;
-    ok($other->open("$file#mode=wf"), "one writes beside");
-    ok(!Bytewright::ADB->new->open("$file#mode=wf"), "with f a second writer does not wait");
-    $_->close for $adb, $other;
+    $adb->close;
+    my $writer = Bytewright::HashTable->new(file => $file);
+    ok(!$adb->open("$file#mode=wf"), "with f it does not wait for a table that writes the file");
+    is($adb->error->kind, "lock");
+    ok($adb->open("$file#mode=r") && $adb->get("a") eq 1, "and reads beside it");
+    $_->close for $adb, $writer;
     ok($adb->open("$file#mode=wt"));
     is($adb->rnum, 0, "t empties");
+};
+
+subtest "a handler of a signal runs while open waits, and may end that" => sub {
+    my $file = Kinds::path(".bwt");
+    my $writer = Bytewright::TreeTable->new(file => $file);
+    my ($adb, $seen) = (Bytewright::ADB->new, 0);
+    local $SIG{ALRM} = sub { $seen++ ? die("enough\n") : Time::HiRes::alarm(0.1) };
+    Time::HiRes::alarm(0.1);
+    ok(!eval { $adb->open($file); 1 }, "open waits");
+    is($@, "enough\n");
+    $writer->close;
+    ok($adb->open($file), "and opens when the file is free");
 };
 
 subtest "copies" => sub {
