@@ -82,7 +82,7 @@ pub unsafe extern "C" fn bw_adb_call(
         let (table, method, arguments) = unsafe {
             (held_mut(table, "a table")?, text(method, "a method")?, slices(arguments, count)?)
         };
-        let answer = table.call_database(method.as_bytes(), &arguments)?;
+        let answer = table.call_database(method, &arguments)?;
         // The table is in use no more: a function of the program may use it.
         for (place, string) in answer.iter().flatten().enumerate() {
             if let Some(show) = show {

@@ -54,7 +54,7 @@ impl bw_table {
     /// Calls a method of the database that goes with it.
     pub(crate) fn call_database(
         &mut self,
-        method: &[u8],
+        method: &str,
         arguments: &[&[u8]],
     ) -> Result<Option<Strings>> {
         let Some(database) = &self.database else {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use super::Strings;
 use super::name::DatabaseName;
 use crate::error::{Error, ErrorKind, Result};
+use crate::session::table::Writing;
 use crate::table::file::{self, OpenOptions, SyncMode};
-use crate::table::{Backup, BackupFile, BackupOptions, Scan};
+use crate::table::{BackupOptions, Scan};
 
 /// Entries that are looked at in one step.
 const STEP_LEN: usize = 64;
@@ -23,14 +24,10 @@ pub(super) enum LongWork {
         has_values: bool,
         found: Strings,
     },
-    /// A copy of a file that is to be begun.
-    Copy(Backup, PathBuf),
-    /// A copy that is being written.
-    Copying(BackupFile),
+    /// A copy of a file.
+    Copy(Writing, PathBuf),
     /// Entries of a table in memory, on their way into a file.
-    Filling(Box<dyn Scan>, Box<DatabaseName>),
-    /// Nothing more.
-    Ended,
+    Fill(Box<dyn Scan>, Box<DatabaseName>),
 }
 
 impl LongWork {
@@ -52,30 +49,18 @@ impl LongWork {
             let message = format!("expected the name of a file, found {found}");
             return Err(Error::new(ErrorKind::Argument, message));
         }
-        Ok(LongWork::Filling(entries, Box::new(name)))
+        Ok(LongWork::Fill(entries, Box::new(name)))
     }
 
     /// Does some of the work, and says whether there is more.
     pub(super) fn step(&mut self) -> Result<bool> {
-        if let LongWork::Search { entries, prefix, left, has_values, found } = self {
-            return search(entries.as_mut(), prefix, left, *has_values, found);
-        }
-        match std::mem::replace(self, LongWork::Ended) {
-            LongWork::Copy(backup, path) => {
-                *self = LongWork::Copying(backup.begin(&path, BackupOptions { replace: true })?);
-                return Ok(true);
+        match self {
+            LongWork::Search { entries, prefix, left, has_values, found } => {
+                search(entries.as_mut(), prefix, left, *has_values, found)
             }
-            LongWork::Copying(mut file) => match file.step()? {
-                true => {
-                    *self = LongWork::Copying(file);
-                    return Ok(true);
-                }
-                false => drop(file.finish()?),
-            },
-            LongWork::Filling(mut entries, name) => fill(entries.as_mut(), &name)?,
-            LongWork::Search { .. } | LongWork::Ended => (),
+            LongWork::Copy(writing, path) => writing.step(path, BackupOptions { replace: true }),
+            LongWork::Fill(entries, name) => fill(entries.as_mut(), name).map(|()| false),
         }
-        Ok(false)
     }
 
     /// The strings that were found.

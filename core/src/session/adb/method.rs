@@ -7,130 +7,48 @@ use super::long_work::LongWork;
 use super::name::{DatabaseName, number};
 use super::{AbstractDatabase, Answer, DONE, Strings, locked, path_of, size_of_file};
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::table::Cost;
+use crate::session::table::{Cost, Writing};
 use crate::table::{Backup, KeyRange, OrderedTable, Scan, Table, Values};
 
-/// A method, or a function of `misc`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
-    Put,
-    PutKeep,
-    PutCat,
-    Out,
-    Get,
-    PutList,
-    OutList,
-    GetList,
-    GetPart,
-    IterInit,
-    IterNext,
-    /// Beside the function of `misc`, which gives the value, too.
-    IterNextKey,
-    Sync,
-    Optimize,
-    Vanish,
-    Range,
-    Error,
-    /// Done at once: there is no cache, and there are no fragments.
-    Nothing,
-    FwmKeys,
-    AddInt,
-    AddDouble,
-    Copy,
-    Size,
-    TranBegin,
-    TranCommit,
-    TranAbort,
-}
+/// The functions of `misc`, all of which are methods, too.
+const FUNCTIONS: &str = "put putkeep putcat out get putlist outlist getlist getpart iterinit iternext \
+                         sync optimize vanish range error cacheclear defrag";
 
-/// The functions of `misc`.
-const FUNCTIONS: [(&[u8], Method); 18] = [
-    (b"put", Method::Put),
-    (b"putkeep", Method::PutKeep),
-    (b"putcat", Method::PutCat),
-    (b"out", Method::Out),
-    (b"get", Method::Get),
-    (b"putlist", Method::PutList),
-    (b"outlist", Method::OutList),
-    (b"getlist", Method::GetList),
-    (b"getpart", Method::GetPart),
-    (b"iterinit", Method::IterInit),
-    (b"iternext", Method::IterNext),
-    (b"sync", Method::Sync),
-    (b"optimize", Method::Optimize),
-    (b"vanish", Method::Vanish),
-    (b"range", Method::Range),
-    (b"error", Method::Error),
-    (b"cacheclear", Method::Nothing),
-    (b"defrag", Method::Nothing),
-];
+/// The methods that never change the table.
+const READING: &str =
+    "get getlist getpart iterinit iternext range error cacheclear defrag fwmkeys copy size";
 
-/// The methods that are no functions of `misc`, or do something else than that; all others of those are methods, too.
-const METHODS: [(&[u8], Method); 9] = [
-    (b"iternext", Method::IterNextKey),
-    (b"fwmkeys", Method::FwmKeys),
-    (b"addint", Method::AddInt),
-    (b"adddouble", Method::AddDouble),
-    (b"copy", Method::Copy),
-    (b"size", Method::Size),
-    (b"tranbegin", Method::TranBegin),
-    (b"trancommit", Method::TranCommit),
-    (b"tranabort", Method::TranAbort),
-];
-
-impl Method {
-    /// Says whether it may change the table.
-    pub(super) fn changes(self) -> bool {
-        use Method::{
-            Copy, Error, FwmKeys, Get, GetList, GetPart, IterInit, IterNext, IterNextKey, Nothing,
-            Range, Size,
-        };
-        !matches!(
-            self,
-            Copy | Error
-                | FwmKeys
-                | Get
-                | GetList
-                | GetPart
-                | IterInit
-                | IterNext
-                | IterNextKey
-                | Nothing
-                | Range
-                | Size
-        )
-    }
-}
-
-/// A method with its arguments.
+/// A method by its name, with its arguments.
 pub(super) struct Called<'a> {
-    pub(super) method: Method,
+    pub(super) method: &'a str,
+    is_function: bool,
     arguments: &'a [&'a [u8]],
 }
 
 impl<'a> Called<'a> {
-    /// Looks a method up. The first argument of `misc` is the name of its function.
-    pub(super) fn by_name(name: &[u8], arguments: &'a [&'a [u8]]) -> Option<Called<'a>> {
-        let found = |list: &[(&[u8], Method)], name: &[u8]| {
-            list.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
-        };
-        match (name, arguments) {
-            (b"misc", [function, arguments @ ..]) => {
-                Some(Called { method: found(&FUNCTIONS, function)?, arguments })
+    /// Takes the name of a function from the arguments of `misc`; nothing where there is no such function.
+    pub(super) fn of(method: &'a str, arguments: &'a [&'a [u8]]) -> Option<Called<'a>> {
+        match arguments {
+            [function, arguments @ ..] if method == "misc" => {
+                let method = std::str::from_utf8(function).ok()?;
+                let is_known = FUNCTIONS.split(' ').any(|known| known == method);
+                is_known.then_some(Called { method, is_function: true, arguments })
             }
-            _ => {
-                let method = found(&METHODS, name).or_else(|| found(&FUNCTIONS, name))?;
-                Some(Called { method, arguments })
-            }
+            _ => Some(Called { method, is_function: false, arguments }),
         }
+    }
+
+    /// Says whether it may change the table.
+    pub(super) fn changes(&self) -> bool {
+        !READING.split(' ').any(|reading| reading == self.method)
     }
 
     /// The cost of a change of a table with so many entries.
     pub(super) fn cost(&self, count: u64, is_in_file: bool) -> Cost {
         match self.method {
-            Method::Sync | Method::Optimize if is_in_file => Cost::Long,
-            Method::Optimize | Method::Vanish => Cost::of_entries(count),
-            Method::PutList => Cost::of_bytes(self.arguments.iter().map(|each| each.len()).sum()),
+            "sync" | "optimize" if is_in_file => Cost::Long,
+            "optimize" | "vanish" => Cost::of_entries(count),
+            "putlist" => Cost::of_bytes(self.arguments.iter().map(|each| each.len()).sum()),
             _ => Cost::Brief,
         }
     }
@@ -158,18 +76,18 @@ impl AbstractDatabase {
     ) -> Result<Option<Strings>> {
         let (depth, is_read_only) = (table.depth(), self.name.options.read_only);
         let is_done = match called.method {
-            Method::AddInt => return self.add(table, called, sum_of_ints),
-            Method::AddDouble => return self.add(table, called, sum_of_doubles),
-            Method::Put | Method::PutKeep | Method::PutCat => self.put(table, called)?,
-            Method::PutList => self.put_list(table, called)?,
-            Method::OutList => out_list(table, called.arguments)?,
-            Method::Out => called.argument(0).map_or(Ok(false), |key| table.delete(key))?,
-            Method::Sync => depth == 0 && !is_read_only && table.sync().map(|()| true)?,
-            Method::Optimize => depth == 0 && !is_read_only && table.compact().map(|()| true)?,
-            Method::Vanish => depth == 0 && table.clear().map(|()| true)?,
-            Method::TranBegin => self.may_begin(depth) && table.begin().map(|()| true)?,
-            Method::TranCommit => depth > 0 && table.commit().map(|()| true)?,
-            Method::TranAbort => depth > 0 && table.abort().map(|()| true)?,
+            "addint" => return self.add(table, called, sum_of_ints),
+            "adddouble" => return self.add(table, called, sum_of_doubles),
+            "put" | "putkeep" | "putcat" => self.put(table, called)?,
+            "putlist" => self.put_list(table, called)?,
+            "outlist" => out_list(table, called.arguments)?,
+            "out" => called.argument(0).map_or(Ok(false), |key| table.delete(key))?,
+            "sync" => depth == 0 && !is_read_only && table.sync().map(|()| true)?,
+            "optimize" => depth == 0 && !is_read_only && table.compact().map(|()| true)?,
+            "vanish" => depth == 0 && table.clear().map(|()| true)?,
+            "tranbegin" => self.may_begin(depth) && table.begin().map(|()| true)?,
+            "trancommit" => depth > 0 && table.commit().map(|()| true)?,
+            "tranabort" => depth > 0 && table.abort().map(|()| true)?,
             _ => false,
         };
         Ok(is_done.then(Vec::new))
@@ -178,8 +96,8 @@ impl AbstractDatabase {
     fn put(&self, table: &mut dyn Table, called: &Called<'_>) -> Result<bool> {
         let Some((key, value)) = called.pair() else { return Ok(false) };
         let is_done = match called.method {
-            Method::PutKeep => table.create(key, value)?,
-            Method::PutCat => Values::BYTES.append(table, key, value).map(|()| true)?,
+            "putkeep" => table.create(key, value)?,
+            "putcat" => Values::BYTES.append(table, key, value).map(|()| true)?,
             _ => table.put(key, value).map(|()| true)?,
         };
         self.keep_bounds(table)?;
@@ -224,16 +142,16 @@ impl AbstractDatabase {
     ) -> Result<Answer> {
         let key = called.argument(0);
         let given = match called.method {
-            Method::FwmKeys => return fwmkeys(table, ordered, called),
-            Method::Range => return range(ordered, called),
-            Method::Copy => return self.copy(table, key),
-            Method::Get => match key {
+            "fwmkeys" => return fwmkeys(table, ordered, called),
+            "range" => return range(ordered, called),
+            "copy" => return self.copy(table, key),
+            "get" => match key {
                 Some(key) => table.get(key)?.map(|value| vec![value]),
                 None => None,
             },
-            Method::GetList => Some(get_list(table, called.arguments)?),
-            Method::GetPart => get_part(table, called)?,
-            Method::IterInit => {
+            "getlist" => Some(get_list(table, called.arguments)?),
+            "getpart" => get_part(table, called)?,
+            "iterinit" => {
                 let begun = Iteration::begin(table, ordered.is_some(), key)?;
                 let is_begun = begun.is_some();
                 if is_begun {
@@ -241,20 +159,19 @@ impl AbstractDatabase {
                 }
                 is_begun.then(Vec::new)
             }
-            Method::IterNextKey => self.next(table, ordered)?.map(|key| vec![key]),
-            Method::IterNext => match self.next(table, ordered)? {
-                Some(key) => {
+            "iternext" => match self.next(table, ordered)? {
+                Some(key) if called.is_function => {
                     let value = table.get(&key)?;
                     Some([key].into_iter().chain(value).collect())
                 }
-                None => None,
+                key => key.map(|key| vec![key]),
             },
-            Method::Size if self.name.is_in_memory => {
+            "size" if self.name.is_in_memory => {
                 Some(vec![table.stat()?.memory_bytes.to_string().into()])
             }
-            Method::Size => Some(vec![size_of_file(&self.name.path)?.to_string().into()]),
+            "size" => Some(vec![size_of_file(&self.name.path)?.to_string().into()]),
             _ if self.name.is_in_memory => None,
-            Method::Error => Some(vec![message_of(key, called.number(1)).into()]),
+            "error" => Some(vec![message_of(key, called.number(1)).into()]),
             _ => DONE,
         };
         Ok(Answer::Given(given))
@@ -287,7 +204,10 @@ impl AbstractDatabase {
         }
         Ok(Answer::Later(match self.name.is_in_memory {
             true => LongWork::fill(table.snapshot()?.scan()?, DatabaseName::parse(path)?)?,
-            false => LongWork::Copy(Backup::of(table, self.name.kind)?, path_of(path).to_owned()),
+            false => {
+                let backup = Backup::of(table, self.name.kind)?;
+                LongWork::Copy(Writing::Taken(backup), path_of(path).to_owned())
+            }
         }))
     }
 }

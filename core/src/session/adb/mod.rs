@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use iteration::Iteration;
 use long_work::LongWork;
-use method::{Called, Method};
+use method::Called;
 use name::DatabaseName;
 
 use super::failure::{Failure, Outcome, guard};
@@ -105,14 +105,14 @@ impl AbstractDatabase {
     pub fn call_shared<C: Clone, H: TurnHost<Caller = C>>(
         &self,
         (handle, host): (&TableHandle<C>, &H),
-        name: &[u8],
+        method: &str,
         arguments: &[&[u8]],
     ) -> Outcome<Option<Strings>, H> {
-        let Some(called) = Called::by_name(name, arguments) else { return Ok(None) };
-        if let Method::TranBegin | Method::TranCommit | Method::TranAbort = called.method {
-            return self.call_transaction(handle, host, called.method);
+        let Some(called) = Called::of(method, arguments) else { return Ok(None) };
+        if let "tranbegin" | "trancommit" | "tranabort" = method {
+            return self.call_transaction((handle, host), method);
         }
-        if called.method.changes() {
+        if called.changes() {
             let cost = called.cost(handle.len(host)?, handle.is_in_file());
             return handle.change_by_cost(host, cost, |table| self.change(table, &called));
         }
@@ -128,20 +128,16 @@ impl AbstractDatabase {
 
     fn call_transaction<C: Clone, H: TurnHost<Caller = C>>(
         &self,
-        handle: &TableHandle<C>,
-        host: &H,
-        method: Method,
+        (handle, host): (&TableHandle<C>, &H),
+        method: &str,
     ) -> Outcome<Option<Strings>, H> {
         let depth = handle.depth(host)?;
-        if method == Method::TranBegin {
-            return match self.may_begin(depth) {
-                true => handle.begin(host).map(|_| DONE),
-                false => Ok(None),
-            };
-        }
-        match depth {
-            0 => Ok(None),
-            _ => handle.end(host, 0, method == Method::TranCommit).map(|()| DONE),
+        match method {
+            "tranbegin" if self.may_begin(depth) => handle.begin(host).map(|_| DONE),
+            "trancommit" | "tranabort" if depth > 0 => {
+                handle.end(host, 0, method == "trancommit").map(|()| DONE)
+            }
+            _ => Ok(None),
         }
     }
 
@@ -149,11 +145,11 @@ impl AbstractDatabase {
     pub fn call(
         &self,
         file: &mut FileTable,
-        name: &[u8],
+        method: &str,
         arguments: &[&[u8]],
     ) -> Result<Option<Strings>> {
-        let Some(called) = Called::by_name(name, arguments) else { return Ok(None) };
-        if called.method.changes() {
+        let Some(called) = Called::of(method, arguments) else { return Ok(None) };
+        if called.changes() {
             return self.change(file.as_table_mut(), &called);
         }
         let file = &*file;

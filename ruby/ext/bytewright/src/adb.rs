@@ -37,10 +37,9 @@ impl DatabaseObject {
         ruby: &Ruby,
         this: &Self,
         table: &TableObject,
-        method: RString,
+        method: String,
         arguments: RArray,
     ) -> Result<Option<RArray>, Error> {
-        let method = bytes_of(method);
         let arguments = arguments.into_iter().map(|each| RString::try_convert(each).map(bytes_of));
         let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
         let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
