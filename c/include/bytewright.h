@@ -1280,6 +1280,45 @@ enum bw_status bw_batch_arrow(const struct bw_batch *batch,
 void bw_batch_free(struct bw_batch *batch);
 
 /**
+ * Opens what a name of Tokyo Cabinet's abstract database stands for: `*` for a hashed and `+` for an ordered table in memory,
+ * or the path of a .bwh or .bwt file, and behind it tuning, each parameter as `#key=value`: `mode` (`w` writes, `r` reads, `c`
+ * creates, `t` empties, `f` does not wait for another writer; `wc` by default), `capnum` and `capsiz` (entries and bytes that
+ * are kept in memory, perhaps with a binary prefix: `100m`), `sync` (`commit`, `interval`, `never`). Another parameter does
+ * nothing.
+ *
+ * The table is one for all functions of tables: `bw_table_put`, `bw_table_create`, `bw_table_append`, `bw_table_delete`,
+ * `bw_table_get` and `bw_table_len` do what the methods put, putkeep, putcat, out, get and rnum do. Close it with
+ * `bw_table_close`. Until then no other call of this process opens its file by such a name: that returns `BW_STATUS_LOCK`.
+ *
+ * While another process writes the file, the call waits, and asks `interrupted`, which may be null, whether to go on.
+ */
+enum bw_status bw_adb_open(const char *name,
+                           bw_interrupted interrupted,
+                           void *context,
+                           struct bw_table **table,
+                           struct bw_error *error);
+
+/**
+ * Calls a method of Tokyo Cabinet's abstract database by its name, of a table that `bw_adb_open` gave, and then shows `show`,
+ * which may be null, each string that it answers, with its place. `BW_STATUS_NONE` where the original answers false or nothing
+ * and there is no error, also for a name that it does not know.
+ *
+ * `fwmkeys` (a prefix, and perhaps how many), `addint` and `adddouble` (a key and the bytes of the int or double, and answers
+ * those of the sum), `iterinit` (perhaps a key), `iternext`, `sync`, `optimize`, `vanish`, `copy` (a path), `tranbegin`,
+ * `trancommit`, `tranabort`, `size`, and `misc`, whose first argument is the name of a function: `put`, `putkeep`, `putcat`,
+ * `out`, `get`, `putlist`, `outlist`, `getlist`, `getpart`, `iterinit`, `iternext` (with the value), `sync`, `optimize`,
+ * `vanish`, of an ordered table `range`, and of a file `error` (the name of a status in small letters and the system's number,
+ * or nothing), `cacheclear`, `defrag`. Numbers are decimal digits. `regex` is for languages that have patterns.
+ */
+enum bw_status bw_adb_call(struct bw_table *table,
+                           const char *method,
+                           const struct bw_slice *arguments,
+                           size_t count,
+                           bw_found show,
+                           void *context,
+                           struct bw_error *error);
+
+/**
  * Opens the capture in the file at `path`: pcap or pcapng, plain, gzip or zstd. `options` may be null for
  * `BW_CAPTURE_OPTIONS_INIT`. Close it with `bw_capture_close`.
  */

@@ -174,6 +174,10 @@ static void change_many(bw_table *table, const char *folder, uint64_t *answer) {
   EXPECT_STATUS(BW_STATUS_OK, bw_table_len(other, &count, &error));
   EXPECT(count == 0);
   closed(other);
+  EXPECT_STATUS(BW_STATUS_OK, bw_adb_open("+", NULL, NULL, &other, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_adb_call(other, "putlist", keys, 2, NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_adb_call(other, "fwmkeys", values, 0, add_value, answer, &error));
+  closed(other);
 }
 
 static size_t walked(bw_scan *scan, uint64_t *answer) {
@@ -296,6 +300,9 @@ static void open_again(bw_table *table, const char *folder, uint64_t *answer) {
   bw_table *other = NULL;
   char path[PATH_SIZE];
   (void)table;
+  path_in(folder, "n.bwt", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_adb_open(path, NULL, NULL, &other, &error));
+  closed(other);
   path_in(folder, "o.bwh", path);
   EXPECT_STATUS(BW_STATUS_OK, open_file(path, true, &other, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_values(other, &name, &error));
@@ -1313,10 +1320,10 @@ static void run_table(const char *folder) {
 static const struct {
   const char *operation, *functions;
 } FUNCTIONS[] = {
-  {"open a table", "bw_table_open bw_table_new "},
+  {"open a table", "bw_table_open bw_table_new bw_adb_open "},
   {"read an entry", "bw_table_get bw_table_get_into bw_table_get_with bw_table_contains bw_table_get_many bw_table_len "},
   {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_shift bw_table_increment "},
-  {"change many entries", "bw_table_put_many bw_table_clear "},
+  {"change many entries", "bw_table_put_many bw_table_clear bw_adb_call "},
   {"walk a table", "bw_table_scan bw_scan_next bw_scan_free bw_table_cursor bw_cursor_first bw_cursor_last bw_cursor_next "
                    "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free "},
   {"use a snapshot", "bw_table_snapshot bw_snapshot_len bw_snapshot_get bw_snapshot_scan bw_snapshot_free "},

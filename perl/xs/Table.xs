@@ -47,6 +47,44 @@ CODE:
     if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);
 
 void
+_open_adb(self, name, is_in_file)
+    SV *self
+    const char *name
+    bool is_in_file
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    Table *table = table_of(self);
+    bw_status status;
+    table->is_tainted = is_in_file;
+    do status = bw_adb_open(name, signal_waits, aTHX, &table->table, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
+
+void
+_call(self, method, ...)
+    SV *self
+    const char *method
+PPCODE:
+    const size_t count = (size_t)items - 2;
+    const bw_slice *arguments = slices_of(aTHX_ &ST(2), count, FALSE, "a key", "a value");
+    bw_error error = BW_ERROR_INIT;
+    Values strings = {NULL, 0, 0, NULL, NULL, FALSE};
+    Table *table = table_of(self);
+    bw_status status;
+    size_t place;
+    if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
+    for (place = 0; place < count; place++) NOTE_TAINT(table, ST(2 + place));
+    ENTER;
+    status = bw_adb_call(table->table, method, arguments, count, keep_string, &strings, &error);
+    SAVEDESTRUCTOR(free, strings.data);
+    table->lost_entries = TRUE;
+    if (IS_FAILURE(status)) fail(aTHX_ table, &error);
+    TAINT_BY(table);
+    ST(0) = status == BW_STATUS_OK ? strings_of(aTHX_ &strings) : &PL_sv_undef;
+    LEAVE;
+    XSRETURN(1);
+
+void
 close(self)
     SV *self
 CODE:
@@ -369,19 +407,21 @@ PPCODE:
     (void)hv_stores(figures, "file_bytes", newSVuv((UV)found.file_bytes));
     PUSHs(answer);
 
-bool
-_begin(self)
+SV *
+_tranbegin(self)
     SV *self
 CODE:
+    bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    RETVAL = is_open(aTHX_ table);
-    if (RETVAL) {
+    bw_status status = BW_STATUS_NONE;
+    if (is_open(aTHX_ table)) status = bw_adb_call(table->table, "tranbegin", NULL, 0, NULL, NULL, &error);
+    if (IS_FAILURE(status)) fail(aTHX_ table, &error);
+    if (status == BW_STATUS_OK) {
         Transaction *transaction;
-        bw_error error = BW_ERROR_INIT;
-        if (bw_table_begin(table->table, &error)) die_of(aTHX_ &error);
         Newxz(transaction, 1, Transaction);
         push_transaction(table, transaction);
     }
+    RETVAL = answer(aTHX_ table, status == BW_STATUS_OK);
 OUTPUT:
     RETVAL
 

@@ -107,10 +107,7 @@ typedef struct {
     bool is_full;
 } Values;
 
-static void keep_value(void *context, size_t place, const bw_slice *value) {
-    Values *values = (Values *)context;
-    const size_t len = value ? value->len : 0;
-    values->found[place] = value != NULL;
+static void keep_bytes(Values *values, const void *bytes, size_t len) {
     if (len > values->capacity - values->len && !values->is_full) {
         const size_t capacity = (values->len + len) * 2;
         char *data = (char *)realloc(values->data, capacity);
@@ -121,10 +118,38 @@ static void keep_value(void *context, size_t place, const bw_slice *value) {
         values->is_full = !data;
     }
     if (len && !values->is_full) {
-        memcpy(values->data + values->len, value->data, len);
+        memcpy(values->data + values->len, bytes, len);
         values->len += len;
     }
+}
+
+static void keep_value(void *context, size_t place, const bw_slice *value) {
+    Values *values = (Values *)context;
+    values->found[place] = value != NULL;
+    if (value) keep_bytes(values, value->data, value->len);
     values->ends[place] = values->len;
+}
+
+/* Keeps strings of which nobody knows how many there are: each stands behind its length. */
+static void keep_string(void *context, size_t place, const bw_slice *string) {
+    PERL_UNUSED_ARG(place);
+    keep_bytes((Values *)context, &string->len, sizeof(string->len));
+    keep_bytes((Values *)context, string->data, string->len);
+}
+
+/* A reference to an array of the strings that were kept. */
+static SV *strings_of(pTHX_ const Values *values) {
+    AV *strings = newAV();
+    SV *answer = sv_2mortal(newRV_noinc((SV *)strings));
+    size_t start = 0, len;
+    if (values->is_full) die_with(aTHX_ "limit", "expected memory for the strings of an answer, found too little");
+    while (start < values->len) {
+        memcpy(&len, values->data + start, sizeof(len));
+        start += sizeof(len);
+        av_push(strings, newSVpvn(values->data + start, len));
+        start += len;
+    }
+    return answer;
 }
 
 /* A range by its bounds, of which those that are undef do not apply. The bounds are there while the arguments are. */

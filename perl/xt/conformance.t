@@ -7,13 +7,16 @@ use warnings;
 use lib "$ENV{BYTEWRIGHT_ROOT}/perl/t/lib";
 
 use Bytewright;
+use Bytewright::ADB;
+use Cwd qw(getcwd);
+use File::Temp qw(tempdir);
 use JSON::PP ();
 use Kinds;
 use Test::More;
 
 binmode(Test::More->builder->$_, ":utf8") for qw(output failure_output);
 
-my %RUNNERS = (tables => \&run_table, captures => \&run_capture, records => \&run_records, thrift => undef, troubles => undef);
+my %RUNNERS = (adb => \&run_adb, tables => \&run_table, captures => \&run_capture, records => \&run_records, thrift => undef, troubles => undef);
 my $folder = "$ENV{BYTEWRIGHT_ROOT}/conformance";
 my $json = JSON::PP->new->canonical->allow_nonref;
 
@@ -34,7 +37,7 @@ sub check_keys {
     is(join(" ", sort(keys(%rest))), "", "no key that the runner does not know");
 }
 
-# Both as JSON of the same values: numbers as they are written.
+# Both as JSON of the same values: numbers as they are written, true and false as 1 and 0.
 sub is_same {
     my ($found, $expected, $what) = @_;
     return is($json->encode(as_text($found)), $json->encode(as_text($expected)), $what);
@@ -42,7 +45,7 @@ sub is_same {
 
 sub as_text {
     my ($value) = @_;
-    return ref($value) ? [map { as_text($_) } @$value] : defined($value) ? "$value" : undef;
+    return ref($value) eq "ARRAY" ? [map { as_text($_) } @$value] : defined($value) ? "$value" : undef;
 }
 
 # Does the work, and compares the kind of its error with what the case raises, in the core's word, or nothing.
@@ -112,6 +115,32 @@ sub overlap {
 sub pairs {
     my (@entries) = @_;
     return [map { [@entries[2 * $_, 2 * $_ + 1]] } 0 .. @entries / 2 - 1];
+}
+
+sub run_adb {
+    my ($case) = @_;
+    check_keys($case, qw(name names tuning steps));
+    my $home = getcwd();
+    for my $name (@{ $case->{names} }) {
+        chdir(tempdir(CLEANUP => 1)) or die;
+        my $place = length($name) > 1 ? "casket$name" : $name;
+        my $adb   = Bytewright::ADB->new;
+        ok($adb->open($place . ($case->{tuning} // "")), "$name is opened");
+        run_adb_step($adb, $place, $_) for @{ $case->{steps} };
+        $adb->close;
+    }
+    chdir($home) or die;
+}
+
+sub run_adb_step {
+    my ($adb, $place, $step) = @_;
+    check_keys($step, qw(do with as tuning gives error));
+    my ($do, @with) = ($step->{do}, @{ $step->{with} // [] });
+    $adb = Bytewright::ADB->new if $do eq "open another";
+    local $SIG{__WARN__} = sub { };
+    my $found = $do =~ /^open/ ? $adb->open(($step->{as} // $place) . ($step->{tuning} // "")) : $adb->$do(@with);
+    is_same($found, $step->{gives}, $json->encode($step));
+    is($adb->error->kind, lc($step->{error}), "and its error") if $step->{error};
 }
 
 sub run_capture {

@@ -29,7 +29,8 @@ def check_keys(case, *known):
 
 
 def test_every_file_has_a_runner():
-    assert set(FILES) == {"captures", "records", "tables", "thrift", "troubles"}  # test_troubles.py runs the last one
+    # test_troubles.py runs the last one, and there are no methods of Tokyo Cabinet.
+    assert set(FILES) == {"adb", "captures", "records", "tables", "thrift", "troubles"}
 
 
 # Tables.

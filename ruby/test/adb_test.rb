@@ -46,16 +46,6 @@ class AdbTest < AdbCase
     assert_equal("text" * 1000, File.read(path("text.bwh")))
   end
 
-  def test_misc_error_speaks_as_tokyo_cabinet
-    open_adb(path("casket.bwh")).close
-    adb = open_adb(path("casket.bwh#mode=r"))
-    assert_equal(["0: success"], adb.misc("error", []))
-    refute(adb.put("a", "b"))
-    assert_equal(["9999: miscellaneous error"], adb.misc("error", []))
-    refute(adb.copy(path("missing/casket.bwh")))
-    assert_equal(["3: file not found"], adb.misc("error", []))
-  end
-
   def test_one_process_has_a_file_open_once
     first = open_adb(path("casket.bwh"))
     second = Bytewright::ADB.new
@@ -149,16 +139,6 @@ class AdbTest < AdbCase
     end
   end
 
-  def test_an_iterator_starts_at_a_key
-    %w[* +].each do |name|
-      adb = open_adb(name)
-      %w[a b c].each { |key| adb.put(key, key * 2) }
-      assert_equal([], adb.misc("iterinit", ["b"]))
-      assert_equal([%w[b bb], "c", nil], [adb.misc("iternext", []), adb.iternext, adb.iternext])
-    end
-    assert_nil(open_adb("*").misc("iterinit", ["b"]))
-  end
-
   def test_looking_for_a_value_does_not_move_the_iterator
     adb = open_adb("+")
     %w[a b c].each { |key| adb.put(key, key) }
@@ -169,10 +149,7 @@ class AdbTest < AdbCase
     assert_equal("b", adb.iternext)
   end
 
-  def test_capnum_and_capsiz_bound_what_is_kept_in_memory
-    adb = open_adb("*#capnum=100")
-    1000.times { |number| adb.put(number, "") }
-    assert_equal((900...1000).map(&:to_s), adb.keys)
+  def test_capsiz_bounds_the_bytes_that_are_kept_in_memory
     adb = open_adb("+#capsiz=100000")
     5000.times { |number| adb.put("%06d" % number, "x" * 100) }
     assert_operator(adb.rnum, :<, 1500)

@@ -20,7 +20,7 @@ class ConformanceTest < TestCase
     @messages ||= Bytewright::Thrift.load(File.join(FOLDER, "messages.thrift"), into: Module.new)
   end
 
-  %w[tables captures records thrift].each do |file|
+  %w[adb tables captures records thrift].each do |file|
     cases(file).each do |test|
       define_method("test_#{file}: #{test.fetch("name")}") { send(:"run_#{file}", test) }
     end
@@ -29,7 +29,7 @@ class ConformanceTest < TestCase
   def test_every_file_has_a_runner
     # troubles_test.rb runs the last one.
     files = Dir[File.join(FOLDER, "*.json")].map { |path| File.basename(path, ".json") }
-    assert_equal(%w[captures records tables thrift troubles], files.sort)
+    assert_equal(%w[adb captures records tables thrift troubles], files.sort)
   end
 
   private
@@ -110,6 +110,40 @@ class ConformanceTest < TestCase
       catch(:back) { table.transaction { run_steps(table, step.fetch("steps")) && throw(:back) } }
     else flunk("an operation that the runner does not know: #{step["do"]}")
     end
+  end
+
+  # Tokyo Cabinet's methods.
+
+  def run_adb(test)
+    check_keys(test, "name", "names", "tuning", "steps")
+    test.fetch("names").each do |name|
+      Dir.mktmpdir do |folder|
+        Dir.chdir(folder) do
+          place = name.start_with?(".") ? "casket#{name}" : name
+          adb = Bytewright::ADB.new
+          assert(adb.open("#{place}#{test["tuning"]}"))
+          test.fetch("steps").each { |step| run_adb_step(adb, place, step) }
+          adb.close
+        end
+      end
+    end
+  end
+
+  def run_adb_step(adb, place, step)
+    check_keys(step, "do", "with", "as", "tuning", "gives", "error")
+    adb = Bytewright::ADB.new if step["do"] == "open another"
+    arguments = step["do"].start_with?("open") ? ["#{step.fetch("as", place)}#{step["tuning"]}"] : step["with"]
+    found = nil
+    # The name of a file of Tokyo Cabinet's warns.
+    capture_io { found = adb.public_send(step["do"][/\w+/], *arguments) }
+    assert(step["gives"] == found, "#{step.inspect}: found #{found.inspect}")
+    check_adb_error(adb.error, step["error"]) if step.key?("error")
+    adb.close if step["do"] == "open another"
+  end
+
+  # What the system refuses is no class of ours.
+  def check_adb_error(error, kind)
+    kind == "Io" ? assert_kind_of(SystemCallError, error) : assert_equal(ERRORS.fetch(kind), error.class.name.split("::").last)
   end
 
   # Captures.

@@ -1,7 +1,8 @@
 //! Shared code of all host languages: passes over captures on their own thread, with their waits, interrupts and ends;
-//! tables that threads share in turns; readers and writers as steps. A face adds the interface of its language, converts
-//! values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
+//! tables that threads share in turns, and Tokyo Cabinet's databases over them; readers and writers as steps. A face adds
+//! the interface of its language, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
 
+pub mod adb;
 mod ahead;
 mod background;
 mod capture;

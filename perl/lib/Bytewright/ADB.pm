@@ -5,25 +5,20 @@ use warnings;
 
 use parent "Bytewright::Table";
 
-use Bytewright::ADB::Functions;
-use Bytewright::ADB::Iterator;
-use Bytewright::ADB::Name;
 use Bytewright::Error;
-use Bytewright::Range;
+use Bytewright::Path;
 use Scalar::Util qw(refaddr);
 use Time::HiRes ();
 
-# Seconds to wait for another process that writes the file: Tokyo Cabinet waits as long as it takes.
-my $FOR_EVER = 1e9;
-my $INT_MIN  = -2**31;
-
-# The hot ones are the table's own, which answer a failure here.
-*put     = \&Bytewright::Table::put;
-*putkeep = \&Bytewright::Table::create;
-*putcat  = \&Bytewright::Table::append;
-*get     = \&Bytewright::Table::get;
-*out     = \&Bytewright::Table::delete;
-*rnum    = \&Bytewright::Table::count;
+# The hot ones are the table's own, which answer a failure here. What the others mean is said in the library, which is asked by
+# their names.
+*put       = \&Bytewright::Table::put;
+*putkeep   = \&Bytewright::Table::create;
+*putcat    = \&Bytewright::Table::append;
+*get       = \&Bytewright::Table::get;
+*out       = \&Bytewright::Table::delete;
+*rnum      = \&Bytewright::Table::count;
+*tranbegin = \&Bytewright::Table::_tranbegin;
 
 sub new {
     my ($class) = @_;
@@ -45,31 +40,28 @@ sub error { return $_[0]->_failure }
 sub open {
     my ($self, $name) = @_;
     return 0 if !$self->is_closed;
-    return $self->_try(sub {
-        $name = Bytewright::ADB::Name->new($name);
-        if ($name->is_in_memory) { $self->_create($name->kind, "") }
-        else                     { $self->_open_named($name) }
-        $self->{name} = $name;
-        bless $self, ref($self) . "::Bounded" if $name->is_bounded;
-        return 1;
-    });
+    return $self->_try(sub { $self->_open_named($name // ""); return 1 });
 }
 
 sub _open_named {
     my ($self, $name) = @_;
-    my $writes = $name->has_mode("w");
-    $self->_open_file(
-        file => $name->path, kind => $name->kind, sync => $name->sync, create => $writes && $name->has_mode("c"),
-        read_only => !$writes, timeout => $name->has_mode("f") ? 0 : $FOR_EVER,
-    );
-    $self->clear if $writes && $name->has_mode("t");
+    my ($path) = $name =~ /\A([^#]*)/;
+    my $is_in_file = $path !~ /\A[*+]\z/;
+    my $is_written = $is_in_file && $name !~ /#mode=(?![^#]*w)/i;
+    my $bytes = $is_written ? Bytewright::Path::to_write($name) : Bytewright::Path::of($name);
+    if (!eval { $self->_open_adb($bytes, $is_in_file); 1 }) {
+        my $error = $@;
+        # A program that has only the answer to look at would not learn what to do.
+        warn $error->message, "\n" if Bytewright::Error::_is($error) && $error->message =~ /bytewright table convert/;
+        die $error;
+    }
+    @$self{qw(path is_in_file)} = ($path, $is_in_file);
     return;
 }
 
 sub close {
     my ($self) = @_;
     return 0 if $self->is_closed;
-    delete(@$self{qw(iterator)});
     # Without an answer of its own: what failed is the error that it left.
     my $before = $self->_failure;
     $self->SUPER::close;
@@ -83,55 +75,24 @@ sub vsiz {
     return defined($value) ? length($value) : -1;
 }
 
-sub iterinit {
-    my ($self) = @_;
-    return $self->_iterate_from(undef);
-}
-
-sub _iterate_from {
-    my ($self, $key) = @_;
-    return 0 if $self->is_closed;
-    return $self->_try(sub {
-        return 0 if defined($key) && !$self->_is_ordered && !$self->exists($key);
-        $self->{iterator} = Bytewright::ADB::Iterator->new($self, $self->_is_ordered, $key);
-        return 1;
-    });
-}
-
-sub iternext {
-    my ($self) = @_;
-    my $iterator = $self->{iterator};
-    return undef if !$iterator || $self->is_closed;
-    return $self->_try(sub { return $iterator->next($self) }, undef);
-}
+sub iterinit { return _done($_[0]->_call("iterinit")) }
+sub iternext { return _only($_[0]->_call("iternext")) }
 
 sub fwmkeys {
     my ($self, $prefix, $max) = @_;
-    return [] if $self->is_closed;
-    $max = defined($max) && $max >= 0 ? int($max) : undef;
-    return [] if defined($max) && $max == 0;
-    return $self->_try(sub {
-        return [Bytewright::Range::scan($self, prefix => $prefix, limit => $max)->keys] if $self->_is_ordered;
-        my ($scan, @found) = ($self->scan);
-        while (my ($key) = $scan->next) {
-            next if substr($key, 0, length($prefix)) ne $prefix;
-            push(@found, $key);
-            last if defined($max) && @found == $max;
-        }
-        return \@found;
-    }, []);
+    return $self->_call("fwmkeys", $prefix, defined($max) ? int($max) : ()) // [];
 }
 
 sub addint {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "l", int(_number($number)));
-    return defined($sum) && $sum != $INT_MIN ? $sum : undef;
+    my $sum = _only($self->_call("addint", $key, pack("L", int(_number($number)) & 0xFFFFFFFF)));
+    return defined($sum) ? unpack("l", $sum) : undef;
 }
 
 sub adddouble {
     my ($self, $key, $number) = @_;
-    my $sum = $self->_add($key, "d", _number($number));
-    return defined($sum) && $sum == $sum ? $sum : undef;
+    my $sum = _only($self->_call("adddouble", $key, pack("d", _number($number))));
+    return defined($sum) ? unpack("d", $sum) : undef;
 }
 
 # What is added, as C makes it of what Perl has, but for the address of a reference.
@@ -142,75 +103,27 @@ sub _number {
     return $number;
 }
 
-# Adds to a number of this format, and gives the sum, or undef if the value is not one.
-sub _add {
-    my ($self, $key, $format, $number) = @_;
-    return undef if $self->is_closed;
-    return $self->_try(sub {
-        my $zero = pack($format, 0);
-        return $self->transaction(sub {
-            my $old = $self->get($key) // $zero;
-            return undef if length($old) != length($zero);
-            # Of an int 32 bits are kept, as C does.
-            my $sum = unpack($format, $old) + $number;
-            my $new = $format eq "l" ? pack("L", $sum & 0xFFFFFFFF) : pack($format, $sum);
-            return $self->put($key, $new) ? unpack($format, $new) : undef;
-        });
-    }, undef);
-}
-
-sub sync     { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::sync    : 0 }
-sub optimize { my ($self) = @_; return $self->_is_changeable ? $self->SUPER::compact : 0 }
-sub vanish   { my ($self) = @_; return $self->_is_in_transaction ? 0 : $self->SUPER::clear }
+sub sync     { return _done($_[0]->_call("sync")) }
+sub optimize { return _done($_[0]->_call("optimize")) }
+sub vanish   { return _done($_[0]->_call("vanish")) }
 sub CLEAR    { return $_[0]->vanish }
-
-sub _is_changeable {
-    my ($self) = @_;
-    return !$self->is_closed && !$self->_is_in_transaction && ($self->_name->is_in_memory || $self->_name->has_mode("w"));
-}
 
 sub copy {
     my ($self, $path) = @_;
     return 0 if $self->is_closed || $self->_is_in_transaction;
     return $self->_try(sub { return $self->_run(substr($path, 1)) }) if $path =~ /\A@/;
-    return $self->_try(sub {
-        if   ($self->_name->is_in_memory) { $self->_copy_into($path) }
-        else                              { $self->backup($path, replace => 1) }
-        return 1;
-    });
-}
-
-# Puts the entries of a table in memory into the one that a name stands for, all or none.
-sub _copy_into {
-    my ($self, $path) = @_;
-    my $name = Bytewright::ADB::Name->new($path);
-    Bytewright::Error::_refuse("expected the name of a file, found $path") if $name->is_in_memory;
-    my $class = $name->kind == 2 ? "Bytewright::TreeTable" : "Bytewright::HashTable";
-    my $copy  = $class->new(file => $name->path, sync => "never");
-    $copy->transaction(sub {
-        my $scan = $self->scan;
-        while (my ($key, $value) = $scan->next) { $copy->put($key, $value) }
-    });
-    return $copy->close;
+    return $self->_try(sub { return _done($self->_call("copy", Bytewright::Path::to_write($path))) });
 }
 
 # Runs a program while nobody changes the file, without a shell, in which a path could be read as more than that.
 sub _run {
     my ($self, $command) = @_;
-    my $is_held = $self->_is_changeable && !$self->_name->is_in_memory;
-    my $held = $is_held ? $self->transaction : undef;
+    my $is_held = $self->tranbegin;
     $self->SUPER::sync if $is_held;
-    my $path = $self->_name->is_in_memory ? "" : $self->_name->path;
     no warnings "exec";    # the answer tells
-    my $status = system({$command} $command, $path, int(Time::HiRes::time() * 1_000_000));
-    $held->commit if $held;
+    my $status = system({$command} $command, $self->{is_in_file} ? $self->path : "", int(Time::HiRes::time() * 1_000_000));
+    $self->trancommit if $is_held;
     return $status == 0 ? 1 : 0;
-}
-
-sub tranbegin {
-    my ($self) = @_;
-    return 0 if $self->is_closed || $self->_is_in_transaction || $self->_name->is_in_memory;
-    return $self->_try(sub { return $self->_begin ? 1 : 0 });
 }
 
 sub trancommit { return $_[0]->_end_transaction(1) }
@@ -222,22 +135,40 @@ sub _end_transaction {
     return $self->_try(sub { $self->_end($is_kept); return 1 });
 }
 
-sub path { my ($self) = @_; return $self->is_closed ? undef : $self->_name->path }
-
-sub size {
-    my ($self) = @_;
-    return 0 if $self->is_closed;
-    return $self->_try(sub { return $self->stat->{$self->_name->is_in_memory ? "memory_bytes" : "file_bytes"} }, 0);
-}
+sub path { my ($self) = @_; return $self->is_closed ? undef : $self->{path} }
+sub size { return _only($_[0]->_call("size")) // 0 }
 
 sub misc {
     my ($self, $function, $arguments) = @_;
-    return undef if $self->is_closed;
-    return $self->_try(sub { return Bytewright::ADB::Functions::call($self, $function, @{ $arguments // [] }) }, undef);
+    my @arguments = @{ $arguments // [] };
+    return $self->_try(sub { return $self->_regex(@arguments) }, undef) if $function eq "regex";
+    return $self->_try(sub { return $self->_call("misc", $function, $function eq "error" ? $self->_described_error : @arguments) }, undef);
 }
 
-sub _name       { return $_[0]{name} }
-sub _is_ordered { return $_[0]{name}->kind == 2 }
+# The last error, as the function of that name is told of it.
+sub _described_error {
+    my $error = $_[0]->error // return;
+    return ($error->kind, $error->os_error // 0);
+}
+
+# Entries whose keys a pattern of Perl's fits; a star before it ignores case. And how many, 0 for all.
+sub _regex {
+    my ($self, $pattern, $max) = @_;
+    return undef if !defined($pattern) || $self->is_closed;
+    my $ignores_case = $pattern =~ s/\A\*//;
+    my $regex = eval { $ignores_case ? qr/$pattern/i : qr/$pattern/ } // return undef;
+    my ($scan, @listed) = ($self->scan);
+    $max = int($max // 0);
+    while (my ($key, $value) = $scan->next) {
+        push(@listed, $key, $value) if $key =~ $regex;
+        last if $max > 0 && @listed == 2 * $max;
+    }
+    return \@listed;
+}
+
+# What a method answers that gives nothing, and one that gives one string.
+sub _done { return $_[0] ? 1 : 0 }
+sub _only { return $_[0] ? $_[0][0] : undef }
 
 # Does the work; where that dies, the answer is this, and `error` says why.
 sub _try {
@@ -248,39 +179,6 @@ sub _try {
     $self->_set_failure($@);
     return $answer;
 }
-
-# One that keeps within the tuning "capnum", entries, and "capsiz", bytes: what comes first in the table's order goes first,
-# which of a hashed table is what was not written for longest.
-package Bytewright::ADB::Bounded;
-
-our @ISA = ("Bytewright::ADB");
-
-# Between this many changes the bytes are counted, which takes longer than a change.
-my $CHANGES_BETWEEN_COUNTS = 256;
-
-sub put     { my $self = shift; return $self->_kept($self->SUPER::put(@_)) }
-sub putkeep { my $self = shift; return $self->_kept($self->SUPER::putkeep(@_)) }
-sub putcat  { my $self = shift; return $self->_kept($self->SUPER::putcat(@_)) }
-sub STORE   { goto &put }
-
-sub close {
-    my ($self) = @_;
-    my $is_closed = $self->SUPER::close;
-    bless $self, ref($self) =~ s/::Bounded\z//r;
-    return $is_closed;
-}
-
-sub _kept {
-    my ($self, $answer) = @_;
-    my ($capnum, $capsiz) = ($self->_name->number("capnum"), $self->_name->number("capsiz"));
-    $self->_remove_first while $capnum && $self->count > $capnum;
-    return $answer if !$capsiz || ++$self->{changes} % $CHANGES_BETWEEN_COUNTS;
-    $self->_remove_first while $self->count && $self->_bytes > $capsiz;
-    return $answer;
-}
-
-sub _remove_first { my ($self) = @_; return $self->delete(($self->scan->next)[0]) }
-sub _bytes        { my $stat = $_[0]->stat; return $stat->{live_bytes} + $stat->{index_bytes} }
 
 1;
 
@@ -330,8 +228,8 @@ The L<Bytewright::Error> of the last method that failed, or undef.
 
 C<*> is a hashed, C<+> an ordered table in memory; a name that ends in F<.bwh> or F<.bwt> one in a file. Tuning follows, each as
 C<#key=value>: C<mode> (C<w> writes, C<r> reads, C<c> creates, C<t> empties, C<f> does not wait for another writer), C<capnum> and
-C<capsiz> (entries and bytes that are kept in memory), C<sync> (C<commit>, C<interval>, C<never>). What else Tokyo Cabinet has
-(C<bnum>, C<apow>, C<opts>, ...) does nothing.
+C<capsiz> (entries and bytes that are kept in memory, perhaps with a binary prefix: C<100m>), C<sync> (C<commit>, C<interval>,
+C<never>). What else Tokyo Cabinet has (C<bnum>, C<apow>, C<opts>, ...) does nothing. One object of a process has a file open.
 
 =head2 close
 

@@ -2,16 +2,12 @@
 
 require_relative "table"
 
-# The files below have parts of it, and its name would be loaded from here again.
+# The file below has a part of it, and its name would be loaded from here again.
 module Bytewright
   class ADB; end
 end
 
-require_relative "adb/name"
 require_relative "adb/conversion"
-require_relative "adb/iterator"
-require_relative "adb/capacity"
-require_relative "adb/functions"
 
 module Bytewright
   # TokyoCabinet::ADB's methods over our tables: a program that was written for that class runs with this
@@ -30,17 +26,14 @@ module Bytewright
 
     # What a method of a table raises, and one of this class keeps for {#error}.
     FAILURES = [Error, SystemCallError, IOError, ArgumentError].freeze
-    # Seconds to wait for another process that writes the file: Tokyo Cabinet waits as long as it takes.
-    FOR_EVER = 1e9
-    private_constant :FAILURES, :FOR_EVER
-
-    include Functions
+    private_constant :FAILURES
 
     # @return [Exception, nil] why the last method that failed did, which the original has no method for
     attr_reader :error
 
     def initialize
-      @table = @name = @error = @iterator = @capacity = @claim = nil
+      @table = @database = @path = @error = nil
+      @is_bounded = false
     end
 
     # @param name [String] "*" or "+" for a hashed or an ordered table in memory, or the path of a .bwh or
@@ -50,16 +43,11 @@ module Bytewright
       Conversion.expect(String, name)
       return false if @table
 
-      name = Name.new(name)
-      refusal = name.refusal
-      return refuse(refusal) if refusal
+      return true if open_named(name)
 
-      @name = name
-      name.in_memory? ? @table = name.table.new(encoding: Encoding::BINARY) : open_file(name)
-      @capacity = Capacity.of(@table, name)
-      true
-    rescue *FAILURES => error
-      failed(error, false)
+      # A program that has only the answer to look at would not learn what to do.
+      warn(@error.message, uplevel: 1) if @error.message.include?("bytewright table convert")
+      false
     end
 
     # Closes it; a transaction is taken back.
@@ -83,7 +71,7 @@ module Bytewright
       return false unless @table
 
       @table[key] = value
-      @capacity&.keep
+      keep_bounds if @is_bounded
       true
     rescue *FAILURES => error
       failed(error, false)
@@ -99,7 +87,7 @@ module Bytewright
       value = Conversion.bytes(value) unless String === value
       return false unless @table
 
-      @table.create(key, value).tap { @capacity&.keep }
+      @table.create(key, value).tap { keep_bounds if @is_bounded }
     rescue *FAILURES => error
       failed(error, false)
     end
@@ -115,7 +103,7 @@ module Bytewright
       return false unless @table
 
       @table.append(key, value)
-      @capacity&.keep
+      keep_bounds if @is_bounded
       true
     rescue *FAILURES => error
       failed(error, false)
@@ -194,28 +182,20 @@ module Bytewright
     #
     # @return [Boolean]
     def iterinit
-      start(nil)
+      call("iterinit") ? true : false
     end
 
     # @return [String, nil] the next key
     def iternext
-      @iterator&.next
-    rescue *FAILURES => error
-      failed(error, nil)
+      call("iternext")&.first
     end
 
     # @param prefix (see #put)
     # @param max [Integer, nil] how many, or all where it is negative or nil
     # @return [Array<String>] keys that begin with the prefix
     def fwmkeys(prefix, max = nil)
-      prefix = Conversion.bytes(prefix).b
-      max = max.nil? ? -1 : Conversion.int(max)
-      return [] unless @table
-
-      keys = ordered? ? @table.each_key(prefix: prefix) : @table.each_key.lazy.select { |key| key.start_with?(prefix) }
-      max.negative? ? keys.to_a : keys.first(max)
-    rescue *FAILURES => error
-      failed(error, [])
+      prefix = Conversion.bytes(prefix)
+      call("fwmkeys", prefix, *(max && Conversion.int(max).to_s)) || []
     end
 
     # Adds to a value that is an int of C, in this machine's byte order, or 0 where there is none.
@@ -225,11 +205,7 @@ module Bytewright
     # @return [Integer, nil] the sum, of which 32 bits are kept; nil where the value is no int, or the sum
     #   is the lowest int, which is the original's word for that
     def addint(key, number)
-      key = Conversion.bytes(key) unless String === key
-      sum = add(key, "l", Conversion.int(number))
-      sum unless sum == Conversion::INT.begin
-    rescue *FAILURES => error
-      failed(error, nil)
+      add(key, "l", Conversion.int(number))
     end
 
     # Adds to a value that is a double of C, in this machine's byte order, or 0 where there is none.
@@ -238,21 +214,12 @@ module Bytewright
     # @param number [Numeric]
     # @return [Float, nil] the sum; nil where the value is no double, or the sum is no number
     def adddouble(key, number)
-      key = Conversion.bytes(key) unless String === key
-      sum = add(key, "d", Conversion.double(number))
-      sum unless sum&.nan?
-    rescue *FAILURES => error
-      failed(error, nil)
+      add(key, "d", Conversion.double(number))
     end
 
     # @return [Boolean] whether all changes will survive a power cut
     def sync
-      return false if @table.nil? || in_transaction? || read_only?
-
-      @table.sync
-      true
-    rescue *FAILURES => error
-      failed(error, false)
+      call("sync") ? true : false
     end
 
     # Gives back space.
@@ -260,24 +227,14 @@ module Bytewright
     # @param _tuning [String, nil] is not looked at
     # @return [Boolean]
     def optimize(_tuning = nil)
-      return false if @table.nil? || in_transaction? || read_only?
-
-      @table.compact
-      true
-    rescue *FAILURES => error
-      failed(error, false)
+      call("optimize") ? true : false
     end
 
     # Takes all entries out.
     #
     # @return [Boolean]
     def vanish
-      return false if @table.nil? || in_transaction?
-
-      @table.clear
-      true
-    rescue *FAILURES => error
-      failed(error, false)
+      call("vanish") ? true : false
     end
     alias clear vanish
 
@@ -291,11 +248,9 @@ module Bytewright
     # @return [Boolean] whether the copy is whole, or the command ended with 0
     def copy(path)
       Conversion.expect(String, path)
-      return false if @table.nil? || in_transaction?
-      return run_on_file(path.delete_prefix("@")) if path.start_with?("@")
+      return call("copy", path) ? true : false unless path.start_with?("@")
 
-      in_memory? ? copy_into(path) : @table.backup(path, replace: true)
-      true
+      @table && !in_transaction? ? run_on_file(path.delete_prefix("@")) : false
     rescue *FAILURES => error
       failed(error, false)
     end
@@ -304,27 +259,22 @@ module Bytewright
     #
     # @return [Boolean]
     def tranbegin
-      return false if @table.nil? || in_memory? || in_transaction?
-
-      @table.send(:begin_transaction)
-      true
-    rescue *FAILURES => error
-      failed(error, false)
+      call("tranbegin") ? true : false
     end
 
     # @return [Boolean] whether there was a transaction, and all its changes are kept
     def trancommit
-      end_transaction(true)
+      call("trancommit") ? true : false
     end
 
     # @return [Boolean] whether there was a transaction, and all its changes are taken back
     def tranabort
-      end_transaction(false)
+      call("tranabort") ? true : false
     end
 
     # @return [String, nil] the name it was opened by, without tuning
     def path
-      @name.path if @table
+      @path if @table
     end
 
     # @return [Integer] the number of entries
@@ -337,11 +287,7 @@ module Bytewright
 
     # @return [Integer] the bytes of the file, or of memory
     def size
-      return 0 unless @table
-
-      in_memory? ? @table.stat[:memory_bytes] : File.size(@name.path)
-    rescue *FAILURES => error
-      failed(error, 0)
+      call("size")&.first.to_i
     end
 
     # @return [Boolean]
@@ -358,9 +304,9 @@ module Bytewright
     def misc(name, arguments = [])
       name = Conversion.bytes(name)
       arguments = arguments.nil? ? [] : Conversion.expect(Array, arguments).map { |argument| Conversion.bytes(argument) }
-      @table && call_function(name, arguments)
-    rescue *FAILURES => error
-      failed(error, nil)
+      return regex(*arguments.first(2)) if name == "regex"
+
+      call("misc", name, *(name == "error" ? described_error : arguments))
     end
 
     # Yields the entries as they were at the beginning. A file that cannot be read raises.
@@ -413,7 +359,7 @@ module Bytewright
 
     # @return [String] its class, and the name that is open
     def inspect
-      "#<#{self.class} #{@table ? @name.path.inspect : "(closed)"}>"
+      "#<#{self.class} #{@table ? @path.inspect : "(closed)"}>"
     end
 
     private
@@ -428,128 +374,90 @@ module Bytewright
       answer
     end
 
-    # A program that has only the answer to look at would not learn what to do.
-    def refuse(error)
-      warn(error.message, uplevel: 2) if error.is_a?(FormatError)
-      failed(error, false)
+    # Asks the core, which says what each method means; it answers an Array of Strings, or nil.
+    def call(method, *arguments)
+      table = @table and @database.call(table, method, arguments)
+    rescue *FAILURES => error
+      failed(error, nil)
     end
 
-    # An interrupt may come between any two steps, so the table is noted before its file is opened.
-    def open_file(name)
-      # Waiting for another object of this process could take for ever.
-      opened = nil
-      @claim = Claim.new
-      @claim.take(name.path)
-      writes = name.mode?("w")
-      options = { create: writes && name.mode?("c"), read_only: !writes, sync: name.sync.to_sym, verify: false, values: :string,
-                  timeout: name.mode?("f") ? 0 : FOR_EVER, encoding: Encoding::BINARY }
-      table = name.table.send(:open_noted, name.path, **options) { |noted| opened = noted }
-      table.clear if writes && name.mode?("t")
-      @table = table
+    # After a change that added entries: for most tables there is nothing to keep.
+    def keep_bounds
+      table = @table and @database.keep_bounds(table)
+    end
+
+    # An interrupt may come between any two steps, so both are noted before they are used.
+    def open_named(name)
+      opened = database = nil
+      AbstractDatabase.open(name) { |*both| opened, database = both }
+      opened.send(:use_encoding, Encoding::BINARY)
+      @database, @is_bounded, @path = database, database.bounds?, name[/\A[^#]*/].freeze
+      @table = opened
+    rescue *FAILURES => error
+      failed(error, false)
     ensure
-      unless @table
-        opened&.close
-        release
+      if opened && !@table.equal?(opened)
+        opened.close
+        database.release
       end
     end
 
     # An interrupt may come where any of these returns, and the next one is to be done all the same.
     def close_table(table)
-      stop_iterating
       table.send(:end_transaction, 0, false)
     ensure
       begin
         table.close
       ensure
         @table = nil
-        release
+        @database.release
       end
-    end
-
-    def release
-      @claim&.release
-      @claim = nil
-    end
-
-    def in_memory?
-      @name.in_memory?
-    end
-
-    def read_only?
-      !in_memory? && !@name.mode?("w")
-    end
-
-    def ordered?
-      @table.is_a?(TreeTable)
     end
 
     def in_transaction?
       @table.send(:transaction_depth).positive?
     end
 
-    def copy_into(path)
-      name = Name.new(path)
-      raise name.refusal if name.refusal
-      raise ArgumentError, "expected the name of a file, found #{path}" if name.in_memory?
-
-      name.table.open(name.path, sync: :never, encoding: Encoding::BINARY) { |copy| copy.update(@table) }
-    end
-
     # Runs a command while nobody changes the file.
     def run_on_file(command)
-      return run_with_path(command) if in_memory? || read_only?
-
-      @table.transaction do
-        @table.sync
-        run_with_path(command)
-      end
+      is_held = tranbegin
+      @table.sync if is_held
+      run_with_path(command)
+    ensure
+      trancommit if is_held
     end
 
     # Without a shell, in which a path could be read as more than that.
     def run_with_path(command)
       microseconds = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond).to_s
-      system([command, command], in_memory? ? "" : @name.path, microseconds) || false
+      system([command, command], @database.in_memory? ? "" : @path, microseconds) || false
     end
 
-    def end_transaction(is_kept)
-      return false if @table.nil? || !in_transaction?
-
-      @table.send(:end_transaction, 0, is_kept)
-      true
-    rescue *FAILURES => error
-      failed(error, false)
-    end
-
-    def start(key)
-      return false unless @table
-      return false unless key.nil? || ordered? || @table.key?(key)
-
-      stop_iterating
-      @iterator = (ordered? ? OrderedIterator : Iterator).new(@table, key)
-      true
-    rescue *FAILURES => error
-      failed(error, false)
-    end
-
-    def stop_iterating
-      @iterator&.close
-      @iterator = nil
-    end
-
-    # Adds to a number of this format, and gives the sum, or nil where the value is none.
+    # The sum that a number of this format has with the value of a key, or nil where that is none.
     def add(key, format, number)
-      return unless @table
+      key = Conversion.bytes(key) unless String === key
+      call(format == "l" ? "addint" : "adddouble", key, [number].pack(format))&.first&.unpack1(format)
+    end
 
-      sum = @table.transaction do
-        old = @table[key] || [0].pack(format)
-        next if old.bytesize != [0].pack(format).bytesize
+    # What the function "error" is told of the last error: its kind in the core, and the system's number.
+    def described_error
+      return [] unless @error
 
-        new = [old.unpack1(format) + number].pack(format)
-        @table[key] = new
-        new.unpack1(format)
-      end
-      @capacity&.keep
-      sum
+      [@error.class.name[/(\w+)Error\z/, 1].to_s.downcase, (@error.respond_to?(:errno) ? @error.errno : 0).to_s]
+    end
+
+    # Entries whose keys a pattern of Ruby's fits; a star before it ignores case. And how many, 0 for all.
+    def regex(pattern = nil, max = nil)
+      return unless @table && pattern
+
+      options = pattern.start_with?("*") ? Regexp::IGNORECASE : 0
+      regexp = Regexp.new(pattern.b.delete_prefix("*"), options | Regexp::NOENCODING)
+      entries, max = @table.each.lazy.select { |key, _| regexp.match?(key) }, max.to_i
+      (max < 1 ? entries : entries.first(max)).to_a.flatten
+    rescue RegexpError
+      nil
+    rescue *FAILURES => error
+      failed(error, nil)
     end
   end
 end

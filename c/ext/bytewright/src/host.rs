@@ -112,6 +112,22 @@ impl Host for CallerHost {
     }
 }
 
+impl TurnHost for CallerHost {
+    type Caller = SingleCaller;
+
+    fn caller(&self) -> Result<SingleCaller> {
+        Ok(SingleCaller)
+    }
+
+    fn is_running(&self, _holder: &SingleCaller) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
+        true
+    }
+}
+
 /// The program as the host of a reader, whose input is waited for by the call itself: another thread does so where there is
 /// a function to ask meanwhile.
 #[derive(Debug, Clone, Copy, Default)]

@@ -36,6 +36,7 @@
 // Names as C knows them.
 #![allow(non_camel_case_types)]
 
+pub mod adb;
 pub mod batch;
 pub mod buffer;
 pub mod capture;

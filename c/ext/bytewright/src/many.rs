@@ -7,7 +7,7 @@ use bytewright::Result;
 use crate::buffer::{bw_found, bw_slice, given, held, held_mut};
 use crate::error::{bw_error, bw_status, guard_raw, is_null};
 use crate::in_use::InUse;
-use crate::table::{bw_table, change, done};
+use crate::table::{add, bw_table, done};
 
 /// Shows the value of each of `count` keys, in their order, to `show` with the place of the key and a null value where
 /// there is none. Takes less time than a `bw_table_get` for each.
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn bw_table_get_many(
 
 /// # Safety
 /// `slices` points to `count` slices that stay while the answer is used.
-unsafe fn slices<'a>(slices: *const bw_slice, count: usize) -> Result<Vec<&'a [u8]>> {
+pub(crate) unsafe fn slices<'a>(slices: *const bw_slice, count: usize) -> Result<Vec<&'a [u8]>> {
     if slices.is_null() && count > 0 {
         return Err(is_null("slices"));
     }
@@ -65,10 +65,10 @@ pub unsafe extern "C" fn bw_table_put_many(
 ) -> bw_status {
     // SAFETY: the caller's promise about `table`.
     let table = unsafe { held_mut(table, "a table") };
-    change(table, error, |table| {
+    add(table, error, |table| {
         // SAFETY: the caller's promises about `keys` and `values`.
         let (keys, values) = unsafe { (slices(keys, count)?, slices(values, count)?) };
-        table.put_all(&mut Pairs { keys, values, place: 0 }).map(done)
+        table.table_mut().put_all(&mut Pairs { keys, values, place: 0 }).map(done)
     })
 }
 

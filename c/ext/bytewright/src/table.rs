@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
+use bytewright::session::adb::{AbstractDatabase, OpenedTable, Strings};
 use bytewright::table::file::{self, FileTable, TableKind};
 use bytewright::table::{OrderedTable, Table, Values, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -21,12 +22,57 @@ pub struct bw_table {
     /// What a table in memory is told; a file has it.
     pub(crate) values: Values,
     pub(crate) is_in_file: bool,
+    /// The database that it is the table of, where it was opened by a name of Tokyo Cabinet's.
+    database: Option<Box<AbstractDatabase>>,
 }
 
 impl bw_table {
     fn new(content: FileTable, is_in_file: bool) -> bw_table {
         let values = content.as_table().values();
-        bw_table { content, values, is_in_file }
+        bw_table { content, values, is_in_file, database: None }
+    }
+
+    /// An empty table in memory.
+    fn in_memory(kind: TableKind) -> bw_table {
+        let content = match kind {
+            TableKind::Hashed => FileTable::Hashed(Box::new(memory::HashTable::new())),
+            TableKind::Ordered => FileTable::Ordered(Box::new(memory::TreeTable::new())),
+        };
+        bw_table::new(content, false)
+    }
+
+    /// The table of a database, as a handle.
+    pub(crate) fn of_database(database: AbstractDatabase, opened: OpenedTable) -> *mut bw_table {
+        let mut table = match opened {
+            OpenedTable::InMemory(kind) => bw_table::in_memory(kind),
+            OpenedTable::InFile(file, _) => bw_table::new(file, true),
+        };
+        table.database = Some(Box::new(database));
+        handle(table)
+    }
+
+    /// Calls a method of the database that goes with it.
+    pub(crate) fn call_database(
+        &mut self,
+        method: &str,
+        arguments: &[&[u8]],
+    ) -> Result<Option<Strings>> {
+        let Some(database) = &self.database else {
+            let message = "expected a table that bw_adb_open opened, found another one";
+            return Err(Error::new(ErrorKind::Argument, message));
+        };
+        database.call(&mut self.content, method, arguments)
+    }
+
+    /// Keeps within the bounds that its name sets, after entries were added.
+    #[inline]
+    fn keep_bounds(&mut self) -> Result<()> {
+        match &self.database {
+            Some(database) if database.has_bounds() => {
+                database.keep_bounds(self.content.as_table_mut())
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn kind(&self) -> TableKind {
@@ -73,15 +119,11 @@ pub extern "C" fn bw_table_new(
 ) -> bw_status {
     let work = || {
         let out = given(out, "a place for the table")?;
-        let content = match kind(table_kind)? {
-            Some(TableKind::Hashed) => FileTable::Hashed(Box::new(memory::HashTable::new())),
-            Some(TableKind::Ordered) => FileTable::Ordered(Box::new(memory::TreeTable::new())),
-            None => {
-                let message = "expected the kind of a table in memory, found BW_TABLE_KIND_ANY";
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
+        let Some(kind) = kind(table_kind)? else {
+            let message = "expected the kind of a table in memory, found BW_TABLE_KIND_ANY";
+            return Err(Error::new(ErrorKind::Argument, message));
         };
-        out.write(handle(bw_table::new(content, false)));
+        out.write(handle(bw_table::in_memory(kind)));
         Ok(bw_status::Ok)
     };
     // No other code of this process panics through this library's copy of the standard library.
@@ -147,6 +189,21 @@ pub(crate) fn change(
     work: impl FnOnce(&mut dyn Table) -> Result<bw_status>,
 ) -> bw_status {
     guard(error, || work(table?.table_mut()))
+}
+
+/// Does the work of a call that may add entries.
+#[inline]
+pub(crate) fn add(
+    table: Result<&mut bw_table>,
+    error: Option<&mut bw_error>,
+    work: impl FnOnce(&mut bw_table) -> Result<bw_status>,
+) -> bw_status {
+    guard(error, || {
+        let table = table?;
+        let status = work(table)?;
+        table.keep_bounds()?;
+        Ok(status)
+    })
 }
 
 /// Removes all entries.
@@ -293,7 +350,7 @@ pub unsafe extern "C" fn bw_table_put(
     // SAFETY: the caller's promises about `table`, `key` and `value`.
     let (table, key, value) =
         unsafe { (held_mut(table, "a table"), bytes(key, key_len), bytes(value, value_len)) };
-    change(table, error, |table| table.put(key?, value?).map(done))
+    add(table, error, |table| table.table_mut().put(key?, value?).map(done))
 }
 
 /// Sets the value of a key that has none; `BW_STATUS_NONE` where it has one, which stays.
@@ -312,7 +369,7 @@ pub unsafe extern "C" fn bw_table_create(
     // SAFETY: the caller's promises about `table`, `key` and `value`.
     let (table, key, value) =
         unsafe { (held_mut(table, "a table"), bytes(key, key_len), bytes(value, value_len)) };
-    change(table, error, |table| table.create(key?, value?).map(found))
+    add(table, error, |table| table.table_mut().create(key?, value?).map(found))
 }
 
 /// Adds bytes to the end of the value of a key, which is empty where there is none. The values must be strings.
@@ -331,8 +388,7 @@ pub unsafe extern "C" fn bw_table_append(
     // SAFETY: the caller's promises about `table`, `key` and `value`.
     let (table, key, value) =
         unsafe { (held_mut(table, "a table"), bytes(key, key_len), bytes(value, value_len)) };
-    guard(error, || {
-        let table = table?;
+    add(table, error, |table| {
         let (key, value) = (key?, value?);
         table.values.append(table.table_mut(), key, value).map(done)
     })
@@ -396,8 +452,7 @@ pub unsafe extern "C" fn bw_table_increment(
 ) -> bw_status {
     // SAFETY: the caller's promises about `table` and `key`.
     let (table, key) = unsafe { (held_mut(table, "a table"), bytes(key, key_len)) };
-    guard(error, || {
-        let table = table?;
+    add(table, error, |table| {
         let sum = given(sum, "a place for the sum")?;
         sum.write(table.values.increment(table.table_mut(), key?, by)?);
         Ok(bw_status::Ok)

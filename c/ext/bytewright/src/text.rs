@@ -74,6 +74,15 @@ fn path_of(text: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(text.to_bytes()))
 }
 
+/// The bytes of text in any encoding, which must be there.
+///
+/// # Safety
+/// As [`string`].
+pub(crate) unsafe fn text_bytes<'a>(text: *const c_char, what: &str) -> Result<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { string(text, what) }?.to_bytes())
+}
+
 /// Text in UTF-8, which must be there.
 ///
 /// # Safety

@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// What is declared where, in the order of the header.
-const SOURCES: [&str; 25] = [
+const SOURCES: [&str; 26] = [
     "version",
     "error",
     "buffer",
@@ -37,6 +37,7 @@ const SOURCES: [&str; 25] = [
     "value",
     "batch",
     "host",
+    "adb",
     "capture",
     "live",
     "sums",

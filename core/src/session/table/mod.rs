@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use content::{AnySnapshot, Content, Entry};
+pub(super) use operations::Writing;
 pub use steps::step_by_step;
 pub use transaction::TransactionId;
 pub use walk::Walk;

@@ -169,7 +169,7 @@ impl<C: Clone> TableHandle<C> {
 }
 
 /// How far a backup is.
-enum Writing {
+pub(in super::super) enum Writing {
     Taken(Backup),
     Begun(BackupFile),
     /// With so many entries; none where it failed.
@@ -178,7 +178,7 @@ enum Writing {
 
 impl Writing {
     /// Does some more of it, and says whether there is more to do.
-    fn step(&mut self, path: &Path, options: BackupOptions) -> Result<bool> {
+    pub(in super::super) fn step(&mut self, path: &Path, options: BackupOptions) -> Result<bool> {
         match std::mem::replace(self, Writing::Ended(0)) {
             Writing::Taken(backup) => *self = Writing::Begun(backup.begin(path, options)?),
             Writing::Begun(mut file) => match file.step()? {

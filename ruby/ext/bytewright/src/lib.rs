@@ -6,12 +6,12 @@
 // The macro that exports the initialiser gives it no documentation.
 #![allow(missing_docs)]
 
+mod adb;
 mod address_texts;
 mod border;
 mod call;
 mod capture;
 mod capture_writer;
-mod claim;
 mod class;
 mod columns;
 mod command;
@@ -82,6 +82,6 @@ fn define_tables(ruby: &Ruby) -> Result<(), Error> {
     snapshot::init(ruby)?;
     walk::init(ruby)?;
     view::init(ruby)?;
-    claim::init(ruby)?;
+    adb::init(ruby)?;
     cursor::init(ruby)
 }

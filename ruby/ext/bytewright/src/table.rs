@@ -106,7 +106,7 @@ impl TableObject {
     }
 
     /// Does an operation of the core's, and raises what goes wrong.
-    fn run<'a, R>(
+    pub(crate) fn run<'a, R>(
         &'a self,
         ruby: &'a Ruby,
         work: impl FnOnce(&TableHandle<Strand>, &Sharing<'a>) -> Result<R, Failure>,
@@ -177,12 +177,16 @@ impl TableObject {
         let mutex = TurnMutex::default();
         let host = Sharing::new(ruby, &mutex);
         let opened = host.raised(table::open(&host, &path, None, options))?;
-        let this = TableObject::new(TableHandle::in_file(opened, options));
-        let class = kind_name(this.handle.kind(), ["HashTable", "TreeTable"]);
-        let class: RClass = crate::error::module(ruby).const_get(class)?;
-        let table = ruby.obj_wrap_as(this, class).as_value();
+        let table = Self::wrapped(ruby, TableHandle::in_file(opened, options))?;
         ruby.yield_value::<_, Value>(table)?;
         Ok(table)
+    }
+
+    /// An object of the class that goes with the kind.
+    pub(crate) fn wrapped(ruby: &Ruby, handle: TableHandle<Strand>) -> Result<Value, Error> {
+        let class = kind_name(handle.kind(), ["HashTable", "TreeTable"]);
+        let class: RClass = crate::error::module(ruby).const_get(class)?;
+        Ok(ruby.obj_wrap_as(TableObject::new(handle), class).as_value())
     }
 
     fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
