@@ -27,8 +27,7 @@ class NamesTest < TestCase
     rows(title).flat_map { |cells| quoted(cells[index]) }
   end
 
-  # The names of a section's fields with their types, without the types' meaning; core/tests/names_page.rs compares
-  # the page with the core.
+  # The names of a section's fields with their types, without the meaning of the types.
   def fields(title)
     rows(title).to_h { |_, name, type, _, _| [quoted(name).first.to_sym, (type[/\((\w+)\)/, 1] || type).to_sym] }
   end
