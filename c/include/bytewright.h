@@ -24,10 +24,10 @@
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
-#define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE }
-#define BW_LIVE_OPTIONS_INIT { 0, 0, false }
-#define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0 }
-#define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL }
+#define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
+#define BW_LIVE_OPTIONS_INIT { 0, 0, false, BW_NAMES_INIT }
+#define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0, BW_NAMES_INIT }
+#define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL, BW_NAMES_INIT }
 #define BW_IDL_INIT { NULL, NULL, BW_NAMES_INIT }
 
 /* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
@@ -718,6 +718,20 @@ typedef struct bw_column {
 typedef bool (*bw_interrupted)(void *context);
 
 /**
+ * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
+ */
+typedef struct bw_names {
+  /**
+   * As many strings as `count` says; may be null where that is 0.
+   */
+  const char *const *names;
+  /**
+   * Number of names.
+   */
+  size_t count;
+} bw_names;
+
+/**
  * How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_capture_options {
@@ -745,6 +759,10 @@ typedef struct bw_capture_options {
    * What becomes of a damaged capture: a `bw_damage`.
    */
   uint32_t damage;
+  /**
+   * Options by name, as "name=value": those of reading captures in docs/options.md. They count over the fields above.
+   */
+  struct bw_names named;
 } bw_capture_options;
 
 /**
@@ -771,6 +789,11 @@ typedef struct bw_live_options {
    * Take packets to other hosts, too.
    */
   bool promiscuous;
+  /**
+   * Options by name, as "name=value": those of capturing from an interface in docs/options.md. They count over the fields
+   * above.
+   */
+  struct bw_names named;
 } bw_live_options;
 
 /**
@@ -790,20 +813,6 @@ typedef struct bw_live_counts {
    */
   uint64_t dropped_by_interface;
 } bw_live_counts;
-
-/**
- * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
- */
-typedef struct bw_names {
-  /**
-   * As many strings as `count` says; may be null where that is 0.
-   */
-  const char *const *names;
-  /**
-   * Number of names.
-   */
-  size_t count;
-} bw_names;
 
 /**
  * What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
@@ -829,6 +838,11 @@ typedef struct bw_sum_options {
    * A condition that packets must meet ("dst_port == 443 and length > 100"); null for all packets.
    */
   const char *where;
+  /**
+   * Options by name, as "name=value": those of adding packets up in docs/options.md. They count over the fields above, and
+   * "by=FIELD" stands once for each field.
+   */
+  struct bw_names named;
 } bw_sum_options;
 
 /**
@@ -847,6 +861,10 @@ typedef struct bw_flow_options {
    * Open flows at one time, at most 16 million; 0 for a million. One more makes a flow end.
    */
   uint64_t max_flows;
+  /**
+   * Options by name, as "name=value": those of flows in docs/options.md. They count over the fields above.
+   */
+  struct bw_names named;
 } bw_flow_options;
 
 /**

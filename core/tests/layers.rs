@@ -32,26 +32,35 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stream", &["wire", "workers", "forks", "error"]),
     ("files", &["heap", "wire", "forks", "error"]),
     ("query", &["batch", "error"]),
-    ("table", &["files", "heap", "batch", "wire", "threads", "panics", "forks", "error"]),
-    ("export", &["capture", "table", "stream", "batch", "files", "threads", "panics", "error"]),
+    (
+        "table",
+        &["options", "files", "heap", "batch", "wire", "threads", "panics", "forks", "error"],
+    ),
+    (
+        "export",
+        &["options", "capture", "table", "stream", "batch", "files", "threads", "panics", "error"],
+    ),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
-    ("flow", &["packet", "batch", "error"]),
+    ("flow", &["options", "packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
     ("rpc", &["tcp", "thrift", "packet", "batch", "error"]),
     ("sums", &["batch", "flow", "rpc", "packet", "table", "files", "wire", "error"]),
     (
         "scan",
         &[
-            "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table", "export",
-            "query", "stream", "batch", "wire", "workers", "forks", "error",
+            "options", "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table",
+            "export", "query", "stream", "batch", "wire", "workers", "forks", "error",
         ],
     ),
-    ("report", &["scan", "export", "query", "rpc", "flow", "packet", "files", "batch", "error"]),
+    (
+        "report",
+        &["options", "scan", "export", "query", "rpc", "flow", "packet", "files", "batch", "error"],
+    ),
     (
         "session",
         &[
-            "report", "scan", "sums", "rpc", "thrift", "flow", "packet", "table", "export",
-            "query", "stream", "files", "batch", "wire", "threads", "panics", "error",
+            "options", "report", "scan", "sums", "rpc", "thrift", "flow", "packet", "table",
+            "export", "query", "stream", "files", "batch", "wire", "threads", "panics", "error",
         ],
     ),
 ];

@@ -142,7 +142,7 @@ subtest "damage that is kept ends what is before it" => sub {
         ok(0, "$size bytes: @found, $told") if !$is_right;
     }
     ok(!eval { Bytewright::Capture->open($whole, damage => "ignore"); 1 } && $@->kind eq "argument", "another value");
-    is($@->message, 'expected damage to be raise or keep, found ignore');
+    is($@->message, 'expected damage to be raise or keep, found "ignore"');
 };
 
 subtest "packets of an interface come until it is stopped" => sub {
@@ -166,7 +166,7 @@ subtest "what cannot be opened or used" => sub {
     ok(!eval { Bytewright::Capture->open("/missing.pcap")->info; 1 });
     is($@->kind, "io");
     ok(!eval { Bytewright::Capture->open($path, fiter => "tcp"); 1 });
-    like("$@", qr/^expected damage, filter, inner, jobs as an option, found fiter/);
+    like("$@", qr/^expected an option \(filter, flow, inner, jobs, damage\), found fiter; did you mean filter\?/);
     ok(!eval { $capture->flows(idle => 1); 1 });
     is($@->kind, "argument");
     my $closed = Bytewright::Capture->open($path);

@@ -1,21 +1,14 @@
 MODULE = Bytewright    PACKAGE = Bytewright::Capture
 
 void
-_open(self, path, filter, inner, jobs, keeps_damage)
+_open(self, path, ...)
     SV *self
     const char *path
-    SV *filter
-    bool inner
-    U32 jobs
-    bool keeps_damage
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
     Capture *capture;
-    if (SvOK(filter)) options.filter = SvPVutf8_nolen(filter);
-    options.inner = inner;
-    options.jobs = jobs;
-    options.damage = keeps_damage ? BW_DAMAGE_KEEP : BW_DAMAGE_RAISE;
+    options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
     Newxz(capture, 1, Capture);
@@ -23,28 +16,22 @@ CODE:
     if (bw_capture_open(path, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
-_live(self, name, filter, inner, snaplen, buffer, promiscuous)
+_live(self, name, named_of_live, named)
     SV *self
     SV *name
-    SV *filter
-    bool inner
-    U32 snaplen
-    U32 buffer
-    bool promiscuous
+    AV *named_of_live
+    AV *named
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
     bw_live_options live = BW_LIVE_OPTIONS_INIT;
     const char *interface_name = SvPVutf8_nolen(name);
     Capture *capture;
-    if (SvOK(filter)) options.filter = SvPVutf8_nolen(filter);
-    options.inner = inner;
     options.jobs = 1;
+    options.named = names_of_array(aTHX_ named);
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
-    live.snaplen = snaplen;
-    live.buffer = buffer;
-    live.promiscuous = promiscuous;
+    live.named = names_of_array(aTHX_ named_of_live);
     Newxz(capture, 1, Capture);
     attach(aTHX_ self, &capture_kind, capture);
     if (bw_capture_open_live(interface_name, &live, &options, &capture->capture, &error)) die_of(aTHX_ &error);
@@ -103,20 +90,17 @@ PPCODE:
     PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self, TRUE));
 
 void
-_flows(self, idle_timeout, active_timeout, max_flows, ...)
+_flows(self, names, named)
     SV *self
-    double idle_timeout
-    double active_timeout
-    UV max_flows
+    AV *names
+    AV *named
 PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_rows *rows = NULL;
     bw_flow_options options = BW_FLOW_OPTIONS_INIT;
-    const bw_names fields = names_of(aTHX_ &ST(4), (size_t)items - 4);
+    const bw_names fields = names_of_array(aTHX_ names);
     bw_capture *capture = open_capture(aTHX_ self);
-    options.idle_timeout = idle_timeout;
-    options.active_timeout = active_timeout;
-    options.max_flows = max_flows;
+    options.named = names_of_array(aTHX_ named);
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
     PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
@@ -134,23 +118,17 @@ PPCODE:
     PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
 
 void
-_sum(self, by, fields, every, top, condition)
+_sum(self, fields, named)
     SV *self
-    AV *by
     AV *fields
-    double every
-    UV top
-    SV *condition
+    AV *named
 PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_sum_options options = BW_SUM_OPTIONS_INIT;
     bw_batch *batch = NULL;
     bw_status status;
-    options.by = names_of(aTHX_ AvARRAY(by), (size_t)(av_len(by) + 1));
-    options.fields = names_of(aTHX_ AvARRAY(fields), (size_t)(av_len(fields) + 1));
-    options.every = every;
-    options.top = top;
-    if (SvOK(condition)) options.where = SvPVutf8_nolen(condition);
+    options.fields = names_of_array(aTHX_ fields);
+    options.named = names_of_array(aTHX_ named);
     do status = bw_capture_sum(open_capture(aTHX_ self), &options, &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);

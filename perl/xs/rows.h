@@ -189,3 +189,8 @@ static bw_names names_of(pTHX_ SV **arguments, size_t count) {
     names.count = count;
     return names;
 }
+
+/* The names in an array, for as long as it has its elements. */
+static bw_names names_of_array(pTHX_ AV *names) {
+    return names_of(aTHX_ AvARRAY(names), (size_t)(av_len(names) + 1));
+}

@@ -41,7 +41,7 @@ impl OptionKind {
 
     /// An integer of at least so much.
     pub const fn at_least(min: u64) -> OptionKind {
-        OptionKind::Count { min, max: i64::MAX as u64 }
+        OptionKind::Count { min, max: u64::MAX }
     }
 
     /// What the value of the option is expected to be, in words.
@@ -81,11 +81,12 @@ impl OptionKind {
         let other = || self.not(name, format_args!("{:?}", excerpt(text)));
         match self {
             OptionKind::Flag => match text {
-                "true" | "1" | "yes" => Ok(Setting::Flag(true)),
-                "false" | "0" | "no" => Ok(Setting::Flag(false)),
+                "true" | "1" => Ok(Setting::Flag(true)),
+                // The empty text is the false of Perl.
+                "false" | "0" | "" => Ok(Setting::Flag(false)),
                 _ => Err(other()),
             },
-            OptionKind::Count { .. } => text.parse().map(Setting::Count).map_err(|_| other()),
+            OptionKind::Count { .. } => integer(text).map(Setting::Count).ok_or_else(other),
             OptionKind::Seconds => text.parse().map(Setting::Seconds).map_err(|_| other()),
             OptionKind::Text | OptionKind::Choice(_) | OptionKind::Time => {
                 Ok(Setting::Text(text.to_owned()))
@@ -100,6 +101,15 @@ impl OptionKind {
     pub fn not(self, name: &str, found: impl fmt::Display) -> Error {
         argument(format!("expected {name} to be {}, found {found}", self.expected()))
     }
+}
+
+/// An integer, also where a language writes a large one with an exponent. Infinity is the most there is.
+fn integer(text: &str) -> Option<i128> {
+    text.parse().ok().or_else(|| {
+        let number: f64 = text.parse().ok()?;
+        let is_whole = number.fract() == 0.0 || number == f64::INFINITY;
+        is_whole.then(|| (number as i128).min(u64::MAX.into()))
+    })
 }
 
 fn check_count(name: &str, count: i128, min: u64, max: u64) -> Result<()> {

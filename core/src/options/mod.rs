@@ -72,13 +72,40 @@ impl Settings {
         Ok(())
     }
 
-    /// Notes the setting that a text means, as it stands in a command or a list of `name=value`.
+    /// Notes the setting that a text means, as it stands in a command or a list of `name=value`. Of an option with several
+    /// values it is one of them.
     ///
     /// # Errors
     /// Those of [`Settings::option`], and `Argument` for a text that means no value of the option's kind.
     pub fn give_text(&mut self, name: &str, text: &str) -> Result<()> {
         let option = self.option(name)?;
-        self.give(option, option.kind.parse(name, text)?)
+        let setting = option.kind.parse(name, text)?;
+        let before = self.given.iter().find(|(given, _)| given.name == name);
+        let setting = match (before.map(|(_, before)| before.clone()), setting) {
+            (Some(Setting::Texts(before)), Setting::Texts(more)) => {
+                Setting::Texts([before, more].concat())
+            }
+            (Some(Setting::Paths(before)), Setting::Paths(more)) => {
+                Setting::Paths([before, more].concat())
+            }
+            (_, setting) => setting,
+        };
+        self.give(option, setting)
+    }
+
+    /// Notes settings that are written as `name=value`.
+    ///
+    /// # Errors
+    /// Those of [`Settings::give_text`], and `Argument` for a text without `=`.
+    pub fn give_named(&mut self, named: &[&str]) -> Result<()> {
+        named.iter().try_for_each(|text| match text.split_once('=') {
+            Some((name, value)) => self.give_text(name, value),
+            None => {
+                let found = excerpt(text);
+                let message = format!("expected an option as name=value, found {found:?}");
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        })
     }
 
     /// Hands the settings of its table over to `options`.
@@ -203,6 +230,24 @@ mod tests {
         let expected = Reading { is_fast: true, rows: 7, patience: Some(0.5), mode };
         assert_eq!(settings.take::<Reading>().unwrap(), expected);
         assert_eq!(settings.names_given::<Reading>(), ["fast", "wait", "mode", "rows"]);
+    }
+
+    #[test]
+    fn settings_are_written_as_names_and_values_and_lists_gather_theirs() {
+        let mut settings = Settings::of(TABLES);
+        settings.give_named(&["rows=1e3", "wait=2", "fast=", "mode=quiet"]).unwrap();
+        let (mode, patience) = ("quiet".to_owned(), Some(2.0));
+        let expected = Reading { is_fast: false, rows: 1000, patience, mode };
+        assert_eq!(settings.take::<Reading>().unwrap(), expected);
+        let told = settings.give_named(&["rows"]).unwrap_err().to_string();
+        assert_eq!(told, "expected an option as name=value, found \"rows\"");
+        const BY: OptionSpec =
+            OptionSpec { name: "by", kind: OptionKind::Texts, default: "none", summary: "" };
+        const LISTS: &[&[OptionSpec]] = &[&[BY]];
+        let mut settings = Settings::of(LISTS);
+        settings.give_named(&["by=src_ip", "by=a=b"]).unwrap();
+        let found = settings.given().map(|(_, setting)| setting.clone()).collect::<Vec<_>>();
+        assert_eq!(found, [Setting::Texts(vec!["src_ip".into(), "a=b".into()])]);
     }
 
     #[test]

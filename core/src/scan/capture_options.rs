@@ -48,8 +48,8 @@ impl NamedOptions for CaptureOptions {
         },
         OptionSpec {
             name: "jobs",
-            kind: OptionKind::at_least(1),
-            default: "one for each core; 1 in Ruby",
+            kind: OptionKind::Count { min: 1, max: u32::MAX as u64 },
+            default: "one for each core, or as the guide says",
             summary: "Threads that work in parallel. The results are the same",
         },
         OptionSpec {

@@ -102,8 +102,10 @@ impl SumOptions {
     ///
     /// # Errors
     /// Those of [`GroupBy::new`].
-    pub fn group_by(&self, sums: &[String]) -> Result<GroupBy> {
-        GroupBy::new(&Field::SCHEMA, &self.by, sums, self.every)
+    pub fn group_by<S: AsRef<str>>(&self, sums: &[S]) -> Result<GroupBy> {
+        let by: Vec<&str> = self.by.iter().map(String::as_str).collect();
+        let sums: Vec<&str> = sums.iter().map(AsRef::as_ref).collect();
+        GroupBy::new(&Field::SCHEMA, &by, &sums, self.every)
     }
 }
 

@@ -6,34 +6,24 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
-use Bytewright::Number;
 use Bytewright::Path;
+use overload ();
 
-my %OPTIONS = map { $_ => 1 } qw(filter inner jobs damage);
-my %LIVE_OPTIONS = map { $_ => 1 } qw(filter inner snaplen buffer promiscuous);
-my %FLOW_OPTIONS = map { $_ => 1 } qw(fields idle_timeout active_timeout max_flows);
-my %SUM_OPTIONS = map { $_ => 1 } qw(fields by every top where);
 # What `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
 
 sub open {
     my ($class, $path, %options) = @_;
-    _expect(\%OPTIONS, \%options);
-    my $damage = $options{damage} // "raise";
-    Bytewright::Error::_refuse("expected damage to be raise or keep, found $damage") if $damage !~ /\A(?:raise|keep)\z/;
     my $self = bless {}, $class;
-    my $jobs = Bytewright::Number::u32_of(\%options, "jobs") // 0;
-    $self->_open(Bytewright::Path::of($path), $options{filter}, !!$options{inner}, $jobs, $damage eq "keep");
+    $self->_open(Bytewright::Path::of($path), _named(%options));
     return $self;
 }
 
 sub live {
     my ($class, $interface, %options) = @_;
-    _expect(\%LIVE_OPTIONS, \%options);
     my $self = bless {}, $class;
-    my ($inner, $promiscuous) = map { !!$_ } @options{qw(inner promiscuous)};
-    my ($snaplen, $buffer) = map { Bytewright::Number::u32_of(\%options, $_) // 0 } qw(snaplen buffer);
-    $self->_live($interface, $options{filter}, $inner, $snaplen, $buffer, $promiscuous);
+    my @live = map { $_ => delete($options{$_}) } grep { exists($options{$_}) } qw(snaplen buffer promiscuous);
+    $self->_live($interface, [_named(@live)], [_named(%options)]);
     return $self;
 }
 
@@ -52,10 +42,8 @@ sub next {
 
 sub flows {
     my ($self, %options) = @_;
-    _expect(\%FLOW_OPTIONS, \%options);
-    my @fields = @{ $options{fields} // [] };
-    my ($idle, $active) = map { Bytewright::Number::seconds_of(\%options, $_) // -1 } qw(idle_timeout active_timeout);
-    return $self->_flows($idle, $active, Bytewright::Number::count_of(\%options, "max_flows") // 0, @fields);
+    my $fields = delete($options{fields}) // [];
+    return $self->_flows($fields, [_named(%options)]);
 }
 
 sub count_by {
@@ -67,10 +55,8 @@ sub count_by {
 
 sub sum {
     my ($self, %options) = @_;
-    _expect(\%SUM_OPTIONS, \%options);
-    my ($by, $fields) = map { [ref($_) ? @$_ : $_ // ()] } @options{qw(by fields)};
-    my $every = Bytewright::Number::seconds_of(\%options, "every") // 0;
-    return $self->_sum($by, $fields, $every, Bytewright::Number::count_of(\%options, "top") // 0, $options{where});
+    my $fields = delete($options{fields}) // [];
+    return $self->_sum(ref($fields) ? $fields : [$fields], [_named(%options)]);
 }
 
 sub info {
@@ -82,11 +68,19 @@ sub info {
     return $info;
 }
 
-sub _expect {
-    my ($known, $options) = @_;
-    my ($unknown) = sort(grep { !$known->{$_} } keys(%$options));
-    Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%$known)))]} as an option, found $unknown") if defined($unknown);
-    return;
+# Options as the core takes them: NAME=VALUE, once for each value of a list. One that is undef is not given.
+sub _named {
+    my (%options) = @_;
+    my @named;
+    for my $name (sort(keys(%options))) {
+        my @values = ref($options{$name}) eq "ARRAY" && $name eq "by" ? @{ $options{$name} } : $options{$name} // ();
+        for my $value (@values) {
+            my $is_plain = !ref($value) || overload::Method($value, '""') || overload::Method($value, "0+");
+            Bytewright::Error::_refuse("expected text or a number as $name, found a reference to " . ref($value)) if !$is_plain;
+            push(@named, "$name=$value");
+        }
+    }
+    return @named;
 }
 
 1;

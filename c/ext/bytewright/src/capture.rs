@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
+use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::scan::{CaptureOptions, DamagePolicy};
 use bytewright::session::{self, Item, Pass};
@@ -16,7 +17,8 @@ use crate::buffer::{Place, given, handle, held};
 use crate::error::{bw_error, bw_status, guard, guard_raw};
 use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
 use crate::in_use::{self, InUse};
-use crate::text::{self, text, text_or_none};
+use crate::named;
+use crate::text::{self, bw_names, text, text_or_none};
 
 /// What becomes of a damaged capture. What is no capture is an error in any case.
 #[repr(C)]
@@ -44,6 +46,8 @@ pub struct bw_capture_options {
     pub interrupted_context: *mut c_void,
     /// What becomes of a damaged capture: a `bw_damage`.
     pub damage: u32,
+    /// Options by name, as "name=value": those of reading captures in docs/options.md. They count over the fields above.
+    pub named: bw_names,
 }
 
 impl bw_capture_options {
@@ -62,6 +66,8 @@ impl bw_capture_options {
         found.decode.inner = options.inner;
         found.stream.jobs = jobs(options.jobs);
         found.damage = damage(options.damage)?;
+        // SAFETY: the caller's promise.
+        unsafe { named::fill(&mut found, &[CaptureOptions::OPTIONS], &options.named) }?;
         let host = CallerHost {
             input: None,
             interrupted: options.interrupted,

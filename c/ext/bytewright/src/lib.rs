@@ -49,6 +49,7 @@ pub mod idl;
 mod in_use;
 pub mod live;
 pub mod many;
+mod named;
 pub mod options;
 pub mod reader;
 pub mod rows;

@@ -3,13 +3,16 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
+use bytewright::Result;
+use bytewright::options::NamedOptions;
 use bytewright::scan::LiveOptions;
 use bytewright::session;
 
 use crate::buffer::{given, held};
 use crate::capture::{bw_capture, bw_capture_options};
 use crate::error::{bw_error, bw_status, guard};
-use crate::text::text;
+use crate::named;
+use crate::text::{bw_names, text};
 
 /// How an interface is opened. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
@@ -21,6 +24,9 @@ pub struct bw_live_options {
     pub buffer: u32,
     /// Take packets to other hosts, too.
     pub promiscuous: bool,
+    /// Options by name, as "name=value": those of capturing from an interface in docs/options.md. They count over the fields
+    /// above.
+    pub named: bw_names,
 }
 
 /// Packets that an interface had since it was opened.
@@ -36,15 +42,20 @@ pub struct bw_live_counts {
 }
 
 impl bw_live_options {
-    fn of_core(options: Option<&bw_live_options>) -> LiveOptions {
+    /// # Safety
+    /// `options` has texts.
+    unsafe fn of_core(options: Option<&bw_live_options>) -> Result<LiveOptions> {
         let usual = LiveOptions::default();
-        let Some(options) = options else { return usual };
+        let Some(options) = options else { return Ok(usual) };
         let or = |number: u32, usual: u32| if number == 0 { usual } else { number };
-        LiveOptions {
+        let mut found = LiveOptions {
             snaplen: or(options.snaplen, usual.snaplen),
             buffer: or(options.buffer, usual.buffer),
             promiscuous: options.promiscuous,
-        }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { named::fill(&mut found, &[LiveOptions::OPTIONS], &options.named) }?;
+        Ok(found)
     }
 }
 
@@ -54,7 +65,7 @@ impl bw_live_options {
 /// `bw_capture_stop`. `live` and `options` may be null. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `interface_name` is text, and `options` are as for `bw_capture_open`.
+/// `interface_name` is text, `live` has texts, and `options` are as for `bw_capture_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open_live(
     interface_name: *const c_char,
@@ -63,12 +74,16 @@ pub unsafe extern "C" fn bw_capture_open_live(
     out: Option<&mut MaybeUninit<*mut bw_capture>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promises about `interface_name` and `options`.
-    let (name, options) = unsafe {
-        (text(interface_name, "the name of an interface"), bw_capture_options::of_core(options))
+    // SAFETY: the caller's promises about `interface_name`, `live` and `options`.
+    let (name, options, live) = unsafe {
+        (
+            text(interface_name, "the name of an interface"),
+            bw_capture_options::of_core(options),
+            bw_live_options::of_core(live),
+        )
     };
     bw_capture::hand_out_opened(options, out, error, |options, _| {
-        session::Capture::live(name?, bw_live_options::of_core(live), options)
+        session::Capture::live(name?, live?, options)
     })
 }
 

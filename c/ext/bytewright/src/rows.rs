@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
+use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
 use bytewright::session::{
@@ -21,6 +22,7 @@ use crate::error::{bw_error, bw_status, guard};
 use crate::host::CallerHost;
 use crate::idl::bw_idl;
 use crate::in_use::{self, RunsProgram};
+use crate::named;
 use crate::schema::{bw_schema, fields_named};
 use crate::text::bw_names;
 
@@ -93,10 +95,14 @@ pub struct bw_flow_options {
     pub active_timeout: f64,
     /// Open flows at one time, at most 16 million; 0 for a million. One more makes a flow end.
     pub max_flows: u64,
+    /// Options by name, as "name=value": those of flows in docs/options.md. They count over the fields above.
+    pub named: bw_names,
 }
 
 impl bw_flow_options {
-    pub(crate) fn of_core(options: Option<&bw_flow_options>) -> Result<FlowOptions> {
+    /// # Safety
+    /// `options` has texts.
+    pub(crate) unsafe fn of_core(options: Option<&bw_flow_options>) -> Result<FlowOptions> {
         let mut found = FlowOptions::default();
         let Some(options) = options else { return Ok(found) };
         found.idle_timeout = nanoseconds(options.idle_timeout)?;
@@ -104,6 +110,8 @@ impl bw_flow_options {
         if options.max_flows > 0 {
             found.max_flows = usize::try_from(options.max_flows).unwrap_or(usize::MAX);
         }
+        // SAFETY: the caller's promise.
+        unsafe { named::fill(&mut found, &[FlowOptions::OPTIONS], &options.named) }?;
         Ok(found)
     }
 }
@@ -196,7 +204,7 @@ pub unsafe extern "C" fn bw_capture_packets(
 /// where `fields` is null or empty. `options` may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields` has texts.
+/// `captures` points to `count` handles, and `fields` and `options` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_flows(
     captures: *const *mut bw_capture,
@@ -211,7 +219,8 @@ pub unsafe extern "C" fn bw_capture_flows(
     guard(error, || {
         let names = fields?;
         let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
-        let options = bw_flow_options::of_core(options)?;
+        // SAFETY: the caller's promise about `options`.
+        let options = unsafe { bw_flow_options::of_core(options) }?;
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, Question::Flows(fields, options), out) }
     })

@@ -3,13 +3,15 @@
 use std::ffi::c_char;
 
 use bytewright::Result;
+use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::session::Item;
+use bytewright::session::{Item, SumOptions};
 
 use crate::batch::bw_batch;
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status};
+use crate::named;
 use crate::text::{bw_names, text_or_none};
 
 /// What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
@@ -26,17 +28,17 @@ pub struct bw_sum_options {
     pub top: u64,
     /// A condition that packets must meet ("dst_port == 443 and length > 100"); null for all packets.
     pub r#where: *const c_char,
+    /// Options by name, as "name=value": those of adding packets up in docs/options.md. They count over the fields above, and
+    /// "by=FIELD" stands once for each field.
+    pub named: bw_names,
 }
 
 impl bw_sum_options {
     /// # Safety
     /// `options` has texts.
-    unsafe fn of_core(
-        options: Option<&bw_sum_options>,
-    ) -> Result<(GroupBy, Option<Condition>, Option<usize>)> {
-        let Some(options) = options else {
-            return Ok((GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None)?, None, None));
-        };
+    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<(GroupBy, SumOptions)> {
+        let mut found = SumOptions::default();
+        let Some(options) = options else { return Ok((found.group_by::<&str>(&[])?, found)) };
         // SAFETY: the caller's promise.
         let (by, fields, condition) = unsafe {
             (
@@ -45,12 +47,14 @@ impl bw_sum_options {
                 text_or_none(options.r#where, "a condition")?,
             )
         };
-        let every =
+        found.by = by.into_iter().map(str::to_owned).collect();
+        found.every =
             (options.every != 0.0).then(|| GroupBy::interval_ns(options.every)).transpose()?;
-        let groups = GroupBy::new(&Field::SCHEMA, &by, &fields, every)?;
-        let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
-        let top = usize::try_from(options.top).unwrap_or(usize::MAX);
-        Ok((groups, condition, (top > 0).then_some(top)))
+        found.top = (options.top > 0).then(|| usize::try_from(options.top).unwrap_or(usize::MAX));
+        found.condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
+        // SAFETY: the caller's promise.
+        unsafe { named::fill(&mut found, &[SumOptions::OPTIONS], &options.named) }?;
+        Ok((found.group_by(&fields)?, found))
     }
 }
 
@@ -69,8 +73,8 @@ pub unsafe extern "C" fn bw_capture_sum(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
-        let (groups, condition, top) = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
-        let sums = capture.capture.sums(groups, condition, top);
+        let (groups, options) = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
+        let sums = capture.capture.sums(groups, options.condition, options.top);
         capture.batch_of(sums, |result| match result {
             Item::Sums(batch) => Some(batch),
             _ => None,
