@@ -2,6 +2,7 @@
 
 use bytewright::options::{OptionKind, OptionSpec};
 
+use crate::list::entry;
 use crate::records::{HostType, Named, fields_of};
 use crate::tables::GROUPS;
 
@@ -16,7 +17,7 @@ pub(crate) fn module() -> String {
     for group in GROUPS {
         module += &format!("\n`{}`: {}\n\n", group.name, lower(group.title));
         for option in group.options() {
-            module += &wrapped(&format!("- `{}`: {}.", option.name, option.summary));
+            module += &entry("", &format!("`{}`: {}.", option.name, option.summary));
         }
     }
     module += "\"\"\"\n\n";
@@ -64,21 +65,6 @@ pub(crate) fn written(_word: &str, record: &str) -> String {
         )
     };
     fields_of(record).into_iter().map(property).collect()
-}
-
-/// An entry of a list in lines that people read.
-fn wrapped(entry: &str) -> String {
-    const WIDTH: usize = 120;
-    let (mut lines, mut line) = (String::new(), String::new());
-    for word in entry.split(' ') {
-        if line.len() + word.len() > WIDTH {
-            lines += &format!("{}\n", std::mem::take(&mut line));
-            line += " ";
-        }
-        line += if line.is_empty() { "" } else { " " };
-        line += word;
-    }
-    lines + &line + "\n"
 }
 
 fn lower(title: &str) -> String {

@@ -2,6 +2,7 @@
 
 use bytewright::options::{OptionKind, OptionSpec};
 
+use crate::list::entry;
 use crate::records::{HostType, Named, fields_of};
 use crate::tables::GROUPS;
 
@@ -18,12 +19,11 @@ pub(crate) fn module() -> String {
         module += if place == 0 { "" } else { "\n" };
         module += &format!("    # {}.\n    #\n", group.title);
         for option in group.options() {
-            module += &format!("    # - +{}+: {}.\n", option.name, option.summary);
+            module += &entry("    # ", &format!("+{}+: {}.", option.name, option.summary));
         }
-        module += &format!("    {} = {{\n", group.name);
-        for option in group.options() {
-            module += &format!("      {}: {},\n", option.name, default_of(option));
-        }
+        let pair = |option: &OptionSpec| format!("      {}: {}", option.name, default_of(option));
+        let pairs: Vec<_> = group.options().map(pair).collect();
+        module += &format!("    {} = {{\n{}\n", group.name, pairs.join(",\n"));
         module += "    }.freeze\n";
     }
     module + "  end\nend\n"

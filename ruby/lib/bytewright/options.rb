@@ -8,16 +8,18 @@ module Bytewright
     # Reading captures.
     #
     # - +filter+: A libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
-    # - +flow+: One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as "10.0.0.1:5000-10.0.0.2:443".
+    # - +flow+: One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
+    #   "10.0.0.1:5000-10.0.0.2:443".
     # - +inner+: Follow tunnels, and report the innermost IP header.
     # - +jobs+: Threads that work in parallel. The results are the same.
-    # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. What is no capture is an error in any case.
+    # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning.
+    #   What is no capture is an error in any case.
     CAPTURE = {
       filter: nil,
       flow: nil,
       inner: false,
       jobs: nil,
-      damage: :raise,
+      damage: :raise
     }.freeze
 
     # Capturing from a network interface.
@@ -28,7 +30,7 @@ module Bytewright
     LIVE = {
       snaplen: 262144,
       buffer: 16777216,
-      promiscuous: false,
+      promiscuous: false
     }.freeze
 
     # Packets as rows.
@@ -37,7 +39,7 @@ module Bytewright
     # - +where+: A condition on packets, in the words of the command's --where; others are left out.
     PACKETS = {
       rows: 65536,
-      where: nil,
+      where: nil
     }.freeze
 
     # Flows.
@@ -48,7 +50,7 @@ module Bytewright
     FLOWS = {
       idle_timeout: nil,
       active_timeout: nil,
-      max_flows: 1000000,
+      max_flows: 1000000
     }.freeze
 
     # Thrift calls.
@@ -59,7 +61,7 @@ module Bytewright
     CALLS = {
       idl: nil,
       service: nil,
-      include: nil,
+      include: nil
     }.freeze
 
     # Adding packets up.
@@ -72,7 +74,7 @@ module Bytewright
       by: nil,
       every: nil,
       top: nil,
-      where: nil,
+      where: nil
     }.freeze
 
     # Writing packets to a new capture.
@@ -87,7 +89,7 @@ module Bytewright
       from_time: nil,
       to_time: nil,
       snaplen: nil,
-      force: false,
+      force: false
     }.freeze
 
     # Reports.
@@ -98,14 +100,15 @@ module Bytewright
     REPORT = {
       title: nil,
       where: nil,
-      force: false,
+      force: false
     }.freeze
 
     # Opening table files.
     #
     # - +create+: Make the file where it is missing.
     # - +read_only+: Read beside others who write.
-    # - +sync+: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is closed), "commit" (before each commit returns) or "never".
+    # - +sync+: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
+    #   closed), "commit" (before each commit returns) or "never".
     # - +timeout+: Seconds to wait for another writer to close the file.
     # - +verify+: Check all of the file first.
     TABLE = {
@@ -113,7 +116,7 @@ module Bytewright
       read_only: false,
       sync: :interval,
       timeout: 0,
-      verify: false,
+      verify: false
     }.freeze
   end
 end

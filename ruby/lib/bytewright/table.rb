@@ -75,7 +75,6 @@ module Bytewright
         table = equal?(Table) ? open_either(path, named.first, options, &note) : new(encoding: encoding, values: values).tap(&note)
         table.send(:be_opened, path, options, encoding, named)
       end
-
     end
 
     # @return [String, nil] the file, or nil where it is in memory
