@@ -221,7 +221,7 @@ pub(crate) fn capture_options(
     }
     session.interface = selection.live.interface();
     Ok(Some(CaptureOptions {
-        decode: DecodeOptions { inner: selection.inner },
+        decode: DecodeOptions { inner: selection.inner, ..DecodeOptions::default() },
         filter: selection.filter.clone(),
         flow: selection.flow.clone(),
         part: None,

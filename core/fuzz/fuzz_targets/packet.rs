@@ -4,7 +4,9 @@
 #![no_main]
 
 use bytewright::batch::Value;
-use bytewright::packet::{Columns, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, Status};
+use bytewright::packet::{
+    Columns, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, Status,
+};
 use libfuzzer_sys::fuzz_target;
 
 const LINK_TYPES: [u16; 16] = [1, 1, 1, 1, 0, 9, 12, 14, 50, 51, 101, 108, 113, 228, 276, 105];
@@ -15,8 +17,10 @@ fuzz_target!(|data: &[u8]| {
     // More, as much, or less on the wire than captured.
     let length = (captured.len() as u32).wrapping_add(u32::from(*cut)).saturating_sub(32);
     let meta = FrameMeta { number: 1, ts: Some(1), length, link_type };
-    let outer = Packet::decode(meta, captured, DecodeOptions { inner: false });
-    let inner = Packet::decode(meta, captured, DecodeOptions { inner: true });
+    let outer =
+        Packet::decode(meta, captured, DecodeOptions { inner: false, ..DecodeOptions::default() });
+    let inner =
+        Packet::decode(meta, captured, DecodeOptions { inner: true, ..DecodeOptions::default() });
     if !outer.status().has(Status::TUNNEL) {
         assert_eq!(outer, inner, "without a tunnel there is nothing inside");
     }
@@ -25,7 +29,12 @@ fuzz_target!(|data: &[u8]| {
         keeps_its_promises(packet, captured);
         let frame = Frame::new(packet, captured, None);
         for field in Field::ALL {
-            assert!(frame.value(*field).text().is_none_or(|text| text.len() <= 3 * captured.len().max(17)));
+            assert!(
+                frame
+                    .value(*field)
+                    .text()
+                    .is_none_or(|text| text.len() <= 3 * captured.len().max(17))
+            );
         }
     }
     let mut columns = Columns::new(Field::ALL);

@@ -90,7 +90,10 @@ fn one_packet_more_or_another_way_of_reading_is_another_content() {
     let fewer = merge(&store, &pcap(true, &PACKETS[..2]));
     assert_ne!(fewer.content_id, first.content_id);
     assert_eq!(packets(&store), 5);
-    let inner = CaptureOptions { decode: DecodeOptions { inner: true }, ..Default::default() };
+    let inner = CaptureOptions {
+        decode: DecodeOptions { inner: true, ..DecodeOptions::default() },
+        ..Default::default()
+    };
     let inner = merge_from(&store, Bytes(pcap(true, PACKETS), None), &inner).unwrap();
     assert_ne!(inner.content_id, first.content_id);
 }

@@ -124,7 +124,11 @@ fn dns_tls_and_http_read_as_tshark_reads_them() {
         let bytes = files::plain(&folder.join(&file));
         let (records, _) = files::records(&bytes);
         for (record, number) in records.iter().zip(1..) {
-            let packet = files::packet(number, record, DecodeOptions { inner: false });
+            let packet = files::packet(
+                number,
+                record,
+                DecodeOptions { inner: false, ..DecodeOptions::default() },
+            );
             let frame = Frame::new(&packet, record.captured, None);
             for (field, ours, theirs) in pairs(&frame, answers.get(&number)) {
                 compared += usize::from(ours.is_some() || theirs.is_some());

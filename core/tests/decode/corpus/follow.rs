@@ -199,7 +199,11 @@ fn streams(path: &Path) -> [Streams; 2] {
         }
     };
     for (record, number) in records.iter().zip(1..) {
-        let packet = files::packet(number, record, DecodeOptions { inner: true });
+        let packet = files::packet(
+            number,
+            record,
+            DecodeOptions { inner: true, ..DecodeOptions::default() },
+        );
         tcp.add(&packet, record.captured, &mut each);
     }
     tcp.finish(&mut each);

@@ -79,7 +79,11 @@ fn judge(answer: &Answer, bytes: &[u8], tally: &mut Tally) {
     let rows = custom_blocks::without(answer, bytes, tally);
     judge_end(answer, bytes, &records, rows.len(), damage, tally);
     for ((record, number), row) in records.iter().zip(1..).zip(rows) {
-        let packet = files::packet(number, record, DecodeOptions { inner: false });
+        let packet = files::packet(
+            number,
+            record,
+            DecodeOptions { inner: false, ..DecodeOptions::default() },
+        );
         tally.packets += 1;
         let (values, differences) = compare::differences(&packet, row);
         tally.values += values;

@@ -118,7 +118,8 @@ fn compare(link_type: u16, length: u32, captured: &[u8], name: &str, tally: &mut
         _ => return,
     };
     let meta = FrameMeta { number: 1, ts: None, length, link_type: LinkType(link_type) };
-    let packet = Packet::decode(meta, captured, DecodeOptions { inner: false });
+    let packet =
+        Packet::decode(meta, captured, DecodeOptions { inner: false, ..DecodeOptions::default() });
     let Some(sliced) = sliced else {
         // It has not even the first header.
         let is_broken = packet.status() != Status::default() && packet.src_ip().is_none();

@@ -11,7 +11,11 @@ fn random_packets(random: &mut Random, count: usize) -> Vec<Packet> {
         let link_type = LinkType(frame.link_type);
         let ts = (!random.once_in(4)).then(|| random.next() as i64);
         let meta = FrameMeta { number, ts, length: frame.length, link_type };
-        Packet::decode(meta, &frame.captured, DecodeOptions { inner: random.once_in(2) })
+        Packet::decode(
+            meta,
+            &frame.captured,
+            DecodeOptions { inner: random.once_in(2), ..DecodeOptions::default() },
+        )
     };
     (1..=count as u64).map(|number| packet(random, number)).collect()
 }

@@ -176,5 +176,13 @@ fn random_frame(random: &mut Random) -> (Packet, Vec<u8>, Option<String>) {
     captured.truncate(captured.len() - random.below(captured.len() / 4 + 1));
     let length = captured.len() as u32;
     let meta = FrameMeta { number: 1, ts: Some(1), length, link_type: LinkType::ETHERNET };
-    (Packet::decode(meta, &captured, DecodeOptions { inner: random.once_in(2) }), captured, name)
+    (
+        Packet::decode(
+            meta,
+            &captured,
+            DecodeOptions { inner: random.once_in(2), ..DecodeOptions::default() },
+        ),
+        captured,
+        name,
+    )
 }

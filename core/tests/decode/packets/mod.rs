@@ -19,7 +19,7 @@ use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, Stat
 fn decoded(link_type: LinkType, frame: &[u8]) -> Packet {
     let length = u32::try_from(frame.len()).expect("a small frame");
     let meta = FrameMeta { number: 1, ts: Some(5), length, link_type };
-    Packet::decode(meta, frame, DecodeOptions { inner: false })
+    Packet::decode(meta, frame, DecodeOptions { inner: false, ..DecodeOptions::default() })
 }
 
 /// The packet of an Ethernet frame that was captured whole.
@@ -31,7 +31,7 @@ fn ethernet(frame: &[u8]) -> Packet {
 fn inner(frame: &[u8]) -> Packet {
     let length = u32::try_from(frame.len()).expect("a small frame");
     let meta = FrameMeta { number: 1, ts: Some(5), length, link_type: LinkType::ETHERNET };
-    Packet::decode(meta, frame, DecodeOptions { inner: true })
+    Packet::decode(meta, frame, DecodeOptions { inner: true, ..DecodeOptions::default() })
 }
 
 /// Every field that the packet has, beside those that every packet has, as text.

@@ -9,7 +9,7 @@ fn both(link_type: u16, length: u32, captured: &[u8]) -> [Packet; 2] {
     [false, true].map(|inner| {
         let link_type = LinkType(link_type);
         let meta = FrameMeta { number: 1, ts: None, length, link_type };
-        Packet::decode(meta, captured, DecodeOptions { inner })
+        Packet::decode(meta, captured, DecodeOptions { inner, ..DecodeOptions::default() })
     })
 }
 

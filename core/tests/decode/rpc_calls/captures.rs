@@ -21,7 +21,8 @@ fn calls(capture: &[u8], inner: bool, options: RpcOptions) -> Vec<Call> {
     let mut rpc = Rpc::new(options);
     let mut calls = Vec::new();
     for (record, number) in records.iter().zip(1..) {
-        let packet = files::packet(number, record, DecodeOptions { inner });
+        let packet =
+            files::packet(number, record, DecodeOptions { inner, ..DecodeOptions::default() });
         rpc.add(&packet, record.captured, &mut |call| calls.push(call));
     }
     rpc.finish(&mut |call| calls.push(call));
