@@ -17,6 +17,7 @@ class _CaptureOptions(TypedDict, total=False):
     filter: str | None
     flow: str | None
     inner: bool | None
+    vxlan_port: int | None
     jobs: int | None
     damage: Literal["raise", "keep"] | None
 

@@ -40,6 +40,18 @@ pub struct DecodeOptions {
     /// Follow GRE, ERSPAN, IPIP, 6in4, VXLAN, VXLAN-GPE, GENEVE, GTP-U, Teredo, L2TP, and MPLS and Ethernet in IP or UDP,
     /// and report the innermost IP header instead of the outermost.
     pub inner: bool,
+    /// A UDP port of VXLAN beside its own; 0 for none.
+    pub vxlan_port: u16,
+}
+
+impl DecodeOptions {
+    /// Whether a packet of the usual shape is VXLAN by the port that these options name.
+    #[inline(always)]
+    fn is_vxlan(self, packet: &Packet) -> bool {
+        self.vxlan_port != 0
+            && packet.dst_port == self.vxlan_port
+            && packet.proto == net::proto::UDP
+    }
 }
 
 /// One packet's fields, owned and flat. A field is meaningful only when [`Packet::has`] says that it
@@ -100,7 +112,7 @@ impl Packet {
     /// Replaces this packet by the one that [`Packet::decode`] would give.
     #[inline]
     pub fn decode_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
-        if fast_path::decode_into(self, meta, captured).is_none() {
+        if fast_path::decode_into(self, meta, captured).is_none() || options.is_vxlan(self) {
             self.walk_into(meta, captured, options);
         }
     }

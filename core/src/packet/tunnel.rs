@@ -138,6 +138,7 @@ impl Walk<'_> {
     #[inline(always)]
     pub(super) fn udp_tunnel(&mut self, bytes: Reader<'_>) {
         match self.packet.dst_port {
+            port if port == self.options.vxlan_port && port != 0 => self.vxlan(bytes),
             VXLAN_PORT | VXLAN_LINUX_PORT => self.vxlan(bytes),
             VXLAN_GPE_PORT => self.vxlan_gpe(bytes),
             GENEVE_PORT => self.geneve(bytes),

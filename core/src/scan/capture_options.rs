@@ -47,6 +47,12 @@ impl NamedOptions for CaptureOptions {
             summary: "Follow tunnels, and report the innermost IP header",
         },
         OptionSpec {
+            name: "vxlan_port",
+            kind: OptionKind::Count { min: 1, max: u16::MAX as u64 },
+            default: "none",
+            summary: "A UDP port of VXLAN beside 4789 and 8472",
+        },
+        OptionSpec {
             name: "jobs",
             kind: OptionKind::Count { min: 1, max: u32::MAX as u64 },
             default: "one for each core, or as the guide says",
@@ -66,6 +72,7 @@ impl NamedOptions for CaptureOptions {
             "filter" => self.filter = Some(setting.text()?),
             "flow" => self.flow = Some(setting.parsed()?),
             "inner" => self.decode.inner = setting.flag()?,
+            "vxlan_port" => self.decode.vxlan_port = setting.count()?,
             "jobs" => self.stream.jobs = setting.count()?,
             "damage" => self.damage = setting.parsed()?,
             _ => return Err(not_in_table(name)),

@@ -11,6 +11,7 @@ module Bytewright
     # - +flow+: One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
     #   "10.0.0.1:5000-10.0.0.2:443".
     # - +inner+: Follow tunnels, and report the innermost IP header.
+    # - +vxlan_port+: A UDP port of VXLAN beside 4789 and 8472.
     # - +jobs+: Threads that work in parallel. The results are the same.
     # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning.
     #   What is no capture is an error in any case.
@@ -18,6 +19,7 @@ module Bytewright
       filter: nil,
       flow: nil,
       inner: false,
+      vxlan_port: nil,
       jobs: nil,
       damage: :raise
     }.freeze

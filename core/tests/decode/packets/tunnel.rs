@@ -1,5 +1,7 @@
 //! Packets inside packets.
 
+use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
+
 use super::{ethernet, hex, inner, status, told};
 use crate::generate::frame::{
     self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, mpls, tcp, udp, vlan, vxlan,
@@ -164,6 +166,33 @@ fn the_vlan_of_an_inner_frame_is_not_the_packets_own() {
     let tagged = frame::ethernet(0x8100, &vlan(99, IPV4, &ipv4(17, &udp(7, 8, b""))));
     let packet = inner(&outside(17, &udp(5, 4789, &vxlan(&tagged))));
     assert_eq!((packet.vlan(), packet.dst_port()), (None, Some(8)));
+}
+
+#[test]
+fn vxlan_on_a_port_that_is_named_is_what_it_is_on_its_own() {
+    let own = inner(&outside(17, &udp(5, 4789, &vxlan(&ethernet_inside()))));
+    for port in [1, 53, 6081, 12_345, u16::MAX] {
+        let frame = outside(17, &udp(5, port, &vxlan(&ethernet_inside())));
+        let decoded = |inner, vxlan_port| {
+            let length = u32::try_from(frame.len()).unwrap();
+            let meta = FrameMeta { number: 1, ts: Some(5), length, link_type: LinkType::ETHERNET };
+            Packet::decode(meta, &frame, DecodeOptions { inner, vxlan_port })
+        };
+        assert_eq!(told(&decoded(true, port)), told(&own), "port {port}");
+        assert!(decoded(false, port).status().has(Status::TUNNEL));
+        assert_eq!(decoded(false, port).dst_port(), Some(port));
+        assert_eq!(decoded(true, port ^ 1).dst_port(), Some(port), "another port");
+    }
+    // A TCP port of that number is none of VXLAN's.
+    let frame = outside(6, &tcp(5, 12_345, 0x12, &vxlan(&ethernet_inside())));
+    let meta = FrameMeta {
+        number: 1,
+        ts: Some(5),
+        length: u32::try_from(frame.len()).unwrap(),
+        link_type: LinkType::ETHERNET,
+    };
+    let packet = Packet::decode(meta, &frame, DecodeOptions { inner: true, vxlan_port: 12_345 });
+    assert_eq!((packet.dst_port(), packet.status()), (Some(12_345), Status::default()));
 }
 
 #[test]
