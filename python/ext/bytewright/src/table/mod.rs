@@ -323,19 +323,14 @@ impl Table {
         self.run(py, TableHandle::clear)
     }
 
-    #[pyo3(name = "_scan", signature = (part, first = None, last = None, prefix = None, reverse = false, limit = None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_scan", signature = (part, **range))]
     fn scan(
         &self,
         py: Python<'_>,
         part: Part,
-        first: Option<&Bound<'_, PyAny>>,
-        last: Option<&Bound<'_, PyAny>>,
-        prefix: Option<&Bound<'_, PyAny>>,
-        reverse: bool,
-        limit: Option<u64>,
+        range: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scan> {
-        let selection = selection::selection(self.strings, first, last, prefix, reverse, limit)?;
+        let selection = selection::selection(self.strings, range)?;
         let snapshot = self.run(py, TableHandle::snapshot)?;
         let scan = raised(py, snapshot.scan(selection.as_ref()))?;
         Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))

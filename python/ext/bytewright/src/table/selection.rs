@@ -2,22 +2,21 @@
 
 use bytewright::table::{KeyRange, Selection};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::strings::Strings;
 
 /// What the keywords select; nothing where none is given.
 pub(super) fn selection(
     strings: Strings,
-    first: Option<&Bound<'_, PyAny>>,
-    last: Option<&Bound<'_, PyAny>>,
-    prefix: Option<&Bound<'_, PyAny>>,
-    reverse: bool,
-    limit: Option<u64>,
+    keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Selection>> {
-    if first.is_none() && last.is_none() && prefix.is_none() && limit.is_none() && !reverse {
-        return Ok(None);
-    }
-    let range = range(strings, first, last, prefix, reverse)?;
+    let Some(keywords) = keywords else { return Ok(None) };
+    let given = |name| Ok::<_, PyErr>(keywords.get_item(name)?.filter(|value| !value.is_none()));
+    let (first, last, prefix) = (given("first")?, given("last")?, given("prefix")?);
+    let reverse = given("reverse")?.map_or(Ok(false), |reverse| reverse.is_truthy())?;
+    let limit = given("limit")?.map(|limit| limit.extract()).transpose()?;
+    let range = range(strings, first.as_ref(), last.as_ref(), prefix.as_ref(), reverse)?;
     Ok(Some(Selection { range, limit }))
 }
 

@@ -6,7 +6,7 @@ use bytewright::session::table::AnySnapshot;
 use bytewright::{Error, ErrorKind, Result};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use super::scan::{Part, Scan};
 use super::selection::{range, selection};
@@ -125,19 +125,14 @@ impl Snapshot {
         Ok(bulk::or_default(py, found, default))
     }
 
-    #[pyo3(name = "_scan", signature = (part, first = None, last = None, prefix = None, reverse = false, limit = None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(name = "_scan", signature = (part, **range))]
     fn scan(
         &self,
         py: Python<'_>,
         part: Part,
-        first: Option<&Bound<'_, PyAny>>,
-        last: Option<&Bound<'_, PyAny>>,
-        prefix: Option<&Bound<'_, PyAny>>,
-        reverse: bool,
-        limit: Option<u64>,
+        range: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scan> {
-        let selection = selection(self.strings, first, last, prefix, reverse, limit)?;
+        let selection = selection(self.strings, range)?;
         let scan = self.read(py, |content| content.scan(selection.as_ref()))?;
         Ok(Scan::new(scan, self.strings, Arc::clone(&self.values), part))
     }
