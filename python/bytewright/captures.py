@@ -88,7 +88,8 @@ class Capture(OpenFile, _bytewright.Capture):
         """The packets summed up by flow, both directions in one, as `Rows`. Iterating gives each `Flow` when it ends.
 
         `options` are those of `bytewright.options.FLOWS`: `idle_timeout` and `active_timeout` are seconds after which a flow
-        has ended, without a packet and in any case; `max_flows` bounds the open flows at one time.
+        has ended, without a packet and in any case; `max_flows` bounds the open flows at one time; `where` is a condition on
+        flows.
         """
         return Rows._flows([self], list(fields), **options)
 
@@ -97,6 +98,7 @@ class Capture(OpenFile, _bytewright.Capture):
 
         `options` are those of `bytewright.options.CALLS`. With the IDL file `idl` of the service only its methods are given;
         `service` chooses one where the file has several, and `include` names folders to look for files that it includes.
+        `where` is a condition on calls.
         """
         return Rows._calls([self], list(fields), **options)
 
@@ -215,12 +217,14 @@ def calls(*sources, fields=(), **options):
 def count_by(source, field, **options):
     """Counts the packets of a capture, or of several, by the value of a field, as a dict in order of the values.
 
-    Packets without the field are counted under None, which comes first.
+    Packets without the field are counted under None, which comes first. Options are those of `bytewright.options.COUNTS`, and
+    of `Capture`.
     """
     counts = {}
+    options, counted = split(options, CAPTURE)
     sources = _sources([source], options)
     for one in sources:
-        for value, count in _opened(one, options).count_by(field).items():
+        for value, count in _opened(one, options).count_by(field, **counted).items():
             counts[value] = counts.get(value, 0) + count
     if len(sources) == 1:
         return counts

@@ -9,7 +9,7 @@ from typing_extensions import Self, Unpack
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
-from .options import _CallsOptions, _CaptureOptions, _CutOptions, _FlowsOptions, _LiveOptions, _PacketsOptions, _ReportOptions, _SumsOptions
+from .options import _CallsOptions, _CaptureOptions, _CountsOptions, _CutOptions, _FlowsOptions, _LiveOptions, _PacketsOptions, _ReportOptions, _SumsOptions
 
 _Self = TypeVar("_Self")
 _Path = str | PathLike[str]
@@ -26,6 +26,7 @@ _Source = _Path | _Readable | _ReadableInto | _bytewright.Capture
 _Sources = _Source | Sequence[_Source]
 
 class _LiveCaptureOptions(_LiveOptions, _CaptureOptions, total=False): ...
+class _CountsOfCapturesOptions(_CountsOptions, _CaptureOptions, total=False): ...
 class _PacketsOfCapturesOptions(_PacketsOptions, _CaptureOptions, total=False): ...
 class _FlowsOfCapturesOptions(_FlowsOptions, _CaptureOptions, total=False): ...
 class _CallsOfCapturesOptions(_CallsOptions, _CaptureOptions, total=False): ...
@@ -103,7 +104,7 @@ def calls(
 def count_by(
     source: _Sources,
     field: str,
-    **options: Unpack[_CaptureOptions],
+    **options: Unpack[_CountsOfCapturesOptions],
 ) -> dict[int | str | None, int]: ...
 def report(
     *sources: _Sources,

@@ -25,17 +25,23 @@ None is an option that is not given.
 - `rows`: Packets in a batch of columns at most.
 - `where`: A condition on packets, in the words of the command's --where; others are left out.
 
+`COUNTS`: counting packets
+
+- `where`: A condition on packets, in the words of the command's --where; others are left out.
+
 `FLOWS`: flows
 
 - `idle_timeout`: Seconds without a packet after which a flow has ended.
 - `active_timeout`: Seconds after which a flow has ended, packets or not.
 - `max_flows`: Flows that are open at one time; above it the quietest end early.
+- `where`: A condition on flows, in the words of the command's --where; others are left out.
 
 `CALLS`: thrift calls
 
 - `idl`: IDL file of the service; only calls of its methods are given then, with what they carry.
 - `service`: Name of the service, where the IDL file has several.
 - `include`: Folders to look for files that the IDL file includes.
+- `where`: A condition on calls, in the words of the command's --where; others are left out.
 
 `SUMS`: adding packets up
 
@@ -85,15 +91,20 @@ PACKETS = {
     "rows": 65536,
     "where": None,
 }
+COUNTS = {
+    "where": None,
+}
 FLOWS = {
     "idle_timeout": None,
     "active_timeout": None,
     "max_flows": 1000000,
+    "where": None,
 }
 CALLS = {
     "idl": None,
     "service": None,
     "include": None,
+    "where": None,
 }
 SUMS = {
     "by": None,

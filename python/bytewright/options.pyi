@@ -6,6 +6,7 @@ from typing import Any, Literal, TypedDict
 CAPTURE: dict[str, Any]
 LIVE: dict[str, Any]
 PACKETS: dict[str, Any]
+COUNTS: dict[str, Any]
 FLOWS: dict[str, Any]
 CALLS: dict[str, Any]
 SUMS: dict[str, Any]
@@ -30,15 +31,20 @@ class _PacketsOptions(TypedDict, total=False):
     rows: int | None
     where: str | None
 
+class _CountsOptions(TypedDict, total=False):
+    where: str | None
+
 class _FlowsOptions(TypedDict, total=False):
     idle_timeout: float | None
     active_timeout: float | None
     max_flows: int | None
+    where: str | None
 
 class _CallsOptions(TypedDict, total=False):
     idl: str | PathLike[str] | None
     service: str | None
     include: Iterable[str | PathLike[str]] | None
+    where: str | None
 
 class _SumsOptions(TypedDict, total=False):
     by: str | Iterable[str] | None

@@ -28,6 +28,7 @@ from bytewright import Call, Capture, Flow, FlowStore, Packet, _bytewright
 
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 WEB = SAMPLES / "web.pcap.gz"
+WAREHOUSE = SAMPLES / "warehouse.pcap.zst"
 CAPTURES = sorted(path for path in SAMPLES.iterdir() if ".pcap" in path.name)
 KINDS = {"packets": Packet, "flows": Flow, "calls": Call}
 
@@ -367,7 +368,7 @@ def test_none_is_an_option_that_is_not_given():
 
 
 def test_options_are_told_with_their_defaults():
-    assert bytewright.options.FLOWS == {"idle_timeout": None, "active_timeout": None, "max_flows": 1_000_000}
+    assert bytewright.options.FLOWS == {"idle_timeout": None, "active_timeout": None, "max_flows": 1_000_000, "where": None}
     assert "`max_flows`: Flows that are open at one time" in bytewright.options.__doc__
     with pytest.raises(FileNotFoundError):
         Capture("missing.pcap")
@@ -640,3 +641,25 @@ def test_a_column_that_a_batch_does_not_have_is_a_key_error():
         batch["lenght"]
     with pytest.raises(TypeError):
         batch[0]
+
+
+def test_conditions_leave_out_what_a_filter_afterwards_would():
+    flows = list(bytewright.flows(WEB))
+    some = [flow for flow in flows if flow.dst_port == 80 and flow.packets > 3]
+    assert 0 < len(some) < len(flows)
+    where = "dst_port == 80 and packets > 3"
+    assert list(bytewright.flows(WEB, where=where)) == list(Capture(WEB).flows(where=where)) == some
+    assert pyarrow.table(bytewright.flows(WEB, where=where)).num_rows == len(some)
+    calls = list(bytewright.calls(WAREHOUSE))
+    some = [call for call in calls if call.outcome != "returned"]
+    assert 0 < len(some) < len(calls)
+    assert list(bytewright.calls(WAREHOUSE, where='outcome != "returned"')) == some
+    lengths = [length for port, length in bytewright.packets(WEB, "dst_port", "length") if port == 80]
+    counts = bytewright.count_by(WEB, "length", where="dst_port == 80")
+    assert counts == Capture(WEB).count_by("length", where="dst_port == 80")
+    assert sum(counts.values()) == len(lengths) and set(counts) == set(lengths)
+
+
+def test_flows_that_are_merged_take_no_condition(tmp_path):
+    with pytest.raises(TypeError, match="expected an option .*, found where"):
+        bytewright.flows(WEB, into=tmp_path / "flows.bwt", where="packets > 3")

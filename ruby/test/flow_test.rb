@@ -136,6 +136,21 @@ class FlowTest < TestCase
     assert_operator(flows.size, :>, 20)
   end
 
+  def test_a_condition_leaves_out_what_a_filter_afterwards_would
+    flows = Bytewright::Capture.flows(WEB).to_a
+    some = flows.select { |flow| flow.dst_port == 80 && flow.packets > 3 }
+    assert_includes(1...flows.size, some.size)
+    where = "dst_port == 80 and packets > 3"
+    assert_equal(some, Bytewright::Capture.flows(WEB, where: where).to_a)
+    assert_equal(some, open_capture(WEB).flows(where: where).to_a)
+    counts = open_capture(WEB).each_row(:dst_port, :length).select { |port, _| port == 80 }.map(&:last).tally
+    assert_equal(counts, open_capture(WEB).count_by(:length, where: "dst_port == 80"))
+    with_new_file("flows.bwt") do |path|
+      error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, into: path, where: where) }
+      assert_equal("expected no condition on flows that are merged into a file, found where", error.message)
+    end
+  end
+
   def test_timeouts_that_are_none_are_refused
     [-1, Float::NAN].each do |seconds|
       error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeout: seconds) { nil } }
@@ -145,7 +160,7 @@ class FlowTest < TestCase
     assert_equal("expected idle_timeout to be a number of seconds, found String", error.message)
     assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
     error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeut: 5) { nil } }
-    known = "idle_timeout, active_timeout, max_flows, filter, flow, inner, jobs, damage"
+    known = "idle_timeout, active_timeout, max_flows, where, filter, flow, inner, vxlan_port, jobs, damage"
     assert_equal("expected an option (#{known}), found idle_timeut; did you mean idle_timeout?", error.message)
   end
 

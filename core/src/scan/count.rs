@@ -84,13 +84,22 @@ pub fn sum_by(
     (groups, result)
 }
 
-/// Counts the packets of a capture by `field`: the counts of all packets before its end or its damage,
-/// and how it ended, as [`CaptureReader::each`] tells it.
-pub fn count_by(reader: &mut CaptureReader, field: Field) -> (Counts, Result<()>) {
+/// Counts the packets of a capture by `field`, or those that hold a condition: the counts of all packets before its end or
+/// its damage, and how it ended, as [`CaptureReader::each`] tells it.
+pub fn count_by(
+    reader: &mut CaptureReader,
+    field: Field,
+    condition: Option<&Condition>,
+) -> (Counts, Result<()>) {
     let mut counts = Counts::new(field);
-    let result = match field.is_in_packet() {
-        true => reader.each(|packet, _| counts.add(packet.value(field))),
-        false => reader.each_frame(|frame| counts.add_frame(frame)),
+    let result = match condition {
+        None if field.is_in_packet() => reader.each(|packet, _| counts.add(packet.value(field))),
+        None => reader.each_frame(|frame| counts.add_frame(frame)),
+        Some(condition) => reader.each_frame(|frame| {
+            if condition.holds(|place| frame.value_at(place)) {
+                counts.add_frame(frame);
+            }
+        }),
     };
     (counts, result)
 }

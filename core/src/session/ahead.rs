@@ -1,6 +1,7 @@
 //! Files that are read side by side, and are one pass for the host: it gives what is in the first, then what is in the next.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::background::Outlet;
 use super::flows::OpenFlows;
@@ -76,8 +77,10 @@ impl Asked {
         let read = match &self.question {
             Question::Frames => reading::frames(reader, outlet),
             Question::Packets(fields, options) => reading::columns(reader, fields, options, outlet),
-            Question::Calls(_, methods) => reading::calls(reader, methods.as_ref(), outlet),
-            Question::CallsCarrying(_, methods) => reading::calls(reader, Some(methods), outlet),
+            Question::Calls(_, calls) => reading::calls(reader, calls, outlet),
+            Question::CallsCarrying(_, methods) => {
+                reading::calls(reader, &Some(Arc::clone(methods)).into(), outlet)
+            }
             Question::Flows(..) => {
                 let give = &mut |flows| outlet.send(Item::Flows(flows));
                 return self.flows.add(reader, is_last, damage, give);

@@ -9,7 +9,7 @@ use super::host::Host;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
-use super::question::PacketOptions;
+use super::question::{CallQuestion, CountOptions, PacketOptions};
 use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
 use super::report::OpenReport;
 use crate::export::{CaptureFile, OutputOptions};
@@ -17,7 +17,6 @@ use crate::files::{FileId, ProcessMark};
 use crate::flow::FlowOptions;
 use crate::packet::Field;
 use crate::query::{Condition, GroupBy};
-use crate::rpc::Methods;
 use crate::scan::{
     self, CaptureOptions, CaptureReader, CutOptions, Filter, LiveCounts, LiveOptions,
 };
@@ -200,9 +199,9 @@ impl Capture {
     ///
     /// # Errors
     /// Those of [`Capture::frames`].
-    pub fn counts(&self, field: Field) -> Result<Pass> {
+    pub fn counts(&self, field: Field, options: CountOptions) -> Result<Pass> {
         self.start(1, move |mut reader, outlet, damage| {
-            let (counts, read) = scan::count_by(&mut reader, field);
+            let (counts, read) = scan::count_by(&mut reader, field, options.condition.as_ref());
             damage.end(&reader, read)?;
             outlet.send(Item::Counts(counts))
         })
@@ -285,13 +284,13 @@ impl Capture {
         })
     }
 
-    /// A pass that finds the Thrift calls, and gives [`Item::Calls`]; with `methods`, only theirs, with what is in them.
+    /// A pass that finds the Thrift calls, and gives [`Item::Calls`].
     ///
     /// # Errors
     /// Those of [`Capture::frames`].
-    pub fn calls(&self, methods: Option<Arc<Methods>>) -> Result<Pass> {
+    pub fn calls(&self, question: CallQuestion) -> Result<Pass> {
         self.start(SUMS_AHEAD, move |mut reader, outlet, damage| {
-            let read = reading::calls(&mut reader, methods.as_ref(), outlet);
+            let read = reading::calls(&mut reader, &question, outlet);
             damage.end(&reader, read)
         })
     }

@@ -7,6 +7,7 @@ use super::background::Outlet;
 use super::host::Host;
 use super::kept_damage::KeptDamage;
 use super::pass::{Item, Pass, Passes};
+use super::question::FlowQuestion;
 use crate::flow::{Flow, FlowOptions};
 use crate::scan::{self, CaptureReader, FlowBatches};
 use crate::stream::Cancel;
@@ -22,21 +23,32 @@ const AHEAD: usize = 2;
 /// Flows under way over one or more captures, one pass after another. Clones are the same flows.
 #[derive(Clone)]
 pub struct OpenFlows {
-    options: FlowOptions,
+    question: FlowQuestion,
     /// None once the last capture was read.
     batches: Arc<Mutex<Option<FlowBatches>>>,
 }
 
 impl OpenFlows {
     /// No capture read yet.
-    pub fn new(options: FlowOptions) -> Self {
-        let batches = FlowBatches::new(options, BATCH_LEN);
-        OpenFlows { options, batches: Arc::new(Mutex::new(Some(batches))) }
+    pub fn new(question: impl Into<FlowQuestion>) -> Self {
+        let question = question.into();
+        let batches = FlowBatches::new(question.limits, BATCH_LEN);
+        OpenFlows { question, batches: Arc::new(Mutex::new(Some(batches))) }
     }
 
-    /// When flows end.
-    pub fn options(&self) -> FlowOptions {
-        self.options
+    /// When flows end, for a store that takes all of them.
+    ///
+    /// # Errors
+    /// `Argument` where only some are to be told.
+    pub fn limits(&self) -> Result<FlowOptions> {
+        match self.question.told.condition {
+            None => Ok(self.question.limits),
+            Some(_) => {
+                let message =
+                    "expected no condition on flows that are merged into a file, found where";
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
     }
 
     /// Adds the packets of a capture and gives the flows that end; all of them if it is the last capture, or its damage is
@@ -50,6 +62,10 @@ impl OpenFlows {
     ) -> Result<()> {
         let mut open = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(batches) = open.as_mut() else { return Ok(()) };
+        let give = &mut |mut flows: Vec<Flow>| {
+            self.question.told.retain(&mut flows);
+            if flows.is_empty() { Ok(()) } else { give(flows) }
+        };
         let read = batches.read(reader, give)?;
         let read = damage.end(reader, read);
         if (is_last || read.is_err())

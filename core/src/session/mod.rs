@@ -34,7 +34,10 @@ pub use held_packet::HeldPacket;
 pub use host::{Blocking, Host};
 pub use messages::{MessageRows, MessageSource, Messages};
 pub use pass::{Item, Pass};
-pub use question::{CallOptions, PacketOptions, Question, SumOptions};
+pub use question::{
+    CallOptions, CallQuestion, CountOptions, FlowQuestion, PacketOptions, Question, SumOptions,
+    ToldFlows,
+};
 pub use reader::{DIRECT_MIN, Destination, Operation, Reader, record_schema};
 pub use report::OpenReport;
 pub use rows::{CaptureSource, Rows, Step};

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::batch::Schema;
-use crate::flow::{FlowField, FlowOptions};
-use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
+use crate::batch::{Schema, Value};
+use crate::flow::{Flow, FlowField, FlowOptions};
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings, not_in_table};
 use crate::packet::Field;
 use crate::query::{Condition, GroupBy};
-use crate::rpc::{CallColumn, CallField, Methods};
+use crate::rpc::{Call, CallColumn, CallField, Methods};
 use crate::scan::load_methods;
 use crate::{Error, ErrorKind, Result};
 
@@ -20,9 +20,9 @@ pub enum Question {
     /// Packets with these fields.
     Packets(Vec<Field>, PacketOptions),
     /// Flows with these fields. The captures are read as one run.
-    Flows(Vec<FlowField>, FlowOptions),
-    /// Thrift calls with these fields; with methods, only theirs.
-    Calls(Vec<CallField>, Option<Arc<Methods>>),
+    Flows(Vec<FlowField>, FlowQuestion),
+    /// Thrift calls with these fields.
+    Calls(Vec<CallField>, CallQuestion),
     /// The calls of these methods, with these columns, among which may be what they carry.
     CallsCarrying(Vec<CallColumn>, Arc<Methods>),
 }
@@ -144,34 +144,138 @@ impl NamedOptions for SumOptions {
     }
 }
 
-/// The service whose calls are meant.
+/// The packets that are counted.
+#[derive(Debug, Clone, Default)]
+pub struct CountOptions {
+    /// What packets have to hold.
+    pub condition: Option<Condition>,
+}
+
+impl NamedOptions for CountOptions {
+    const OPTIONS: &'static [OptionSpec] = &[WHERE];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "where" => self.condition = Some(condition(setting)?),
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
+/// Flows that are asked for: when they end, and which of them are told.
+#[derive(Debug, Clone, Default)]
+pub struct FlowQuestion {
+    /// When they end.
+    pub limits: FlowOptions,
+    /// Which of them are told.
+    pub told: ToldFlows,
+}
+
+impl FlowQuestion {
+    /// The question that settings of [`FlowOptions`] and [`ToldFlows`] make.
+    ///
+    /// # Errors
+    /// Those of [`Settings::take`].
+    pub fn of(settings: &Settings) -> Result<Self> {
+        Ok(FlowQuestion { limits: settings.take()?, told: settings.take()? })
+    }
+}
+
+impl From<FlowOptions> for FlowQuestion {
+    fn from(limits: FlowOptions) -> Self {
+        FlowQuestion { limits, told: ToldFlows::default() }
+    }
+}
+
+/// The flows that are told, of all that end.
+#[derive(Debug, Clone, Default)]
+pub struct ToldFlows {
+    /// What they have to hold, over the fields of [`FlowField::SCHEMA`].
+    pub condition: Option<Condition>,
+}
+
+impl ToldFlows {
+    /// Leaves out the flows that are not told.
+    pub(super) fn retain(&self, flows: &mut Vec<Flow>) {
+        if let Some(condition) = &self.condition {
+            flows.retain(|flow| condition.holds(|place| value_of_flow(flow, place)));
+        }
+    }
+}
+
+impl NamedOptions for ToldFlows {
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "where",
+        kind: OptionKind::Text,
+        default: "all",
+        summary: "A condition on flows, in the words of the command's --where; others are left out",
+    }];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "where" => {
+                self.condition = Some(Condition::new(&setting.text()?, &FlowField::SCHEMA)?);
+            }
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
+/// Thrift calls that are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct CallQuestion {
+    /// The methods whose calls are meant; those of all without them.
+    pub methods: Option<Arc<Methods>>,
+    /// What calls have to hold, over the fields of [`CallField::SCHEMA`].
+    pub condition: Option<Condition>,
+}
+
+impl CallQuestion {
+    /// Leaves out the calls that are not told.
+    pub(super) fn retain(&self, calls: &mut Vec<Call>) {
+        if let Some(condition) = &self.condition {
+            calls.retain(|call| condition.holds(|place| value_of_call(call, place)));
+        }
+    }
+}
+
+impl From<Option<Arc<Methods>>> for CallQuestion {
+    fn from(methods: Option<Arc<Methods>>) -> Self {
+        CallQuestion { methods, condition: None }
+    }
+}
+
+/// The calls that are meant, as a program names them.
 #[derive(Debug, Clone, Default)]
 pub struct CallOptions {
-    /// Its IDL file; calls of any service are meant without one.
+    /// The IDL file of their service; calls of any service are meant without one.
     pub idl: Option<PathBuf>,
     /// Its name, where the file has several.
     pub service: Option<String>,
     /// Folders to look for files that it includes.
     pub include: Vec<PathBuf>,
+    /// What calls have to hold, over the fields of [`CallField::SCHEMA`].
+    pub condition: Option<Condition>,
 }
 
 impl CallOptions {
-    /// The methods of the service, where there is an IDL file.
+    /// The question, once the IDL file was read, where there is one.
     ///
     /// # Errors
     /// `Argument` for what needs an IDL file and has none; those of [`load_methods`].
-    pub fn load(&self) -> Result<Option<Arc<Methods>>> {
-        let Some(idl) = &self.idl else {
-            return match self.service.is_some() || !self.include.is_empty() {
-                true => {
-                    let message = "expected idl with service or include, found none";
-                    Err(Error::new(ErrorKind::Argument, message))
-                }
-                false => Ok(None),
-            };
+    pub fn load(self) -> Result<CallQuestion> {
+        let CallOptions { idl, service, include, condition } = self;
+        let methods = match idl {
+            Some(idl) => Some(load_methods(&idl, &include, service.as_deref())?.into()),
+            None if service.is_some() || !include.is_empty() => {
+                let message = "expected idl with service or include, found none";
+                return Err(Error::new(ErrorKind::Argument, message));
+            }
+            None => None,
         };
-        load_methods(idl, &self.include, self.service.as_deref())
-            .map(|methods| Some(methods.into()))
+        Ok(CallQuestion { methods, condition })
     }
 }
 
@@ -195,6 +299,12 @@ impl NamedOptions for CallOptions {
             default: "none",
             summary: "Folders to look for files that the IDL file includes",
         },
+        OptionSpec {
+            name: "where",
+            kind: OptionKind::Text,
+            default: "all",
+            summary: "A condition on calls, in the words of the command's --where; others are left out",
+        },
     ];
 
     fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
@@ -202,6 +312,9 @@ impl NamedOptions for CallOptions {
             "idl" => self.idl = Some(setting.path()?),
             "service" => self.service = Some(setting.text()?),
             "include" => self.include = setting.paths()?,
+            "where" => {
+                self.condition = Some(Condition::new(&setting.text()?, &CallField::SCHEMA)?);
+            }
             _ => return Err(not_in_table(name)),
         }
         Ok(())
@@ -214,6 +327,14 @@ const WHERE: OptionSpec = OptionSpec {
     default: "all",
     summary: "A condition on packets, in the words of the command's --where; others are left out",
 };
+
+fn value_of_flow(flow: &Flow, place: usize) -> Value<'_> {
+    FlowField::ALL.get(place).map_or(Value::Null, |field| flow.value(*field))
+}
+
+fn value_of_call(call: &Call, place: usize) -> Value<'_> {
+    CallField::ALL.get(place).map_or(Value::Null, |field| call.value(*field))
+}
 
 fn condition(setting: Setting) -> Result<Condition> {
     Condition::new(&setting.text()?, &Field::SCHEMA)

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::background::Outlet;
 use super::pass::Item;
-use super::question::PacketOptions;
+use super::question::{CallQuestion, PacketOptions};
 use crate::packet::{Columns, Field};
-use crate::rpc::{Methods, RpcOptions};
+use crate::rpc::RpcOptions;
 use crate::scan::{CallBatches, CaptureReader, FrameBatch};
 use crate::{Error, ErrorKind, Result};
 
@@ -59,15 +59,22 @@ pub(super) fn columns(
     }
 }
 
-/// Hands over the calls; with `methods`, only theirs, with what is in them.
+/// Hands over the calls that are asked for, with what is in them where their methods are known.
 pub(super) fn calls(
     reader: &mut CaptureReader,
-    methods: Option<&Arc<Methods>>,
+    question: &CallQuestion,
     outlet: &Outlet<Item>,
 ) -> Result<()> {
+    let methods = question.methods.as_ref();
     let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
     let mut batches = CallBatches::new(options, methods.map(Arc::as_ref));
-    let mut send = |calls| outlet.send(Item::Calls(calls, methods.cloned()));
+    let mut send = |mut calls| {
+        question.retain(&mut calls);
+        match calls.is_empty() {
+            true => Ok(()),
+            false => outlet.send(Item::Calls(calls, methods.cloned())),
+        }
+    };
     let read = batches.read(reader, &mut send)?;
     batches.finish(&mut send)?;
     read

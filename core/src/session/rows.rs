@@ -9,9 +9,8 @@ use super::capture::Capture;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass};
-use super::question::Question;
+use super::question::{FlowQuestion, Question};
 use crate::batch::{Batch, Schema, Value};
-use crate::flow::FlowOptions;
 use crate::rpc::{Call, CallColumn, Methods};
 use crate::scan::CaptureOptions;
 use crate::thrift::Tape;
@@ -60,8 +59,8 @@ impl Rows {
     /// No row read yet.
     pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
         let flows = OpenFlows::new(match &question {
-            Question::Flows(_, options) => *options,
-            _ => FlowOptions::default(),
+            Question::Flows(_, flows) => flows.clone(),
+            _ => FlowQuestion::default(),
         });
         let schema = question.schema();
         Rows {
@@ -184,8 +183,8 @@ impl Rows {
         let pass = match &self.question {
             Question::Frames => capture.frames(),
             Question::Packets(fields, options) => capture.columns(fields.clone(), options.clone()),
-            Question::Calls(_, methods) => capture.calls(methods.clone()),
-            Question::CallsCarrying(_, methods) => capture.calls(Some(Arc::clone(methods))),
+            Question::Calls(_, calls) => capture.calls(calls.clone()),
+            Question::CallsCarrying(_, methods) => capture.calls(Some(Arc::clone(methods)).into()),
             Question::Flows(..) => capture.flows(&self.flows, is_last),
         }?;
         Ok((Some(capture), pass))

@@ -5,7 +5,7 @@ use bytewright::flow::FlowOptions;
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
 use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{CallOptions, PacketOptions, SumOptions};
+use bytewright::session::{CallOptions, CountOptions, PacketOptions, SumOptions, ToldFlows};
 use bytewright::table::file::OpenOptions;
 
 /// Options that are given together.
@@ -44,7 +44,18 @@ pub(crate) const GROUPS: &[Group] = &[
         title: "Packets as rows",
         tables: &[PacketOptions::OPTIONS],
     },
-    Group { name: "FLOWS", type_name: "Flows", title: "Flows", tables: &[FlowOptions::OPTIONS] },
+    Group {
+        name: "COUNTS",
+        type_name: "Counts",
+        title: "Counting packets",
+        tables: &[CountOptions::OPTIONS],
+    },
+    Group {
+        name: "FLOWS",
+        type_name: "Flows",
+        title: "Flows",
+        tables: &[FlowOptions::OPTIONS, ToldFlows::OPTIONS],
+    },
     Group {
         name: "CALLS",
         type_name: "Calls",

@@ -13,8 +13,8 @@ use bytewright::packet::{Field, Packet};
 use bytewright::report::{Report, ReportOptions};
 use bytewright::scan::{self, CaptureOptions, CaptureReader, CutOptions, FlowBatches};
 use bytewright::session::{
-    Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport, PacketOptions,
-    Pass,
+    Blocking, Capture, CountOptions, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport,
+    PacketOptions, Pass,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -161,8 +161,12 @@ fn counts_columns_and_facts_are_those_of_scanning() {
     let capture = open(&path);
     let next = |pass: Pass| pass.next(&Blocking).unwrap().unwrap();
 
-    let Item::Counts(counts) = next(capture.counts(Field::DstPort).unwrap()) else { panic!() };
-    assert_eq!(counts.sorted(), scan::count_by(&mut read(&path), Field::DstPort).0.sorted());
+    let Item::Counts(counts) =
+        next(capture.counts(Field::DstPort, CountOptions::default()).unwrap())
+    else {
+        panic!()
+    };
+    assert_eq!(counts.sorted(), scan::count_by(&mut read(&path), Field::DstPort, None).0.sorted());
 
     let Item::Info(info) = next(capture.info().unwrap()) else { panic!() };
     assert_eq!(info.packets, packets_of(&path).len() as u64);

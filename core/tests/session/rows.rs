@@ -13,7 +13,8 @@ use bytewright::query::{Condition, GroupBy};
 use bytewright::rpc::{CallColumn, CallField, CarriedField};
 use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, load_methods};
 use bytewright::session::{
-    Blocking, Capture, CaptureSource, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
+    Blocking, Capture, CaptureSource, CountOptions, FlowTableFile, Item, PacketOptions, Question,
+    Rows, Step,
 };
 use bytewright::{Error, ErrorKind};
 
@@ -77,7 +78,8 @@ fn flows_of_several_captures_are_those_of_one_run() {
     each_packet(|packet| table.add(packet));
     let expected: Vec<_> = table.finish().collect();
     let fields = vec![FlowField::CommunityId, FlowField::Bytes];
-    let batches = all(&mut Rows::new(sources(), Question::Flows(fields, FlowOptions::default())));
+    let batches =
+        all(&mut Rows::new(sources(), Question::Flows(fields, FlowOptions::default().into())));
     let found: Vec<(Value<'_>, Value<'_>)> = batches
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|row| (batch.value(row, 0), batch.value(row, 1))))
@@ -91,7 +93,7 @@ fn flows_of_several_captures_are_those_of_one_run() {
 #[test]
 fn calls_have_a_row_each() {
     let source = CaptureSource::Path(sample("warehouse.pcap.zst"), CaptureOptions::default());
-    let question = Question::Calls(vec![CallField::Method, CallField::Outcome], None);
+    let question = Question::Calls(vec![CallField::Method, CallField::Outcome], None.into());
     let batches = all(&mut Rows::new(vec![source], question));
     assert!(batches.iter().map(Batch::len).sum::<usize>() > 1000);
     assert!(batches.iter().all(|batch| !batch.value(0, 0).is_null()));
@@ -248,8 +250,8 @@ fn rows_are_the_same_on_any_number_of_threads() {
                 &Condition::new("length > 100 and port == 80", &Field::SCHEMA).unwrap(),
             ),
         ),
-        Question::Flows(FlowField::ALL.to_vec(), FlowOptions::default()),
-        Question::Calls(CallField::ALL.to_vec(), None),
+        Question::Flows(FlowField::ALL.to_vec(), FlowOptions::default().into()),
+        Question::Calls(CallField::ALL.to_vec(), None.into()),
     ];
     for question in questions {
         let expected = rows_of(&question, files(1));
@@ -333,7 +335,7 @@ fn rows_of_a_store_are_its_flows() {
     let capture = Capture::open(&sample("web.pcap.gz"), CaptureOptions::default()).unwrap();
     let merge = capture.merge_flows(&store, FlowOptions::default()).unwrap();
     assert!(matches!(merge.next(&Blocking).unwrap(), Some(Item::Merge(_))));
-    let question = Question::Flows(vec![FlowField::SrcIp], FlowOptions::default());
+    let question = Question::Flows(vec![FlowField::SrcIp], FlowOptions::default().into());
     let source = CaptureSource::Stored(Arc::clone(&store));
     let rows: usize = all(&mut Rows::new(vec![source], question)).iter().map(Batch::len).sum();
     assert!(rows > 0);
@@ -395,7 +397,7 @@ fn rows_that_are_kept_are_those_before_the_damage_of_each_capture() {
     let packets = Question::Packets(vec![Field::Ts, Field::Length, Field::SrcIp], rows(7));
     let condition = Condition::new("length > 60", &Field::SCHEMA).unwrap();
     let some = Question::Packets(vec![Field::Length, Field::DnsQuery], rows_where(100, &condition));
-    let calls = Question::Calls(vec![CallField::Method, CallField::Outcome], None);
+    let calls = Question::Calls(vec![CallField::Method, CallField::Outcome], None.into());
     let cases = [
         ("vlan.pcapng", 50, packets.clone()),
         ("tunnels.pcap", 50, some),
@@ -437,7 +439,7 @@ fn flows_go_on_over_damage_that_is_kept() {
         let _ = reader.each(|packet, _| table.add(packet));
     }
     let fields = vec![FlowField::CommunityId, FlowField::Bytes];
-    let question = Question::Flows(fields.clone(), FlowOptions::default());
+    let question = Question::Flows(fields.clone(), FlowOptions::default().into());
     let mut expected = Batch::new(question.schema());
     table.finish().for_each(|flow| expected.push_row(|place| flow.value(fields[place])));
     for jobs in [1, 3] {
@@ -481,7 +483,7 @@ fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
     for path in cut_copies("tunnels.pcap", 50, &folder) {
         let capture = Capture::open(&path, options.clone()).unwrap();
         assert!(capture.damage().is_none());
-        let pass = capture.counts(Field::LinkType).unwrap();
+        let pass = capture.counts(Field::LinkType, CountOptions::default()).unwrap();
         let Some(Item::Counts(counts)) = pass.next(&Blocking).unwrap() else { panic!() };
         let counted: u64 = counts.sorted().iter().map(|(_, count)| count).sum();
         let by = GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None).unwrap();

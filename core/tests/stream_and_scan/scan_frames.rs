@@ -171,7 +171,7 @@ fn conditions_counts_and_groups_see_them() {
             for (_, _, query) in &capture.written {
                 *expected.entry(query.as_deref()).or_default() += 1;
             }
-            let (counts, result) = count_by(&mut capture.open(jobs), Field::DnsQuery);
+            let (counts, result) = count_by(&mut capture.open(jobs), Field::DnsQuery, None);
             result.unwrap();
             let counts = counts.sorted();
             let found = counts.iter().map(|(value, count)| (value.text(), *count));

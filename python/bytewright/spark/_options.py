@@ -9,10 +9,11 @@ from ..options import CAPTURE, FLOWS
 
 _ROWS = ("packets", "flows", "calls", "damage", "entries")
 _MODES = ("permissive", "failfast")
-#: What becomes of a damaged capture is the mode.
+#: What becomes of a damaged capture is the mode; Spark has filters of its own.
 _CAPTURE = set(CAPTURE) - {"damage"}
+_FLOWS = set(FLOWS) - {"where"}
 _OWN = {"path", "paths", "rows", "columns", "mode", "pushdown", "split_bytes", "min_age", "max_file_age", "max_files"}
-_KNOWN = _OWN | _CAPTURE | set(FLOWS)
+_KNOWN = _OWN | _CAPTURE | _FLOWS
 
 #: What Spark adds for a table of its catalog (org.apache.spark.sql.connector.catalog.TableCatalog); each option comes a second time
 #: with this before its name.
@@ -43,7 +44,7 @@ class Options:
         self.min_age = _number(given, "min_age", float, 30.0)
         self.max_file_age = _number(given, "max_file_age", float, 604_800.0)
         self.max_files = _number(given, "max_files", int, None)
-        parsed = parse_options({name: given[name] for name in (_CAPTURE | set(FLOWS)) & set(given)})
+        parsed = parse_options({name: given[name] for name in (_CAPTURE | _FLOWS) & set(given)})
         self.capture, self.limits = split({"jobs": 1, **parsed}, CAPTURE)
 
 

@@ -69,7 +69,7 @@ module Bytewright
       #
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
       # @param into [String, #to_path, FlowStore, nil] a file, or a store that is open
-      # @param options those of {Options::FLOWS} (idle_timeout, active_timeout and max_flows), and of {open}
+      # @param options those of {Options::FLOWS} (idle_timeout, active_timeout, max_flows and, without +into+, where), and of {open}
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
@@ -217,10 +217,11 @@ module Bytewright
     # Counts packets by the value of a field, without an object per packet.
     #
     # @param field [Symbol]
+    # @param options those of {Options::COUNTS}: where
     # @return [Hash{Integer, String, nil => Integer}] packets per value, in order of the values; those
     #   that have no such field are counted under nil
-    def count_by(field)
-      result_of(read_counts(field))
+    def count_by(field, **options)
+      result_of(read_counts(field, options))
     end
 
     # Adds packets up by the values of fields and by intervals of time, without an object per packet. With a block, it is
@@ -256,7 +257,7 @@ module Bytewright
 
     # Sums up the packets by flow, both directions in one.
     #
-    # @param options those of {Options::FLOWS}: idle_timeout, active_timeout and max_flows
+    # @param options those of {Options::FLOWS}: idle_timeout, active_timeout, max_flows and where
     # @yieldparam flow [Flow] each flow, when it ends; those that never do, in the order they began
     # @return [Capture, Enumerator] self, or an enumerator of the flows
     def flows(**options, &block)
@@ -267,7 +268,7 @@ module Bytewright
 
     # Finds the Thrift calls in the capture's TCP connections: Binary and Compact, framed or not, on any port.
     #
-    # @param options those of {Options::CALLS}: idl, service and include; with an IDL file calls of its service only are given,
+    # @param options those of {Options::CALLS}: idl, service, include and where; with an IDL file calls of its service only are given,
     #   with their arguments and results
     # @yieldparam call [Call] each call, when its answer has come; those without one at the end of their connections
     # @return [Capture, Enumerator] self, or an enumerator of the calls

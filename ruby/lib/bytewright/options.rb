@@ -44,15 +44,24 @@ module Bytewright
       where: nil
     }.freeze
 
+    # Counting packets.
+    #
+    # - +where+: A condition on packets, in the words of the command's --where; others are left out.
+    COUNTS = {
+      where: nil
+    }.freeze
+
     # Flows.
     #
     # - +idle_timeout+: Seconds without a packet after which a flow has ended.
     # - +active_timeout+: Seconds after which a flow has ended, packets or not.
     # - +max_flows+: Flows that are open at one time; above it the quietest end early.
+    # - +where+: A condition on flows, in the words of the command's --where; others are left out.
     FLOWS = {
       idle_timeout: nil,
       active_timeout: nil,
-      max_flows: 1000000
+      max_flows: 1000000,
+      where: nil
     }.freeze
 
     # Thrift calls.
@@ -60,10 +69,12 @@ module Bytewright
     # - +idl+: IDL file of the service; only calls of its methods are given then, with what they carry.
     # - +service+: Name of the service, where the IDL file has several.
     # - +include+: Folders to look for files that the IDL file includes.
+    # - +where+: A condition on calls, in the words of the command's --where; others are left out.
     CALLS = {
       idl: nil,
       service: nil,
-      include: nil
+      include: nil,
+      where: nil
     }.freeze
 
     # Adding packets up.

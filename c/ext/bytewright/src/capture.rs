@@ -9,7 +9,7 @@ use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::scan::{CaptureOptions, DamagePolicy};
-use bytewright::session::{self, Item, Pass};
+use bytewright::session::{self, CountOptions, Item, Pass};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
@@ -275,10 +275,13 @@ pub unsafe extern "C" fn bw_capture_count_by(
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `field`.
         let place = Field::SCHEMA.place_of(unsafe { text(field, "a field") }?)?;
-        capture.batch_of(capture.capture.counts(Field::ALL[place]), |result| match result {
-            Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
-            _ => None,
-        })
+        capture.batch_of(
+            capture.capture.counts(Field::ALL[place], CountOptions::default()),
+            |result| match result {
+                Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
+                _ => None,
+            },
+        )
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytewright::batch::Origin;
-use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::session::{Blocking, FlowTableFile, Item, Question};
+use bytewright::flow::FlowField;
+use bytewright::session::{Blocking, FlowQuestion, FlowTableFile, Item, OpenFlows, Question};
 use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;
@@ -90,8 +90,8 @@ pub unsafe extern "C" fn bw_capture_merge_flows(
         let (store, options) =
             unsafe { (store.as_ref(), bw_flow_options::of_core(options.as_ref())) };
         let store = held(store, "a store")?;
-        let options = options?;
-        let merge = capture.capture.merge_flows(&store.store, options);
+        let limits = OpenFlows::new(options?).limits()?;
+        let merge = capture.capture.merge_flows(&store.store, limits);
         capture.batch_of(merge, |result| match result {
             Item::Merge(merge) => Some(merge.to_batch()),
             _ => None,
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
         let store = &given(store, "a store")?.store;
         let names = fields?;
         let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
-        let question = Question::Flows(fields, FlowOptions::default());
+        let question = Question::Flows(fields, FlowQuestion::default());
         let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
         out.write(Reading::of_store(store, question).into_handle(origin));
         Ok(bw_status::Ok)

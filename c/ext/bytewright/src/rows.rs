@@ -11,7 +11,8 @@ use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
 use bytewright::session::{
-    CaptureSource, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
+    CaptureSource, FlowQuestion, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
+    ToldFlows,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -102,17 +103,24 @@ pub struct bw_flow_options {
 impl bw_flow_options {
     /// # Safety
     /// `options` has texts.
-    pub(crate) unsafe fn of_core(options: Option<&bw_flow_options>) -> Result<FlowOptions> {
-        let mut found = FlowOptions::default();
-        let Some(options) = options else { return Ok(found) };
-        found.idle_timeout = nanoseconds(options.idle_timeout)?;
-        found.active_timeout = nanoseconds(options.active_timeout)?;
+    pub(crate) unsafe fn of_core(options: Option<&bw_flow_options>) -> Result<FlowQuestion> {
+        let Some(options) = options else { return Ok(FlowQuestion::default()) };
+        let mut found = FlowOptions {
+            idle_timeout: nanoseconds(options.idle_timeout)?,
+            active_timeout: nanoseconds(options.active_timeout)?,
+            ..FlowOptions::default()
+        };
         if options.max_flows > 0 {
             found.max_flows = usize::try_from(options.max_flows).unwrap_or(usize::MAX);
         }
+        let mut told = ToldFlows::default();
+        let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS];
         // SAFETY: the caller's promise.
-        unsafe { named::fill(&mut found, &[FlowOptions::OPTIONS], &options.named) }?;
-        Ok(found)
+        unsafe {
+            named::fill(&mut found, tables, &options.named)?;
+            named::fill(&mut told, tables, &options.named)?;
+        }
+        Ok(FlowQuestion { limits: found, told })
     }
 }
 
@@ -254,7 +262,7 @@ pub unsafe extern "C" fn bw_capture_calls(
             }
             None => {
                 let (schema, all) = (CallField::SCHEMA, CallField::ALL);
-                Question::Calls(fields_named(&schema, all, &names, all)?, None)
+                Question::Calls(fields_named(&schema, all, &names, all)?, None.into())
             }
         };
         // SAFETY: the caller's promise about `captures`.

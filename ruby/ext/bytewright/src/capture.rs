@@ -4,7 +4,7 @@ use bytewright::export::OutputOptions;
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, CallOptions, PacketOptions, Pass, SumOptions};
+use bytewright::session::{self, CallOptions, CountOptions, PacketOptions, Pass, SumOptions};
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
@@ -133,9 +133,15 @@ impl Capture {
         this.start(ruby, Vec::new(), |session| session.columns(fields, options))
     }
 
-    fn read_counts(ruby: &Ruby, this: &Self, field: Symbol) -> Result<Reading, Error> {
+    fn read_counts(
+        ruby: &Ruby,
+        this: &Self,
+        field: Symbol,
+        options: RHash,
+    ) -> Result<Reading, Error> {
         let field = field_named(ruby, field)?;
-        this.start(ruby, Vec::new(), |session| session.counts(field))
+        let options = raised(ruby, settings(ruby, &[CountOptions::OPTIONS], options)?.take())?;
+        this.start(ruby, Vec::new(), |session| session.counts(field, options))
     }
 
     /// Packets added up: the fields of these names, by what the options say.
@@ -180,7 +186,8 @@ impl Capture {
         store: &StoreObject,
         flows: &OpenFlows,
     ) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), |session| session.merge_flows(&store.0, flows.0.options()))
+        let limits = raised(ruby, flows.0.limits())?;
+        this.start(ruby, Vec::new(), |session| session.merge_flows(&store.0, limits))
     }
 
     fn read_report(ruby: &Ruby, this: &Self, report: &OpenReport) -> Result<Reading, Error> {
@@ -191,8 +198,8 @@ impl Capture {
     fn read_calls(ruby: &Ruby, this: &Self, options: RHash) -> Result<Reading, Error> {
         let settings = settings(ruby, &[CallOptions::OPTIONS], options)?;
         let options: CallOptions = raised(ruby, settings.take())?;
-        let methods = raised(ruby, options.load())?;
-        this.start(ruby, Vec::new(), |session| session.calls(methods))
+        let question = raised(ruby, options.load())?;
+        this.start(ruby, Vec::new(), |session| session.calls(question))
     }
 
     fn start(
@@ -228,7 +235,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("closed?", method!(Capture::is_closed, 0))?;
     class.define_method("read_frames", method!(Capture::read_frames, 1))?;
     class.define_method("read_columns", method!(Capture::read_columns, 2))?;
-    class.define_method("read_counts", method!(Capture::read_counts, 1))?;
+    class.define_method("read_counts", method!(Capture::read_counts, 2))?;
     class.define_method("read_flows", method!(Capture::read_flows, 2))?;
     class.define_method("read_merge", method!(Capture::read_merge, 2))?;
     class.define_method("read_report", method!(Capture::read_report, 1))?;

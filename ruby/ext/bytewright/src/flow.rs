@@ -6,7 +6,7 @@ use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::options::NamedOptions;
 use bytewright::scan::{CaptureMerge, CaptureOptions, FlowMergeField};
-use bytewright::session::{self, FlowTableFile};
+use bytewright::session::{self, FlowQuestion, FlowTableFile, ToldFlows};
 use magnus::{
     Error, RArray, RHash, RString, Ruby, TryConvert, Value, function, method, prelude::*,
 };
@@ -54,8 +54,9 @@ pub(crate) struct OpenFlows(pub(crate) session::OpenFlows);
 impl OpenFlows {
     /// `OpenFlows.new(options)`.
     fn new(ruby: &Ruby, options: RHash) -> Result<Self, Error> {
-        let settings = settings(ruby, &[FlowOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
-        Ok(OpenFlows(session::OpenFlows::new(raised(ruby, settings.take())?)))
+        let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
+        let question = FlowQuestion::of(&settings(ruby, tables, options)?);
+        Ok(OpenFlows(session::OpenFlows::new(raised(ruby, question)?)))
     }
 }
 

@@ -1,15 +1,14 @@
 //! What keywords of captures mean.
 
 use std::num::NonZero;
-use std::sync::Arc;
 
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
 use bytewright::flow::FlowField;
 use bytewright::options::Settings;
 use bytewright::packet::Field;
-use bytewright::rpc::{CallField, Methods};
+use bytewright::rpc::CallField;
 use bytewright::scan::CaptureOptions;
-use bytewright::session::CallOptions;
+use bytewright::session::{CallOptions, CallQuestion};
 use pyo3::prelude::*;
 
 use crate::error::{argument, guarded, raised};
@@ -57,8 +56,8 @@ pub(super) fn call_fields(py: Python<'_>, names: &[String]) -> PyResult<Vec<Call
     raised(py, names.iter().map(place).collect())
 }
 
-/// The methods of an IDL file, where there is one.
-pub(super) fn methods(py: Python<'_>, options: &CallOptions) -> PyResult<Option<Arc<Methods>>> {
+/// The calls that are meant, by an IDL file where there is one.
+pub(super) fn load_calls(py: Python<'_>, options: CallOptions) -> PyResult<CallQuestion> {
     raised(py, py.detach(|| guarded(|| options.load())))
 }
 

@@ -18,7 +18,7 @@ use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::options::NamedOptions;
 use bytewright::scan::{self, CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, Item, Pass, SumOptions};
+use bytewright::session::{self, CountOptions, Item, Pass, SumOptions};
 use bytewright::stream::StreamOptions;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -221,10 +221,19 @@ impl Capture {
 
     /// Counts packets by the value of a field: a dict in order of the values, where those without the field are counted
     /// under None.
-    fn count_by<'py>(&self, py: Python<'py>, field: &str) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (field, **options))]
+    fn count_by<'py>(
+        &self,
+        py: Python<'py>,
+        field: &str,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let field = raised(py, field_named(field))?;
+        let options = raised(py, settings(py, &[CountOptions::OPTIONS], options)?.take())?;
         let counts = PyDict::new(py);
-        if let Some(Item::Counts(found)) = self.result_of(py, self.capture.counts(field))? {
+        if let Some(Item::Counts(found)) =
+            self.result_of(py, self.capture.counts(field, options))?
+        {
             for (value, count) in found.sorted() {
                 counts.set_item(values::object(py, value)?, count)?;
             }

@@ -15,7 +15,8 @@ use bytewright::packet::Field;
 use bytewright::rpc::{self, CallField};
 use bytewright::scan::{CaptureOptions, FrameBatch};
 use bytewright::session::{
-    self, CallOptions, CaptureSource, Host, Item, PacketOptions, Question, Step,
+    self, CallOptions, CaptureSource, FlowQuestion, Host, Item, PacketOptions, Question, Step,
+    ToldFlows,
 };
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyError;
@@ -24,7 +25,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use super::Capture;
 use super::arguments::{
-    call_fields, capture_options, export_options, flow_fields, methods, packet_fields,
+    call_fields, capture_options, export_options, flow_fields, load_calls, packet_fields,
 };
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
@@ -222,8 +223,10 @@ impl Rows {
         fields: Vec<String>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
-        let settings = settings(py, &[FlowOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
-        let question = Question::Flows(flow_fields(py, &fields)?, raised(py, settings.take())?);
+        let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
+        let settings = settings(py, tables, options)?;
+        let flows = raised(py, FlowQuestion::of(&settings))?;
+        let question = Question::Flows(flow_fields(py, &fields)?, flows);
         Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
@@ -236,8 +239,8 @@ impl Rows {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
         let settings = settings(py, &[CallOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
-        let methods = methods(py, &raised(py, settings.take())?)?;
-        let question = Question::Calls(call_fields(py, &fields)?, methods);
+        let calls = load_calls(py, raised(py, settings.take())?)?;
+        let question = Question::Calls(call_fields(py, &fields)?, calls);
         Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
