@@ -9,7 +9,17 @@ from typing_extensions import Self, Unpack
 from . import _bytewright
 from ._bytewright import Batch, Call, Flow, Packet, Rows
 from ._open_file import OpenFile
-from .options import _CallsOptions, _CaptureOptions, _CountsOptions, _CutOptions, _FlowsOptions, _LiveOptions, _PacketsOptions, _ReportOptions, _SumsOptions
+from .options import (
+    _CallsOptions,
+    _CaptureOptions,
+    _CountsOptions,
+    _CutOptions,
+    _FlowsOptions,
+    _LiveOptions,
+    _PacketsOptions,
+    _ReportOptions,
+    _SumsOptions,
+)
 
 _Self = TypeVar("_Self")
 _Path = str | PathLike[str]
