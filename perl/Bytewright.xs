@@ -1,7 +1,8 @@
 /* The Perl face: what Perl passes becomes what the C interface takes, and the other way. A file of xs/ per class.
  *
  * The rule of every call: what may run Perl code (magic, overloading, warnings) or die is done before the library is
- * called and after it has returned, never inside, so that no frame of the library is skipped. */
+ * called and after it has returned, never inside, so that no frame of the library is skipped, and nothing of C is held when
+ * Perl dies. All arguments are made plain again until none of their code ran, because that could have changed others. */
 #define PERL_NO_GET_CONTEXT
 #include "EXTERN.h"
 #include "perl.h"

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel into FOLDER with a maturin of its own: python/build.sh FOLDER.
+#
+# It is one wheel for CPython 3.10 and later (abi3-py310), without dependencies at run time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?usage: python/build.sh FOLDER}

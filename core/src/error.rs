@@ -2,6 +2,11 @@
 //!
 //! Bad input is a value of this type, never a panic. A face turns each [`ErrorKind`] into one
 //! exception class of its language.
+//!
+//! A decoder that finds damage answers [`ErrorKind::Format`], [`ErrorKind::Truncated`] or [`ErrorKind::Limit`] with the offset,
+//! and the same on each further call. All that comes before the damage is given first: bytes, packets, rows, flows. A call that
+//! fills a batch gives the rows it has, and the next call fails. Damage inside one packet is no error but a bit of its status,
+//! and the next packet is read.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,8 @@
 /* Handles of the library behind Perl's objects. A handle is ext magic of the object, whatever that is a reference to: so
  * Perl code cannot forge or change it, and it is freed with the object, at the end of the program too. A new ithread gets
- * objects without a handle: a handle is used by one thread. */
+ * objects without a handle: a handle is used by one thread.
+ *
+ * Objects free their handles in any order, as at the end of a program: scans, snapshots and cursors hold what they need. */
 
 typedef struct {
     bw_table *table;  /* null when closed */

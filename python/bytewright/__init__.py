@@ -19,6 +19,8 @@ Every error of Bytewright is a `bytewright.Error`, except what the operating sys
 a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 """
 
+# Nothing is imported that Python has not imported itself. Types are in stubs, because the module `typing` would double the time of
+# `import bytewright`.
 from . import _frames as _frames
 from . import pstore
 from ._bytewright import VERSION as __version__

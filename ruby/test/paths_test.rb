@@ -6,14 +6,15 @@ require "minitest/autorun"
 #
 # Method: names in backticks that look like a path are looked for from the root, from the folders that the documents take
 # for granted, and, where a name stands without its folder, as the name of any file. In tables of promises, the tests that
-# follow the name of a file are looked for in the files of that name.
+# follow the name of a file are looked for in the files of that name; so are those of each invariant in ARCHITECTURE.md.
 class PathsTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
-  DOCUMENTS = %w[ARCHITECTURE.md CONTRIBUTING.md STYLE.md bench/README.md samples/README.md].freeze
+  DOCUMENTS = %w[ARCHITECTURE.md CONTRIBUTING.md STYLE.md docs/bounds.md bench/README.md samples/README.md].freeze
   FOLDERS = ["", "bench/", "core/", "core/src/", "core/src/thrift/idl/", "core/src/pstore/", "core/tests/", "cli/src/",
              "ruby/", "ruby/ext/bytewright/src/", "samples/"].freeze
   FILE_NAMES = Dir[File.join(ROOT, "{core/src,core/tests,cli,ruby,docs}/**/*")].to_h { |path| [File.basename(path), true] }.freeze
   # Made when they are needed.
+  BUILT = %w[target pkg env].freeze
   MADE = %r{\A(?:core/fuzz/artifacts|(?:bench/)?(?:target|data)|pkg/|ruby/lib/bytewright/bytewright\.so|bench/records/DATE)}
   LOOKS_LIKE_A_PATH = %r{\A[\w.-]+(?:/[\w.-]*)+\z|\A[\w-]+\.(?:rs|rb|rbs|md|toml|sh)\z}
 
@@ -52,6 +53,23 @@ class PathsTest < Minitest::Test
     end
   end
 
+  def test_every_invariant_of_the_architecture_names_tests_that_exist
+    rules = invariants(architecture)
+    assert_equal(10, rules.size)
+    rules.each { |rule, tests| assert_empty(missing_tests(tests.to_s), rule) }
+  end
+
+  def test_the_architecture_is_short_and_its_map_has_every_folder
+    assert_operator(architecture.lines.size, :<=, 180)
+    folders = Dir.children(ROOT).select { |name| File.directory?(File.join(ROOT, name)) && !name.start_with?(".") }
+    assert_empty((folders - BUILT).reject { |folder| architecture[/^## Map$.*/m].match?(/`#{folder}\//) })
+  end
+
+  def test_an_invariant_without_a_test_that_exists_is_found
+    page = "## Invariants\n\n1. **It lasts.** Tests:\n   `power.rs`: `a`,\n   `b`; `core/fuzz/`.\n2. **It is fast.**\n\n## Map\n"
+    assert_equal([["It lasts.", "`power.rs`: `a`, `b`; `core/fuzz/`."], ["It is fast.", nil]], invariants(page))
+  end
+
   def test_a_promise_without_a_test_that_exists_is_found
     assert_equal([["it lasts", "`power.rs`: `a`"]], promises("| a | b |\n\n## Tests\n\n| promise | test |\n|---|---|\n| it lasts | `power.rs`: `a` |\n"))
     assert_empty(missing_tests("`core/tests/table_file_hash/damage.rs`: `the_files_of_every_format_are_readable`"))
@@ -70,6 +88,18 @@ class PathsTest < Minitest::Test
   end
 
   private
+
+  def architecture
+    @architecture ||= File.read(File.join(ROOT, "ARCHITECTURE.md"), encoding: Encoding::UTF_8)
+  end
+
+  # Each invariant with the tests that it names.
+  def invariants(page)
+    page[/^## Invariants$(.*?)^## /m, 1].split(/^\d+\. /).drop(1).map do |text|
+      rule, tests = text.gsub(/\s+/, " ").strip.split(" Tests: ", 2)
+      [rule[/\*\*(.*?)\*\*/, 1], tests]
+    end
+  end
 
   # The rows of the table of promises.
   def promises(text)

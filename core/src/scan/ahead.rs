@@ -1,7 +1,8 @@
 //! Several captures, read side by side on threads of their own, and given in their order.
 //!
 //! What is asked of them is asked on the caller's thread, of one after the other, so that what they add up to does not
-//! depend on the number of threads; reading, decompressing and decoding goes on ahead of it.
+//! depend on the number of threads: a flow table sees every packet in its order. Reading, decompressing and decoding go on
+//! ahead of it.
 
 use super::records::{CaptureFacts, RecordSource};
 use super::side_by_side::{SideBySide, Task, Turn};

@@ -1,4 +1,7 @@
 //! The choice between an error and the end of the rows, where a capture is damaged.
+//!
+//! `info` and `merge_flows` need no choice: they report damage in their result, because what came before it is a result.
+//! Failures that are not the file's (`Io`, `Argument`, `MissingLibrary`) are errors in any case.
 
 use std::str::FromStr;
 

@@ -3,6 +3,9 @@
 //!
 //! Only functions whose signatures have stood since libpcap 1.0 are used:
 //! <https://www.tcpdump.org/manpages/pcap_compile.3pcap.html>.
+//!
+//! The crate `pcap` links the library: the gem would then not build, or not load, where libpcap is missing, though only filters
+//! and interfaces need it. Where it is missing, the error names the package.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};

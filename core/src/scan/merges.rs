@@ -1,4 +1,7 @@
 //! Several captures merged into a table file: read and summed up side by side, merged one after the other.
+//!
+//! A merge counts each capture by itself. So the thread that reads a capture has its flow table and its content hash, and the
+//! caller puts the finished flows into the file.
 
 use super::flows::{ReadCapture, merge_flows};
 use super::side_by_side::{SideBySide, Task, Turn};

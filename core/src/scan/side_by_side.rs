@@ -1,4 +1,8 @@
 //! The captures of a list, worked on side by side by threads of their own, with results in the order of the list.
+//!
+//! A thread takes a capture to its end. An error comes in the place of its capture, and the captures after it are read all the
+//! same. The caller's thread reads what is no regular file, when its turn comes: the list may name one pipe twice, and the
+//! reader of a pipe must stop at once.
 
 use std::sync::Arc;
 

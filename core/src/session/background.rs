@@ -4,6 +4,9 @@
 //! The thread never touches a host language. Where the bytes come from a host object, the thread
 //! asks for them through a [`HostSource`], and the face answers between two batches, on its own
 //! thread and under its own lock.
+//!
+//! Few results wait: as many as the work was started with. The thread then stops until half of them are taken, so memory is
+//! bounded. Each pass is a [`Background`] of its own, so a host can nest passes and share them between its threads.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,8 @@
 //! One pass over a capture or a store, and the passes under way over one object.
+//!
+//! [`Pass::next`] turns the events of the thread into calls of the [`Host`]. It waits through [`Host::wait`], after an
+//! interrupt it calls [`Host::check_interrupts`], and where the thread wants bytes of a host object it calls [`Host::read`],
+//! which runs on the host's thread and under the host's lock.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;

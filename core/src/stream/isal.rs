@@ -4,6 +4,8 @@
 //! minor version we do not know: the state lies in a block larger than any version needs, only fields
 //! that `igzip_lib.h` documents are touched, and a self-test that inflates a known stream in pieces
 //! has to pass before the library is used for anything.
+//!
+//! We load it ourselves, because isa-l's crate builds the library, for which a user would need automake and nasm.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;

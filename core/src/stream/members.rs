@@ -5,6 +5,9 @@
 //! a frame's blocks. Threads decompress what lies between two guesses. That counts only where everything before it was
 //! decompressed up to exactly there, and where it is whole; in any other case it is thrown away, and the same bytes go to
 //! the one decoder that reads files without other threads. So the bytes, the errors and their offsets are the same.
+//!
+//! Files of one member, which most are, are never searched, and a pipe is never read ahead. `pigz` writes one member, also
+//! with `-i`.
 
 use std::collections::VecDeque;
 

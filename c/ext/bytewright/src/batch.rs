@@ -1,4 +1,5 @@
-//! Rows as columns.
+//! Rows as columns. All results of captures leave as a [`bw_batch`], also counts and a single row (`info`, a merge), so a
+//! language over the C interface needs one way to read columns.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

@@ -3,6 +3,13 @@
 //! Each function turns what C passes into what the core takes, and returns an [`error::bw_status`]. It holds no logic of its
 //! own. Nothing here panics into C: [`error::guard`] turns a panic into [`error::bw_status::Internal`].
 //!
+//! A handle has no lock: its user has one or needs none. Everything that a call can be given wrongly is checked, but for the
+//! pointers themselves. The thread that makes a call also runs the program's functions, never a thread of the library.
+//!
+//! `bytewright.h` is committed, and `tests/header.rs` compares it with what cbindgen writes from the sources: a user needs no
+//! cbindgen, and a reviewer sees the change. cbindgen does not expand macros, so functions that differ in a word are written
+//! out over one that they share.
+//!
 //! # References and pointers
 //!
 //! A parameter is a reference where C cannot make one unsound, and `None` is its null pointer: what only a call of one thread

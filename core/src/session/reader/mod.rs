@@ -1,5 +1,8 @@
 //! Reading for hosts: a stream, and who may use it. What is buffered a face takes at once; all else is an
 //! [`Operation`].
+//!
+//! A regular file is read at offsets of the reader's own, so the host's file object, other readers and forked children do not
+//! move it.
 
 mod columns;
 mod fill;

@@ -1,4 +1,13 @@
-//! A hashed table in memory: records in a heap, and an index that finds them.
+//! A hashed table in memory: records in a heap, and an index that finds them. Neither knows of the other: the heap gives out
+//! addresses, and the index leads from the hash of a key to an address.
+//!
+//! - A put appends a record to the open segment and releases the one that it replaces, whose bytes are dead from then on. A
+//!   record never changes, so a view, a snapshot or a scan needs no copy and no lock.
+//! - Segments have an order of their own, and a record moves only to where its segment was. So a scan of the heap that asks
+//!   the index for what is alive goes in the order of last write.
+//! - When a quarter of the memory is dead, each change moves a few live records out of the segment that gives most for the
+//!   work. Nothing moves while a transaction is open, so a rollback points the index at the old addresses again.
+//! - A segment is freed with its last user: the heap, or the pin of a view or a snapshot.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

@@ -1,7 +1,29 @@
 //! The Python face: Python objects around the core's operations. It holds no logic that another face would need;
 //! what is Python's way of saying things is in `python/bytewright`.
 //!
-//! `error` is the only file that knows exception classes.
+//! `error` is the only file that knows exception classes. There, too, a panic becomes `InternalError`; PyO3 would make an
+//! exception of it that is no `Exception`.
+//!
+//! # Locks
+//!
+//! - Python's lock guards every object. A mutex of ours is held only with that lock, for work in which no Python code runs. So
+//!   nobody ever waits for it; and no error is made while it is held, because making one imports.
+//! - What takes long gives Python's lock up and has the table for itself meanwhile; so does a transaction. This turn is a lock
+//!   of Python's, so a thread that waits for it can be interrupted.
+//! - A forked child may find the turn taken by a thread that it has not got. It rolls that thread's transaction back, or refuses
+//!   a table that was being changed.
+//! - Readers and writers are sessions of the core, made for a host with one lock. `border/locked.rs` lends them to threads that
+//!   have it, and a free-threaded interpreter is refused.
+//! - An iterator that another thread is using is refused: a thread that waited for it would hold the lock that the other needs.
+//!   A program that reads a stream of Arrow's may do so in a thread of its own while one of Python's waits for it with the lock
+//!   held. So only the thread that made the stream looks for interrupts, before each batch (`capture/host.rs`). The program
+//!   makes an error of its own of an exception; the exception is raised when Python goes on (`border/pending.rs`).
+//!
+//! # Objects
+//!
+//! Packets of an iteration are copies with their bytes, so one that is kept keeps nothing else in memory. A class of Thrift is
+//! described once, with all that its messages hold, and keeps its codec. Its objects are made from the core's tape, without
+//! `__init__` where that is a generated one, and with slots set at places that were tried out (`border/objects.rs`).
 
 // The macro that exports the module gives it no documentation.
 #![allow(missing_docs)]

@@ -1,4 +1,7 @@
 //! Ruby, as the core's sessions see it.
+//!
+//! A session waits without Ruby's lock. When Ruby wants its thread back (a signal, `Thread#kill`, `Timeout`), it calls the
+//! wake function of the wait; the session returns to `check_interrupts`, where Ruby raises what it has to.
 
 use std::cell::RefCell;
 

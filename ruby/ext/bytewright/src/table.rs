@@ -1,5 +1,15 @@
 //! `Bytewright::Table` and its two kinds: a table of the core, which threads share, inside of a Ruby object. Here are all
 //! methods but those that programs call most, which are in `border/tables.rs`.
+//!
+//! - Ruby's lock guards the table. There is no lock of ours that a call could leave locked when it leaves by `longjmp`.
+//! - What takes long or may wait for a disk (`Table::waits_for_disk`, `Table::is_busy`) is done without Ruby's lock. The fiber
+//!   that does it, or that has a transaction open, has the table's turn (`turn.rs`), for which all others wait. A caller that
+//!   need not wait looks at one flag. Other fibers of the thread whose transaction is open read what it has changed, because
+//!   external enumerators run in fibers; they change nothing.
+//! - Nothing calls Ruby while the table is borrowed to be changed. Blocks are called between two entries of a scan, and a scan
+//!   belongs to a snapshot.
+//! - The object holds no Ruby objects but those of its turn and its conversion, so the garbage collector has little to mark. It
+//!   is told of the table's memory now and then, not with each change.
 
 use std::cell::{Cell, RefCell};
 

@@ -2,7 +2,7 @@
 //!
 //! The thread changes nothing but the new file. The writer of the table replaces the old file with it,
 //! and waits for the thread only where it falls behind. Where the storage is not a file of the
-//! system, or there is no thread, each commit copies a part.
+//! system, or there is no thread, each commit copies a part; so tests can cut the power at every call.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU64,

@@ -1,5 +1,13 @@
 //! A hashed table of byte strings in one file: an append-only log of checked frames
 //! (`docs/hash-table-file.md`), and an index of it that can always be made again.
+//!
+//! `engine.rs` appends commits to the log and looks keys up, `opening.rs` opens the table and follows a writer, and `replay.rs`
+//! takes in new commits for both. A record never changes, so its place in the log is all that the index has of a key. The index
+//! is mapped from a file without a name, which nobody else can cut; without room or right for such a file it is in memory.
+//!
+//! A kept index is only a checkpoint (`checkpoint.rs`). It names the place of the log up to which it goes and the hash of the
+//! frame there, which no other history of the table has. A clean close writes it, and each process copies it. So after a crash
+//! only the log since the checkpoint is read, and readers need no agreement with the writer.
 
 mod checkpoint;
 mod compaction;

@@ -3,7 +3,8 @@
 //!
 //! Records never change, so a snapshot is the end of the log at its time. A record before that end is
 //! alive in it if the index still has it, or has displaced it since. So the index remembers what it
-//! displaced, as long as there is a snapshot that could ask.
+//! displaced, as long as there is a snapshot that could ask. Clearing and compacting begin a new view, so an older one stays as
+//! it is.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};

@@ -18,6 +18,9 @@
 //!
 //! There is no commit of redb that is not synced, so readers in other processes see a commit when it
 //! cannot be lost any more. Who opens the table to read it has those in the log by then, too.
+//!
+//! `state.rs` moves changes from memory to the file, and `view.rs` shows both as one. `database.rs` opens redb's file beside
+//! readers, over the pages of `checked_pages.rs`.
 
 mod changes;
 mod checked_pages;

@@ -16,6 +16,8 @@
 //!   everything where a fiber scheduler is set: they wait as Ruby waits (`rb_io_wait`), whether the
 //!   descriptor blocks or not, and bytes that Ruby has buffered are not passed by. See
 //!   `ruby/lib/bytewright/reader.rb`.
+//! - **A lock of ours** is never waited for while Ruby's is kept, if its holder may call Ruby: both threads would wait for
+//!   ever. So classes are looked up when they are defined (`class.rs`), not when they are first used.
 //! - **Bytes of a String** are never touched without the lock: what is read without it goes to memory of
 //!   ours, and what is written without it was copied. A String that is being filled while others have
 //!   their turn is locked (`LockedString`) until the error, if there is one, is returned.

@@ -4,6 +4,8 @@
 //! Three rules hold in all of them. A call that can raise leaves by `longjmp`, so no Rust value that
 //! needs dropping is alive around one. No panic leaves an `extern "C"` function. What Rust borrows of
 //! a Ruby object is used only while nothing of Ruby's can run that changes it.
+//!
+//! No file here uses a class above it: a trait says what a hot method needs of its object, as in `packets.rs`.
 #![allow(unsafe_code)]
 
 mod conversion;

@@ -1,4 +1,7 @@
 //! The loop that yields one packet after another, and the getters of its fields.
+//!
+//! The packets of a batch stay in Rust. One Ruby object moves from packet to packet, and a field becomes a Ruby value when it
+//! is asked for.
 
 use std::net::IpAddr;
 

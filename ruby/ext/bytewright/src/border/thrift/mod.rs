@@ -2,6 +2,11 @@
 //!
 //! Work on one message runs under `rb_protect`, with everything that needs dropping outside of it: so
 //! whatever raises inside leaves by `longjmp` over plain values alone, and comes back as a state.
+//!
+//! `ruby/lib/bytewright/thrift/layouts.rb` describes a class once, with all that it holds, and the class keeps the [`Codec`]
+//! that is made of the description. Only what is exactly the gem's is native; each class is recognized by one word. The gem does
+//! all else, from the beginning of a message. A new method where a codec looked makes all codecs stale (`watch.rb`), and after
+//! a change of the gem's own classes the gem does everything.
 
 mod build;
 mod codec;

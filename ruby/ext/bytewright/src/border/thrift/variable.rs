@@ -10,7 +10,7 @@
 //! ```
 //!
 //! No documentation promises that. So it is used in that version alone, and of a class only what trying it
-//! out shows; all else goes by Ruby's functions.
+//! out shows; all else goes by Ruby's functions. No other file knows how Ruby makes objects.
 
 use magnus::rb_sys::AsRawValue;
 use magnus::{Error, RClass};
