@@ -72,6 +72,82 @@ pub enum ErrorKind {
     Internal,
 }
 
+impl ErrorKind {
+    /// One of each, in the order in which they are told.
+    pub const ALL: &'static [ErrorKind] = &[
+        ErrorKind::Io(None),
+        ErrorKind::Format,
+        ErrorKind::Truncated { needed: 0, available: 0 },
+        ErrorKind::Limit,
+        ErrorKind::Lock,
+        ErrorKind::Closed,
+        ErrorKind::Corrupt,
+        ErrorKind::MissingLibrary,
+        ErrorKind::Argument,
+        ErrorKind::Internal,
+    ];
+
+    /// Its name in small letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Io(_) => "io",
+            ErrorKind::Format => "format",
+            ErrorKind::Truncated { .. } => "truncated",
+            ErrorKind::Limit => "limit",
+            ErrorKind::Lock => "lock",
+            ErrorKind::Closed => "closed",
+            ErrorKind::Corrupt => "corrupt",
+            ErrorKind::MissingLibrary => "missing_library",
+            ErrorKind::Argument => "argument",
+            ErrorKind::Internal => "internal",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            ErrorKind::Io(_) => "The operating system refused.",
+            ErrorKind::Format => "The bytes are not what the format allows.",
+            ErrorKind::Truncated { .. } => "The input ends within a value, a packet or a message.",
+            ErrorKind::Limit => {
+                "A length, count or depth in the input is above the bound that protects memory."
+            }
+            ErrorKind::Lock => {
+                "Another process has the file open, or this thread is already using the object."
+            }
+            ErrorKind::Closed => {
+                "The object was closed, belongs to another process, or can be read only once."
+            }
+            ErrorKind::Corrupt => "A file that Bytewright wrote is damaged.",
+            ErrorKind::MissingLibrary => "A library that was asked for is not on this machine.",
+            ErrorKind::Argument => "An argument is invalid. Nothing was done.",
+            ErrorKind::Internal => "A defect in Bytewright.",
+        }
+    }
+
+    /// What a person does about it, beside what the message says.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            ErrorKind::Io(_) => "See the system's words: permissions, space, names.",
+            ErrorKind::Format => {
+                "Use the right file, or create or copy it again. Data before the error is good."
+            }
+            ErrorKind::Truncated { .. } => {
+                "Wait until the file is complete, or copy it again. Data before the error is good."
+            }
+            ErrorKind::Limit => {
+                "Raise the bound if the message names an option; otherwise the input is damaged or hostile."
+            }
+            ErrorKind::Lock => "Wait (`timeout`, `--wait`), or close it there.",
+            ErrorKind::Closed => "Open it again, here.",
+            ErrorKind::Corrupt => "Copy the file first; then check and repair it.",
+            ErrorKind::MissingLibrary => "Install the package that the message names.",
+            ErrorKind::Argument => "Change the call.",
+            ErrorKind::Internal => "Report it, with the message and, if you can, the file.",
+        }
+    }
+}
+
 /// An error with its kind, its place and a message for people.
 ///
 /// It displays as `FILE: byte OFFSET: MESSAGE`, leaving out what is not known, and harmless to a terminal.

@@ -5,6 +5,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod errors_page;
 mod list;
 mod names_page;
 mod options_page;
@@ -25,6 +26,7 @@ type Maker = fn() -> String;
 
 /// The files, by their paths in the repository, with what makes them.
 const FILES: &[(&str, Maker)] = &[
+    ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
     ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
