@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytewright::scan::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
-use bytewright::session::{Capture, Host};
+use bytewright::session::{Capture, Host, Question};
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, Result};
 
@@ -57,7 +57,10 @@ fn the_thread_of_a_pass_blocks_all_signals() {
         }
     }
     let capture = Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap();
-    assert!(capture.frames().unwrap().next(&Looking).is_err(), "no capture is in no bytes");
+    assert!(
+        capture.ask(Question::Frames).unwrap().next(&Looking).is_err(),
+        "no capture is in no bytes"
+    );
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::asked::Asked;
 use super::background::Outlet;
-use super::flows::{FlowTableFile, OpenFlows};
+use super::flows::FlowTableFile;
 use super::host::Host;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
-use super::question::{CallQuestion, CountOptions, PacketOptions};
-use super::reading::{self, FRAMES_AHEAD, SUMS_AHEAD};
+use super::question::CountOptions;
 use super::report::OpenReport;
 use crate::export::{CaptureFile, OutputOptions};
 use crate::files::{FileId, ProcessMark};
@@ -172,33 +172,23 @@ impl Capture {
         self.passes.close(host)
     }
 
-    /// A pass that gives [`Item::Frames`].
+    /// A pass that answers a question: [`Item::Frames`], [`Item::Columns`], [`Item::Flows`] or [`Item::Calls`].
     ///
     /// # Errors
-    /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread.
-    pub fn frames(&self) -> Result<Pass> {
-        self.start(FRAMES_AHEAD, |mut reader, outlet, damage| {
-            let read = reading::frames(&mut reader, outlet);
-            damage.end(&reader, read)
-        })
-    }
-
-    /// A pass that gives [`Item::Columns`].
-    ///
-    /// # Errors
-    /// `Argument` for batches without rows, and those of [`Capture::frames`].
-    pub fn columns(&self, fields: Vec<Field>, options: PacketOptions) -> Result<Pass> {
-        reading::check_rows(options.rows)?;
-        self.start(1, move |mut reader, outlet, damage| {
-            let read = reading::columns(&mut reader, &fields, &options, outlet);
-            damage.end(&reader, read)
+    /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread; `Argument` for batches
+    /// without rows.
+    pub fn ask(&self, asked: impl Into<Asked>) -> Result<Pass> {
+        let asked = asked.into();
+        asked.check()?;
+        self.start(asked.ahead_max(), move |mut reader, outlet, damage| {
+            asked.read(&mut reader, true, damage, outlet)
         })
     }
 
     /// A pass that gives [`Item::Counts`] of one field, once.
     ///
     /// # Errors
-    /// Those of [`Capture::frames`].
+    /// Those of [`Capture::ask`].
     pub fn counts(&self, field: Field, options: CountOptions) -> Result<Pass> {
         self.start(1, move |mut reader, outlet, damage| {
             let (counts, read) = scan::count_by(&mut reader, field, options.condition.as_ref());
@@ -211,7 +201,7 @@ impl Capture {
     /// only.
     ///
     /// # Errors
-    /// Those of [`Capture::frames`].
+    /// Those of [`Capture::ask`].
     pub fn sums(
         &self,
         by: GroupBy,
@@ -229,7 +219,7 @@ impl Capture {
     /// replaces the file that the packets are in, and another capture, a table or a store only with `force`.
     ///
     /// # Errors
-    /// Those of [`Capture::frames`].
+    /// Those of [`Capture::ask`].
     pub fn cut(&self, path: PathBuf, options: CutOptions, force: bool) -> Result<Pass> {
         let output = OutputOptions { force, inputs: self.file.into_iter().collect() };
         self.start(1, move |reader, outlet, _| {
@@ -242,27 +232,15 @@ impl Capture {
     /// A pass that gives [`Item::Info`], once.
     ///
     /// # Errors
-    /// Those of [`Capture::frames`].
+    /// Those of [`Capture::ask`].
     pub fn info(&self) -> Result<Pass> {
         self.start(1, |reader, outlet, _| outlet.send(Item::Info(Box::new(scan::info(reader)?))))
-    }
-
-    /// A pass that adds the packets to flows under way, and gives those that end as [`Item::Flows`]: all of them where
-    /// the capture is the last one, or its damage is not kept.
-    ///
-    /// # Errors
-    /// Those of [`Capture::frames`].
-    pub fn flows(&self, flows: &OpenFlows, is_last: bool) -> Result<Pass> {
-        let flows = flows.clone();
-        self.start(SUMS_AHEAD, move |mut reader, outlet, damage| {
-            flows.add(&mut reader, is_last, damage, &mut |flows| outlet.send(Item::Flows(flows)))
-        })
     }
 
     /// A pass that merges the flows into a store, and gives [`Item::Merge`], once.
     ///
     /// # Errors
-    /// `Closed` where the store is, and those of [`Capture::frames`].
+    /// `Closed` where the store is, and those of [`Capture::ask`].
     pub fn merge_flows(&self, store: &FlowTableFile, options: FlowOptions) -> Result<Pass> {
         let store = store.opened()?;
         self.start(1, move |mut reader, outlet, _| {
@@ -276,22 +254,11 @@ impl Capture {
     /// A pass that adds the capture to a report, and gives [`Item::Reported`], once.
     ///
     /// # Errors
-    /// Those of [`Capture::frames`].
+    /// Those of [`Capture::ask`].
     pub fn report(&self, report: &OpenReport) -> Result<Pass> {
         let (report, input) = (report.clone(), self.file);
         self.start(1, move |mut reader, outlet, _| {
             outlet.send(Item::Reported(Box::new(report.read(&mut reader, input)?)))
-        })
-    }
-
-    /// A pass that finds the Thrift calls, and gives [`Item::Calls`].
-    ///
-    /// # Errors
-    /// Those of [`Capture::frames`].
-    pub fn calls(&self, question: CallQuestion) -> Result<Pass> {
-        self.start(SUMS_AHEAD, move |mut reader, outlet, damage| {
-            let read = reading::calls(&mut reader, &question, outlet);
-            damage.end(&reader, read)
         })
     }
 

@@ -7,7 +7,7 @@ use super::background::Outlet;
 use super::host::Host;
 use super::kept_damage::KeptDamage;
 use super::pass::{Item, Pass, Passes};
-use super::question::FlowQuestion;
+use super::question::{FlowQuestion, Question};
 use crate::flow::{Flow, FlowOptions};
 use crate::scan::{self, CaptureReader, FlowBatches};
 use crate::stream::Cancel;
@@ -34,6 +34,19 @@ impl OpenFlows {
         let question = question.into();
         let batches = FlowBatches::new(question.limits, BATCH_LEN);
         OpenFlows { question, batches: Arc::new(Mutex::new(Some(batches))) }
+    }
+
+    /// The flows that a question asks for; without an effect where it asks for something else.
+    pub(super) fn of(question: &Question) -> Self {
+        match question {
+            Question::Flows(_, flows) => Self::new(flows.clone()),
+            _ => Self::new(FlowQuestion::default()),
+        }
+    }
+
+    /// What is asked of them.
+    pub(super) fn question(&self) -> &FlowQuestion {
+        &self.question
     }
 
     /// When flows end, for a store that takes all of them.

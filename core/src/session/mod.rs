@@ -4,6 +4,7 @@
 
 pub mod adb;
 mod ahead;
+mod asked;
 mod background;
 mod capture;
 mod capture_writer;
@@ -25,6 +26,7 @@ pub mod table;
 mod turn;
 mod writer;
 
+pub use asked::Asked;
 pub use background::{Background, Event, HostSource, Outlet};
 pub use capture::Capture;
 pub use capture_writer::CaptureWriter;

@@ -5,24 +5,10 @@ use std::sync::Arc;
 use super::background::Outlet;
 use super::pass::Item;
 use super::question::{CallQuestion, PacketOptions};
+use crate::Result;
 use crate::packet::{Columns, Field};
 use crate::rpc::RpcOptions;
 use crate::scan::{CallBatches, CaptureReader, FrameBatch};
-use crate::{Error, ErrorKind, Result};
-
-/// Batches of frames, of some 300 KB each, that a pass may be ahead of the host.
-pub(super) const FRAMES_AHEAD: usize = 8;
-
-/// Batches of flows or calls that a pass may be ahead of the host.
-pub(super) const SUMS_AHEAD: usize = 2;
-
-/// `Argument` for batches without rows.
-pub(super) fn check_rows(rows_max: usize) -> Result<()> {
-    if rows_max == 0 {
-        return Err(Error::new(ErrorKind::Argument, "expected rows above 0, found 0"));
-    }
-    Ok(())
-}
 
 /// Hands over the packets with their bytes.
 pub(super) fn frames(reader: &mut CaptureReader, outlet: &Outlet<Item>) -> Result<()> {

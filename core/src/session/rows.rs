@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::ahead::Asked;
+use super::ahead;
+use super::asked::Asked;
 use super::capture::Capture;
 use super::flows::{FlowTableFile, OpenFlows};
 use super::host::Host;
 use super::pass::{Item, Pass};
-use super::question::{FlowQuestion, Question};
+use super::question::Question;
 use crate::batch::{Batch, Schema, Value};
 use crate::rpc::{Call, CallColumn, Methods};
 use crate::scan::CaptureOptions;
@@ -58,10 +59,7 @@ pub enum Step {
 impl Rows {
     /// No row read yet.
     pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
-        let flows = OpenFlows::new(match &question {
-            Question::Flows(_, flows) => flows.clone(),
-            _ => FlowQuestion::default(),
-        });
+        let flows = OpenFlows::of(&question);
         let schema = question.schema();
         Rows {
             question,
@@ -170,23 +168,16 @@ impl Rows {
         files: Vec<PathBuf>,
     ) -> Result<(Option<Arc<Capture>>, Pass)> {
         let is_last = self.captures.len() == files.len().max(1);
+        let asked = Asked::of_run(self.question.clone(), self.flows.clone(), is_last);
         let capture = match source {
             CaptureSource::Path(_, options) if !files.is_empty() => {
-                let (question, flows) = (self.question.clone(), self.flows.clone());
-                let pass = Asked { question, flows, is_last }.start(files, &options)?;
-                return Ok((None, pass));
+                return Ok((None, ahead::start(asked, files, &options)?));
             }
             CaptureSource::Open(capture) => capture,
             CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
             CaptureSource::Stored(store) => return Ok((None, store.flows()?)),
         };
-        let pass = match &self.question {
-            Question::Frames => capture.frames(),
-            Question::Packets(fields, options) => capture.columns(fields.clone(), options.clone()),
-            Question::Calls(_, calls) => capture.calls(calls.clone()),
-            Question::CallsCarrying(_, methods) => capture.calls(Some(Arc::clone(methods)).into()),
-            Question::Flows(..) => capture.flows(&self.flows, is_last),
-        }?;
+        let pass = capture.ask(asked)?;
         Ok((Some(capture), pass))
     }
 

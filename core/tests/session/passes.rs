@@ -13,8 +13,8 @@ use bytewright::packet::{Field, Packet};
 use bytewright::report::{Report, ReportOptions};
 use bytewright::scan::{self, CaptureOptions, CaptureReader, CutOptions, FlowBatches};
 use bytewright::session::{
-    Blocking, Capture, CountOptions, FlowTableFile, HeldPacket, Host, Item, OpenFlows, OpenReport,
-    PacketOptions, Pass,
+    Asked, Blocking, Capture, CountOptions, FlowTableFile, HeldPacket, Host, Item, OpenFlows,
+    OpenReport, PacketOptions, Pass, Question,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -136,7 +136,7 @@ fn packets_of_a_path_are_those_that_reading_it_gives() {
         let capture = open(&sample(name));
         seeds(2, |random| {
             let host = Trying::new(Vec::new(), Random::new(random.next()));
-            let found = packets_in(items(&capture.frames().unwrap(), &host).unwrap());
+            let found = packets_in(items(&capture.ask(Question::Frames).unwrap(), &host).unwrap());
             assert!(found == packets_of(&sample(name)), "{name}");
         });
     }
@@ -149,7 +149,7 @@ fn bytes_that_a_host_brings_in_pieces_are_the_same_capture_whenever_the_host_rai
     seeds(8, |random| {
         let host = Trying::new(std::fs::read(&path).unwrap(), Random::new(random.next()));
         let capture = Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap();
-        let found = packets_in(items(&capture.frames().unwrap(), &host).unwrap());
+        let found = packets_in(items(&capture.ask(Question::Frames).unwrap(), &host).unwrap());
         assert!(found == expected);
         assert!(host.reads.get() > 7, "the host raised meanwhile");
     });
@@ -171,14 +171,17 @@ fn counts_columns_and_facts_are_those_of_scanning() {
     let Item::Info(info) = next(capture.info().unwrap()) else { panic!() };
     assert_eq!(info.packets, packets_of(&path).len() as u64);
 
-    let columns = capture.columns(vec![Field::Length], rows(1000)).unwrap();
+    let columns = capture.ask(Question::Packets(vec![Field::Length], rows(1000))).unwrap();
     let mut count = 0;
     while let Some(Item::Columns(columns)) = columns.next(&Blocking).unwrap() {
         assert!(columns.len() <= 1000);
         count += columns.len();
     }
     assert_eq!(count as u64, info.packets);
-    assert_eq!(capture.columns(Vec::new(), rows(0)).err().unwrap().kind(), ErrorKind::Argument);
+    assert_eq!(
+        capture.ask(Question::Packets(Vec::new(), rows(0))).err().unwrap().kind(),
+        ErrorKind::Argument
+    );
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
     let open_flows = OpenFlows::new(FlowOptions::default());
     let mut found = Vec::new();
     for (at, path) in paths.iter().enumerate() {
-        let pass = open(path).flows(&open_flows, at == 1).unwrap();
+        let pass = open(path).ask(Asked::flows(&open_flows, at == 1)).unwrap();
         while let Some(Item::Flows(flows)) = pass.next(&Blocking).unwrap() {
             found.extend(flows);
         }
@@ -293,7 +296,7 @@ fn a_report_whose_output_cannot_be_is_refused_before_a_capture_is_read() {
 fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
     let capture =
         Arc::new(Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap());
-    let pass = capture.frames().unwrap();
+    let pass = capture.ask(Question::Frames).unwrap();
     /// A host that closes the capture while the pass waits for bytes.
     struct Closing(Arc<Capture>);
     impl Host for Closing {
@@ -309,7 +312,7 @@ fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
     let error = pass.next(&Closing(Arc::clone(&capture))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
     assert!(capture.is_closed());
-    assert_eq!(capture.frames().err().unwrap().kind(), ErrorKind::Closed);
+    assert_eq!(capture.ask(Question::Frames).err().unwrap().kind(), ErrorKind::Closed);
 }
 
 /// What becomes of a capture while its bytes are asked for the third time.
@@ -396,13 +399,14 @@ fn a_cut_that_does_not_reach_its_end_leaves_the_older_file_as_it_was() {
 #[test]
 fn bytes_of_a_host_are_read_once_and_a_path_as_often_as_one_likes() {
     let capture = Capture::of_host("an object".to_owned(), CaptureOptions::default()).unwrap();
-    drop(capture.frames().unwrap());
-    let error = capture.frames().err().unwrap();
+    drop(capture.ask(Question::Frames).unwrap());
+    let error = capture.ask(Question::Frames).err().unwrap();
     assert!(error.message().contains("open the capture again"), "{error}");
 
     let capture = open(&sample("vlan.pcapng"));
     assert!(capture.memory_bytes() > 0);
-    let (first, second) = (capture.frames().unwrap(), capture.frames().unwrap());
+    let (first, second) =
+        (capture.ask(Question::Frames).unwrap(), capture.ask(Question::Frames).unwrap());
     assert_eq!(capture.memory_bytes(), 0);
     let count = |pass: &Pass| match pass.next(&Blocking).unwrap() {
         Some(Item::Frames(batch)) => batch.len(),
@@ -413,7 +417,7 @@ fn bytes_of_a_host_are_read_once_and_a_path_as_often_as_one_likes() {
 
 #[test]
 fn a_copy_of_a_held_packet_stays_when_its_batch_is_gone() {
-    let pass = open(&sample("web.pcap.gz")).frames().unwrap();
+    let pass = open(&sample("web.pcap.gz")).ask(Question::Frames).unwrap();
     let Some(Item::Frames(batch)) = pass.next(&Blocking).unwrap() else { panic!() };
     let mut held = HeldPacket::first_of(batch);
     held.point(3);

@@ -4,7 +4,9 @@ use bytewright::export::OutputOptions;
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, CallOptions, CountOptions, PacketOptions, Pass, SumOptions};
+use bytewright::session::{
+    self, Asked, CallOptions, CountOptions, PacketOptions, Pass, Question, SumOptions,
+};
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
@@ -118,7 +120,7 @@ impl Capture {
 
     /// Packets one by one; `fields` are those of `each_row`.
     fn read_frames(ruby: &Ruby, this: &Self, fields: RArray) -> Result<Reading, Error> {
-        this.start(ruby, fields_named(ruby, fields)?, session::Capture::frames)
+        this.start(ruby, fields_named(ruby, fields)?, |session| session.ask(Question::Frames))
     }
 
     fn read_columns(
@@ -130,7 +132,7 @@ impl Capture {
         let fields = fields_named(ruby, fields)?;
         let settings = settings(ruby, &[PacketOptions::OPTIONS], options)?;
         let options = raised(ruby, settings.take())?;
-        this.start(ruby, Vec::new(), |session| session.columns(fields, options))
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Packets(fields, options)))
     }
 
     fn read_counts(
@@ -177,7 +179,7 @@ impl Capture {
         flows: &OpenFlows,
         is_last: bool,
     ) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), |session| session.flows(&flows.0, is_last))
+        this.start(ruby, Vec::new(), |session| session.ask(Asked::flows(&flows.0, is_last)))
     }
 
     fn read_merge(
@@ -199,7 +201,7 @@ impl Capture {
         let settings = settings(ruby, &[CallOptions::OPTIONS], options)?;
         let options: CallOptions = raised(ruby, settings.take())?;
         let question = raised(ruby, options.load())?;
-        this.start(ruby, Vec::new(), |session| session.calls(question))
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Calls(Vec::new(), question)))
     }
 
     fn start(
