@@ -67,6 +67,14 @@ impl Record for CallObject {
         field.name()
     }
 
+    /// Every object has a method `method`, which gives its methods.
+    fn getter_name(field: CallField) -> &'static str {
+        match field {
+            CallField::Method => "method_name",
+            other => other.name(),
+        }
+    }
+
     fn named(name: &str) -> bytewright::Result<CallField> {
         CallField::named(name)
     }
@@ -139,16 +147,7 @@ impl Objects<'_> {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<CallObject>(ruby, "Call")?;
-    define_getters! { class CallObject CallField:
-        ts Ts, src_ip SrcIp, src_port SrcPort, dst_ip DstIp, dst_port DstPort, protocol Protocol,
-        sequence_id SequenceId, outcome Outcome, latency Latency,
-        request_bytes RequestBytes, reply_bytes ReplyBytes,
-    }
-    // A name of its own in Rust: `method` is what defines methods.
-    fn method_name(ruby: &Ruby, this: &CallObject) -> Result<Value, Error> {
-        CallObject::get(ruby, this, CallField::Method)
-    }
-    class.define_method("method_name", method!(method_name, 0))?;
+    define_getters! { class CallObject }
     class.define_method("arguments", method!(CallObject::arguments, 0))?;
     class.define_method("result", method!(CallObject::result, 0))?;
     class.define_method("[]", method!(CallObject::fetch, 1))?;

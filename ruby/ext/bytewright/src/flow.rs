@@ -142,12 +142,7 @@ fn hex(bytes: &[u8]) -> String {
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     let class = class::define::<FlowObject>(ruby, "Flow")?;
-    define_getters! { class FlowObject FlowField:
-        ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto,
-        packets Packets, bytes Bytes, rev_packets RevPackets, rev_bytes RevBytes,
-        duration Duration, tcp_flags TcpFlags, rev_tcp_flags RevTcpFlags,
-        community_id CommunityId,
-    }
+    define_getters! { class FlowObject }
     class.define_method("[]", method!(FlowObject::fetch, 1))?;
     class.define_method("to_h", method!(FlowObject::to_hash, 0))?;
     class.define_method("==", method!(FlowObject::is_equal, 1))?;

@@ -18,6 +18,11 @@ pub(crate) trait Record {
     /// The name that a field has in Ruby.
     fn name(field: Self::Field) -> &'static str;
 
+    /// The name of the method that gives a field.
+    fn getter_name(field: Self::Field) -> &'static str {
+        Self::name(field)
+    }
+
     /// The field of that name.
     fn named(name: &str) -> bytewright::Result<Self::Field>;
 
@@ -103,14 +108,24 @@ fn frozen(ruby: &Ruby, text: &str) -> Value {
     text.as_value()
 }
 
-/// Declares the getters of an object that are fields: `name Field` becomes a method `name`.
+/// Fields of a record at most.
+pub(crate) const FIELDS_MAX: usize = 32;
+
+/// Defines a method for each field of a record. Ruby wants a function for each, so they are made by places.
 macro_rules! define_getters {
-    ($class:ident $object:ident $fields:ident: $($name:ident $field:ident,)*) => {
-        $({
-            fn $name(ruby: &Ruby, this: &$object) -> Result<Value, Error> {
-                $object::get(ruby, this, $fields::$field)
+    ($class:ident $object:ident) => {
+        const { assert!(<$object as Record>::ALL.len() <= crate::record::FIELDS_MAX) };
+        define_getters! { $class $object
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        }
+    };
+    ($class:ident $object:ident $($place:literal)*) => {
+        $(if let Some(field) = $object::ALL.get($place) {
+            fn getter(ruby: &Ruby, this: &$object) -> Result<Value, Error> {
+                let field = $object::ALL.get($place);
+                field.map_or(Ok(ruby.qnil().as_value()), |field| $object::get(ruby, this, *field))
             }
-            $class.define_method(stringify!($name), method!($name, 0))?;
+            $class.define_method($object::getter_name(*field), method!(getter, 0))?;
         })*
     };
 }
