@@ -3,19 +3,20 @@
 mod columns;
 mod cut;
 mod habits;
-mod live;
+mod jobs;
+mod named;
 mod question;
 mod report;
 mod rpc;
+mod selection;
 mod store;
 mod table;
 mod thrift;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use bytewright::packet::FlowSelector;
+use bytewright::flow::FlowOptions;
+use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -23,10 +24,12 @@ use clap_complete::Shell;
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use habits::{explain, filter_among};
-pub(crate) use live::LiveArgs;
+pub(crate) use jobs::Jobs;
+use named::NamedArgs;
 pub(crate) use question::QuestionArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
+pub(crate) use selection::Selection;
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates,
@@ -110,7 +113,8 @@ pub(crate) enum Command {
 /// --every without groups prints the busiest flows of each interval when it ends: 10, or as many as
 /// --top says. Flows end with their interval then, and the time-outs mean nothing.
 #[derive(Debug, ArgGroup)]
-#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
+// Flows of an interface could go on for ever.
+#[command(mut_arg("idle_timeout", |idle| idle.default_value_if("interface", ArgPredicate::IsPresent, "60")))]
 pub(crate) struct FlowsArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
@@ -146,18 +150,8 @@ pub(crate) struct FlowsArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
 
-    /// End a flow after this many seconds without a packet [default: never, and 60 with
-    /// --interface].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) idle_timeout: Option<Duration>,
-
-    /// End a flow after this many seconds, even if it continues; the rest is another flow.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) active_timeout: Option<Duration>,
-
-    /// Keep at most N open flows in memory; the oldest ends when there are more.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_flows: Option<usize>,
+    #[command(flatten)]
+    pub(crate) ends: NamedArgs<FlowOptions>,
 
     #[command(flatten)]
     pub(crate) jobs: Jobs,
@@ -174,7 +168,6 @@ pub(crate) struct FlowsArgs {
 
 /// Print the header fields of each packet.
 #[derive(Debug, ArgGroup)]
-#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
 pub(crate) struct PacketsArgs {
     /// Captures; `-` is standard input.
     #[arg(value_name = "FILE")]
@@ -228,48 +221,6 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) units: Units,
 }
-
-/// Which packets, and which of their headers.
-#[derive(Debug, ArgGroup)]
-pub(crate) struct Selection {
-    /// Take only packets that match this libpcap expression.
-    #[arg(long, value_name = "EXPR")]
-    pub(crate) filter: Option<String>,
-
-    /// Take only packets of this flow, in both directions: a Community ID, or endpoints such as
-    /// 10.0.0.1:5000-10.0.0.2:443.
-    #[arg(long, value_name = "FLOW", value_parser = flow)]
-    pub(crate) flow: Option<FlowSelector>,
-
-    /// Look inside GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U and MPLS-over-UDP tunnels.
-    #[arg(long)]
-    pub(crate) inner: bool,
-
-    #[command(flatten)]
-    pub(crate) live: LiveArgs,
-}
-
-/// How many threads there are.
-#[derive(Debug, Clone, Copy, ArgGroup)]
-pub(crate) struct Jobs {
-    /// Read and decode on N threads [default: one for each core]. The output does not depend on it.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-}
-
-impl Jobs {
-    /// The one thread that there is in any case.
-    pub(crate) const ONE: Jobs = Jobs { jobs: Some(NonZeroUsize::MIN) };
-
-    /// As many as were asked for, or as the machine has cores.
-    pub(crate) fn count(self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.jobs.map_or_else(cores, NonZeroUsize::get).min(JOBS_MAX)
-    }
-}
-
-/// Threads that are started at most.
-const JOBS_MAX: usize = 256;
 
 /// The form of the output.
 #[derive(Debug, Clone, Copy, ArgGroup)]
@@ -325,17 +276,6 @@ pub(crate) enum Size {
     Bytes,
     Packets,
     Duration,
-}
-
-/// A conversation.
-fn flow(text: &str) -> Result<FlowSelector, String> {
-    text.parse().map_err(|error: bytewright::Error| error.message().to_owned())
-}
-
-/// Seconds, whole or not.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 /// The error of a command line without a command.

@@ -29,7 +29,7 @@ impl ColumnsArgs {
         let sources = inputs.iter().map(|input| session::name_of(input).into_owned()).collect();
         let origin = Origin { sources, filter: filter.map(str::to_owned) };
         let metadata = origin.metadata(schema);
-        let output = session::output_options(inputs, self.force);
+        let output = session::output_options(inputs, self.replacing.options.force);
         let schema = schema.clone();
         let file = ParquetFile::create(path, &output, schema, self.options(), &metadata)?;
         session.remove_at_signal(file.hidden_path())?;

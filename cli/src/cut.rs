@@ -6,12 +6,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use bytewright::export::{CaptureFile, CaptureForm};
-use bytewright::packet::Field;
-use bytewright::query::Condition;
-use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, CutTotals, Needs, cut};
+use bytewright::scan::{CaptureOptions, CaptureReader, CutTotals, Needs, cut};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::args::{self, CutArgs, Jobs};
+use crate::args::{self, CutArgs};
 use crate::merge::counted;
 use crate::packets::capture_options;
 use crate::session::{Session, output_options};
@@ -45,23 +43,16 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
     if args.output != Path::new(STDOUT.0) {
         CaptureForm::of_name(&args.output)?;
     }
-    let condition = args.condition.as_ref().map(|text| Condition::new(text, &Field::SCHEMA));
-    let cut_options = CutOptions {
-        from: args.from_time,
-        to: args.to_time,
-        condition: condition.transpose()?,
-        snaplen: args.selection.live.snaplen,
-    };
     session.progress.expect(&args.files);
-    let captures = session.captures(&args.files, Jobs::ONE, options, Needs::Frames);
+    let captures = session.captures(&args.files, 1, options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
     let file = create(args)?;
     session.remove_at_signal(file.hidden_path())?;
-    cut(readers, &cut_options, file)
+    cut(readers, &args.cut.options, file)
 }
 
 fn create(args: &CutArgs) -> Result<CaptureFile> {
-    let options = output_options(&args.files, args.force);
+    let options = output_options(&args.files, args.replacing.options.force);
     if args.output != Path::new(STDOUT.0) {
         return CaptureFile::create(&args.output, &options);
     }

@@ -6,10 +6,9 @@ mod top;
 use std::io;
 use std::path::Path;
 use std::slice;
-use std::time::Duration;
 
 use bytewright::batch::Value;
-use bytewright::flow::{Flow, FlowField, FlowOptions};
+use bytewright::flow::{Flow, FlowField};
 use bytewright::scan::{CaptureMerge, CaptureOptions, FlowBatches, FlowMerges, Needs};
 use bytewright::sums::FlowStore;
 
@@ -23,9 +22,6 @@ use top::Top;
 
 /// Finished flows that are printed together.
 const BATCH_LEN: usize = 256;
-
-/// After so many nanoseconds without a packet, a flow of an interface ends: others could go on for ever.
-const LIVE_IDLE_TIMEOUT: i64 = 60_000_000_000;
 
 /// What people see of a flow: what fits a wide terminal.
 const FOR_PEOPLE: &[FlowField] = &[
@@ -69,8 +65,8 @@ fn print_flows(
     session: &mut Session,
 ) -> io::Result<()> {
     let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
-    let mut batches = FlowBatches::new(flow_options(args), BATCH_LEN);
-    for reader in session.captures(&args.files, args.jobs, captures, Needs::Fields) {
+    let mut batches = FlowBatches::new(args.ends.options, BATCH_LEN);
+    for reader in session.captures(&args.files, args.jobs.count(), captures, Needs::Fields) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |flows| {
                 flows.into_iter().try_for_each(|flow| listing.push(flow, session))?;
@@ -95,12 +91,12 @@ fn merge(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let store = match FlowStore::open_to_count_within(path, args.wait.timeout) {
+    let store = match FlowStore::open_to_count_within(path, args.wait.options.timeout) {
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };
     let inputs = session.inputs(&args.files);
-    let merges = FlowMerges::new(inputs, args.jobs.count(), captures, flow_options(args), &store);
+    let merges = FlowMerges::new(inputs, args.jobs.count(), captures, args.ends.options, &store);
     let held = || Ok((store.len()?, store.captures()?.len() as u64));
     let target = Target { path, entry: "flow", entries: "flows" };
     let merges = merges.map(|merge| merge.map(merged));
@@ -156,20 +152,7 @@ impl FlowsArgs {
     /// Whether somebody may be waiting for packets that are yet to come.
     fn comes_as_it_is_captured(&self) -> bool {
         let is_stdin = matches!(self.files.as_slice(), [only] if only.as_os_str() == STDIN.0);
-        is_stdin || self.selection.live.interface().is_some()
-    }
-}
-
-fn flow_options(args: &FlowsArgs) -> FlowOptions {
-    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let defaults = match args.selection.live.interface() {
-        Some(_) => FlowOptions { idle_timeout: Some(LIVE_IDLE_TIMEOUT), ..FlowOptions::default() },
-        None => FlowOptions::default(),
-    };
-    FlowOptions {
-        idle_timeout: args.idle_timeout.map(nanoseconds).or(defaults.idle_timeout),
-        active_timeout: args.active_timeout.map(nanoseconds).or(defaults.active_timeout),
-        max_flows: args.max_flows.unwrap_or(defaults.max_flows),
+        is_stdin || self.selection.interface().is_some()
     }
 }
 
@@ -192,7 +175,7 @@ impl Listing {
             Err(error) => return session.report(&error).map(|()| None),
         };
         let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
-        let filter = args.selection.filter.as_deref();
+        let filter = args.selection.filter();
         let rows = args.columns.rows(question.schema(), args.format, inputs, filter, session)?;
         let top = args.top.map(|count| Top::new(count, args.by));
         let rows = rows.map(|rows| rows.giving_up(GIVEN_UP));

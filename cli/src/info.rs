@@ -19,7 +19,7 @@ pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let options = CaptureOptions::default();
     session.progress.expect(&args.files);
     // The identity of a capture is that of its bytes.
-    let captures = session.captures(&args.files, args.jobs, &options, Needs::Frames);
+    let captures = session.captures(&args.files, args.jobs.count(), &options, Needs::Frames);
     for (index, reader) in captures.enumerate() {
         let mut traffic = Traffic::new();
         let known = reader.and_then(|reader| match args.json {

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::packet::{Columns, DecodeOptions, Field, Frame};
-use bytewright::scan::{CaptureOptions, CaptureReader, DamagePolicy, Filter, FrameBatch, Needs};
-use bytewright::stream::StreamOptions;
+use bytewright::packet::{Columns, Field, Frame};
+use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 
-use crate::args::{self, Jobs, PacketsArgs, Reader, Selection};
+use crate::args::{self, PacketsArgs, Reader, Selection};
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
             return Ok(());
         }
     };
-    if args.files.is_empty() && args.selection.live.interface().is_none() {
+    if args.files.is_empty() && args.selection.interface().is_none() {
         let message = "expected a FILE, - for standard input, or --interface, found none";
         session.usage(&args::usage("packets", UsageKind::MissingRequiredArgument, message));
         return Ok(());
@@ -65,8 +64,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     let schema = question.schema();
-    let created =
-        args.columns.create(&schema, &args.files, args.selection.filter.as_deref(), session);
+    let created = args.columns.create(&schema, &args.files, args.selection.filter(), session);
     let mut to = match created {
         Ok(Some(file)) if question.is_none() => To::File(Box::new(file)),
         Ok(file) => {
@@ -80,7 +78,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let mut columns = Columns::new(&fields);
     let mut left = args.limit.unwrap_or(u64::MAX);
     // A limit may leave most of the captures unread.
-    let jobs = if args.limit.is_some() { Jobs::ONE } else { args.jobs };
+    let jobs = if args.limit.is_some() { 1 } else { args.jobs.count() };
     let asked = question.places().into_iter().filter_map(|place| Field::ALL.get(place));
     let other = fields.iter().filter_map(|field| in_its_place(*field));
     let needs = Needs::of(fields.iter().copied().chain(asked.copied()).chain(other));
@@ -203,13 +201,14 @@ pub(crate) fn capture_options(
     selection: &Selection,
     session: &mut Session,
 ) -> io::Result<Option<CaptureOptions>> {
-    if let Some(expression) = &selection.filter
+    let options = &selection.captures.options;
+    if let Some(expression) = &options.filter
         && let Err(error) = Filter::new(expression)
     {
         session.report(&error)?;
         return Ok(None);
     }
-    if selection.filter.is_none()
+    if options.filter.is_none()
         && let Some(expression) = args::filter_among(files)
     {
         let message = format!(
@@ -219,15 +218,8 @@ pub(crate) fn capture_options(
         session.report(&Error::new(ErrorKind::Argument, message))?;
         return Ok(None);
     }
-    session.interface = selection.live.interface();
-    Ok(Some(CaptureOptions {
-        decode: DecodeOptions { inner: selection.inner, ..DecodeOptions::default() },
-        filter: selection.filter.clone(),
-        flow: selection.flow.clone(),
-        part: None,
-        damage: DamagePolicy::Raise,
-        stream: StreamOptions::default(),
-    }))
+    session.interface = selection.interface();
+    Ok(Some(options.clone()))
 }
 
 /// The fields of those names, or the unknown name.

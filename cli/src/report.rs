@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     session.progress.expect(&args.files);
-    for reader in session.captures(&args.files, args.jobs, &captures, Needs::Frames) {
+    for reader in session.captures(&args.files, args.jobs.count(), &captures, Needs::Frames) {
         if let Err(error) = reader.and_then(|reader| read(&mut report, reader)) {
             session.report(&error)?;
         }
@@ -48,17 +48,18 @@ fn create(args: &ReportArgs, session: &Session) -> bytewright::Result<Option<Pag
     if args.output == Path::new(STDOUT) {
         return Ok(None);
     }
-    let file = PageFile::create(&args.output, &output_options(&args.files, args.force))?;
+    let file =
+        PageFile::create(&args.output, &output_options(&args.files, args.replacing.options.force))?;
     session.remove_at_signal(file.hidden_path())?;
     Ok(Some(file))
 }
 
 fn options(args: &ReportArgs) -> ReportOptions {
+    let captures = &args.selection.captures.options;
     ReportOptions {
-        title: args.title.clone(),
-        filter: args.selection.filter.clone(),
-        flow: args.selection.flow.as_ref().map(ToString::to_string),
-        condition: args.condition.clone(),
+        filter: captures.filter.clone(),
+        flow: captures.flow.as_ref().map(ToString::to_string),
+        ..args.page.options.clone()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 
 use bytewright::batch::{Schema, Value};
@@ -11,7 +11,7 @@ use bytewright::rpc::{
     Call, CallColumn, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions,
     Summary,
 };
-use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs, load_methods};
+use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs};
 use bytewright::sums::CallStore;
 use bytewright::thrift::Tape;
 use clap::error::ErrorKind;
@@ -47,15 +47,15 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     let Some(captures) = capture_options(&args.files, &args.selection, session)? else {
         return Ok(());
     };
-    let methods = match methods(args) {
-        Ok(methods) => methods,
+    let methods = match args.service.options.clone().load() {
+        Ok(question) => question.methods,
         Err(error) => return session.report(&error),
     };
     session.progress.expect(&args.files);
     match &args.into {
         Some(table) => merge(args, table, &captures, session),
-        None if args.calls => print_calls(args, &captures, methods.as_ref(), session),
-        None => print_methods(args, &captures, methods.as_ref(), session),
+        None if args.calls => print_calls(args, &captures, methods.as_deref(), session),
+        None => print_methods(args, &captures, methods.as_deref(), session),
     }
 }
 
@@ -68,12 +68,6 @@ fn contradiction(args: &RpcArgs) -> Option<&'static str> {
     }
 }
 
-/// What the IDL file says, if there is one.
-fn methods(args: &RpcArgs) -> bytewright::Result<Option<Methods>> {
-    let load = |idl: &PathBuf| load_methods(idl, &args.include, args.service.as_deref());
-    args.idl.as_ref().map(load).transpose()
-}
-
 /// Merges the calls of each capture into a table file.
 fn merge(
     args: &RpcArgs,
@@ -81,7 +75,7 @@ fn merge(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let store = match CallStore::open_to_count_within(path, args.wait.timeout) {
+    let store = match CallStore::open_to_count_within(path, args.wait.options.timeout) {
         Ok(store) => store,
         Err(error) => return session.report(&error),
     };
@@ -112,7 +106,7 @@ fn read(
     session: &mut Session,
     take: &mut impl FnMut(Vec<Call>, &mut Session) -> io::Result<()>,
 ) -> io::Result<()> {
-    for reader in session.captures(&args.files, args.jobs, captures, Needs::Frames) {
+    for reader in session.captures(&args.files, args.jobs.count(), captures, Needs::Frames) {
         let read = match reader {
             Ok(mut reader) => batches.read(&mut reader, &mut |calls| take(calls, session))?,
             Err(error) => Err(error),
@@ -200,7 +194,7 @@ fn print_sums(
 /// Where rows go; nothing, once the error is told, where the file that they are to go to cannot be made.
 fn rows(schema: Schema, args: &RpcArgs, session: &mut Session) -> io::Result<Option<Rows>> {
     let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
-    let filter = args.selection.filter.as_deref();
+    let filter = args.selection.filter();
     args.columns.rows(schema, args.format, inputs, filter, session)
 }
 

@@ -15,7 +15,6 @@ use bytewright::stream::{ByteStream, FileSource, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful, shortened};
 use bytewright::{Error, ErrorKind};
 
-use crate::args::Jobs;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 use crate::progress::{Progress, Watched};
@@ -70,11 +69,11 @@ impl Session {
     pub(crate) fn captures(
         &self,
         paths: &[PathBuf],
-        jobs: Jobs,
+        jobs: usize,
         options: &CaptureOptions,
         needs: Needs,
     ) -> CapturesAhead {
-        CapturesAhead::new(self.inputs(paths), jobs.count(), options, needs)
+        CapturesAhead::new(self.inputs(paths), jobs, options, needs)
     }
 
     /// The captures at these paths, whose progress is shown as they are read, or the packets of the interface. Where one
@@ -254,7 +253,7 @@ pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
 
 /// Whether a line has to repeat some input, because nothing here has so much to say.
 fn is_long(line: &str) -> bool {
-    line.len() > 2 * EXCERPT_MAX
+    line.len() > 5 * EXCERPT_MAX
 }
 
 /// Prints what clap says of the command line, or help. It repeats arguments as they are, so where those could harm a

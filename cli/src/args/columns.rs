@@ -3,19 +3,22 @@
 use std::path::PathBuf;
 
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
+use bytewright::export::OutputOptions;
 use clap::{Args as ArgGroup, ValueEnum};
+
+use super::named::NamedArgs;
 
 /// A file of columns in the place of printed rows.
 #[derive(Debug, ArgGroup)]
+#[command(mut_arg("force", |force| force.requires("parquet")))]
 pub(crate) struct ColumnsArgs {
     /// Write the rows to this Parquet file instead of printing them. It replaces an older file
     /// when it is complete.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "csv_safe"])]
     pub(crate) parquet: Option<PathBuf>,
 
-    /// Replace a file that is a capture, a table or a store, too, but never an input.
-    #[arg(long, requires = "parquet")]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) replacing: NamedArgs<OutputOptions>,
 
     /// Write times in this unit. Spark refuses nanoseconds; with microseconds, the column
     /// `ts_nanos` has the remaining nanoseconds.

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use bytewright::query;
+use bytewright::export::OutputOptions;
+use bytewright::scan::CutOptions;
 use clap::Args as ArgGroup;
 
 use super::Selection;
+use super::named::NamedArgs;
 
 /// Write packets of captures to a new capture, in the order of their times.
 ///
@@ -24,29 +26,13 @@ pub(crate) struct CutArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Replace a file that is a capture, a table or a store, too, but never an input.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) replacing: NamedArgs<OutputOptions>,
 
     #[command(flatten)]
+    pub(crate) cut: NamedArgs<CutOptions>,
+
+    // After the options of the cut: their `snaplen` takes captures, that of an interface does not.
+    #[command(flatten)]
     pub(crate) selection: Selection,
-
-    /// Take only packets that meet this condition, such as 'dst_port == 443 and length > 1e3' or
-    /// 'src_ip in 10.0.0.0/8'.
-    #[arg(long = "where", value_name = "CONDITION")]
-    pub(crate) condition: Option<String>,
-
-    /// Take only packets of this time or later, such as 2026-11-21T10:00Z or 1795255200 (seconds
-    /// since 1970; numbers from 10^11 on are milli-, micro- or nanoseconds, by their size).
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) from_time: Option<i64>,
-
-    /// Take only packets before this time.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) to_time: Option<i64>,
-}
-
-/// Nanoseconds since 1970.
-fn time(text: &str) -> Result<i64, String> {
-    query::time(text).map_err(|error| error.message().to_owned())
 }

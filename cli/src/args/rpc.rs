@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use bytewright::query::Condition;
 use bytewright::rpc::CallField;
+use bytewright::session::CallOptions;
 use clap::{Args as ArgGroup, ValueEnum};
 
+use super::named::NamedArgs;
 use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
@@ -13,7 +15,9 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 /// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed
 /// or not. Several files are one run: a connection may continue in the next file.
 #[derive(Debug, ArgGroup)]
-#[command(mut_arg("snaplen", |snaplen| snaplen.conflicts_with("files")))]
+#[command(mut_arg("idl", |idl| idl.conflicts_with_all(["into", "from"])))]
+#[command(mut_arg("service", |service| service.requires("idl")))]
+#[command(mut_arg("include", |include| include.requires("idl")))]
 pub(crate) struct RpcArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
@@ -54,18 +58,8 @@ pub(crate) struct RpcArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["into", "from"])]
     pub(crate) slower_than: Option<String>,
 
-    /// Take only methods of this IDL file's service; with --calls, also print arguments and
-    /// results.
-    #[arg(long, value_name = "IDL", conflicts_with_all = ["into", "from"])]
-    pub(crate) idl: Option<PathBuf>,
-
-    /// The service of the IDL file; not needed if it has only one.
-    #[arg(long, value_name = "NAME", requires = "idl")]
-    pub(crate) service: Option<String>,
-
-    /// Also search this folder for files that the IDL file includes.
-    #[arg(long, value_name = "FOLDER", requires = "idl")]
-    pub(crate) include: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) service: NamedArgs<CallOptions>,
 
     #[command(flatten)]
     pub(crate) selection: Selection,

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{Args as ArgGroup, Subcommand, ValueEnum};
+use bytewright::table::file::OpenOptions;
+use clap::{Arg, Args as ArgGroup, Subcommand, ValueEnum};
 
-use super::{Format, seconds};
+use super::Format;
+use super::named::{Choice, NamedArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -254,9 +255,12 @@ pub(crate) enum KeepDuplicates {
 }
 
 /// How long to wait for another writer.
-#[derive(Debug, Clone, Copy, ArgGroup)]
-pub(crate) struct Wait {
-    /// Wait at most this long for another program that is writing to the table.
-    #[arg(long = "wait", alias = "timeout", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
-    pub(crate) timeout: Duration,
+pub(crate) type Wait = NamedArgs<OpenOptions>;
+
+impl Choice for OpenOptions {
+    /// Takes the time to wait alone: each command opens tables in its own way.
+    fn choose(argument: Arg) -> Option<Arg> {
+        let is_timeout = argument.get_id() == "timeout";
+        is_timeout.then(|| argument.long("wait").alias("timeout").default_value("10"))
+    }
 }

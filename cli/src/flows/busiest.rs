@@ -8,7 +8,7 @@ use bytewright::query::Condition;
 use bytewright::scan::{CaptureOptions, IntervalPart, Needs, flows_by_interval};
 
 use super::top::Top;
-use super::{FOR_PEOPLE, GIVEN_UP, flow_options};
+use super::{FOR_PEOPLE, GIVEN_UP};
 use crate::args::{FlowsArgs, Reader};
 use crate::notation;
 use crate::rows::Rows;
@@ -43,15 +43,15 @@ pub(super) fn run(
     };
     if args.columns.reader(args.format) != Reader::People {
         let schema = schema_of_rows();
-        let filter = args.selection.filter.as_deref();
+        let filter = args.selection.filter();
         listing.rows = args.columns.rows(schema, args.format, &args.files, filter, session)?;
         if listing.rows.is_none() {
             return Ok(());
         }
     }
     // Flows end with their interval.
-    let options = FlowOptions { idle_timeout: None, active_timeout: None, ..flow_options(args) };
-    for reader in session.captures(&args.files, args.jobs, captures, Needs::Fields) {
+    let options = FlowOptions { idle_timeout: None, active_timeout: None, ..args.ends.options };
+    for reader in session.captures(&args.files, args.jobs.count(), captures, Needs::Fields) {
         let read = match reader {
             Ok(mut reader) => {
                 let mut take = |part| listing.take(part, session);

@@ -23,7 +23,7 @@ pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {
     let options = OpenOptions {
         create: true,
         sync: SyncMode::Commit,
-        timeout: args.wait.timeout,
+        timeout: args.wait.options.timeout,
         values: None,
         ..OpenOptions::default()
     };
@@ -70,7 +70,7 @@ fn value(argument: &OsStr) -> bytewright::Result<Cow<'_, [u8]>> {
 pub(super) fn delete(args: &DeleteArgs, session: &mut Session) -> io::Result<()> {
     let options = OpenOptions {
         sync: SyncMode::Commit,
-        timeout: args.wait.timeout,
+        timeout: args.wait.options.timeout,
         values: None,
         ..OpenOptions::default()
     };

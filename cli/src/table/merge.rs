@@ -12,7 +12,7 @@ use crate::merge::counted;
 use crate::session::Session;
 
 pub(crate) fn run(args: &MergeArgs, session: &mut Session) -> io::Result<()> {
-    let into = match FlowStore::open_to_count_within(&args.into, args.wait.timeout) {
+    let into = match FlowStore::open_to_count_within(&args.into, args.wait.options.timeout) {
         Ok(into) => into,
         Err(error) => return session.report(&error),
     };

@@ -20,7 +20,7 @@ const STRIDE: u64 = 4096;
 
 pub(super) fn compact(args: &CompactArgs, session: &mut Session) -> io::Result<()> {
     let options =
-        OpenOptions { timeout: args.wait.timeout, values: None, ..OpenOptions::default() };
+        OpenOptions { timeout: args.wait.options.timeout, values: None, ..OpenOptions::default() };
     let sizes = file::open(&args.file, None, options).and_then(compact_table);
     match sizes {
         Ok((before, after)) => {

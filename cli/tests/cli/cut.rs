@@ -70,7 +70,11 @@ fn a_wrong_name_a_wrong_condition_and_a_missing_file_leave_nothing_behind() {
     let folder = folder();
     let cases: [(&[&str], i32, &str); 5] = [
         (&["-o", "out.txt"], 2, "which ends in .pcap or .pcapng"),
-        (&["-o", "out.pcap", "--where", "dst_prot == 1"], 2, "did you mean dst_port?"),
+        (
+            &["-o", "out.pcap", "--where", "dst_prot == 1"],
+            2,
+            "http_host), found dst_prot; did you mean dst_port?",
+        ),
         (&["-o", "out.pcap", "absent.pcap"], 1, "absent.pcap: cannot open"),
         (&["-o", "no/out.pcap"], 1, "no/out.pcap: cannot create a file beside"),
         (&["-o", "out.pcap", "--from-time", "soon"], 2, "expected a time, such as"),

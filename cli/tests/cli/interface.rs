@@ -329,11 +329,24 @@ fn an_interface_and_captures_exclude_each_other() {
         &["rpc", "a.pcap", "--promiscuous"],
         &["flows", "--from", "a.bwt", "--interface", "lo"],
         &["report", "a.pcap", "--snaplen", "60", "-o", "a.html"],
-        &["cut", "--interface", "lo", "--snaplen", "0", "-o", "a.pcap"],
         &["flows", "--snaplen", "60"],
         &["info", "--interface", "lo"],
     ] {
         assert_eq!(folder.run(args).code, 2, "{args:?}");
+    }
+}
+
+#[test]
+fn packets_are_kept_with_a_byte_or_more() {
+    let folder = Folder::new();
+    for args in [
+        &["cut", "--interface", "lo", "--snaplen", "0", "-o", "a.pcap"][..],
+        &["cut", "a.pcap", "--snaplen", "0", "-o", "b.pcap"],
+        &["packets", "--interface", "lo", "--buffer", "0"],
+    ] {
+        let outcome = folder.run(args);
+        assert_eq!(outcome.code, 2, "{args:?}");
+        assert!(outcome.stderr.contains("of 1 or more, found 0"), "{}", outcome.stderr);
     }
 }
 

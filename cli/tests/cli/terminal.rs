@@ -102,6 +102,7 @@ fn no_complaint_repeats_more_than_a_line_of_an_argument_or_a_file() {
             vec!["rpc", "a.pcap", "--slower-than", &long],
             vec!["cut", "a.pcap", "-o", &long],
             vec!["cut", "a.pcap", "-o", "b.pcap", "--from", &long],
+            vec!["cut", "a.pcap", "-o", "b.pcap", "--where", &long],
             vec!["report", "a.pcap", "-o", &long],
             vec!["info", &long],
             vec!["info", "long.txt"],

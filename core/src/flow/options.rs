@@ -29,14 +29,14 @@ impl NamedOptions for FlowOptions {
         OptionSpec {
             name: "idle_timeout",
             kind: OptionKind::Seconds,
-            default: "none",
+            default: "none, and 60 with the command's --interface",
             summary: "Seconds without a packet after which a flow has ended",
         },
         OptionSpec {
             name: "active_timeout",
             kind: OptionKind::Seconds,
             default: "none",
-            summary: "Seconds after which a flow has ended, packets or not",
+            summary: "Seconds after which a flow has ended, even if it goes on; the rest is another flow",
         },
         OptionSpec {
             name: "max_flows",

@@ -36,8 +36,8 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
-    /// An integer of 32 bits.
-    pub const COUNT_32: OptionKind = OptionKind::Count { min: 0, max: u32::MAX as u64 };
+    /// A positive integer of 32 bits.
+    pub const POSITIVE_32: OptionKind = OptionKind::Count { min: 1, max: u32::MAX as u64 };
 
     /// An integer of at least so much.
     pub const fn at_least(min: u64) -> OptionKind {

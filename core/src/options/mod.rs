@@ -28,6 +28,17 @@ pub struct OptionSpec {
     pub summary: &'static str,
 }
 
+impl OptionSpec {
+    /// Reads the setting that a text means. Of an option with several values it is one of them.
+    ///
+    /// # Errors
+    /// `Argument` for a text that means no value of the option's kind.
+    pub fn setting(&self, text: &str) -> Result<Setting> {
+        let setting = self.kind.parse(self.name, text)?;
+        self.kind.check(self.name, &setting).map(|()| setting)
+    }
+}
+
 /// A struct that is filled by the names of a table.
 pub trait NamedOptions {
     /// Its options, in the order in which they are told.
@@ -72,15 +83,21 @@ impl Settings {
         Ok(())
     }
 
-    /// Notes the setting that a text means, as it stands in a command or a list of `name=value`. Of an option with several
-    /// values it is one of them.
+    /// Notes the setting that a text means, as it stands in a list of `name=value`, as [`Settings::add`] does.
     ///
     /// # Errors
-    /// Those of [`Settings::option`], and `Argument` for a text that means no value of the option's kind.
+    /// Those of [`Settings::option`] and of [`OptionSpec::setting`].
     pub fn give_text(&mut self, name: &str, text: &str) -> Result<()> {
         let option = self.option(name)?;
-        let setting = option.kind.parse(name, text)?;
-        let before = self.given.iter().find(|(given, _)| given.name == name);
+        self.add(option, option.setting(text)?)
+    }
+
+    /// Notes a setting. Of an option with several values, those before it count, too.
+    ///
+    /// # Errors
+    /// Those of [`Settings::give`].
+    pub fn add(&mut self, option: &'static OptionSpec, setting: Setting) -> Result<()> {
+        let before = self.given.iter().find(|(given, _)| given.name == option.name);
         let setting = match (before.map(|(_, before)| before.clone()), setting) {
             (Some(Setting::Texts(before)), Setting::Texts(more)) => {
                 Setting::Texts([before, more].concat())
@@ -189,7 +206,7 @@ mod tests {
     impl NamedOptions for Reading {
         const OPTIONS: &'static [OptionSpec] = &[
             OptionSpec { name: "fast", kind: OptionKind::Flag, default: "false", summary: "" },
-            OptionSpec { name: "rows", kind: OptionKind::COUNT_32, default: "0", summary: "" },
+            OptionSpec { name: "rows", kind: OptionKind::POSITIVE_32, default: "0", summary: "" },
             OptionSpec { name: "wait", kind: OptionKind::Seconds, default: "none", summary: "" },
             OptionSpec {
                 name: "mode",
@@ -264,7 +281,7 @@ mod tests {
     #[test]
     fn a_value_of_another_kind_is_refused_with_what_was_expected_and_found() {
         assert_eq!(told("fast", "maybe"), "expected fast to be true or false, found \"maybe\"");
-        assert_eq!(told("rows", "-1"), "expected rows of 0 or more, found -1");
+        assert_eq!(told("rows", "-1"), "expected rows of 1 or more, found -1");
         assert_eq!(
             told("rows", "4294967296"),
             "expected rows of at most 4294967295, found 4294967296"

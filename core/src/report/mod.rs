@@ -70,14 +70,14 @@ impl NamedOptions for ReportOptions {
         OptionSpec {
             name: "title",
             kind: OptionKind::Text,
-            default: "the names of the captures",
+            default: "the names of the captures, and which packets were asked for",
             summary: "Title of the page",
         },
         OptionSpec {
             name: "where",
             kind: OptionKind::Text,
             default: "all",
-            summary: "A condition on packets, in the words of the command's --where; others are not in the report",
+            summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
         },
     ];
 

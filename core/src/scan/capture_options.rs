@@ -31,20 +31,20 @@ impl NamedOptions for CaptureOptions {
             name: "filter",
             kind: OptionKind::Text,
             default: "none",
-            summary: "A libpcap expression such as \"tcp port 443\"; other packets are left out. Needs libpcap",
+            summary: "Only packets that match this libpcap expression, such as \"tcp port 443\". Needs libpcap",
         },
         OptionSpec {
             name: "flow",
             kind: OptionKind::Text,
             default: "none",
-            summary: "One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as \
+            summary: "Only packets of this conversation, in both directions: a Community ID, or ends such as \
                       \"10.0.0.1:5000-10.0.0.2:443\"",
         },
         OptionSpec {
             name: "inner",
             kind: OptionKind::Flag,
             default: "false",
-            summary: "Follow tunnels, and report the innermost IP header",
+            summary: "Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header",
         },
         OptionSpec {
             name: "vxlan_port",
@@ -54,7 +54,7 @@ impl NamedOptions for CaptureOptions {
         },
         OptionSpec {
             name: "jobs",
-            kind: OptionKind::Count { min: 1, max: u32::MAX as u64 },
+            kind: OptionKind::POSITIVE_32,
             default: "one for each core, or as the guide says",
             summary: "Threads that work in parallel. The results are the same",
         },

@@ -384,13 +384,13 @@ impl NamedOptions for CutOptions {
             name: "where",
             kind: OptionKind::Text,
             default: "all",
-            summary: "A condition on packets, in the words of the command's --where",
+            summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
         },
         OptionSpec {
             name: "from_time",
             kind: OptionKind::Time,
             default: "none",
-            summary: "Only packets of this time or later",
+            summary: "Only packets of this time or later, such as \"2026-11-21T10:00Z\", or 1795255200 for seconds since 1970",
         },
         OptionSpec {
             name: "to_time",
@@ -400,7 +400,7 @@ impl NamedOptions for CutOptions {
         },
         OptionSpec {
             name: "snaplen",
-            kind: OptionKind::COUNT_32,
+            kind: OptionKind::POSITIVE_32,
             default: "all",
             summary: "Bytes that are kept of each packet at most",
         },

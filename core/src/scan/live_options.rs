@@ -25,13 +25,13 @@ impl NamedOptions for LiveOptions {
     const OPTIONS: &'static [OptionSpec] = &[
         OptionSpec {
             name: "snaplen",
-            kind: OptionKind::COUNT_32,
+            kind: OptionKind::POSITIVE_32,
             default: "262144",
             summary: "Bytes that are kept of each packet at most",
         },
         OptionSpec {
             name: "buffer",
-            kind: OptionKind::COUNT_32,
+            kind: OptionKind::POSITIVE_32,
             default: "16777216",
             summary: "Bytes of packets that the system holds until they are read; what finds no room is dropped",
         },

@@ -285,7 +285,7 @@ impl NamedOptions for CallOptions {
             name: "idl",
             kind: OptionKind::Path,
             default: "none",
-            summary: "IDL file of the service; only calls of its methods are given then, with what they carry",
+            summary: "IDL file of the service; only calls of its methods are taken then, with their arguments and results",
         },
         OptionSpec {
             name: "service",
@@ -297,7 +297,7 @@ impl NamedOptions for CallOptions {
             name: "include",
             kind: OptionKind::Paths,
             default: "none",
-            summary: "Folders to look for files that the IDL file includes",
+            summary: "Folders to search for files that the IDL file includes",
         },
         OptionSpec {
             name: "where",
@@ -325,7 +325,7 @@ const WHERE: OptionSpec = OptionSpec {
     name: "where",
     kind: OptionKind::Text,
     default: "all",
-    summary: "A condition on packets, in the words of the command's --where; others are left out",
+    summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
 };
 
 fn value_of_flow(flow: &Flow, place: usize) -> Value<'_> {

@@ -30,9 +30,6 @@ fn value_of(kind: OptionKind) -> String {
         OptionKind::Choice(words) => {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
-        OptionKind::Count { min: 0, max } if max == u64::from(u32::MAX) => {
-            "integer of 32 bits".to_owned()
-        }
         OptionKind::Count { min, .. } => format!("integer from {min}"),
         other => other.expected().to_string(),
     }

@@ -7,10 +7,10 @@ module Bytewright
   module Options
     # Reading captures.
     #
-    # - +filter+: A libpcap expression such as "tcp port 443"; other packets are left out. Needs libpcap.
-    # - +flow+: One conversation, whose packets only are read, whichever way they go: a Community ID, or ends such as
+    # - +filter+: Only packets that match this libpcap expression, such as "tcp port 443". Needs libpcap.
+    # - +flow+: Only packets of this conversation, in both directions: a Community ID, or ends such as
     #   "10.0.0.1:5000-10.0.0.2:443".
-    # - +inner+: Follow tunnels, and report the innermost IP header.
+    # - +inner+: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
     # - +vxlan_port+: A UDP port of VXLAN beside 4789 and 8472.
     # - +jobs+: Threads that work in parallel. The results are the same.
     # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning.
@@ -38,7 +38,7 @@ module Bytewright
     # Packets as rows.
     #
     # - +rows+: Packets in a batch of columns at most.
-    # - +where+: A condition on packets, in the words of the command's --where; others are left out.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
     PACKETS = {
       rows: 65536,
       where: nil
@@ -46,7 +46,7 @@ module Bytewright
 
     # Counting packets.
     #
-    # - +where+: A condition on packets, in the words of the command's --where; others are left out.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
     COUNTS = {
       where: nil
     }.freeze
@@ -54,7 +54,7 @@ module Bytewright
     # Flows.
     #
     # - +idle_timeout+: Seconds without a packet after which a flow has ended.
-    # - +active_timeout+: Seconds after which a flow has ended, packets or not.
+    # - +active_timeout+: Seconds after which a flow has ended, even if it goes on; the rest is another flow.
     # - +max_flows+: Flows that are open at one time; above it the quietest end early.
     # - +where+: A condition on flows, in the words of the command's --where; others are left out.
     FLOWS = {
@@ -66,9 +66,9 @@ module Bytewright
 
     # Thrift calls.
     #
-    # - +idl+: IDL file of the service; only calls of its methods are given then, with what they carry.
+    # - +idl+: IDL file of the service; only calls of its methods are taken then, with their arguments and results.
     # - +service+: Name of the service, where the IDL file has several.
-    # - +include+: Folders to look for files that the IDL file includes.
+    # - +include+: Folders to search for files that the IDL file includes.
     # - +where+: A condition on calls, in the words of the command's --where; others are left out.
     CALLS = {
       idl: nil,
@@ -82,7 +82,7 @@ module Bytewright
     # - +by+: Fields that packets are grouped by.
     # - +every+: Seconds of the intervals that packets are grouped by.
     # - +top+: Groups at most, the largest by the first field that is added up, or else by packets.
-    # - +where+: A condition on packets, in the words of the command's --where; others are left out.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
     SUMS = {
       by: nil,
       every: nil,
@@ -92,8 +92,9 @@ module Bytewright
 
     # Writing packets to a new capture.
     #
-    # - +where+: A condition on packets, in the words of the command's --where.
-    # - +from_time+: Only packets of this time or later.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    # - +from_time+: Only packets of this time or later, such as "2026-11-21T10:00Z", or 1795255200 for seconds since
+    #   1970.
     # - +to_time+: Only packets before this time.
     # - +snaplen+: Bytes that are kept of each packet at most.
     # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
@@ -108,7 +109,7 @@ module Bytewright
     # Reports.
     #
     # - +title+: Title of the page.
-    # - +where+: A condition on packets, in the words of the command's --where; others are not in the report.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
     # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
     REPORT = {
       title: nil,

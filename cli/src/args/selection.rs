@@ -1,0 +1,47 @@
+//! Which packets are read: of captures, or of an interface in their place.
+
+use bytewright::scan::{CaptureOptions, LiveOptions};
+use clap::{Arg, Args as ArgGroup};
+
+use super::named::{Choice, NamedArgs};
+
+/// Which packets, and which of their headers.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct Selection {
+    #[command(flatten)]
+    pub(crate) captures: NamedArgs<CaptureOptions>,
+
+    /// Take packets from this network interface as they come, instead of from captures, until Ctrl-C.
+    #[arg(long, value_name = "NAME", conflicts_with = "files")]
+    interface: Option<String>,
+
+    #[command(flatten)]
+    live: NamedArgs<LiveOptions>,
+}
+
+impl Selection {
+    /// The libpcap expression that packets have to match.
+    pub(crate) fn filter(&self) -> Option<&str> {
+        self.captures.options.filter.as_deref()
+    }
+
+    /// The interface, and how it is opened.
+    pub(crate) fn interface(&self) -> Option<(String, LiveOptions)> {
+        Some((self.interface.clone()?, self.live.options.clone()))
+    }
+}
+
+impl Choice for CaptureOptions {
+    /// Leaves out `jobs`, which is in [`super::Jobs`] because `cut` reads on one thread, and `damage`: the command prints the
+    /// packets before the damage and then the error, and its exit code is 1.
+    fn choose(argument: Arg) -> Option<Arg> {
+        (!["jobs", "damage"].contains(&argument.get_id().as_str())).then_some(argument)
+    }
+}
+
+impl Choice for LiveOptions {
+    /// Refuses each beside captures. The `--snaplen` of `cut`, which takes captures, is an option of its own.
+    fn choose(argument: Arg) -> Option<Arg> {
+        Some(argument.conflicts_with("files"))
+    }
+}
