@@ -158,11 +158,6 @@ impl Settings {
         self.given.iter().map(|(option, setting)| (option.name, setting))
     }
 
-    /// Names of the options of a table that were given.
-    pub fn names_given<O: NamedOptions>(&self) -> Vec<&'static str> {
-        self.given_of::<O>().map(|(option, _)| option.name).collect()
-    }
-
     fn given_of<O: NamedOptions>(&self) -> impl Iterator<Item = &(&'static OptionSpec, Setting)> {
         let is_of_table = |name| O::OPTIONS.iter().any(|option| option.name == name);
         self.given.iter().filter(move |(option, _)| is_of_table(option.name))
@@ -246,7 +241,8 @@ mod tests {
         let mode = "mute".to_owned();
         let expected = Reading { is_fast: true, rows: 7, patience: Some(0.5), mode };
         assert_eq!(settings.take::<Reading>().unwrap(), expected);
-        assert_eq!(settings.names_given::<Reading>(), ["fast", "wait", "mode", "rows"]);
+        let names: Vec<_> = settings.given().map(|(name, _)| name).collect();
+        assert_eq!(names, ["fast", "wait", "mode", "rows"]);
     }
 
     #[test]
