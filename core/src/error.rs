@@ -103,7 +103,7 @@ impl ErrorKind {
         }
     }
 
-    /// What it means.
+    /// The meaning, as a sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
             ErrorKind::Io(_) => "The operating system refused.",
@@ -125,7 +125,7 @@ impl ErrorKind {
         }
     }
 
-    /// What a person does about it, beside what the message says.
+    /// Advice to a person, beside what the message says.
     pub const fn advice(self) -> &'static str {
         match self {
             ErrorKind::Io(_) => "See the system's words: permissions, space, names.",

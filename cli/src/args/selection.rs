@@ -1,11 +1,11 @@
-//! Which packets are read: of captures, or of an interface in their place.
+//! The packets that are read: of captures, or of an interface in their place.
 
 use bytewright::scan::{CaptureOptions, LiveOptions};
 use clap::{Arg, Args as ArgGroup};
 
 use super::named::{Choice, NamedArgs};
 
-/// Which packets, and which of their headers.
+/// Packets, and their headers.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct Selection {
     #[command(flatten)]

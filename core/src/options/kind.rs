@@ -44,7 +44,7 @@ impl OptionKind {
         OptionKind::Count { min, max: u64::MAX }
     }
 
-    /// What the value of the option is expected to be, in words.
+    /// The expected value, in words.
     pub fn expected(self) -> impl fmt::Display {
         match self {
             OptionKind::Flag => "true or false".to_owned(),

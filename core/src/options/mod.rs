@@ -22,9 +22,9 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// The values that it takes.
     pub kind: OptionKind,
-    /// What holds where it is not given, in a word or two: "all", "false", "65536".
+    /// The default, in a word or two: "all", "false", "65536".
     pub default: &'static str,
-    /// What it means: a sentence without its full stop.
+    /// The meaning: a sentence without its full stop.
     pub summary: &'static str,
 }
 

@@ -45,7 +45,7 @@ pub struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// Whether a packet of the usual shape is VXLAN by the port that these options name.
+    /// Tells a packet of the usual shape that is VXLAN by the port of these options.
     #[inline(always)]
     fn is_vxlan(self, packet: &Packet) -> bool {
         self.vxlan_port != 0

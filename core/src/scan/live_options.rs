@@ -11,7 +11,7 @@ pub struct LiveOptions {
     /// Bytes of packets that the system holds until they are read: those that find no room are dropped. 16 MiB by
     /// default.
     pub buffer: u32,
-    /// Whether packets to others come, too.
+    /// Takes packets to other hosts, too.
     pub promiscuous: bool,
 }
 

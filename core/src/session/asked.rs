@@ -24,7 +24,7 @@ pub struct Asked {
     question: Question,
     /// The flows under way, where they are asked for.
     flows: OpenFlows,
-    /// Whether no captures follow.
+    /// True for the last capture of the run.
     is_last: bool,
 }
 
@@ -86,7 +86,7 @@ impl Asked {
         }
     }
 
-    /// What captures that are read ahead have to be decoded for.
+    /// The parts of packets that captures read ahead have to decode.
     pub(super) fn needs(&self) -> Needs {
         match &self.question {
             Question::Packets(fields, options) => {

@@ -44,7 +44,7 @@ impl OpenFlows {
         }
     }
 
-    /// What is asked of them.
+    /// The question that they answer.
     pub(super) fn question(&self) -> &FlowQuestion {
         &self.question
     }

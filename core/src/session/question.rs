@@ -1,4 +1,4 @@
-//! What is asked of captures, and the options of each question.
+//! Questions to captures, and the options of each.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::rpc::{Call, CallColumn, CallField, Methods};
 use crate::scan::load_methods;
 use crate::{Error, ErrorKind, Result};
 
-/// What rows are asked for.
+/// A question: the rows that are asked for.
 #[derive(Debug, Clone)]
 pub enum Question {
     /// Packets with their bytes: records only, no columns.
@@ -28,7 +28,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// What the rows consist of.
+    /// The schema of the rows.
     pub fn schema(&self) -> Schema {
         match self {
             Question::Frames => Field::SCHEMA,
@@ -53,7 +53,7 @@ impl Question {
 pub struct PacketOptions {
     /// Rows of a batch at most.
     pub rows: usize,
-    /// What packets have to hold, over the fields of [`Field::SCHEMA`].
+    /// The condition that packets meet, over the fields of [`Field::SCHEMA`].
     pub condition: Option<Condition>,
 }
 
@@ -93,7 +93,7 @@ pub struct SumOptions {
     pub every: Option<i64>,
     /// Groups at most.
     pub top: Option<usize>,
-    /// What packets have to hold.
+    /// The condition that packets meet.
     pub condition: Option<Condition>,
 }
 
@@ -147,7 +147,7 @@ impl NamedOptions for SumOptions {
 /// The packets that are counted.
 #[derive(Debug, Clone, Default)]
 pub struct CountOptions {
-    /// What packets have to hold.
+    /// The condition that packets meet.
     pub condition: Option<Condition>,
 }
 
@@ -163,12 +163,12 @@ impl NamedOptions for CountOptions {
     }
 }
 
-/// Flows that are asked for: when they end, and which of them are told.
+/// Flows that are asked for: their ends, and the choice among them.
 #[derive(Debug, Clone, Default)]
 pub struct FlowQuestion {
-    /// When they end.
+    /// Their ends.
     pub limits: FlowOptions,
-    /// Which of them are told.
+    /// The choice among them.
     pub told: ToldFlows,
 }
 
@@ -191,7 +191,7 @@ impl From<FlowOptions> for FlowQuestion {
 /// The flows that are told, of all that end.
 #[derive(Debug, Clone, Default)]
 pub struct ToldFlows {
-    /// What they have to hold, over the fields of [`FlowField::SCHEMA`].
+    /// The condition that flows meet, over the fields of [`FlowField::SCHEMA`].
     pub condition: Option<Condition>,
 }
 
@@ -228,7 +228,7 @@ impl NamedOptions for ToldFlows {
 pub struct CallQuestion {
     /// The methods whose calls are meant; those of all without them.
     pub methods: Option<Arc<Methods>>,
-    /// What calls have to hold, over the fields of [`CallField::SCHEMA`].
+    /// The condition that calls meet, over the fields of [`CallField::SCHEMA`].
     pub condition: Option<Condition>,
 }
 
@@ -256,7 +256,7 @@ pub struct CallOptions {
     pub service: Option<String>,
     /// Folders to look for files that it includes.
     pub include: Vec<PathBuf>,
-    /// What calls have to hold, over the fields of [`CallField::SCHEMA`].
+    /// The condition that calls meet, over the fields of [`CallField::SCHEMA`].
     pub condition: Option<Condition>,
 }
 

@@ -21,7 +21,7 @@ use std::{env, fs};
 /// Set by `make generate`.
 const WRITE: &str = "BYTEWRIGHT_GENERATE";
 
-/// What makes the text of a file.
+/// A function that makes the text of a file.
 type Maker = fn() -> String;
 
 /// The files, by their paths in the repository, with what makes them.

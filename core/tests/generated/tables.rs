@@ -14,7 +14,7 @@ pub(crate) struct Group {
     pub(crate) name: &'static str,
     /// Its name as that of a type: "Capture".
     pub(crate) type_name: &'static str,
-    /// What the options are about, as a heading.
+    /// Their subject, as a heading.
     pub(crate) title: &'static str,
     pub(crate) tables: &'static [&'static [OptionSpec]],
 }
