@@ -5,8 +5,9 @@
 
 use std::str::FromStr;
 
+use crate::Error;
 use crate::error::excerpt;
-use crate::{Error, ErrorKind};
+use crate::options::OptionKind;
 
 /// Policy for a damaged capture. A file that is no capture is an error in any case; one that ends inside of its header has
 /// no rows.
@@ -33,8 +34,7 @@ impl FromStr for DamagePolicy {
             "keep" => Ok(DamagePolicy::Keep),
             other => {
                 let found = excerpt(other);
-                let message = format!("expected damage to be raise or keep, found {found:?}");
-                Err(Error::new(ErrorKind::Argument, message))
+                Err(OptionKind::Choice(Self::NAMES).not("damage", format_args!("{found:?}")))
             }
         }
     }

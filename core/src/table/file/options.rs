@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::error::excerpt;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::table::Values;
 use crate::{Error, Result};
@@ -33,7 +34,10 @@ impl FromStr for SyncMode {
             "interval" => Ok(SyncMode::Interval),
             "commit" => Ok(SyncMode::Commit),
             "never" => Ok(SyncMode::Never),
-            other => Err(OptionKind::Choice(Self::NAMES).not("sync", format_args!("{other:?}"))),
+            other => {
+                let found = excerpt(other);
+                Err(OptionKind::Choice(Self::NAMES).not("sync", format_args!("{found:?}")))
+            }
         }
     }
 }
