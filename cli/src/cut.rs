@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use bytewright::ask::{CutTotals, cut};
 use bytewright::export::{CaptureFile, CaptureForm};
-use bytewright::scan::{CaptureOptions, CaptureReader, CutTotals, Needs, cut};
+use bytewright::input::{CaptureOptions, CaptureReader, Needs};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::{self, CutArgs};

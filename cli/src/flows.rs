@@ -7,9 +7,10 @@ use std::io;
 use std::path::Path;
 use std::slice;
 
+use bytewright::ask::{CaptureMerge, FlowBatches, FlowMerges};
 use bytewright::batch::Value;
 use bytewright::flow::{Flow, FlowField};
-use bytewright::scan::{CaptureMerge, CaptureOptions, FlowBatches, FlowMerges, Needs};
+use bytewright::input::{CaptureOptions, Needs};
 use bytewright::sums::FlowStore;
 
 use crate::args::{FlowsArgs, Reader};

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use bytewright::ask::{CaptureInfo, InfoField, info, info_seeing};
 use bytewright::batch::json;
 use bytewright::capture::Interface;
+use bytewright::input::{CaptureOptions, Needs};
 use bytewright::packet::LinkType;
-use bytewright::scan::{CaptureInfo, CaptureOptions, InfoField, Needs, info, info_seeing};
 
 mod traffic;
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bytewright::stream::Cancel;
+use bytewright::bytes::Cancel;
 use bytewright::{Error, Result, threads};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::{emulate_default_handler, pipe, unregister};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
+use bytewright::input::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use bytewright::packet::{Columns, Field, Frame};
-use bytewright::scan::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use bytewright::input::{CaptureReader, Needs};
 use bytewright::report::{PageFile, Report, ReportOptions};
-use bytewright::scan::{CaptureReader, Needs};
 
 use crate::args::ReportArgs;
 use crate::packets::capture_options;

@@ -5,13 +5,14 @@ use std::io;
 use std::path::Path;
 use std::slice;
 
+use bytewright::ask::{CallBatches, CallMerges, CallsMerge};
 use bytewright::batch::{Schema, Value};
+use bytewright::input::{CaptureOptions, Needs};
 use bytewright::query::Condition;
 use bytewright::rpc::{
     Call, CallColumn, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions,
     Summary,
 };
-use bytewright::scan::{CallBatches, CallMerges, CallsMerge, CaptureOptions, Needs};
 use bytewright::sums::CallStore;
 use bytewright::thrift::Tape;
 use clap::error::ErrorKind;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anstyle::{AnsiColor, Style};
+use bytewright::bytes::{ByteStream, FileSource, StreamOptions};
 use bytewright::error::{EXCERPT_MAX, excerpt};
 use bytewright::export::{OutputOptions, ParquetFile};
-use bytewright::scan::{
+use bytewright::input::{
     CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
 };
-use bytewright::stream::{ByteStream, FileSource, StreamOptions};
 use bytewright::terminal::{Harmless, is_harmful, shortened};
 use bytewright::{Error, ErrorKind};
 

@@ -7,7 +7,7 @@ pub(crate) mod show;
 use std::io;
 use std::path::Path;
 
-use bytewright::stream::StreamOptions;
+use bytewright::bytes::StreamOptions;
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
     Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type, json,

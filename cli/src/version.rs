@@ -2,8 +2,8 @@
 
 use std::io;
 
-use bytewright::scan::libpcap_version;
-use bytewright::stream::InflateBackend;
+use bytewright::bytes::InflateBackend;
+use bytewright::input::libpcap_version;
 
 use crate::session::Session;
 

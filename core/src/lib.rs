@@ -1,6 +1,6 @@
 //! Reads, decodes and keeps bulk binary data at native speed, for any host language.
 //!
-//! Data flows in one direction. [`stream`] brings in bytes and decompresses them. Decoders without I/O turn bytes into rows:
+//! Data flows in one direction. [`bytes`] brings in bytes and decompresses them. Decoders without I/O turn bytes into rows:
 //! [`capture`] into records, [`packet`] into header fields, [`tcp`] into the bytes of connections, [`thrift`] into messages, and
 //! [`rpc`] into calls. [`flow`] sums packets up by conversation. [`batch`] describes all these rows and holds them as columns;
 //! [`query`] filters and groups them, and [`export`] writes them to files. [`report`] makes a page of captures.
@@ -8,10 +8,12 @@
 //! [`table`] stores byte strings by key, and [`sums`] the sums of many captures in a table. [`marshal`] handles the streams in
 //! which Ruby dumps objects, as bytes, and [`pstore`] the files that contain one. They access their files through [`files`].
 //!
-//! [`scan`] reads whole captures, and [`session`] does so for a host language. `ARCHITECTURE.md` shows the layers, and
-//! `tests/layers.rs` checks them.
+//! [`input`] reads captures, [`ask`] answers questions about them, and [`host`] does so for a host language. `ARCHITECTURE.md`
+//! shows the layers, and `tests/layers.rs` checks them.
 
+pub mod ask;
 pub mod batch;
+pub mod bytes;
 pub mod capture;
 pub mod error;
 pub mod export;
@@ -20,6 +22,8 @@ pub mod flow;
 #[doc(hidden)]
 pub mod forks;
 pub mod heap;
+pub mod host;
+pub mod input;
 pub mod marshal;
 pub mod options;
 pub mod packet;
@@ -28,10 +32,7 @@ pub mod pstore;
 pub mod query;
 pub mod report;
 pub mod rpc;
-pub mod scan;
-pub mod session;
 mod spelling;
-pub mod stream;
 pub mod sums;
 pub mod table;
 pub mod tcp;

@@ -13,9 +13,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use bytewright::files::ProcessMark;
+use bytewright::input::{self, CaptureOptions, CaptureReader};
 use bytewright::marshal::{Hooks, RootStream};
 use bytewright::panics;
-use bytewright::scan::{self, CaptureOptions, CaptureReader};
 use bytewright::table::file::Claim;
 
 unsafe extern "C" {
@@ -49,7 +49,7 @@ fn in_child(child: impl FnOnce() -> bool) -> i32 {
 fn use_everything(folder: &Path) -> bool {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
     // Where libpcap is not there, that is looked for.
-    let _ = scan::libpcap_version();
+    let _ = input::libpcap_version();
     let is_caught = panics::catch(|| ()).is_ok();
     let claim = Claim::of(&folder.join(format!("{}", std::process::id())));
     let dumped = RootStream::scan(b"\x04\x08{\x06:\x06ai\x06".to_vec(), Hooks::Known);

@@ -29,7 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("packet", &["batch", "wire", "error"]),
     ("marshal", &["wire", "forks", "error"]),
     ("thrift", &["batch", "wire", "terminal", "error"]),
-    ("stream", &["wire", "workers", "forks", "error"]),
+    ("bytes", &["wire", "workers", "forks", "error"]),
     ("files", &["heap", "wire", "forks", "error"]),
     ("query", &["batch", "error"]),
     (
@@ -38,29 +38,34 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "export",
-        &["options", "capture", "table", "stream", "batch", "files", "threads", "panics", "error"],
+        &["options", "capture", "table", "bytes", "batch", "files", "threads", "panics", "error"],
     ),
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["options", "packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
     ("rpc", &["tcp", "thrift", "packet", "batch", "error"]),
     ("sums", &["batch", "flow", "rpc", "packet", "table", "files", "wire", "error"]),
+    ("input", &["options", "capture", "packet", "query", "bytes", "workers", "forks", "error"]),
     (
-        "scan",
+        "ask",
         &[
-            "options", "capture", "packet", "thrift", "flow", "tcp", "rpc", "sums", "table",
-            "export", "query", "stream", "batch", "wire", "workers", "forks", "error",
+            "options", "input", "sums", "export", "query", "rpc", "thrift", "flow", "packet",
+            "capture", "bytes", "batch", "wire", "workers", "error",
         ],
     ),
     (
         "report",
-        &["options", "scan", "export", "query", "rpc", "flow", "packet", "files", "batch", "error"],
+        &[
+            "options", "input", "export", "query", "rpc", "flow", "packet", "files", "batch",
+            "error",
+        ],
     ),
     (
-        "session",
+        "host",
         &[
-            "options", "report", "scan", "sums", "rpc", "thrift", "flow", "packet", "table",
-            "export", "query", "stream", "files", "batch", "wire", "threads", "panics", "error",
+            "options", "report", "ask", "input", "sums", "rpc", "thrift", "flow", "packet",
+            "table", "export", "query", "bytes", "files", "batch", "wire", "threads", "panics",
+            "error",
         ],
     ),
 ];
@@ -73,12 +78,12 @@ const UNSAFE_FILES: &[&str] = &[
     "heap/memory.rs",
     "heap/prefetch.rs",
     "heap/segment.rs",
-    "stream/isal.rs",
+    "bytes/isal.rs",
     "files/mapping.rs",
-    "stream/read_at.rs",
+    "bytes/read_at.rs",
     "batch/arrow.rs",
-    "scan/device.rs",
-    "scan/libpcap.rs",
+    "input/device.rs",
+    "input/libpcap.rs",
     "threads.rs",
 ];
 
@@ -505,23 +510,23 @@ fn drawn_layers(page: &str) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn a_forbidden_use_is_found_however_it_is_written() {
     for (path, text) in [
-        ("packet/link/mpls.rs", "use crate::stream::ByteStream;"),
-        ("packet/mod.rs", "use crate::{Error, stream::{ByteStream, Source}, wire::Reader};"),
-        ("packet/mod.rs", "use crate::{\n    wire::{Endian, Reader},\n    scan,\n};"),
-        ("packet/mod.rs", "fn f() -> crate::stream::ByteStream { todo() }"),
-        ("packet/mod.rs", "use super::stream::ByteStream;"),
+        ("packet/link/mpls.rs", "use crate::bytes::ByteStream;"),
+        ("packet/mod.rs", "use crate::{Error, bytes::{ByteStream, Source}, wire::Reader};"),
+        ("packet/mod.rs", "use crate::{\n    wire::{Endian, Reader},\n    input,\n};"),
+        ("packet/mod.rs", "fn f() -> crate::bytes::ByteStream { todo() }"),
+        ("packet/mod.rs", "use super::bytes::ByteStream;"),
         ("packet/net/ipv4.rs", "use super::super::super::table::Row;"),
         ("wire.rs", "pub use crate::capture::Step;"),
         ("error.rs", "use crate::wire::Reader;"),
-        ("stream/byte_stream.rs", "use crate :: packet :: Packet;"),
+        ("bytes/byte_stream.rs", "use crate :: packet :: Packet;"),
         ("mystery.rs", "fn f() {}"),
         ("wire.rs", "#[cfg(test)]\nfn len() -> u8 { b'}' }\nuse crate::packet::Packet;"),
-        ("wire.rs", "#[cfg(test)]\nuse crate::scan::info;\nuse crate::packet::Packet;"),
+        ("wire.rs", "#[cfg(test)]\nuse crate::ask::info;\nuse crate::packet::Packet;"),
         (
             "wire.rs",
-            "#[cfg(test)]\n#[allow(x)]\nmod tests { fn f<'a>() { r#\"}\"#; } }\nuse crate::scan;",
+            "#[cfg(test)]\n#[allow(x)]\nmod tests { fn f<'a>() { r#\"}\"#; } }\nuse crate::input;",
         ),
-        ("wire.rs", "const URL: &str = \"http://a\"; use crate::scan;"),
+        ("wire.rs", "const URL: &str = \"http://a\"; use crate::input;"),
     ] {
         assert_eq!(breaches(&Source::new(path, text)).len(), 1, "{path}: {text}");
     }
@@ -534,12 +539,12 @@ fn what_decoders_and_the_core_never_name_is_found() {
         ("packet/mod.rs", "fn f() { std::thread::yield_now() }"),
         ("packet/mod.rs", "fn f(x: u8) { assert!(x > 0) }"),
         ("packet/mod.rs", "fn f() { unsafe { g() } }"),
-        ("stream/source.rs", "#![allow(unsafe_code)]"),
-        ("scan/ahead.rs", "fn f() { std::thread::spawn(g); }"),
+        ("bytes/source.rs", "#![allow(unsafe_code)]"),
+        ("input/ahead.rs", "fn f() { std::thread::spawn(g); }"),
         ("workers.rs", "use std::thread::Builder;"),
-        ("scan/mod.rs", "/* for */ use magnus::Ruby;"),
-        ("scan/mod.rs", "fn f() { static ONCE: std::sync::Once = std::sync::Once::new(); }"),
-        ("scan/mod.rs", "static ALL: OnceLock<&'static str> = OnceLock::new();"),
+        ("input/mod.rs", "/* for */ use magnus::Ruby;"),
+        ("input/mod.rs", "fn f() { static ONCE: std::sync::Once = std::sync::Once::new(); }"),
+        ("input/mod.rs", "static ALL: OnceLock<&'static str> = OnceLock::new();"),
     ] {
         assert!(!breaches(&Source::new(path, text)).is_empty(), "{path}: {text}");
     }
@@ -552,9 +557,9 @@ fn what_is_allowed_is_not_found() {
         ("packet/mod.rs", "use crate::{Error, Result};\nuse std::net::{IpAddr, Ipv4Addr};"),
         ("packet/net/arp.rs", "use super::super::link::ethertype;\nuse super::Walk;"),
         ("packet/mod.rs", "fn f() { debug_assert!(true) }"),
-        ("stream/isal.rs", "unsafe fn f() {}"),
+        ("bytes/isal.rs", "unsafe fn f() {}"),
         (
-            "stream/isal.rs",
+            "bytes/isal.rs",
             "static ALL: ProcessValue<u8> = ProcessValue::new(); struct S { a: &'static Mutex<u8> }",
         ),
         ("wire.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::packet::Packet; }"),
@@ -562,7 +567,7 @@ fn what_is_allowed_is_not_found() {
             "wire.rs",
             "#[cfg(test)]\nmod tests { const BRACE: char = '}'; use crate::packet::Packet; }",
         ),
-        ("wire.rs", "/* crate::scan /* crate::table */ crate::flow */ fn f() {}"),
+        ("wire.rs", "/* crate::input /* crate::table */ crate::flow */ fn f() {}"),
     ] {
         assert_eq!(breaches(&Source::new(path, text)), Vec::<String>::new(), "{path}: {text}");
     }

@@ -8,10 +8,10 @@ use std::panic::{catch_unwind, set_hook};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytewright::bytes::{ByteStream, Cancel, StreamOptions};
 use bytewright::files::MemoryStorage;
+use bytewright::host::{Background, Event};
 use bytewright::panics::{catch, catch_all, panic_in_nth};
-use bytewright::session::{Background, Event};
-use bytewright::stream::{ByteStream, Cancel, StreamOptions};
 use bytewright::table::file::{OpenOptions, TreeTable};
 use bytewright::table::{OrderedTable, Scan};
 use bytewright::{ErrorKind, Result};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use bytewright::ask::CutOptions;
 use bytewright::export::OutputOptions;
-use bytewright::scan::CutOptions;
 use clap::Args as ArgGroup;
 
 use super::Selection;

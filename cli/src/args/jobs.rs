@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use bytewright::scan::CaptureOptions;
+use bytewright::input::CaptureOptions;
 use clap::Arg;
 
 use super::named::{Choice, NamedArgs};

@@ -4,12 +4,12 @@
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use bytewright::ask::CutOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::host::CallOptions;
 use bytewright::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings};
 use bytewright::report::ReportOptions;
-use bytewright::scan::CutOptions;
-use bytewright::session::CallOptions;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};

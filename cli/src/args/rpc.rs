@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use bytewright::host::CallOptions;
 use bytewright::query::Condition;
 use bytewright::rpc::CallField;
-use bytewright::session::CallOptions;
 use clap::{Args as ArgGroup, ValueEnum};
 
 use super::named::NamedArgs;

@@ -1,6 +1,6 @@
 //! The packets that are read: of captures, or of an interface in their place.
 
-use bytewright::scan::{CaptureOptions, LiveOptions};
+use bytewright::input::{CaptureOptions, LiveOptions};
 use clap::{Arg, Args as ArgGroup};
 
 use super::named::{Choice, NamedArgs};

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use bytewright::ask::{IntervalPart, flows_by_interval};
 use bytewright::batch::{DataType, Field, Schema, Value};
 use bytewright::flow::{Flow, FlowField, FlowOptions};
+use bytewright::input::{CaptureOptions, Needs};
 use bytewright::query::Condition;
-use bytewright::scan::{CaptureOptions, IntervalPart, Needs, flows_by_interval};
 
 use super::top::Top;
 use super::{FOR_PEOPLE, GIVEN_UP};

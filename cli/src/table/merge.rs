@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use bytewright::Result;
-use bytewright::scan::merge_table;
+use bytewright::ask::merge_table;
 use bytewright::sums::{FlowStore, Merged};
 
 use crate::args::MergeArgs;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytewright::scan::load_idl;
+use bytewright::ask::load_idl;
 use bytewright::thrift::idl::{Document, IdlOptions};
 use bytewright::thrift::{
     EnumSchema, FieldSchema, MessageHeader, MessageKind, Plan, Schema, StructId, StructKind, Type,

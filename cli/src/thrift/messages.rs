@@ -1,7 +1,7 @@
 //! The messages of a file, one after the other or in frames, each with its header if it has one. No more of
 //! the file is in memory than one message and a piece.
 
-use bytewright::stream::ByteStream;
+use bytewright::bytes::ByteStream;
 use bytewright::thrift::{
     Encoding, Extent, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness,
 };

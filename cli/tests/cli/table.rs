@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bytewright::stream::{ByteStream, StreamOptions};
+use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::table::file::{OpenOptions, open};
 use bytewright::table::{Values, integer_value};
 

@@ -4,7 +4,7 @@
 #![no_main]
 
 use bytewright::Result;
-use bytewright::stream::{ByteStream, InflateBackend, Source, StreamOptions};
+use bytewright::bytes::{ByteStream, InflateBackend, Source, StreamOptions};
 use libfuzzer_sys::fuzz_target;
 
 /// Decompressed bytes that are looked at: enough for a thousandfold bomb of a small input.

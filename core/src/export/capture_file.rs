@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::compressor::Compressor;
 use super::output::OutputOptions;
+use crate::bytes::Compression;
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
 use crate::files::FileWriter;
-use crate::stream::Compression;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes of the capture that are gathered before they go on.

@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 use zstd_safe::zstd_sys::ZSTD_EndDirective::{self, ZSTD_e_continue, ZSTD_e_end, ZSTD_e_flush};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
-use crate::stream::Compression;
+use crate::bytes::Compression;
 use crate::{Error, Result};
 
 /// How hard zstd tries: its own default.

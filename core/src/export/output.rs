@@ -4,10 +4,10 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use crate::bytes::{ByteStream, StreamOptions};
 use crate::capture::Decoder;
 use crate::files::{FileId, FileWriter};
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
-use crate::stream::{ByteStream, StreamOptions};
 use crate::table::kept_format;
 use crate::{Error, ErrorKind, Result};
 

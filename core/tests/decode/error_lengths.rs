@@ -6,11 +6,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use bytewright::ask::load_methods;
+use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::flow::FlowField;
+use bytewright::input::Filter;
 use bytewright::packet::{Field, FlowSelector};
 use bytewright::query::{Condition, GroupBy, time};
-use bytewright::scan::{Filter, load_methods};
-use bytewright::stream::{ByteStream, StreamOptions};
 use bytewright::table::file::{OpenOptions, SyncMode, open};
 use bytewright::table::memory::HashTable;
 use bytewright::table::{Table, Values};

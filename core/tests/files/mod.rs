@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytewright::Error;
+use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::capture::{Decoder, Record, Step};
 use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet, Status};
-use bytewright::stream::{ByteStream, StreamOptions};
 
 /// The folder of captures that other projects collected: `BYTEWRIGHT_CAPTURES`, or `shared/captures`
 /// beside the repository. Where it is absent this prints why the test is skipped.

@@ -1,11 +1,11 @@
 //! The schemas of records that languages name.
 
+use bytewright::ask::{CallMergeField, FlowMergeField, InfoField, TableMergeField};
 use bytewright::batch::{DataType, Field};
 use bytewright::flow::FlowField;
 use bytewright::packet;
 use bytewright::report::ReportedField;
 use bytewright::rpc::{CallField, CarriedField, MethodField};
-use bytewright::scan::{CallMergeField, FlowMergeField, InfoField, TableMergeField};
 use bytewright::table::StatField;
 
 /// A field, with its path in the core.

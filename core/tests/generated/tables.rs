@@ -1,11 +1,12 @@
 //! The groups of options that languages name.
 
+use bytewright::ask::CutOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::host::{CallOptions, CountOptions, PacketOptions, SumOptions, ToldFlows};
+use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
-use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{CallOptions, CountOptions, PacketOptions, SumOptions, ToldFlows};
 use bytewright::table::file::OpenOptions;
 
 /// Options that are given together.

@@ -23,8 +23,9 @@ use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::packet::{Columns, Field};
 use bytewright::query::GroupBy;
 use bytewright::report::{PAGE_MAX, Report, ReportOptions};
-use bytewright::scan::{CaptureOptions, CaptureReader, CutOptions, cut, sum_by};
-use bytewright::stream::{ByteStream, Compression, InflateBackend, StreamOptions};
+use bytewright::ask::{CutOptions, cut, sum_by};
+use bytewright::input::{CaptureOptions, CaptureReader};
+use bytewright::bytes::{ByteStream, Compression, InflateBackend, StreamOptions};
 
 const ROWS_MAX: usize = 1 << 16;
 

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
+use bytewright::host::adb;
 use bytewright::panics;
-use bytewright::session::adb;
 
 use crate::buffer::{Place, bw_found, bw_slice, held_mut};
 use crate::error::{bw_error, bw_status, guard_raw};

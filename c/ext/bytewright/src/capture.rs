@@ -6,10 +6,10 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
+use bytewright::host::{self, CountOptions, Item, Pass};
+use bytewright::input::{CaptureOptions, DamagePolicy};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
-use bytewright::scan::{CaptureOptions, DamagePolicy};
-use bytewright::session::{self, CountOptions, Item, Pass};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
@@ -93,7 +93,7 @@ fn damage(number: u32) -> Result<DamagePolicy> {
 
 /// A capture. It can be read any number of times, also side by side; what comes from the program, once.
 pub struct bw_capture {
-    pub(crate) capture: Arc<session::Capture>,
+    pub(crate) capture: Arc<host::Capture>,
     pub(crate) host: CallerHost,
     pub(crate) filter: Option<String>,
 }
@@ -120,7 +120,7 @@ impl bw_capture {
         options: Result<(CaptureOptions, CallerHost)>,
         out: Option<&mut MaybeUninit<*mut bw_capture>>,
         error: Option<&mut bw_error>,
-        open: impl FnOnce(CaptureOptions, &mut CallerHost) -> Result<session::Capture>,
+        open: impl FnOnce(CaptureOptions, &mut CallerHost) -> Result<host::Capture>,
     ) -> bw_status {
         panics::catch_all();
         guard(error, || {
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn bw_capture_open(
     // SAFETY: the caller's promises about `path` and `options`.
     let (path, options) = unsafe { (text::path(path), bw_capture_options::of_core(options)) };
     bw_capture::hand_out_opened(options, out, error, |options, _| {
-        session::Capture::open(path?, options)
+        host::Capture::open(path?, options)
     })
 }
 
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn bw_capture_open_input(
     bw_capture::hand_out_opened(options, out, error, |options, host| {
         let read = given(read, "a function that reads")?;
         host.input = Some(Input { read, context: Context(context) });
-        session::Capture::of_host(name?.to_owned(), options)
+        host::Capture::of_host(name?.to_owned(), options)
     })
 }
 

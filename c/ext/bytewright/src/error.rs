@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use bytewright::{Error, ErrorKind, Result, session};
+use bytewright::{Error, ErrorKind, Result, host};
 
 /// What became of a call.
 #[repr(C)]
@@ -106,7 +106,7 @@ pub(crate) fn guard(
     error: Option<&mut bw_error>,
     work: impl FnOnce() -> Result<bw_status>,
 ) -> bw_status {
-    session::guard(work).unwrap_or_else(|failure| told(error, &failure))
+    host::guard(work).unwrap_or_else(|failure| told(error, &failure))
 }
 
 /// Does the work of a call that may run functions of the program, which may use the same `error` meanwhile.
@@ -119,7 +119,7 @@ pub(crate) unsafe fn guard_raw(
     work: impl FnOnce() -> Result<bw_status>,
 ) -> bw_status {
     // SAFETY: the caller's promise. The work has ended, and with it the functions that might use the error.
-    session::guard(work).unwrap_or_else(|failure| told(unsafe { error.as_mut() }, &failure))
+    host::guard(work).unwrap_or_else(|failure| told(unsafe { error.as_mut() }, &failure))
 }
 
 /// Puts `failure` into `error`, and returns its status.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytewright::batch::Origin;
 use bytewright::flow::FlowField;
-use bytewright::session::{Blocking, FlowQuestion, FlowTableFile, Item, OpenFlows, Question};
+use bytewright::host::{Blocking, FlowQuestion, FlowTableFile, Item, OpenFlows, Question};
 use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;

@@ -4,9 +4,9 @@ use std::cell::{OnceCell, RefCell};
 use std::mem::MaybeUninit;
 
 use bytewright::batch::Value;
+use bytewright::host::{Item, Question};
+use bytewright::input::FrameBatch;
 use bytewright::packet::Field;
-use bytewright::scan::FrameBatch;
-use bytewright::session::{Item, Question};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::buffer::{bw_slice, free, given, handle, held};

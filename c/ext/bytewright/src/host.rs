@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use bytewright::session::{Host, SingleCaller, StreamHost, TurnHost};
+use bytewright::host::{Host, SingleCaller, StreamHost, TurnHost};
 use bytewright::{Error, ErrorKind, Result, threads};
 
 use crate::error::{bw_error, bw_status, guard};

@@ -4,8 +4,8 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use bytewright::Result;
+use bytewright::ask::{load_idl, load_methods};
 use bytewright::rpc::Methods;
-use bytewright::scan::{load_idl, load_methods};
 use bytewright::thrift::idl::{Document, IdlOptions};
 
 use crate::buffer::given;

@@ -4,9 +4,9 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
 use bytewright::Result;
+use bytewright::host;
+use bytewright::input::LiveOptions;
 use bytewright::options::NamedOptions;
-use bytewright::scan::LiveOptions;
-use bytewright::session;
 
 use crate::buffer::{given, held};
 use crate::capture::{bw_capture, bw_capture_options};
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn bw_capture_open_live(
         )
     };
     bw_capture::hand_out_opened(options, out, error, |options, _| {
-        session::Capture::live(name?, live?, options)
+        host::Capture::live(name?, live?, options)
     })
 }
 

@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
 use bytewright::batch::{Batch, Origin, Schema};
-use bytewright::session::{Operation, Reader, SingleCaller, Whence, record_schema};
-use bytewright::stream::{CompressionChoice, FileSource};
+use bytewright::bytes::{CompressionChoice, FileSource};
+use bytewright::host::{Operation, Reader, SingleCaller, Whence, record_schema};
 use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind, Result, panics};
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::options::NamedOptions;
-use bytewright::packet::Field;
-use bytewright::rpc::{CallColumn, CallField};
-use bytewright::session::{
+use bytewright::host::{
     CaptureSource, FlowQuestion, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
     ToldFlows,
 };
+use bytewright::options::NamedOptions;
+use bytewright::packet::Field;
+use bytewright::rpc::{CallColumn, CallField};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::batch::bw_batch;

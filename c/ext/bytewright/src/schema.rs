@@ -3,12 +3,12 @@
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
 
+use bytewright::ask::{FlowMergeField, InfoField};
 use bytewright::batch::{DataType, Schema};
 use bytewright::flow::FlowField;
 use bytewright::forks::ProcessValue;
 use bytewright::packet::Field;
 use bytewright::rpc::CallColumn;
-use bytewright::scan::{FlowMergeField, InfoField};
 use bytewright::table::StatField;
 use bytewright::{Error, ErrorKind, Result};
 

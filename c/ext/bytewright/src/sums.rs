@@ -3,10 +3,10 @@
 use std::ffi::c_char;
 
 use bytewright::Result;
+use bytewright::host::{Item, SumOptions};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::session::{Item, SumOptions};
 
 use crate::batch::bw_batch;
 use crate::capture::bw_capture;

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use bytewright::session::adb::{AbstractDatabase, OpenedTable, Strings};
+use bytewright::host::adb::{AbstractDatabase, OpenedTable, Strings};
 use bytewright::table::file::{self, FileTable, TableKind};
 use bytewright::table::{OrderedTable, Table, Values, memory};
 use bytewright::{Error, ErrorKind, Result, panics};

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::batch::Origin;
-use bytewright::session::{MessageRows, MessageSource};
-use bytewright::stream::{ByteStream, StreamOptions};
+use bytewright::bytes::{ByteStream, StreamOptions};
+use bytewright::host::{MessageRows, MessageSource};
 use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Projection};
 use bytewright::{Error, ErrorKind, Result, panics};
 

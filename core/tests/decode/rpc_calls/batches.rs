@@ -1,9 +1,10 @@
 //! Calls of a capture come in batches that are bounded by what is in them.
 
 use bytewright::Result;
+use bytewright::ask::CallBatches;
+use bytewright::bytes::{ByteStream, Source, StreamOptions};
+use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::rpc::{Call, RpcOptions};
-use bytewright::scan::{CallBatches, CaptureOptions, CaptureReader};
-use bytewright::stream::{ByteStream, Source, StreamOptions};
 
 use super::talk::{PROTOCOLS, Talk, asked};
 use crate::generate::capture::{Pcap, PcapHeader};

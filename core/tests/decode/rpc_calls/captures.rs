@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use bytewright::ask::load_idl;
 use bytewright::packet::DecodeOptions;
 use bytewright::rpc::{Call, Methods, Outcome, Rpc, RpcOptions};
-use bytewright::scan::load_idl;
 use bytewright::thrift::Tape;
 use bytewright::thrift::idl::IdlOptions;
 

@@ -413,8 +413,8 @@ fn the_files_of_every_format_are_readable() {
     if std::env::var_os("BYTEWRIGHT_WRITE_SAMPLE").is_some() && !newest.exists() {
         write_sample(&newest.with_extension(""));
     }
-    let options = bytewright::stream::StreamOptions::default();
-    let mut stream = bytewright::stream::ByteStream::open(&newest, &options).unwrap();
+    let options = bytewright::bytes::StreamOptions::default();
+    let mut stream = bytewright::bytes::ByteStream::open(&newest, &options).unwrap();
     let storage = MemoryStorage::new(stream.fill(2 << 20).unwrap().to_vec());
     let open = |options| TreeTable::open_storage(Box::new(storage.clone()), "memory", options);
     let mut expected: Entries =

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bytewright::ErrorKind;
-use bytewright::scan::load_idl;
+use bytewright::ask::load_idl;
 use bytewright::thrift::idl::{IdlOptions, TEXT_LEN_MAX};
 
 use super::compiler::Folder;

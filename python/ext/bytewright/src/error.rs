@@ -2,8 +2,8 @@
 
 use std::ffi::CString;
 
+pub(crate) use bytewright::host::guard as guarded;
 use bytewright::panics;
-pub(crate) use bytewright::session::guard as guarded;
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::{PyOSError, PyTypeError};

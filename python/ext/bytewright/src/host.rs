@@ -1,7 +1,7 @@
 //! Python as the core's sessions see it: how it waits, is interrupted, and brings bytes of a file object.
 
 use bytewright::Error;
-use bytewright::session::Host;
+use bytewright::host::Host;
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bytewright::flow::FlowOptions;
+use bytewright::input::CaptureOptions;
 use bytewright::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings};
-use bytewright::scan::CaptureOptions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

@@ -3,8 +3,8 @@
 use std::io::SeekFrom;
 
 use bytewright::Error;
-use bytewright::session::{Host, StreamHost, TurnHost, Writer};
-use bytewright::stream::Feed;
+use bytewright::bytes::Feed;
+use bytewright::host::{Host, StreamHost, TurnHost, Writer};
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

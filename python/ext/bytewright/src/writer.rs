@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bytewright::files::FileWriter;
-use bytewright::session::{self, GATHERED_MAX};
+use bytewright::host::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::turn::{Strand, TurnLock};
 /// What `bytewright.Writer` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Writer {
-    writer: Locked<session::Writer<Strand>>,
+    writer: Locked<host::Writer<Strand>>,
     lock: TurnLock,
     /// Where the bytes go to an object of Python's.
     file: Option<FileObject>,
@@ -34,7 +34,7 @@ impl Writer {
     fn operate<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&session::Writer<Strand>, &Sharing<'_>) -> PyResult<R>,
+        work: impl FnOnce(&host::Writer<Strand>, &Sharing<'_>) -> PyResult<R>,
     ) -> PyResult<R> {
         guarded_python(py, || work(self.writer.get(py), &self.host()))
     }
@@ -133,9 +133,9 @@ impl Writer {
         let writer = match path {
             Some(path) => {
                 let file = py.detach(|| guarded(|| open(&path)));
-                session::Writer::of_file(raised(py, file)?)
+                host::Writer::of_file(raised(py, file)?)
             }
-            None => session::Writer::of_object(origin, name),
+            None => host::Writer::of_object(origin, name),
         };
         let file = object.map(|object| FileObject { object, read: String::new() });
         let (lock, replaces) = (TurnLock::default(), mode == "replace");

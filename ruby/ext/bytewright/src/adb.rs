@@ -1,7 +1,7 @@
 //! `Bytewright::AbstractDatabase`: what a database of Tokyo Cabinet's is beside its table, for `Bytewright::ADB`.
 
-use bytewright::session::adb::{self, AbstractDatabase, OpenedTable};
-use bytewright::session::table::{Cost, TableHandle};
+use bytewright::host::adb::{self, AbstractDatabase, OpenedTable};
+use bytewright::host::table::{Cost, TableHandle};
 use magnus::{Error, RArray, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::bytes_of;

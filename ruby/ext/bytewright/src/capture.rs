@@ -1,12 +1,13 @@
 //! `Bytewright::Capture`: the core's session of a capture, each pass over which is a [`Reading`].
 
+use bytewright::ask::CutOptions;
 use bytewright::export::OutputOptions;
-use bytewright::options::NamedOptions;
-use bytewright::packet::Field;
-use bytewright::scan::{CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{
+use bytewright::host::{
     self, Asked, CallOptions, CountOptions, PacketOptions, Pass, Question, SumOptions,
 };
+use bytewright::input::{CaptureOptions, LiveOptions};
+use bytewright::options::NamedOptions;
+use bytewright::packet::Field;
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
@@ -26,7 +27,7 @@ use crate::report::OpenReport;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Capture", free_immediately, mark, size)]
 pub(crate) struct Capture {
-    session: session::Capture,
+    session: host::Capture,
     /// Anything with `readpartial` or `read`, where there is no file.
     object: Option<Opaque<Value>>,
     memory: MemoryReport,
@@ -46,7 +47,7 @@ impl Capture {
         REPORTED.collect(ruby)?;
         let path = path_of(path)?;
         let options = capture_options(ruby, options)?;
-        let opened = lock::to_the_end(ruby, || session::Capture::open(&path, options.clone()))?;
+        let opened = lock::to_the_end(ruby, || host::Capture::open(&path, options.clone()))?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
@@ -58,7 +59,7 @@ impl Capture {
         options: RHash,
     ) -> Result<Value, Error> {
         let options = capture_options(ruby, options)?;
-        let session = session::Capture::of_host(object.class().to_string(), options);
+        let session = host::Capture::of_host(object.class().to_string(), options);
         let session = raised(ruby, session)?;
         let session = match descriptor {
             Some(descriptor) => session.of_descriptor(descriptor),
@@ -72,14 +73,14 @@ impl Capture {
         let settings = settings(ruby, &[LiveOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
         let live: LiveOptions = raised(ruby, settings.take())?;
         let options: CaptureOptions = raised(ruby, settings.take())?;
-        let open = || session::Capture::live(&name, live.clone(), options.clone());
+        let open = || host::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
     }
 
     fn lent(
         ruby: &Ruby,
-        session: session::Capture,
+        session: host::Capture,
         object: Option<Opaque<Value>>,
     ) -> Result<Value, Error> {
         let memory = MemoryReport::of(session.memory_bytes());
@@ -170,7 +171,7 @@ impl Capture {
     }
 
     fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), session::Capture::info)
+        this.start(ruby, Vec::new(), host::Capture::info)
     }
 
     fn read_flows(
@@ -208,7 +209,7 @@ impl Capture {
         &self,
         ruby: &Ruby,
         fields: Vec<Field>,
-        start: impl FnOnce(&session::Capture) -> bytewright::Result<Pass>,
+        start: impl FnOnce(&host::Capture) -> bytewright::Result<Pass>,
     ) -> Result<Reading, Error> {
         REPORTED.collect(ruby)?;
         guarded(ruby, || {

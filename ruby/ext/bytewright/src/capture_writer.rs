@@ -1,7 +1,7 @@
 //! `Bytewright::CaptureWriter`.
 
 use bytewright::export::WrittenPacket;
-use bytewright::session;
+use bytewright::host;
 use magnus::{Error, RString, Ruby, function, method, prelude::*};
 
 use crate::border::{bytes_of, lock, path_of};
@@ -11,13 +11,13 @@ use crate::host::RubyHost;
 
 /// A new capture.
 #[magnus::wrap(class = "Bytewright::CaptureWriter", free_immediately, size)]
-pub(crate) struct CaptureWriter(session::CaptureWriter);
+pub(crate) struct CaptureWriter(host::CaptureWriter);
 
 impl CaptureWriter {
     /// `CaptureWriter.open_path(path, force)`.
     fn open_path(ruby: &Ruby, path: RString, force: bool) -> Result<Self, Error> {
         let path = path_of(path)?;
-        let created = lock::to_the_end(ruby, || session::CaptureWriter::create(&path, force))?;
+        let created = lock::to_the_end(ruby, || host::CaptureWriter::create(&path, force))?;
         raised(ruby, created).map(CaptureWriter)
     }
 

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use bytewright::ask::{CaptureMerge, FlowMergeField};
 use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
+use bytewright::host::{self, FlowQuestion, FlowTableFile, ToldFlows};
+use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
-use bytewright::scan::{CaptureMerge, CaptureOptions, FlowMergeField};
-use bytewright::session::{self, FlowQuestion, FlowTableFile, ToldFlows};
 use magnus::{
     Error, RArray, RHash, RString, Ruby, TryConvert, Value, function, method, prelude::*,
 };
@@ -49,14 +50,14 @@ impl Record for FlowObject {
 
 /// Flows under way over one or more captures, one pass after another.
 #[magnus::wrap(class = "Bytewright::OpenFlows", free_immediately, size)]
-pub(crate) struct OpenFlows(pub(crate) session::OpenFlows);
+pub(crate) struct OpenFlows(pub(crate) host::OpenFlows);
 
 impl OpenFlows {
     /// `OpenFlows.new(options)`.
     fn new(ruby: &Ruby, options: RHash) -> Result<Self, Error> {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
         let question = FlowQuestion::of(&settings(ruby, tables, options)?);
-        Ok(OpenFlows(session::OpenFlows::new(raised(ruby, question)?)))
+        Ok(OpenFlows(host::OpenFlows::new(raised(ruby, question)?)))
     }
 }
 

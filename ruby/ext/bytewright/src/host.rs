@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use bytewright::session::{Host, Outcome};
+use bytewright::host::{Host, Outcome};
 use magnus::value::Opaque;
 use magnus::{Error, RString, Ruby, Value, prelude::*};
 

@@ -1,7 +1,7 @@
 //! What a capture is, as a Hash.
 
+use bytewright::ask::{CaptureInfo, CutTotals, InfoField};
 use bytewright::batch::Batch;
-use bytewright::scan::{CaptureInfo, CutTotals, InfoField};
 use magnus::{Error, Ruby, Value, prelude::*};
 
 use crate::error::damage;

@@ -3,9 +3,9 @@
 use std::cell::{Ref, RefCell};
 
 use bytewright::batch;
+use bytewright::host::HeldPacket;
+use bytewright::input::FrameBatch;
 use bytewright::packet::{Field, Status};
-use bytewright::scan::FrameBatch;
-use bytewright::session::HeldPacket;
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};

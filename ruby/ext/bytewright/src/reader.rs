@@ -5,8 +5,8 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
-use bytewright::session::{self, Whence};
-use bytewright::stream::{Compression, CompressionChoice, FileSource, LineRule, Search, Separator};
+use bytewright::bytes::{Compression, CompressionChoice, FileSource, LineRule, Search, Separator};
+use bytewright::host::{self, Whence};
 use bytewright::wire::RecordTemplate;
 use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RClass, RString, Ruby, Symbol, Value, function, method, prelude::*};
@@ -32,7 +32,7 @@ fn open_path(
     let path = path_of(path)?;
     let source = raised(ruby, lock::to_the_end(ruby, || FileSource::open(&path))?)?;
     let name = path.display().to_string();
-    wrap(ruby, class, session::Reader::of_file(source, &name, compression), encoding)
+    wrap(ruby, class, host::Reader::of_file(source, &name, compression), encoding)
 }
 
 /// `Reader.open_descriptor(number, offset, name, compressed, encoding)`: a regular file from
@@ -51,7 +51,7 @@ fn open_descriptor(
     let copied = copied.map_err(|error| bytewright::Error::io("duplicate", &error));
     let source = copied.and_then(FileSource::from_fd).map(|source| source.from_offset(offset));
     let source = raised(ruby, source)?;
-    wrap(ruby, class, session::Reader::of_file(source, &name, compression), encoding)
+    wrap(ruby, class, host::Reader::of_file(source, &name, compression), encoding)
 }
 
 /// `Reader.open_object(name, origin, compressed, encoding)`: what the object's methods give is
@@ -65,7 +65,7 @@ fn open_object(
     encoding: Value,
 ) -> Result<Value, Error> {
     let compression = compression_named(ruby, compressed)?;
-    wrap(ruby, class, session::Reader::of_object(origin, &name, compression), encoding)
+    wrap(ruby, class, host::Reader::of_object(origin, &name, compression), encoding)
 }
 
 fn compression_named(ruby: &Ruby, compressed: Symbol) -> Result<CompressionChoice, Error> {
@@ -86,7 +86,7 @@ fn compression_named(ruby: &Ruby, compressed: Symbol) -> Result<CompressionChoic
 fn wrap(
     ruby: &Ruby,
     class: RClass,
-    reader: session::Reader<Strand>,
+    reader: host::Reader<Strand>,
     encoding: Value,
 ) -> Result<Value, Error> {
     let object = ReaderObject {

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use bytewright::batch;
+use bytewright::host::{Item, Pass};
 use bytewright::packet::Field;
-use bytewright::session::{Item, Pass};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
 use magnus::{Error, RArray, Ruby, Value, method, prelude::*};

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use bytewright::export::OutputOptions;
+use bytewright::host;
+use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
 use bytewright::report::{ReportOptions, ReportedCapture, ReportedField};
-use bytewright::scan::CaptureOptions;
-use bytewright::session;
 use magnus::{Error, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{lock, path_of};
@@ -18,7 +18,7 @@ use crate::record::row_to_hash;
 /// A report under way over one or more captures, one pass after another.
 #[magnus::wrap(class = "Bytewright::OpenReport", free_immediately, size)]
 pub(crate) struct OpenReport {
-    pub(crate) report: session::OpenReport,
+    pub(crate) report: host::OpenReport,
     path: PathBuf,
     force: bool,
 }
@@ -31,7 +31,7 @@ impl OpenReport {
         let settings = settings(ruby, tables, options)?;
         let OutputOptions { force, .. } = raised(ruby, settings.take())?;
         let options = raised(ruby, ReportOptions::of(&settings))?;
-        let report = raised(ruby, session::OpenReport::new(options))?;
+        let report = raised(ruby, host::OpenReport::new(options))?;
         raised(ruby, lock::to_the_end(ruby, || report.expect_output(&path, force))?)?;
         Ok(OpenReport { report, path, force })
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::hash::RandomState;
 
 use bytewright::forks::ProcessValue;
-use bytewright::session::table::{AnySnapshot, Walk};
+use bytewright::host::table::{AnySnapshot, Walk};
 use bytewright::table::{KeyRange, Values, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 

@@ -4,8 +4,8 @@
 use std::io::SeekFrom;
 
 use bytewright::ErrorKind;
-use bytewright::session::{Host, StreamHost, Writer};
-use bytewright::stream::Feed;
+use bytewright::bytes::Feed;
+use bytewright::host::{Host, StreamHost, Writer};
 use magnus::{Error, Value, prelude::*};
 
 use crate::turn::{Sharing, Strand};

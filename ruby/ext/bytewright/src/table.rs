@@ -13,8 +13,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use bytewright::host::table::{self, AnySnapshot, TableHandle, Walk};
 use bytewright::options::NamedOptions;
-use bytewright::session::table::{self, AnySnapshot, TableHandle, Walk};
 use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{BackupOptions, KeyRange, StatField, Table, Values};
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
@@ -348,7 +348,7 @@ impl TableObject {
 }
 
 /// Why an operation of the core ended without a result.
-type Failure = bytewright::session::Failure<Error>;
+type Failure = bytewright::host::Failure<Error>;
 
 /// The name that goes with a kind: that of hashed tables, or of ordered ones.
 fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static str {

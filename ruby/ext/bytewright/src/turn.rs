@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use bytewright::session::{self, Host, Outcome, TurnHost};
+use bytewright::host::{self, Host, Outcome, TurnHost};
 use magnus::gc::Marker;
 use magnus::prelude::*;
 use magnus::rb_sys::AsRawValue;
@@ -45,7 +45,7 @@ pub(crate) struct TurnMutex {
 
 impl TurnMutex {
     /// Marks it, and who has the turn.
-    pub(crate) fn mark(&self, marker: &Marker, turn: &session::Turn<Strand>) {
+    pub(crate) fn mark(&self, marker: &Marker, turn: &host::Turn<Strand>) {
         if let Some(mutex) = self.mutex.get() {
             marker.mark(mutex);
         }

@@ -1,6 +1,6 @@
 //! `Bytewright::Scan`: entries one after another. Its loops are in `border/scans.rs`.
 
-use bytewright::session::table::Walk;
+use bytewright::host::table::Walk;
 use magnus::{Error, Integer, RString, Ruby, TryConvert, Value, method, prelude::*};
 
 use crate::border::{Conversion, EntrySource, ValueObjects, define_scan_loops};

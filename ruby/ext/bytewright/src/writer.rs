@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use bytewright::files::FileWriter;
-use bytewright::session;
+use bytewright::host;
 use magnus::typed_data::Obj;
 use magnus::{Error, RClass, RString, Ruby, method, prelude::*};
 
@@ -37,12 +37,12 @@ fn open_file(
 ) -> Result<Obj<WriterObject>, Error> {
     let path = path_of(path)?;
     let file = raised(ruby, lock::to_the_end(ruby, || open(&path))?)?;
-    Ok(ruby.obj_wrap_as(WriterObject::new(session::Writer::of_file(file)), class))
+    Ok(ruby.obj_wrap_as(WriterObject::new(host::Writer::of_file(file)), class))
 }
 
 /// `Writer.open_object(name, origin)`: what is gathered is asked for with `gathered_bytes`.
 fn open_object(ruby: &Ruby, class: RClass, name: String, origin: Option<u64>) -> Obj<WriterObject> {
-    let writer = session::Writer::of_object(origin, &name);
+    let writer = host::Writer::of_object(origin, &name);
     ruby.obj_wrap_as(WriterObject::new(writer), class)
 }
 
@@ -50,7 +50,7 @@ fn open_object(ruby: &Ruby, class: RClass, name: String, origin: Option<u64>) ->
 fn with_host<R>(
     ruby: &Ruby,
     this: Obj<WriterObject>,
-    work: impl FnOnce(&session::Writer<Strand>, &Sharing<'_>) -> R,
+    work: impl FnOnce(&host::Writer<Strand>, &Sharing<'_>) -> R,
 ) -> R {
     let this_object: &WriterObject = &this;
     work(&this_object.writer, &this_object.host(ruby, this.as_value()))

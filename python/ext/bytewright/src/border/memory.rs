@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-use bytewright::session::Destination;
+use bytewright::host::Destination;
 use pyo3::ffi;
 use pyo3::prelude::*;
 

@@ -4,11 +4,11 @@ use std::num::NonZero;
 
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
 use bytewright::flow::FlowField;
+use bytewright::host::{CallOptions, CallQuestion};
+use bytewright::input::CaptureOptions;
 use bytewright::options::Settings;
 use bytewright::packet::Field;
 use bytewright::rpc::CallField;
-use bytewright::scan::CaptureOptions;
-use bytewright::session::{CallOptions, CallQuestion};
 use pyo3::prelude::*;
 
 use crate::error::{argument, guarded, raised};

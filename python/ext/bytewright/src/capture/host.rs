@@ -2,7 +2,7 @@
 
 use std::thread::{self, ThreadId};
 
-use bytewright::session::Host;
+use bytewright::host::Host;
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

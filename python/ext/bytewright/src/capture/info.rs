@@ -1,9 +1,9 @@
 //! What is known of a capture, and what became of one that was merged or reported, as dicts.
 
 use bytewright::Error;
+use bytewright::ask::{CaptureInfo, CaptureMerge, CutTotals, FlowMergeField, InfoField};
 use bytewright::batch::Batch;
 use bytewright::report::{ReportedCapture, ReportedField};
-use bytewright::scan::{CaptureInfo, CaptureMerge, CutTotals, FlowMergeField, InfoField};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

@@ -14,12 +14,13 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytewright::ask::CutOptions;
+use bytewright::bytes::StreamOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::host::{self as core, CountOptions, Item, Pass, SumOptions};
+use bytewright::input::{self, CaptureOptions, LiveOptions};
 use bytewright::options::NamedOptions;
-use bytewright::scan::{self, CaptureOptions, CutOptions, LiveOptions};
-use bytewright::session::{self, CountOptions, Item, Pass, SumOptions};
-use bytewright::stream::StreamOptions;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -60,7 +61,7 @@ impl Interface {
 #[pyclass(frozen, module = "bytewright._bytewright")]
 pub(crate) struct CapturePart {
     path: PathBuf,
-    part: scan::CapturePart,
+    part: input::CapturePart,
 }
 
 #[pymethods]
@@ -68,7 +69,7 @@ impl CapturePart {
     #[new]
     #[pyo3(signature = (path, start, end, packets_before))]
     fn new(path: PathBuf, start: u64, end: Option<u64>, packets_before: u64) -> Self {
-        CapturePart { path, part: scan::CapturePart { start, end, packets_before } }
+        CapturePart { path, part: input::CapturePart { start, end, packets_before } }
     }
 }
 
@@ -81,21 +82,21 @@ pub(crate) fn capture_parts(
     bytes: u64,
 ) -> PyResult<Vec<(u64, Option<u64>, u64)>> {
     let found =
-        py.detach(|| guarded(|| scan::capture_parts(&path, bytes, &StreamOptions::default())));
-    let numbers = |part: scan::CapturePart| (part.start, part.end, part.packets_before);
+        py.detach(|| guarded(|| input::capture_parts(&path, bytes, &StreamOptions::default())));
+    let numbers = |part: input::CapturePart| (part.start, part.end, part.packets_before);
     Ok(raised(py, found)?.into_iter().map(numbers).collect())
 }
 
 impl Interface {
-    fn open(&self, options: &CaptureOptions) -> bytewright::Result<session::Capture> {
-        session::Capture::live(&self.name, self.options.clone(), options.clone())
+    fn open(&self, options: &CaptureOptions) -> bytewright::Result<core::Capture> {
+        core::Capture::live(&self.name, self.options.clone(), options.clone())
     }
 }
 
 /// What `bytewright.Capture` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Capture {
-    capture: Arc<session::Capture>,
+    capture: Arc<core::Capture>,
     options: CaptureOptions,
     /// A file object, where the bytes come from one.
     object: Option<Py<PyAny>>,
@@ -141,7 +142,7 @@ impl Capture {
         let options = capture_options(py, &settings(py, &[CaptureOptions::OPTIONS], options)?)?;
         match source.extract::<PathBuf>() {
             Ok(path) => {
-                let open = || session::Capture::open(&path, options.clone());
+                let open = || core::Capture::open(&path, options.clone());
                 let capture = Arc::new(raised(py, py.detach(|| guarded(open)))?);
                 return Ok(Capture { capture, options, object: None });
             }
@@ -152,7 +153,7 @@ impl Capture {
         if let Ok(part) = source.cast::<CapturePart>() {
             let CapturePart { path, part } = part.get();
             let options = CaptureOptions { part: Some(*part), ..options };
-            let opened = py.detach(|| guarded(|| session::Capture::open(path, options.clone())));
+            let opened = py.detach(|| guarded(|| core::Capture::open(path, options.clone())));
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
         }
         if let Ok(interface) = source.cast::<Interface>() {
@@ -170,7 +171,7 @@ impl Capture {
             Ok(name) if name.is_instance_of::<pyo3::types::PyString>() => name.to_string(),
             _ => class,
         };
-        let capture = raised(py, guarded(|| session::Capture::of_host(name, options.clone())))?;
+        let capture = raised(py, guarded(|| core::Capture::of_host(name, options.clone())))?;
         let capture = match descriptor_of(source)? {
             Some(descriptor) => capture.of_descriptor(descriptor),
             None => capture,

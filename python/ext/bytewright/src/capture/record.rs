@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use bytewright::batch::{self, Value};
 use bytewright::flow::{self, FlowField};
+use bytewright::input::FrameBatch;
 use bytewright::packet::{self, Field};
 use bytewright::rpc::{self, CallField};
-use bytewright::scan::FrameBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use bytewright::export::OutputOptions;
+use bytewright::host;
+use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
 use bytewright::report::ReportOptions;
-use bytewright::scan::CaptureOptions;
-use bytewright::session;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,7 +16,7 @@ use crate::options::settings;
 /// A report under way over one or more captures, one pass after another.
 #[pyclass(frozen, module = "bytewright._bytewright")]
 pub(crate) struct Report {
-    pub(super) report: session::OpenReport,
+    pub(super) report: host::OpenReport,
     path: PathBuf,
     force: bool,
 }
@@ -31,7 +31,7 @@ impl Report {
         let settings = settings(py, tables, options)?;
         let OutputOptions { force, .. } = raised(py, settings.take())?;
         let options = raised(py, ReportOptions::of(&settings))?;
-        let report = raised(py, session::OpenReport::new(options))?;
+        let report = raised(py, host::OpenReport::new(options))?;
         raised(py, py.detach(|| guarded(|| report.expect_output(&path, force))))?;
         Ok(Report { report, path, force })
     }

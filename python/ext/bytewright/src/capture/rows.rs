@@ -10,14 +10,14 @@ use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
-use bytewright::options::NamedOptions;
-use bytewright::packet::Field;
-use bytewright::rpc::{self, CallField};
-use bytewright::scan::{CaptureOptions, FrameBatch};
-use bytewright::session::{
+use bytewright::host::{
     self, CallOptions, CaptureSource, FlowQuestion, Host, Item, PacketOptions, Question, Step,
     ToldFlows,
 };
+use bytewright::input::{CaptureOptions, FrameBatch};
+use bytewright::options::NamedOptions;
+use bytewright::packet::Field;
+use bytewright::rpc::{self, CallField};
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -73,7 +73,7 @@ impl Source {
 
 /// One reading of all captures.
 struct Reading {
-    rows: session::Rows,
+    rows: host::Rows,
     /// The file objects of the captures, where they have some.
     objects: Vec<Option<Py<PyAny>>>,
     damage: Damage,
@@ -156,7 +156,7 @@ impl Rows {
                 CaptureSource::Path(path.clone(), self.options.clone())
             }
         });
-        let rows = session::Rows::new(captures.collect(), self.question.clone());
+        let rows = host::Rows::new(captures.collect(), self.question.clone());
         let damage = Damage::default();
         *locked(&self.damage) = Arc::clone(&damage);
         Reading { rows, objects, damage }
@@ -403,7 +403,7 @@ fn names<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyTuple>>
 }
 
 /// Takes the damage that came to light since the last call, and notes it.
-fn noted(rows: &mut session::Rows, noted: &Mutex<Vec<Error>>) -> Vec<Error> {
+fn noted(rows: &mut host::Rows, noted: &Mutex<Vec<Error>>) -> Vec<Error> {
     let damage = rows.take_damage();
     locked(noted).extend_from_slice(&damage);
     damage

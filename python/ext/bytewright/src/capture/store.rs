@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::vec::IntoIter;
 
 use bytewright::flow;
-use bytewright::session::{FlowTableFile, Item, Pass};
+use bytewright::host::{FlowTableFile, Item, Pass};
 use bytewright::sums::{EntryOrigin, Merged};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};

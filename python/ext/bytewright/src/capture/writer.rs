@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bytewright::export::WrittenPacket;
-use bytewright::session;
+use bytewright::host;
 use pyo3::prelude::*;
 
 use crate::error::{guarded, guarded_python, raised};
@@ -12,14 +12,14 @@ use crate::writer::bytes_written;
 
 /// What `bytewright.CaptureWriter` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
-pub(crate) struct CaptureWriter(session::CaptureWriter);
+pub(crate) struct CaptureWriter(host::CaptureWriter);
 
 #[pymethods]
 impl CaptureWriter {
     #[new]
     #[pyo3(signature = (path, *, force = false))]
     fn new(py: Python<'_>, path: PathBuf, force: bool) -> PyResult<CaptureWriter> {
-        let created = py.detach(|| guarded(|| session::CaptureWriter::create(&path, force)));
+        let created = py.detach(|| guarded(|| host::CaptureWriter::create(&path, force)));
         raised(py, created).map(CaptureWriter)
     }
 

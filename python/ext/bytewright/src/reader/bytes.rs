@@ -1,6 +1,6 @@
 //! Bytes, few or many.
 
-use bytewright::session::Operation;
+use bytewright::host::Operation;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};

@@ -7,8 +7,8 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use bytewright::Error;
-use bytewright::session::{self, Operation, Whence};
-use bytewright::stream::{Compression, CompressionChoice, FileSource, Search};
+use bytewright::bytes::{Compression, CompressionChoice, FileSource, Search};
+use bytewright::host::{self, Operation, Whence};
 use bytewright::wire::from_zigzag;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -25,7 +25,7 @@ use crate::turn::{Strand, TurnLock};
 /// What `bytewright.Reader` is made of.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Reader {
-    reader: Locked<session::Reader<Strand>>,
+    reader: Locked<host::Reader<Strand>>,
     lock: TurnLock,
     /// Where the bytes come from an object of Python's.
     file: Option<FileObject>,
@@ -33,7 +33,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    fn new(reader: session::Reader<Strand>, file: Option<FileObject>) -> Reader {
+    fn new(reader: host::Reader<Strand>, file: Option<FileObject>) -> Reader {
         let (lock, templates) = (TurnLock::default(), Templates::default());
         Reader { reader: Locked::new(reader), lock, file, templates }
     }
@@ -117,15 +117,15 @@ impl Reader {
         let compression = compression_named(py, compressed)?;
         if let Some(path) = path {
             let source = raised(py, py.detach(|| guarded(|| FileSource::open(&path))))?;
-            return Ok(Reader::new(session::Reader::of_file(source, name, compression), None));
+            return Ok(Reader::new(host::Reader::of_file(source, name, compression), None));
         }
         if let Some(number) = descriptor {
             let copied = duplicate(py, number).map_err(|error| Error::io("duplicate", &error));
             let source = raised(py, copied.and_then(FileSource::from_fd))?.from_offset(offset);
-            return Ok(Reader::new(session::Reader::of_file(source, name, compression), None));
+            return Ok(Reader::new(host::Reader::of_file(source, name, compression), None));
         }
         let file = object.map(|object| FileObject { object, read: read.to_owned() });
-        Ok(Reader::new(session::Reader::of_object(origin, name, compression), file))
+        Ok(Reader::new(host::Reader::of_object(origin, name, compression), file))
     }
 
     /// The path, or what stands for it.
@@ -317,7 +317,7 @@ impl Reader {
         count: Option<usize>,
     ) -> PyResult<Batch> {
         let template = self.templates.get(py, template)?;
-        let schema = raised(py, session::record_schema(&template, &names))?;
+        let schema = raised(py, host::record_schema(&template, &names))?;
         let count = count.unwrap_or(usize::MAX);
         self.operate(py, |operation| operation.columns(&template, &schema, count)).map(Batch::new)
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytewright::Error;
-use bytewright::session::Operation;
+use bytewright::host::Operation;
 use bytewright::wire::{RecordTemplate, RecordValue};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyInt, PyList, PyTuple};

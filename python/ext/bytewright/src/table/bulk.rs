@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytewright::session::table::TableHandle;
+use bytewright::host::table::TableHandle;
 use bytewright::table::PackedEntries;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -1,6 +1,6 @@
 //! Python as the host of the core's tables: whose turn it is, by thread and by task.
 
-use bytewright::session::{Host, TurnHost};
+use bytewright::host::{Host, TurnHost};
 use bytewright::{Error, ErrorKind};
 use pyo3::prelude::*;
 

@@ -14,8 +14,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytewright::session::Outcome;
-use bytewright::session::table::{Content, Cost, TableHandle};
+use bytewright::host::Outcome;
+use bytewright::host::table::{Content, Cost, TableHandle};
 use bytewright::table::file::TableKind;
 use bytewright::table::{self, BackupOptions, StatField, Values};
 use pyo3::exceptions::PyKeyError;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use bytewright::host::table::{self, TableHandle};
 use bytewright::options::NamedOptions;
-use bytewright::session::table::{self, TableHandle};
 use bytewright::table::Values;
 use bytewright::table::file::{OpenOptions, TableKind};
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytewright::session::table::AnySnapshot;
+use bytewright::host::table::AnySnapshot;
 use bytewright::{Error, ErrorKind, Result};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytewright::session::TurnHost;
-use bytewright::session::table::{TableHandle, TransactionId};
+use bytewright::host::TurnHost;
+use bytewright::host::table::{TableHandle, TransactionId};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

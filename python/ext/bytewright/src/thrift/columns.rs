@@ -5,7 +5,7 @@ use std::thread;
 
 use bytewright::batch::ExportOptions;
 use bytewright::batch::arrow::ArrowSchema;
-use bytewright::session::{Host, MessageRows};
+use bytewright::host::{Host, MessageRows};
 use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use bytewright::scan::load_idl;
-use bytewright::stream::WholeFile;
+use bytewright::ask::load_idl;
+use bytewright::bytes::WholeFile;
 use bytewright::thrift::idl::{
     Document, IdlOptions, Origin, SourceText, TEXT_LEN_MAX, Value as IdlValue, parse,
 };

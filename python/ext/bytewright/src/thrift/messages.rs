@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use bytewright::session::Messages;
+use bytewright::host::Messages;
 use bytewright::thrift::Encoding;
 use pyo3::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::session::MessageSource;
-use bytewright::stream::{ByteStream, CompressionChoice, FileSource, StreamOptions};
+use bytewright::bytes::{ByteStream, CompressionChoice, FileSource, StreamOptions};
+use bytewright::host::MessageSource;
 use bytewright::thrift::{Limits, MessageLayout};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

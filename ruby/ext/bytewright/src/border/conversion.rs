@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use bytewright::ErrorKind;
-use bytewright::session::table::Entry;
+use bytewright::host::table::Entry;
 use bytewright::table::{integer_of, integer_value};
 use magnus::gc::Marker;
 use magnus::rb_sys::{AsRawValue, FromRawValue};

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
+use bytewright::host::table::Walk;
 use bytewright::panics;
-use bytewright::session::table::Walk;
 use magnus::rb_sys::AsRawValue;
 use magnus::{RClass, TypedData};
 use rb_sys::VALUE;

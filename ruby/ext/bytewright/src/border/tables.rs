@@ -8,8 +8,8 @@ use std::cell::{RefCell, RefMut};
 use std::ffi::c_int;
 use std::hint::black_box;
 
+use bytewright::host::table::{Content, TableHandle};
 use bytewright::panics::{self, Panic};
-use bytewright::session::table::{Content, TableHandle};
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
 use magnus::rb_sys::{AsRawValue, FromRawValue};

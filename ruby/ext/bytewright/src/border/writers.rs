@@ -3,7 +3,7 @@
 
 use std::ffi::{CString, c_int};
 
-use bytewright::session::{self, GATHERED_MAX};
+use bytewright::host::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
 use magnus::rb_sys::FromRawValue;
 use magnus::{Error, Integer, RClass, Ruby, TryConvert, Value};
@@ -18,7 +18,7 @@ use crate::turn::{Sharing, Strand, TurnMutex};
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::WriterStream", free_immediately, mark, size)]
 pub(crate) struct WriterObject {
-    pub(crate) writer: session::Writer<Strand>,
+    pub(crate) writer: host::Writer<Strand>,
     mutex: TurnMutex,
 }
 
@@ -39,7 +39,7 @@ impl Drop for WriterObject {
 }
 
 impl WriterObject {
-    pub(crate) fn new(writer: session::Writer<Strand>) -> WriterObject {
+    pub(crate) fn new(writer: host::Writer<Strand>) -> WriterObject {
         adjust_memory_usage(GATHERED_MAX as isize);
         WriterObject { writer, mutex: TurnMutex::default() }
     }

@@ -4,7 +4,7 @@
 
 use std::mem::MaybeUninit;
 
-use bytewright::session::Destination;
+use bytewright::host::Destination;
 use magnus::Error;
 use magnus::rb_sys::protect;
 use rb_sys::VALUE;

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use bytewright::stream::{Line, LineRule};
+use bytewright::bytes::{Line, LineRule};
 use magnus::RClass;
 use magnus::rb_sys::protect;
 use rb_sys::VALUE;

@@ -15,8 +15,8 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 
-use bytewright::session;
-use bytewright::stream::ByteStream;
+use bytewright::bytes::ByteStream;
+use bytewright::host;
 use magnus::rb_sys::{FromRawValue, protect};
 use magnus::{Error, RClass, Ruby, Value};
 use rb_sys::VALUE;
@@ -37,7 +37,7 @@ const BINARY: c_int = 0;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::ReaderStream", free_immediately, mark, size)]
 pub(crate) struct ReaderObject {
-    pub(crate) reader: session::Reader<Strand>,
+    pub(crate) reader: host::Reader<Strand>,
     pub(crate) mutex: TurnMutex,
     /// The number of the encoding that lines have.
     pub(crate) encoding: c_int,
@@ -60,7 +60,7 @@ impl magnus::DataTypeFunctions for ReaderObject {
 }
 
 /// An operation on a reader.
-pub(crate) type Operation<'a> = session::Operation<'a, Sharing<'a>>;
+pub(crate) type Operation<'a> = host::Operation<'a, Sharing<'a>>;
 
 impl ReaderObject {
     /// Does `work` when no other operation goes on.

@@ -1,7 +1,7 @@
 //! What a reader is told once and then uses many times: what a line is, which bytes are looked for, what a
 //! record holds.
 
-use bytewright::stream::{LineRule, Search};
+use bytewright::bytes::{LineRule, Search};
 use bytewright::wire::RecordTemplate;
 
 /// What a line is, for as long as lines are read by it.

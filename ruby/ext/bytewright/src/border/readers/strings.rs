@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use bytewright::session::DIRECT_MIN;
+use bytewright::host::DIRECT_MIN;
 use magnus::rb_sys::protect;
 use magnus::{Error, RClass};
 use rb_sys::VALUE;

@@ -1,0 +1,485 @@
+//! Packets of captures in a new capture, in the order of their times.
+//!
+//! Each capture is read in its own order, and of the packets that come next in them the earliest is written first. So
+//! the result is in the order of time where each capture is. A packet that comes late in its own capture is written as
+//! soon as it is found, behind later ones; one without a time stays behind the packet before it.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::bytes::Cancel;
+use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
+use crate::export::CaptureFile;
+use crate::input::{
+    CaptureReader, Pass, RecordPlace, RecordSource, Sink, StreamRecords, damage_of,
+};
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
+use crate::packet::{self, Field, Packet};
+use crate::query::{self, Condition};
+use crate::{Error, ErrorKind, Result};
+
+/// Which packets are written, and how much of each.
+#[derive(Debug, Clone, Default)]
+pub struct CutOptions {
+    /// Only packets of this time or later, in nanoseconds since 1970; none without a time then.
+    pub from: Option<i64>,
+    /// Only packets before this time.
+    pub to: Option<i64>,
+    /// What their fields have to hold, as rows of packets.
+    pub condition: Option<Condition>,
+    /// Bytes that are kept of each packet at most.
+    pub snaplen: Option<u32>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default)]
+pub struct CutTotals {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of them on the wire.
+    pub bytes: u64,
+    /// Packets that are earlier than one before them, because they came late in their own capture.
+    pub late: u64,
+    /// Why captures ended before their end. What was before that is written.
+    pub damage: Vec<Error>,
+}
+
+/// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
+/// an error, whatever has the name stays as it was; but packets that nobody can read again, of a pipe or an interface, are
+/// kept, up to the last that fitted.
+///
+/// # Errors
+/// What is no capture at all, before anything is written; what the file does not take; and those of reading that are not
+/// damage, such as a read that was called off.
+pub fn cut(
+    readers: Vec<CaptureReader>,
+    options: &CutOptions,
+    mut file: CaptureFile,
+) -> Result<CutTotals> {
+    let cancels: Vec<Cancel> = readers.iter().map(CaptureReader::cancel).collect();
+    let keeps = Keeps::of(&readers);
+    if keeps != Keeps::Nothing {
+        file.keep_end();
+    }
+    if keeps == Keeps::All {
+        file.show_early();
+    }
+    let written = write(readers, options, &mut file).and_then(|totals| {
+        // All may be written by the time that nobody wants it any more.
+        cancels.iter().try_for_each(Cancel::check)?;
+        file.finish_writing().map(|()| totals)
+    });
+    match written {
+        Err(error) if keeps.keeps_at(&error) => Err(kept(file, error)),
+        written => written,
+    }
+}
+
+/// When packets that were written are kept though the end was not reached, because nobody can read them again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Nothing,
+    /// Those of a pipe: not where the reading was called off.
+    Failed,
+    /// Those of an interface.
+    All,
+}
+
+impl Keeps {
+    fn of(readers: &[CaptureReader]) -> Keeps {
+        match () {
+            () if readers.iter().any(CaptureReader::is_of_interface) => Keeps::All,
+            () if readers.iter().any(|reader| !reader.can_be_read_again()) => Keeps::Failed,
+            () => Keeps::Nothing,
+        }
+    }
+
+    fn keeps_at(self, error: &Error) -> bool {
+        match self {
+            Keeps::Nothing => false,
+            Keeps::Failed => error.kind() != ErrorKind::Closed && !Cancel::caused(error),
+            Keeps::All => true,
+        }
+    }
+}
+
+/// Ends the file behind the last packet that could be written, and answers the error that it ends with.
+fn kept(file: CaptureFile, error: Error) -> Error {
+    let name = file.name().to_owned();
+    match file.keep() {
+        Ok(true) => {
+            let message = format!("{}; {name} has the packets before that", error.message());
+            let told = Error::new(error.kind(), message);
+            match error.file() {
+                Some(file) => told.in_file(file),
+                None => told,
+            }
+        }
+        Ok(false) => error,
+        Err(failure) => failure,
+    }
+}
+
+/// Writes the packets to a file that is not finished yet.
+fn write(
+    readers: Vec<CaptureReader>,
+    options: &CutOptions,
+    file: &mut CaptureFile,
+) -> Result<CutTotals> {
+    let mut inputs = Vec::with_capacity(readers.len());
+    for reader in readers {
+        let mut records = reader.into_records()?;
+        records.read_header()?;
+        inputs.push(Input::new(records));
+    }
+    take_after(&inputs, file);
+    let mut cut = Cut {
+        options,
+        file,
+        totals: CutTotals::default(),
+        latest: i64::MIN,
+        known: HashMap::new(),
+    };
+    for input in &mut inputs {
+        input.describe_pcap(&mut cut)?;
+    }
+    if inputs.len() > 1 {
+        for (index, input) in inputs.iter_mut().enumerate() {
+            input.write_up_to((i64::MIN, 0), index, &mut cut)?;
+        }
+    }
+    while let Some(index) = next_of(&inputs) {
+        let others = inputs.iter().enumerate().filter(|(other, _)| *other != index);
+        let limit = others.filter_map(|(other, input)| Some((input.next_ts()?, other))).min();
+        let limit = limit.unwrap_or((i64::MAX, usize::MAX));
+        if let Some(input) = inputs.get_mut(index) {
+            input.write_up_to(limit, index, &mut cut)?;
+        }
+    }
+    Ok(cut.totals)
+}
+
+/// A pcap file that is made of pcap files has their clock and snaplen, if they agree.
+fn take_after(inputs: &[Input], file: &mut CaptureFile) {
+    let mut found: Option<&Interface> = None;
+    for input in inputs {
+        let decoder = &input.records.decoder;
+        let (Some(Format::Pcap), [interface]) = (decoder.format(), decoder.interfaces()) else {
+            return;
+        };
+        match found {
+            Some(first) if first.clock != interface.clock || first.snaplen != interface.snaplen => {
+                return;
+            }
+            _ => found = Some(interface),
+        }
+    }
+    if let Some(interface) = found {
+        file.like(interface);
+    }
+}
+
+/// The input that has the earliest packet, or one of which that is not known yet.
+fn next_of(inputs: &[Input]) -> Option<usize> {
+    let ready = inputs.iter().enumerate();
+    ready.filter_map(|(index, input)| Some((input.next_ts()?, index))).min().map(|(_, index)| index)
+}
+
+/// A capture that is cut.
+struct Input {
+    records: Box<StreamRecords>,
+    is_ended: bool,
+    /// A packet whose turn has not come.
+    head: Option<Head>,
+    /// The numbers in the new capture of the interfaces of the present section.
+    interfaces: Vec<u32>,
+    sections: u64,
+    /// The time of the packet before.
+    ts: i64,
+}
+
+/// A packet that waits.
+struct Head {
+    ts: i64,
+    frame: Frame<'static>,
+    captured: Vec<u8>,
+    options: Vec<u8>,
+    like: BlockOptions<'static>,
+}
+
+/// What is written.
+struct Cut<'c> {
+    options: &'c CutOptions,
+    file: &'c mut CaptureFile,
+    totals: CutTotals,
+    /// The latest time that was written.
+    latest: i64,
+    /// How many interfaces like that each section had at most, with their numbers in the new capture.
+    known: HashMap<u128, Vec<u32>>,
+}
+
+impl Input {
+    fn new(records: Box<StreamRecords>) -> Self {
+        Input {
+            records,
+            is_ended: false,
+            head: None,
+            interfaces: Vec::new(),
+            sections: 0,
+            ts: i64::MIN,
+        }
+    }
+
+    /// Describes the interface of a pcap file; those of pcapng are described where they stand in the file.
+    fn describe_pcap(&mut self, cut: &mut Cut<'_>) -> Result<()> {
+        let decoder = &self.records.decoder;
+        if decoder.format() == Some(Format::Pcap) {
+            self.sections = decoder.sections();
+            for interface in decoder.interfaces() {
+                cut.interface(interface, None, &mut self.interfaces)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The time of the next packet, the earliest of all where it is not known; none at the end.
+    fn next_ts(&self) -> Option<i64> {
+        match &self.head {
+            Some(head) => Some(head.ts),
+            None => (!self.is_ended).then_some(i64::MIN),
+        }
+    }
+
+    /// Writes its packets up to a time (and the place of a capture that has a packet of this time), and keeps the one
+    /// behind them.
+    fn write_up_to(&mut self, limit: (i64, usize), index: usize, cut: &mut Cut<'_>) -> Result<()> {
+        if let Some(head) = self.head.take() {
+            let options = head.like.over(&head.options);
+            let frame = Frame { captured: &head.captured, options, ..head.frame };
+            cut.write(&frame, head.ts)?;
+        }
+        let Input { records, is_ended, head, interfaces, sections, ts } = self;
+        let mut sink = Selector {
+            packet: Packet::default(),
+            cut,
+            limit,
+            index,
+            head,
+            interfaces,
+            sections,
+            ts,
+            failure: None,
+        };
+        loop {
+            let outcome = match records.pass(&mut sink) {
+                Ok(Pass::Enough) => return sink.failure.take().map_or(Ok(()), Err),
+                Ok(pass) => {
+                    if !records.stream.never_waits() {
+                        sink.cut.file.flush()?;
+                    }
+                    records.go_on(&pass)
+                }
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    sink.cut.totals.damage.extend(damage_of(Err(error))?);
+                    break;
+                }
+            }
+        }
+        *is_ended = true;
+        Ok(())
+    }
+}
+
+/// Chooses packets of one capture, and writes them.
+struct Selector<'s, 'c> {
+    packet: Packet,
+    cut: &'s mut Cut<'c>,
+    limit: (i64, usize),
+    index: usize,
+    head: &'s mut Option<Head>,
+    interfaces: &'s mut Vec<u32>,
+    sections: &'s mut u64,
+    ts: &'s mut i64,
+    failure: Option<Error>,
+}
+
+impl Sink for Selector<'_, '_> {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        &mut self.packet
+    }
+
+    #[inline]
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
+        if !self.cut.options.wants(record, &place.frame(&self.packet, record)) {
+            return true;
+        }
+        let outcome = self.take(record, place);
+        let goes_on = outcome.as_ref().is_ok_and(|goes_on| *goes_on);
+        self.failure = outcome.err();
+        goes_on
+    }
+
+    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
+        self.begin_section(place);
+        let Some((interface, options)) = place.decoder.described(place.raw()) else { return true };
+        self.failure = self.cut.interface(interface, Some(options), self.interfaces).err();
+        self.failure.is_none()
+    }
+}
+
+impl Selector<'_, '_> {
+    /// Interfaces are numbered anew in each section.
+    #[inline]
+    fn begin_section(&mut self, place: RecordPlace<'_>) {
+        if place.decoder.sections() != *self.sections {
+            *self.sections = place.decoder.sections();
+            self.interfaces.clear();
+        }
+    }
+
+    /// Writes a packet, or keeps it where its turn has not come; says whether the next one is wanted.
+    #[inline]
+    fn take(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> Result<bool> {
+        self.begin_section(place);
+        let origin = place.decoder.origin(place.raw());
+        let Some(interface) = self.interfaces.get(origin.interface as usize) else {
+            return Err(Error::internal("a packet of an interface that was not seen"));
+        };
+        let keep = self.cut.options.snaplen.unwrap_or(u32::MAX) as usize;
+        let captured = record.captured.get(..keep).unwrap_or(record.captured);
+        let frame = Frame {
+            interface: *interface,
+            stamp: origin.stamp,
+            ts: record.ts,
+            length: record.length,
+            captured,
+            options: origin.options,
+        };
+        *self.ts = record.ts.unwrap_or(*self.ts);
+        if (*self.ts, self.index) < self.limit {
+            self.cut.write(&frame, *self.ts)?;
+            return Ok(true);
+        }
+        *self.head = Some(Head {
+            ts: *self.ts,
+            captured: captured.to_vec(),
+            options: origin.options.bytes().to_vec(),
+            like: origin.options.over(&[]),
+            frame: Frame { captured: &[], options: BlockOptions::NONE, ..frame },
+        });
+        Ok(false)
+    }
+}
+
+impl NamedOptions for CutOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "where",
+            kind: OptionKind::Text,
+            default: "all",
+            summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
+        },
+        OptionSpec {
+            name: "from_time",
+            kind: OptionKind::Time,
+            default: "none",
+            summary: "Only packets of this time or later, such as \"2026-11-21T10:00Z\", or 1795255200 for seconds since 1970",
+        },
+        OptionSpec {
+            name: "to_time",
+            kind: OptionKind::Time,
+            default: "none",
+            summary: "Only packets before this time",
+        },
+        OptionSpec {
+            name: "snaplen",
+            kind: OptionKind::POSITIVE_32,
+            default: "all",
+            summary: "Bytes that are kept of each packet at most",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "where" => self.condition = Some(Condition::new(&setting.text()?, &Field::SCHEMA)?),
+            "from_time" => self.from = Some(query::time(&setting.text()?)?),
+            "to_time" => self.to = Some(query::time(&setting.text()?)?),
+            "snaplen" => self.snaplen = Some(setting.count()?),
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
+impl CutOptions {
+    #[inline]
+    fn wants(&self, record: &Record<'_>, frame: &packet::Frame<'_>) -> bool {
+        let in_time = match record.ts {
+            Some(ts) => self.from.is_none_or(|from| ts >= from) && self.to.is_none_or(|to| ts < to),
+            None => self.from.is_none() && self.to.is_none(),
+        };
+        let holds = |condition: &Condition| condition.holds(|place| frame.value_at(place));
+        in_time && self.condition.as_ref().is_none_or(holds)
+    }
+}
+
+impl Cut<'_> {
+    #[inline]
+    fn write(&mut self, frame: &Frame<'_>, ts: i64) -> Result<()> {
+        self.file.frame(frame)?;
+        self.totals.packets += 1;
+        self.totals.bytes += u64::from(frame.length);
+        self.totals.late += u64::from(ts < self.latest);
+        self.latest = self.latest.max(ts);
+        Ok(())
+    }
+
+    /// Describes the next interface of a section, unless another section had one just like it.
+    fn interface(
+        &mut self,
+        interface: &Interface,
+        options: Option<BlockOptions<'_>>,
+        section: &mut Vec<u32>,
+    ) -> Result<()> {
+        let mut interface = interface.clone();
+        if let Some(snaplen) = self.options.snaplen {
+            interface.snaplen =
+                if interface.snaplen == 0 { snaplen } else { interface.snaplen.min(snaplen) };
+        }
+        let known = self.known.entry(identity(&interface, options)).or_default();
+        let number = match known.iter().find(|number| !section.contains(number)) {
+            Some(number) => *number,
+            None => {
+                let number = self.file.interface(&interface, options)?;
+                known.push(number);
+                number
+            }
+        };
+        section.push(number);
+        Ok(())
+    }
+}
+
+/// What tells interfaces apart.
+fn identity(interface: &Interface, options: Option<BlockOptions<'_>>) -> u128 {
+    let clock = match interface.clock {
+        Clock::MICROSECONDS => 0,
+        _ => 1,
+    };
+    let mut bytes = vec![clock, u8::from(options.is_some())];
+    bytes.extend_from_slice(&interface.link_type.to_le_bytes());
+    bytes.extend_from_slice(&interface.snaplen.to_le_bytes());
+    for option in options.unwrap_or(BlockOptions::NONE) {
+        bytes.extend_from_slice(&option.code.to_le_bytes());
+        bytes.extend_from_slice(&(option.value.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(option.value);
+    }
+    xxh3_128(&bytes)
+}

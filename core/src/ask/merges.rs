@@ -1,0 +1,140 @@
+//! Several captures merged into a table file: read and summed up side by side, merged one after the other.
+//!
+//! A merge counts each capture by itself. So the thread that reads a capture has its flow table and its content hash, and the
+//! caller puts the finished flows into the file.
+
+use super::flows::{ReadCapture, merge_flows};
+use super::{CallsMerge, CaptureMerge, calls, flows};
+use crate::flow::{Flow, FlowOptions};
+use crate::input::{CaptureList, CaptureOptions, CaptureReader, SideBySide, Task, Turn};
+use crate::rpc::RpcOptions;
+use crate::sums::{CallStore, FlowStore};
+use crate::workers::Lane;
+use crate::{Error, Result};
+
+/// Flows of all captures that may wait, each of some 200 bytes.
+const FLOWS_AHEAD: usize = 1 << 18;
+
+/// What becomes of each capture whose flows are merged into a store, as of [`merge_flows`]: the same, on any number of
+/// threads. A capture is merged when it is asked for.
+pub struct FlowMerges<'s> {
+    captures: SideBySide<FlowPart>,
+    options: FlowOptions,
+    store: &'s FlowStore,
+}
+
+/// What a thread sends of a capture, in this order.
+enum FlowPart {
+    /// It is a capture.
+    Begin,
+    Flows(Vec<Flow>),
+    End(Result<ReadCapture>),
+}
+
+impl<'s> FlowMerges<'s> {
+    /// Reads the captures of `list` on at most `jobs` threads beside the caller's.
+    pub fn new(
+        list: impl CaptureList,
+        jobs: usize,
+        captures: &CaptureOptions,
+        options: FlowOptions,
+        store: &'s FlowStore,
+    ) -> Self {
+        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
+            let read = opened.and_then(|mut reader| send_flows(&mut reader, options, lane));
+            lane.give(FlowPart::End(read), 0);
+        };
+        let captures = SideBySide::new(list, jobs, captures, FLOWS_AHEAD, work);
+        FlowMerges { captures, options, store }
+    }
+
+    /// Merges a capture that a thread reads.
+    fn merge(&self, first: FlowPart, task: &Task<FlowPart>) -> Result<CaptureMerge> {
+        let mut count = match first {
+            FlowPart::End(read) => return Err(read.err().unwrap_or_else(broken_off)),
+            FlowPart::Begin | FlowPart::Flows(_) => self.store.begin()?,
+        };
+        loop {
+            match task.next()? {
+                Some(FlowPart::Flows(flows)) => count.merge(flows)?,
+                Some(FlowPart::End(read)) => return read?.commit(count),
+                Some(FlowPart::Begin) | None => return Err(broken_off()),
+            }
+        }
+    }
+}
+
+impl Iterator for FlowMerges<'_> {
+    type Item = Result<CaptureMerge>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(match self.captures.next()? {
+            Ok(Turn::Ahead(first, task)) => self.merge(first, &task),
+            Ok(Turn::Here(reader)) => {
+                (*reader).and_then(|mut reader| merge_flows(&mut reader, self.options, self.store))
+            }
+            Err(error) => Err(error),
+        })
+    }
+}
+
+/// What a thread does with a capture: reads it to its end, and sends its flows.
+fn send_flows(
+    reader: &mut CaptureReader,
+    options: FlowOptions,
+    lane: &Lane<FlowPart>,
+) -> Result<ReadCapture> {
+    reader.read_header()?;
+    let send = |part, weight| if lane.give(part, weight) { Ok(()) } else { Err(broken_off()) };
+    send(FlowPart::Begin, 0)?;
+    flows::read_to_merge(reader, options, &mut |flows| {
+        let weight = flows.len();
+        send(FlowPart::Flows(flows), weight)
+    })
+}
+
+/// What becomes of each capture whose calls are merged into a store, as of [`merge_calls`](super::merge_calls): the
+/// same, on any number of threads. A capture is merged when it is asked for.
+pub struct CallMerges<'s> {
+    captures: SideBySide<Result<calls::ReadCalls>>,
+    options: RpcOptions,
+    store: &'s CallStore,
+}
+
+impl<'s> CallMerges<'s> {
+    /// Reads the captures of `list` on at most `jobs` threads beside the caller's.
+    pub fn new(
+        list: impl CaptureList,
+        jobs: usize,
+        captures: &CaptureOptions,
+        options: RpcOptions,
+        store: &'s CallStore,
+    ) -> Self {
+        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
+            let read = opened.and_then(|mut reader| {
+                reader.read_header()?;
+                calls::read_to_merge(&mut reader, options)
+            });
+            lane.give(read, 1);
+        };
+        let captures = SideBySide::new(list, jobs, captures, 1, work);
+        CallMerges { captures, options, store }
+    }
+}
+
+impl Iterator for CallMerges<'_> {
+    type Item = Result<CallsMerge>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(match self.captures.next()? {
+            Ok(Turn::Ahead(read, _)) => read.and_then(|read| read.commit(self.store.begin()?)),
+            Ok(Turn::Here(reader)) => (*reader)
+                .and_then(|mut reader| calls::merge_calls(&mut reader, self.options, self.store)),
+            Err(error) => Err(error),
+        })
+    }
+}
+
+fn broken_off() -> Error {
+    Error::internal("a capture that broke off")
+}

@@ -1,0 +1,636 @@
+//! One buffered reader over decompressed bytes, whatever they come from.
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+
+use super::compression::{Compression, CompressionChoice, Detected, detect};
+use super::gzip::GzipDecoder;
+use super::inflate::InflateBackend;
+use super::input::{Input, Supply};
+use super::members::{self, Members};
+use super::source::{Cancel, FileSource, Source};
+use super::zstd::ZstdDecoder;
+
+/// What people call standard input.
+const STDIN: &str = "standard input";
+
+/// How a [`ByteStream`] reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamOptions {
+    /// Decompressed bytes that are made at once. The default, 256 KiB, stays in a core's cache.
+    pub piece: usize,
+    /// How the input is taken to be compressed.
+    pub compression: CompressionChoice,
+    /// Threads that may work for this stream at a time, beside the one that reads it; 1, the default, means none.
+    pub jobs: usize,
+    /// The most bytes that the buffer holds for one item. The default is 17 MiB.
+    pub max_buffer: usize,
+    /// Calls off reads of this stream, from its opening on, instead of a handle of its own.
+    pub cancel: Option<Cancel>,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        StreamOptions {
+            piece: 256 << 10,
+            compression: CompressionChoice::Auto,
+            jobs: 1,
+            max_buffer: 17 << 20,
+            cancel: None,
+        }
+    }
+}
+
+/// Decompressed bytes, read in pieces into one buffer whose memory is never zeroed first.
+///
+/// ```
+/// use bytewright::bytes::{ByteStream, StreamOptions};
+/// # fn main() -> bytewright::Result<()> {
+/// # let path = std::path::Path::new(env!("CARGO_MANIFEST_PATH"));
+/// let mut stream = ByteStream::open(path, &StreamOptions::default())?;
+/// let mut lines = 0;
+/// while !stream.fill(1)?.is_empty() {
+///     let bytes = stream.buffered();
+///     lines += bytes.iter().filter(|byte| **byte == b'\n').count();
+///     let count = bytes.len();
+///     stream.consume(count);
+/// }
+/// assert!(lines > 3);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ByteStream {
+    name: String,
+    input: Input,
+    decoder: Decoder,
+    buffer: Vec<u8>,
+    /// The first byte of `buffer` that is not consumed.
+    start: usize,
+    /// The offset in the decompressed stream of the first byte of `buffer`.
+    base: u64,
+    ended: bool,
+    /// The error that everything after the buffered bytes answers with.
+    failed: Option<Error>,
+    choice: CompressionChoice,
+    /// The backend that is to inflate gzip, where a test names one.
+    backend: Option<InflateBackend>,
+    jobs: usize,
+    piece: usize,
+    max_buffer: usize,
+}
+
+/// Whether as many bytes are buffered as were asked for, found without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// They are.
+    Ready,
+    /// They are not, and reading more would wait, for a disk or for a writer.
+    WouldWait,
+    /// They are not, and the input ends with what is buffered.
+    Ended,
+}
+
+enum Decoder {
+    /// Nothing was read yet that would tell.
+    Undecided,
+    Plain,
+    Gzip(Box<GzipDecoder>),
+    Zstd(Box<ZstdDecoder>),
+    /// gzip or zstd, with other threads.
+    Members(Box<Members>),
+}
+
+impl ByteStream {
+    /// Reads the file, FIFO or device at `path`. This never waits: of what is no regular file, the first
+    /// bytes are read when something is asked for.
+    pub fn open(path: &Path, options: &StreamOptions) -> Result<Self> {
+        Self::from_file(FileSource::open(path)?, &path.display().to_string(), options)
+    }
+
+    /// Reads standard input, as [`ByteStream::open`] reads a file.
+    pub fn stdin(options: &StreamOptions) -> Result<Self> {
+        let source = FileSource::stdin().map_err(|error| error.in_file(STDIN))?;
+        Self::from_file(source, STDIN, options)
+    }
+
+    fn from_file(source: FileSource, name: &str, options: &StreamOptions) -> Result<Self> {
+        let source = match &options.cancel {
+            Some(cancel) => source.with_cancel(cancel.clone()),
+            None => source,
+        };
+        match source.is_regular() {
+            true => Self::new(Box::new(source), name, options),
+            false => Ok(Self::unread(Box::new(source), name, options)),
+        }
+    }
+
+    /// Reads `source`, which errors call `name`. It reads the first bytes, and so may wait for them,
+    /// to see how they are compressed.
+    pub fn new(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Result<Self> {
+        Self::unread(source, name, options).decided()
+    }
+
+    /// The same, and `backend` inflates gzip. For tests, which compare the backends.
+    #[doc(hidden)]
+    pub fn by_backend(
+        source: Box<dyn Source>,
+        name: &str,
+        options: &StreamOptions,
+        backend: InflateBackend,
+    ) -> Result<Self> {
+        let mut stream = Self::unread(source, name, options);
+        stream.backend = Some(backend);
+        stream.decided()
+    }
+
+    /// The same as [`ByteStream::new`], and nothing is read before something is asked for. What damages the first bytes shows
+    /// then, too.
+    pub fn unread(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Self {
+        let cancel = source.cancel().or_else(|| options.cancel.clone()).unwrap_or_default();
+        ByteStream {
+            name: name.to_owned(),
+            input: Input::new(source, cancel),
+            decoder: Decoder::Undecided,
+            buffer: Vec::new(),
+            start: 0,
+            base: 0,
+            ended: false,
+            failed: None,
+            choice: options.compression,
+            backend: None,
+            jobs: options.jobs.max(1),
+            piece: options.piece.max(1),
+            max_buffer: options.max_buffer.max(options.piece).max(1),
+        }
+    }
+
+    fn decided(mut self) -> Result<Self> {
+        self.decide().map_err(|error| error.in_file(&self.name))?;
+        Ok(self)
+    }
+
+    /// Finds out how the input is compressed; `false` where that needs bytes that are not to be waited
+    /// for.
+    fn decide(&mut self) -> Result<bool> {
+        if !matches!(self.decoder, Decoder::Undecided) {
+            return Ok(true);
+        }
+        let compression = match self.choice {
+            CompressionChoice::Is(compression) => Some(compression),
+            choice => detect_compression(&mut self.input, choice)?,
+        };
+        let Some(compression) = compression else { return Ok(false) };
+        // Nothing is read ahead of what somebody may still write.
+        let jobs = if self.input.never_waits() { self.jobs } else { 1 };
+        self.decoder = match compression {
+            Compression::None => Decoder::Plain,
+            Compression::Gzip => {
+                let backend = self.backend.map_or_else(InflateBackend::serving, Ok)?;
+                let decoder = GzipDecoder::new(backend);
+                match jobs {
+                    1 => Decoder::Gzip(Box::new(decoder)),
+                    _ => with_threads(members::Decoder::Gzip(decoder), jobs),
+                }
+            }
+            Compression::Zstd => {
+                let decoder = ZstdDecoder::new()?;
+                match jobs {
+                    1 => Decoder::Zstd(Box::new(decoder)),
+                    _ => with_threads(members::Decoder::Zstd(decoder), jobs),
+                }
+            }
+        };
+        Ok(true)
+    }
+
+    /// What people call the input: its path, usually.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How the input is compressed, as far as is known: not at all, while nothing was read.
+    pub fn compression(&self) -> Compression {
+        match &self.decoder {
+            Decoder::Undecided | Decoder::Plain => Compression::None,
+            Decoder::Gzip(_) => Compression::Gzip,
+            Decoder::Zstd(_) => Compression::Zstd,
+            Decoder::Members(members) if members.is_gzip() => Compression::Gzip,
+            Decoder::Members(_) => Compression::Zstd,
+        }
+    }
+
+    /// Whether that is known for good: the first bytes were read, or are not asked.
+    pub fn knows_compression(&self) -> bool {
+        !matches!(self.decoder, Decoder::Undecided)
+            || matches!(self.choice, CompressionChoice::Is(_))
+    }
+
+    /// Memory that it takes: its buffers, and what the decompressor keeps.
+    pub fn memory_bytes(&self) -> usize {
+        let decoder = match &self.decoder {
+            Decoder::Undecided | Decoder::Plain => 0,
+            Decoder::Gzip(decoder) => decoder.memory_bytes(),
+            Decoder::Zstd(decoder) => decoder.memory_bytes(),
+            Decoder::Members(members) => members.memory_bytes(),
+        };
+        self.buffer.capacity() + self.input.memory_bytes() + decoder
+    }
+
+    /// The bytes that are there and not consumed.
+    #[inline]
+    pub fn buffered(&self) -> &[u8] {
+        self.buffer.get(self.start..).unwrap_or_default()
+    }
+
+    /// Makes at least `at_least` bytes buffered and answers all that are. Fewer, or none, means that
+    /// the input ends with them. Damage in the way is an error, the same on every later call; what
+    /// comes before it stays buffered.
+    #[inline]
+    pub fn fill(&mut self, at_least: usize) -> Result<&[u8]> {
+        if self.buffer.len() - self.start < at_least {
+            self.input.set_never_wait(false);
+            self.fill_more(at_least)?;
+        }
+        Ok(self.buffered())
+    }
+
+    /// The same as far as nothing has to be waited for, so that a face may call it that holds the lock
+    /// of its language. After [`Fill::WouldWait`] it gives the lock up and calls [`ByteStream::fill`],
+    /// or brings the bytes itself where they are its to bring.
+    #[inline]
+    pub fn try_fill(&mut self, at_least: usize) -> Result<Fill> {
+        if self.buffer.len() - self.start >= at_least {
+            return Ok(Fill::Ready);
+        }
+        self.input.set_never_wait(true);
+        self.fill_more(at_least)
+    }
+
+    /// Whether nothing comes after what is buffered. It can be found out by a [`ByteStream::fill`]
+    /// only, so right after the last byte was read it may still be `false`.
+    pub fn at_end(&self) -> bool {
+        self.ended
+    }
+
+    /// Takes `count` of the buffered bytes, or all where there are fewer.
+    #[inline]
+    pub fn consume(&mut self, count: usize) {
+        self.start = self.start.saturating_add(count).min(self.buffer.len());
+    }
+
+    /// Passes over `count` bytes and answers how many there were; fewer means that the input ended.
+    /// After an error, [`ByteStream::position`] says how far it came. In a plain file, a long way is
+    /// not read.
+    pub fn skip(&mut self, count: u64) -> Result<u64> {
+        let mut left = count;
+        while left > 0 && !self.fill(1)?.is_empty() {
+            left -= self.step_over(left)?;
+        }
+        Ok(count - left)
+    }
+
+    /// Passes over what comes before `target`, as [`ByteStream::skip`] does, as far as that takes no
+    /// waiting. [`ByteStream::position`] says how far it came.
+    pub fn try_skip_to(&mut self, target: u64) -> Result<Fill> {
+        loop {
+            let left = target.saturating_sub(self.position());
+            if left == 0 {
+                return Ok(Fill::Ready);
+            }
+            match self.try_fill(1)? {
+                Fill::Ready => self.step_over(left)?,
+                other => return Ok(other),
+            };
+        }
+    }
+
+    /// Passes over at most `count` bytes, at least those of them that are buffered.
+    fn step_over(&mut self, count: u64) -> Result<u64> {
+        let buffered = self.buffered().len();
+        let taken = usize::try_from(count).map_or(buffered, |count| count.min(buffered));
+        self.consume(taken);
+        let left = count - taken as u64;
+        let passed = if left >= self.piece as u64 { self.pass_over(left)? } else { 0 };
+        Ok(taken as u64 + passed)
+    }
+
+    /// The offset in the decompressed stream of the next byte that is not consumed.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Raw bytes read so far, for progress bars.
+    pub fn input_read(&self) -> u64 {
+        self.input.read_count()
+    }
+
+    /// Raw bytes there are in all at the moment, where that is known.
+    pub fn input_len(&self) -> Option<u64> {
+        self.input.len()
+    }
+
+    /// Whether a read never has to wait for somebody else to write: see [`Source::never_waits`].
+    pub fn never_waits(&self) -> bool {
+        self.input.never_waits()
+    }
+
+    /// A second reader of the bytes of plain input, for another thread: see [`Source::another`].
+    pub(crate) fn another_source(&self) -> Option<Box<dyn Source>> {
+        matches!(self.decoder, Decoder::Plain).then(|| self.input.another_source())?
+    }
+
+    /// The handle that ends a read of this stream that waits. A read that was called off is not
+    /// damage: after [`Cancel::reset`] the stream goes on where it was.
+    pub fn cancel(&self) -> Cancel {
+        self.input.cancel().clone()
+    }
+
+    /// Hands out the whole buffer, with the index of its first byte that is not consumed, so that
+    /// rows can point into it. The stream goes on in `spare`, whose bytes are dropped, with a copy of
+    /// the bytes that are not consumed; nothing else changes.
+    pub fn swap_buffer(&mut self, mut spare: Vec<u8>) -> (Vec<u8>, usize) {
+        let tail = self.buffered();
+        spare.clear();
+        spare.reserve_exact(self.piece.max(tail.len()));
+        spare.extend_from_slice(tail);
+        let start = std::mem::take(&mut self.start);
+        self.base += start as u64;
+        (std::mem::replace(&mut self.buffer, spare), start)
+    }
+
+    #[cold]
+    fn fill_more(&mut self, at_least: usize) -> Result<Fill> {
+        if at_least > self.max_buffer {
+            let (limit, found) = (self.max_buffer as u64, at_least as u64);
+            return Err(self.place(Error::limit("an item in the stream", limit, found)));
+        }
+        loop {
+            let buffered = self.buffered().len();
+            if buffered >= at_least {
+                return Ok(Fill::Ready);
+            }
+            if self.ended {
+                return Ok(Fill::Ended);
+            }
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
+            }
+            // The memory grows with what is there: a large count may be a wrong one.
+            self.make_room(at_least.min(self.piece.max(buffered.saturating_mul(2))));
+            match self.read_piece() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Fill::WouldWait),
+                Err(error) => {
+                    let error = self.place(error);
+                    if Cancel::caused(&error) {
+                        return Err(error);
+                    }
+                    self.failed = Some(error);
+                }
+            }
+        }
+    }
+
+    /// Puts the name, and the offset where there is none and one means something, into an error.
+    fn place(&self, error: Error) -> Error {
+        let error = match error.offset() {
+            None if self.input.has_offsets() => error.at(self.base + self.buffer.len() as u64),
+            _ => error,
+        };
+        error.in_file(&self.name)
+    }
+
+    /// Appends to the buffer what fits, at least a byte, or finds the end; `false` where it would have
+    /// to wait and is not to.
+    fn read_piece(&mut self) -> Result<bool> {
+        if !self.decide()? {
+            return Ok(false);
+        }
+        let before = self.buffer.len();
+        let more = match &mut self.decoder {
+            Decoder::Undecided => true,
+            Decoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
+            Decoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
+            Decoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
+            Decoder::Members(members) => members.decode(&mut self.input, &mut self.buffer)?,
+        };
+        self.ended = !more;
+        Ok(self.ended || self.buffer.len() > before)
+    }
+
+    /// Makes room after the buffered bytes: for `at_least` in all, and for a good part of a piece.
+    ///
+    /// What is not consumed moves to the front when there is little room behind it and it is no
+    /// more than what was consumed, so that each byte moves once on the average; or when it must.
+    fn make_room(&mut self, at_least: usize) {
+        let tail = self.buffered().len();
+        let fits = self.buffer.capacity() - self.start >= at_least.max(tail + 1);
+        let room = self.buffer.capacity() - self.buffer.len();
+        if fits && (room >= self.piece / 2 || tail > self.start) {
+            return;
+        }
+        let wanted = self.capacity_for(at_least.max(tail + 1));
+        // A buffer that had to grow for one item is given back after it.
+        let oversized = self.buffer.capacity() / 2 > wanted;
+        if oversized || self.buffer.capacity() < wanted {
+            let mut buffer = Vec::with_capacity(wanted);
+            buffer.extend_from_slice(self.buffered());
+            self.buffer = buffer;
+        } else {
+            self.buffer.copy_within(self.start.., 0);
+            self.buffer.truncate(tail);
+        }
+        self.base += self.start as u64;
+        self.start = 0;
+    }
+
+    /// The capacity for an item of `size` bytes: a piece, or room for another such item.
+    fn capacity_for(&self, size: usize) -> usize {
+        if size <= self.piece {
+            return self.piece;
+        }
+        size.saturating_mul(2).min(self.max_buffer).max(size)
+    }
+
+    /// Passes over at most `count` bytes without reading them. Only after everything is consumed.
+    fn pass_over(&mut self, count: u64) -> Result<u64> {
+        if !matches!(self.decoder, Decoder::Plain) || !self.buffered().is_empty() {
+            return Ok(0);
+        }
+        let raw = self.input.bytes().len();
+        if raw > 0 {
+            // What was read to see whether the input is compressed comes first.
+            return Ok(0);
+        }
+        let skipped = self.input.skip(count).map_err(|error| self.place(error))?;
+        self.base += self.buffer.len() as u64 + skipped;
+        self.buffer.clear();
+        self.start = 0;
+        Ok(skipped)
+    }
+
+    /// Goes towards `offset` as far as that takes no reading: [`ByteStream::position`] tells how far it
+    /// came, and what is left is a matter of [`ByteStream::skip`]. In a plain file it comes all the
+    /// way, beyond the end, too. In compressed input, going back leads to the beginning.
+    ///
+    /// Behind damage the input is read anew, also for what is buffered: it may have been repaired.
+    pub fn seek(&mut self, offset: u64) -> Result<()> {
+        let is_in_buffer = self.failed.is_none() && self.seek_in_buffer(offset);
+        if is_in_buffer { Ok(()) } else { self.seek_in_input(offset) }
+    }
+
+    /// Stands at `offset` beyond the end that was found, where there is nothing to read, as one may in a
+    /// plain file. Elsewhere it changes nothing.
+    pub fn stand_beyond_end(&mut self, offset: u64) {
+        if self.ended && offset > self.position() && self.buffered().is_empty() {
+            self.buffer.clear();
+            self.start = 0;
+            self.base = offset;
+        }
+    }
+
+    /// Goes back to the beginning, to read anew what may have changed since; where the input can be read
+    /// once, only as far as its beginning is buffered.
+    pub fn rewind(&mut self) -> Result<()> {
+        match self.seek_in_input(0) {
+            Err(_) if self.seek_in_buffer(0) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn seek_in_buffer(&mut self, offset: u64) -> bool {
+        let in_buffer = offset.checked_sub(self.base).filter(|at| *at <= self.buffer.len() as u64);
+        if let Some(at) = in_buffer {
+            self.start = at as usize;
+        }
+        in_buffer.is_some()
+    }
+
+    fn seek_in_input(&mut self, offset: u64) -> Result<()> {
+        let is_plain = matches!(self.decoder, Decoder::Plain)
+            || self.choice == CompressionChoice::Is(Compression::None);
+        let target = if is_plain { offset } else { 0 };
+        // Behind damage there is nothing to read on from.
+        if !is_plain && offset > self.position() && self.failed.is_none() {
+            return Ok(());
+        }
+        if !self.input.seek(target).map_err(|error| self.place(error))? {
+            if offset > self.position() {
+                return Ok(());
+            }
+            let number = rustix::io::Errno::SPIPE.raw_os_error();
+            let message = "expected seekable input, found input that can be read only once";
+            return Err(self.place(Error::new(ErrorKind::Io(Some(number)), message)));
+        }
+        if !is_plain {
+            self.decoder = Decoder::Undecided;
+        }
+        self.buffer.clear();
+        self.start = 0;
+        self.base = target;
+        self.ended = false;
+        self.failed = None;
+        Ok(())
+    }
+
+    /// Puts `bytes` back that were just taken, so that they come once more.
+    pub fn give_back(&mut self, bytes: &[u8]) {
+        let position = self.position();
+        let mut buffer = Vec::with_capacity(bytes.len() + self.buffered().len().max(self.piece));
+        buffer.extend_from_slice(bytes);
+        buffer.extend_from_slice(self.buffered());
+        self.buffer = buffer;
+        self.start = 0;
+        self.base = position.saturating_sub(bytes.len() as u64);
+    }
+
+    /// Lets the end of plain input be looked for once more: a file may have grown since.
+    pub fn look_again(&mut self) {
+        if self.ended && matches!(self.decoder, Decoder::Plain) {
+            self.ended = false;
+            self.input.look_again();
+        }
+    }
+
+    /// Reads plain input past the buffer, which must be empty, without waiting: as many of the first
+    /// bytes of `into` are written as the answer says; 0 is the end. `None` where it would have to
+    /// wait, and where nothing but [`ByteStream::fill`] will do.
+    pub fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
+        let is_past_all = matches!(self.decoder, Decoder::Plain)
+            && self.buffered().is_empty()
+            && self.input.bytes().is_empty();
+        if !is_past_all || into.is_empty() {
+            return Ok(None);
+        }
+        let read = self.input.try_read_slice(into).map_err(|error| self.place(error))?;
+        if let Some(count) = read {
+            self.base += self.buffer.len() as u64 + count as u64;
+            self.buffer.clear();
+            self.start = 0;
+            self.ended = count == 0;
+        }
+        Ok(read)
+    }
+}
+
+impl fmt::Debug for ByteStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ByteStream")
+            .field("name", &self.name)
+            .field("compression", &self.compression())
+            .field("position", &self.position())
+            .field("ended", &self.ended)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads until the first bytes tell what the input is; `None` where they are not there yet.
+fn with_threads(decoder: members::Decoder, jobs: usize) -> Decoder {
+    Decoder::Members(Box::new(Members::new(decoder, jobs)))
+}
+
+fn detect_compression(input: &mut Input, choice: CompressionChoice) -> Result<Option<Compression>> {
+    let mut ended = false;
+    loop {
+        match detect(input.bytes(), ended) {
+            Some(Detected::Supported(compression)) => return Ok(Some(compression)),
+            Some(Detected::Unsupported(_)) if choice == CompressionChoice::AutoElseNone => {
+                return Ok(Some(Compression::None));
+            }
+            Some(Detected::Unsupported(unsupported)) => return Err(unsupported.error()),
+            None => match input.supply(input.bytes().len() + 1, true)? {
+                Supply::Ready => {}
+                Supply::Later => return Ok(None),
+                Supply::Ended => ended = true,
+            },
+        }
+    }
+}
+
+/// Appends to the spare capacity of `output`; `false` is the end. It appends nothing where it would
+/// have to wait and is not to.
+fn read_plain(input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
+    let before = output.len();
+    let bytes = input.bytes();
+    let count = bytes.len().min(output.capacity() - before);
+    output.extend_from_slice(bytes.get(..count).unwrap_or_default());
+    input.advance(count);
+    // A file fills the piece up; a pipe hands on what is there.
+    while output.len() < output.capacity()
+        && input.bytes().is_empty()
+        && (output.len() == before || input.never_waits())
+    {
+        match input.read_into(output)? {
+            None => return Ok(true),
+            Some(0) => break,
+            Some(_) => {}
+        }
+    }
+    Ok(output.len() > before)
+}

@@ -1,0 +1,48 @@
+//! Shared code of all host languages: passes over captures on their own thread, with their waits, interrupts and ends;
+//! tables that threads share in turns, and Tokyo Cabinet's databases over them; readers and writers as steps. A face adds
+//! the interface of its language, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
+
+pub mod adb;
+mod ahead;
+mod asked;
+mod background;
+mod capture;
+mod capture_writer;
+mod failure;
+mod flows;
+mod held_packet;
+mod kept_damage;
+mod live;
+mod messages;
+mod pass;
+mod pass_host;
+mod question;
+mod reader;
+mod reading;
+mod report;
+mod rows;
+mod stream_host;
+pub mod table;
+mod turn;
+mod writer;
+
+pub use asked::Asked;
+pub use background::{Background, Event, HostSource, Outlet};
+pub use capture::Capture;
+pub use capture_writer::CaptureWriter;
+pub use failure::{Failure, Outcome, guard};
+pub use flows::{FlowTableFile, OpenFlows};
+pub use held_packet::HeldPacket;
+pub use messages::{MessageRows, MessageSource, Messages};
+pub use pass::{Item, Pass};
+pub use pass_host::{Blocking, Host};
+pub use question::{
+    CallOptions, CallQuestion, CountOptions, FlowQuestion, PacketOptions, Question, SumOptions,
+    ToldFlows,
+};
+pub use reader::{DIRECT_MIN, Destination, Operation, Reader, record_schema};
+pub use report::OpenReport;
+pub use rows::{CaptureSource, Rows, Step};
+pub use stream_host::{StreamHost, Whence};
+pub use turn::{SingleCaller, Taken, Turn, TurnHost};
+pub use writer::{GATHERED_MAX, Writer};

@@ -1,0 +1,235 @@
+//! Rows of captures as columns, for hosts: batches of one capture after another.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ahead;
+use super::asked::Asked;
+use super::capture::Capture;
+use super::flows::{FlowTableFile, OpenFlows};
+use super::pass::{Item, Pass};
+use super::pass_host::Host;
+use super::question::Question;
+use crate::batch::{Batch, Schema, Value};
+use crate::input::CaptureOptions;
+use crate::rpc::{Call, CallColumn, Methods};
+use crate::thrift::Tape;
+use crate::{Error, Result};
+
+/// A capture whose rows are asked for.
+#[derive(Clone)]
+pub enum CaptureSource {
+    /// One that the host has open.
+    Open(Arc<Capture>),
+    /// A file, which is opened when it is its turn.
+    Path(PathBuf, CaptureOptions),
+    /// A store, whose flows stand for those of the captures in it.
+    Stored(Arc<FlowTableFile>),
+}
+
+/// The rows of captures, each capture behind the one before. Damage ends them: the rows before it come first, and then its
+/// error as often as asked; or it ends the rows of its capture only, where the options of that say to keep them. Files that
+/// follow each other are read side by side, where their options have more than one job.
+pub struct Rows {
+    question: Question,
+    schema: Schema,
+    captures: VecDeque<CaptureSource>,
+    /// Captures whose turn has come.
+    begun: usize,
+    /// The flows under way, where they are asked for.
+    flows: OpenFlows,
+    /// The capture stays open while it is read.
+    pass: Option<(Option<Arc<Capture>>, Pass)>,
+    /// Damage of passes that have ended.
+    damage: Vec<Error>,
+}
+
+/// What [`Rows::step`] found.
+#[derive(Debug)]
+pub enum Step {
+    /// Some records.
+    Item(Item),
+    /// It is the turn of the next capture.
+    NextCapture,
+    /// There are no more.
+    End,
+}
+
+impl Rows {
+    /// No row read yet.
+    pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
+        let flows = OpenFlows::of(&question);
+        let schema = question.schema();
+        Rows {
+            question,
+            schema,
+            captures: captures.into(),
+            begun: 0,
+            flows,
+            pass: None,
+            damage: Vec::new(),
+        }
+    }
+
+    /// What the rows consist of.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The place of the capture that is read, or is the next to be, among those that were given; of files that are read
+    /// side by side, that of the last.
+    pub fn place(&self) -> usize {
+        self.begun.saturating_sub(usize::from(self.pass.is_some()))
+    }
+
+    /// The next rows as columns; none at the end.
+    ///
+    /// # Errors
+    /// Those of [`Rows::step`].
+    pub fn next<H: Host>(&mut self, host: &H) -> Result<Option<Batch>, H::Error> {
+        loop {
+            match self.step(host)? {
+                Step::Item(item) => return Ok(self.batch(item)),
+                Step::NextCapture => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// One step on. The host is that of the capture at [`Rows::place`].
+    ///
+    /// # Errors
+    /// Those of [`Capture::open`] and [`Pass::next`].
+    pub fn step<H: Host>(&mut self, host: &H) -> Result<Step, H::Error> {
+        let Some((_, pass)) = &self.pass else {
+            let Some(source) = self.captures.front().cloned() else { return Ok(Step::End) };
+            let files = self.side_by_side();
+            let count = files.len().max(1);
+            let pass = self.start(source, files).map_err(|error| host.error(error))?;
+            // Those that fail to start stay, so that their error comes again.
+            self.captures.drain(..count);
+            self.begun += count;
+            self.pass = Some(pass);
+            return Ok(Step::NextCapture);
+        };
+        match pass.next(host)? {
+            Some(item) => Ok(Step::Item(item)),
+            None => {
+                self.damage.extend(pass.take_damage());
+                self.pass = None;
+                Ok(Step::NextCapture)
+            }
+        }
+    }
+
+    /// Takes the damage that was found since the last call and is kept, in the order of the captures: all of it at the
+    /// end.
+    pub fn take_damage(&mut self) -> Vec<Error> {
+        let mut damage = std::mem::take(&mut self.damage);
+        damage.extend(self.pass.iter().flat_map(|(_, pass)| pass.take_damage()));
+        damage
+    }
+
+    /// Gives used records back, so that their memory serves again.
+    pub fn recycle(&self, item: Item) {
+        if let Some((_, pass)) = &self.pass {
+            pass.recycle(item);
+        }
+    }
+
+    /// Ends what is under way and waits until it is gone.
+    ///
+    /// # Errors
+    /// Those of the host.
+    pub fn close<H: Host>(&mut self, host: &H) -> Result<(), H::Error> {
+        self.captures.clear();
+        self.pass.take().map_or(Ok(()), |(_, pass)| pass.close(host))
+    }
+
+    /// The files that come next and are read in one pass, where there are several.
+    fn side_by_side(&self) -> Vec<PathBuf> {
+        let Some(CaptureSource::Path(_, first)) = self.captures.front() else { return Vec::new() };
+        let files: Vec<_> = self
+            .captures
+            .iter()
+            .map_while(|source| match source {
+                CaptureSource::Path(path, options) if options == first => Some(path.clone()),
+                _ => None,
+            })
+            .collect();
+        if first.stream.jobs > 1 && files.len() > 1 { files } else { Vec::new() }
+    }
+
+    /// Starts the pass over the first of the captures that are left, or over those files.
+    fn start(
+        &self,
+        source: CaptureSource,
+        files: Vec<PathBuf>,
+    ) -> Result<(Option<Arc<Capture>>, Pass)> {
+        let is_last = self.captures.len() == files.len().max(1);
+        let asked = Asked::of_run(self.question.clone(), self.flows.clone(), is_last);
+        let capture = match source {
+            CaptureSource::Path(_, options) if !files.is_empty() => {
+                return Ok((None, ahead::start(asked, files, &options)?));
+            }
+            CaptureSource::Open(capture) => capture,
+            CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
+            CaptureSource::Stored(store) => return Ok((None, store.flows()?)),
+        };
+        let pass = capture.ask(asked)?;
+        Ok((Some(capture), pass))
+    }
+
+    /// Records as columns; none where they have none.
+    pub fn batch(&self, item: Item) -> Option<Batch> {
+        match (item, &self.question) {
+            (Item::Columns(batch), _) => Some(batch),
+            (Item::Flows(flows), Question::Flows(fields, _)) => {
+                Some(self.filled(&flows, fields, |flow, field| flow.value(field)))
+            }
+            (Item::Calls(calls, _), Question::Calls(fields, _)) => {
+                Some(self.filled(&calls, fields, |call, field| call.value(field)))
+            }
+            (Item::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
+                Some(self.carrying(&calls, columns, methods))
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls with what they carry, of which only the columns that were asked for are read.
+    fn carrying(&self, calls: &[Call], columns: &[CallColumn], methods: &Methods) -> Batch {
+        let mut batch = Batch::new(self.schema.clone());
+        batch.reserve(calls.len());
+        let mut tape = Tape::new();
+        for call in calls {
+            let mut text = |column: &CallColumn| match column {
+                CallColumn::Own(_) => None,
+                CallColumn::Carried(field) => methods.json(call, *field, &mut tape),
+            };
+            let texts: Vec<_> = columns.iter().map(&mut text).collect();
+            batch.push_row(|place| match columns.get(place) {
+                Some(CallColumn::Own(field)) => call.value(*field),
+                _ => texts.get(place).and_then(Option::as_deref).map_or(Value::Null, Value::Json),
+            });
+        }
+        batch
+    }
+
+    fn filled<'r, R, F: Copy>(
+        &self,
+        records: &'r [R],
+        fields: &[F],
+        value: impl Fn(&'r R, F) -> Value<'r>,
+    ) -> Batch {
+        let mut batch = Batch::new(self.schema.clone());
+        batch.reserve(records.len());
+        for record in records {
+            batch.push_row(|place| {
+                fields.get(place).map_or(Value::Null, |field| value(record, *field))
+            });
+        }
+        batch
+    }
+}

@@ -1,0 +1,82 @@
+//! What readers and writers ask of a host beside waiting and turns: an object of the host's that bytes come from or go to.
+
+use std::io::SeekFrom;
+
+use super::pass_host::Blocking;
+use super::reader::PIECE;
+use super::turn::TurnHost;
+use super::writer::Writer;
+use crate::bytes::Feed;
+use crate::error::{Error, ErrorKind};
+
+/// A host of readers and writers. What a method leaves out is right for a host without objects.
+pub trait StreamHost: TurnHost {
+    /// Is told of the memory that a stream has now.
+    fn report_memory(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// Waits until the object has something, and brings some of it, or its end, into `feed`. No interrupt may come between
+    /// the object giving bytes and the feed having them, or they are lost.
+    ///
+    /// # Errors
+    /// What the object raises.
+    fn bring(&self, feed: &Feed) -> Result<(), Self::Error> {
+        match self.read(PIECE)? {
+            bytes if bytes.is_empty() => feed.end(),
+            bytes => feed.push(&bytes),
+        }
+        Ok(())
+    }
+
+    /// Waits until the object takes something, and gives it some of [`Writer::gathered`]. How much it took is told to
+    /// [`Writer::forget`] before an interrupt can come, or it is given those bytes once more.
+    ///
+    /// # Errors
+    /// What the object raises.
+    fn give(&self, writer: &Writer<Self::Caller>) -> Result<(), Self::Error> {
+        let _ = writer;
+        Err(self.error(Error::internal("a writer to an object that takes nothing")))
+    }
+
+    /// Makes the object hand on what it has been given, with `sync` until that survives a power cut.
+    ///
+    /// # Errors
+    /// What the object raises.
+    fn flush(&self, sync: bool) -> Result<(), Self::Error> {
+        let _ = sync;
+        Ok(())
+    }
+
+    /// Has the object go to a place, and answers where that is; `None` where it knows no such place.
+    ///
+    /// # Errors
+    /// What the object raises.
+    fn seek(&self, place: SeekFrom) -> Result<Option<u64>, Self::Error> {
+        let _ = place;
+        Ok(None)
+    }
+}
+
+impl StreamHost for Blocking {}
+
+/// Where a place is counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whence {
+    /// Where the stream began.
+    Beginning,
+    /// Where it is.
+    Here,
+    /// Where it ends.
+    End,
+}
+
+/// The number of `ESPIPE`, which all systems agree on: what can be read or written once goes nowhere else.
+pub(super) const ESPIPE: i32 = 29;
+/// The number of `EINVAL`: there is no such place.
+pub(super) const EINVAL: i32 = 22;
+
+/// What the system would say of a place that a stream cannot go to.
+pub(super) fn no_place(number: i32, name: &str) -> Error {
+    Error::new(ErrorKind::Io(Some(number)), "cannot seek").in_file(name)
+}

@@ -1,0 +1,405 @@
+//! Writing for hosts: bytes that are gathered, and where they go.
+//!
+//! Bytes leave the gathered ones when they are written, so neither an error nor an interrupt loses or doubles any. Who
+//! writes has the turn until it is done, closing included, so that nothing of another thread comes between. A signal's
+//! handler, or the object that is written to, may come back in the middle of that: it is refused, because it could not
+//! wait for what waits for it.
+
+use std::cell::{Cell, RefCell};
+use std::io::SeekFrom;
+use std::sync::{Mutex, PoisonError};
+
+use super::failure::Failure;
+use super::stream_host::{EINVAL, ESPIPE, StreamHost, Whence, no_place};
+use super::turn::{Taken, Turn};
+use crate::error::{Error, ErrorKind, Result as CoreResult};
+use crate::files::{FileWriter, ProcessMark};
+
+/// Bytes that are gathered before they are written. Giving a host's lock up for them costs little then.
+pub const GATHERED_MAX: usize = 128 << 10;
+
+/// A stream that is written, shared by the threads of a host that has one lock, or used by one thread.
+///
+/// Dropped, it writes what is left, as files of most languages do, where the file is not one that only finishing makes
+/// whole.
+///
+/// ```
+/// use bytewright::files::FileWriter;
+/// use bytewright::host::{Blocking, Writer};
+/// # fn main() -> bytewright::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}", std::process::id()));
+/// let writer = Writer::of_file(FileWriter::open(&path)?);
+/// writer.put(&Blocking, &258_u16.to_be_bytes())?;
+/// writer.close(&Blocking, false)?;
+/// assert_eq!(std::fs::read(&path).ok(), Some(vec![1, 2]));
+/// # let _ = std::fs::remove_file(path);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Writer<C> {
+    gathered: RefCell<Vec<u8>>,
+    /// Nothing where bytes go to an object of the host's.
+    file: RefCell<Option<FileWriter>>,
+    object: Object,
+    name: String,
+    is_closed: Cell<bool>,
+    turn: Turn<C>,
+    /// A forked child has a copy of what the parent gathered, and must not write it, too.
+    process: ProcessMark,
+}
+
+/// Where an object of the host's is.
+#[derive(Default)]
+struct Object {
+    /// Where it was at first, if it can be told to go elsewhere.
+    origin: Option<u64>,
+    /// Where the next byte goes, counted from there.
+    position: Cell<u64>,
+    /// Whether it may be elsewhere, and has to go back there before it is given anything.
+    is_elsewhere: Cell<bool>,
+}
+
+/// Who may use a writer.
+#[derive(PartialEq, Eq)]
+enum State {
+    Open,
+    Closed,
+    /// The parent of this process, which was forked.
+    TheParents,
+}
+
+impl<C> Drop for Writer<C> {
+    fn drop(&mut self) {
+        let is_open = self.state() == State::Open;
+        let (file, gathered) = (self.file.get_mut(), self.gathered.get_mut());
+        if let Some(file) = file.as_mut().filter(|file| is_open && !file.replaces())
+            && !gathered.is_empty()
+        {
+            // Nobody is there any more to be told.
+            let _ = file.write(gathered);
+        }
+    }
+}
+
+impl<C> Writer<C> {
+    /// Every use asks this first.
+    #[inline]
+    fn state(&self) -> State {
+        match self.is_closed.get() {
+            true => State::Closed,
+            false if self.process.is_here() => State::Open,
+            false => State::TheParents,
+        }
+    }
+}
+
+impl<C: Clone> Writer<C> {
+    /// Writes a file.
+    pub fn of_file(file: FileWriter) -> Self {
+        let name = file.name().to_owned();
+        Self::new(Some(file), Object::default(), name)
+    }
+
+    /// Writes to an object of the host's, which errors call `name`, and which was at `origin` if it can be told to go
+    /// elsewhere.
+    pub fn of_object(origin: Option<u64>, name: &str) -> Self {
+        Self::new(None, Object { origin, ..Object::default() }, name.to_owned())
+    }
+
+    fn new(file: Option<FileWriter>, object: Object, name: String) -> Self {
+        Writer {
+            gathered: RefCell::new(Vec::with_capacity(GATHERED_MAX)),
+            file: RefCell::new(file),
+            object,
+            name,
+            is_closed: Cell::new(false),
+            turn: Turn::default(),
+            process: ProcessMark::new(),
+        }
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self) -> &Turn<C> {
+        &self.turn
+    }
+
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
+
+    fn check_open<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        let message = match self.state() {
+            State::Open => return Ok(()),
+            State::Closed => "closed stream",
+            State::TheParents => "opened by another process; open it again after fork",
+        };
+        Err(host.error(Error::new(ErrorKind::Closed, message)))
+    }
+
+    /// Puts the bytes of a value behind those that are gathered, where there is room and nobody is writing.
+    #[inline]
+    pub fn try_put(&self, value: &[u8]) -> bool {
+        if self.turn.is_taken() || self.state() != State::Open {
+            return false;
+        }
+        let Ok(mut gathered) = self.gathered.try_borrow_mut() else { return false };
+        let has_room = gathered.len() + value.len() <= GATHERED_MAX;
+        if has_room {
+            gathered.extend_from_slice(value);
+        }
+        has_room
+    }
+
+    /// Puts the bytes of a value, at most [`GATHERED_MAX`], behind those that are gathered, which are written first where
+    /// there is no room.
+    ///
+    /// # Errors
+    /// `Closed`; `Lock` where this very thread writes; what the system or the object refuses, and what is raised
+    /// meanwhile. The value is not put then, and what was not written is gathered still.
+    pub fn put<H: StreamHost<Caller = C>>(&self, host: &H, value: &[u8]) -> Result<(), H::Error> {
+        while !self.try_put(value) {
+            if value.len() > GATHERED_MAX {
+                let found = value.len() as u64;
+                return Err(host.error(Error::limit("a value", GATHERED_MAX as u64, found)));
+            }
+            self.in_turn(host, || self.write_gathered(host))?;
+        }
+        Ok(())
+    }
+
+    /// Does `work` on a writer that is open, while nobody else uses it.
+    fn in_turn<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        work: impl FnOnce() -> Result<(), H::Error>,
+    ) -> Result<(), H::Error> {
+        self.check_open(host)?;
+        let raised = |failure: Failure<H::Error>| failure.into_host(host);
+        if self.turn.take(host).map_err(raised)? == Taken::Already {
+            return Err(self.busy(host));
+        }
+        // Whoever had the turn before may have closed it.
+        let outcome = self.check_open(host).and_then(|()| work());
+        self.turn.give_back(host).map_err(raised)?;
+        outcome
+    }
+
+    fn busy<H: StreamHost<Caller = C>>(&self, host: &H) -> H::Error {
+        let message = "expected an idle writer, found one that this thread is already using: a signal handler \
+                       came while it writes, or the object that it writes to uses it";
+        host.error(Error::new(ErrorKind::Lock, message))
+    }
+
+    fn write_gathered<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        while !self.gathered.borrow().is_empty() {
+            if self.file.borrow().is_some() {
+                self.with_file(host, FileWriter::write)?;
+            } else {
+                self.return_object(host)?;
+                host.give(self)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does `work` with the file, where there is one, and the gathered bytes.
+    fn with_file<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        work: impl Fn(&mut FileWriter, &mut Vec<u8>) -> CoreResult<()> + Sync,
+    ) -> Result<(), H::Error> {
+        let (mut file, mut gathered) = (self.file.borrow_mut(), self.gathered.borrow_mut());
+        let Some(file) = file.as_mut() else { return Ok(()) };
+        let both = Mutex::new((file, &mut *gathered));
+        let outcome = host.wait_to_the_end(&|| {
+            let mut both = both.lock().unwrap_or_else(PoisonError::into_inner);
+            let (file, gathered) = &mut *both;
+            work(file, gathered)
+        })?;
+        outcome.map_err(|error| host.error(error))
+    }
+
+    /// Writes what is gathered, and has an object handed on what it was given; with `sync`, returns when that will survive
+    /// a power cut.
+    fn write_through<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        sync: bool,
+    ) -> Result<(), H::Error> {
+        self.write_gathered(host)?;
+        if self.file.borrow().is_none() {
+            return host.flush(sync);
+        }
+        if sync { self.with_file(host, |file, _| file.sync()) } else { Ok(()) }
+    }
+
+    /// Shows the first bytes that are gathered, at most `count`.
+    pub fn gathered<R>(&self, count: usize, show: impl FnOnce(&[u8]) -> R) -> R {
+        let gathered = self.gathered.borrow();
+        show(gathered.get(..count).unwrap_or(&gathered))
+    }
+
+    /// So many of them went to the object.
+    pub fn forget(&self, count: usize) {
+        let mut gathered = self.gathered.borrow_mut();
+        let count = count.min(gathered.len());
+        gathered.drain(..count);
+        self.object.position.set(self.object.position.get() + count as u64);
+    }
+
+    /// Hands all that is gathered to the system, or to the object; with `sync`, returns when it will survive a power cut.
+    ///
+    /// # Errors
+    /// As for [`Writer::put`].
+    pub fn flush<H: StreamHost<Caller = C>>(&self, host: &H, sync: bool) -> Result<(), H::Error> {
+        self.in_turn(host, || self.write_through(host, sync))
+    }
+
+    /// The same, and closes it where that works; nothing where it is closed. A forked child's is closed, and writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// As for [`Writer::put`]; what was not written is gathered still, and it can be closed again.
+    pub fn close<H: StreamHost<Caller = C>>(&self, host: &H, sync: bool) -> Result<(), H::Error> {
+        self.if_open_and_here(|| {
+            self.in_turn(host, || {
+                self.write_through(host, sync)?;
+                self.drop_all(host)
+            })
+        })
+    }
+
+    /// The same for a file that replaces another, and replaces that.
+    ///
+    /// # Errors
+    /// As for [`Writer::put`]; it is open still.
+    pub fn finish_replacement<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        self.in_turn(host, || {
+            self.write_gathered(host)?;
+            self.with_file(host, |file, _| file.finish())?;
+            self.drop_all(host)
+        })
+    }
+
+    /// Closes it, and drops what is gathered still, and a file that did not become whole.
+    ///
+    /// # Errors
+    /// `Lock` where this very thread writes; what is raised meanwhile.
+    pub fn abandon<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        self.if_open_and_here(|| self.in_turn(host, || self.drop_all(host)))
+    }
+
+    /// Does `work` on a writer that is open, but in a forked child only closes it, and touches nothing: what is gathered is
+    /// the parent's, and a thread of the parent may have been writing it.
+    fn if_open_and_here<E>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        match self.state() {
+            State::Open => return work(),
+            State::Closed => {}
+            State::TheParents => self.is_closed.set(true),
+        }
+        Ok(())
+    }
+
+    fn drop_all<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        self.is_closed.set(true);
+        self.gathered.borrow_mut().clear();
+        let file = Mutex::new(self.file.borrow_mut().take());
+        host.wait_to_the_end(&|| drop(file.lock().unwrap_or_else(PoisonError::into_inner).take()))
+    }
+
+    /// Where the next byte goes.
+    ///
+    /// # Errors
+    /// `Closed`; `Lock` where this very thread writes; what is raised while it waits for another one.
+    pub fn position<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<u64, H::Error> {
+        self.check_open(host)?;
+        if self.turn.is_taken() && !self.turn.is_mine(host)? {
+            self.in_turn(host, || Ok(()))?;
+        }
+        let (Ok(file), Ok(gathered)) = (self.file.try_borrow(), self.gathered.try_borrow()) else {
+            return Err(self.busy(host));
+        };
+        Ok(match file.as_ref() {
+            Some(file) => file.position(gathered.len()),
+            None => self.object.position.get() + gathered.len() as u64,
+        })
+    }
+
+    /// Writes what is gathered, and goes to the place `offset` bytes from another.
+    ///
+    /// # Errors
+    /// `Io` with `ESPIPE` where an object goes nowhere else; with `EINVAL` where the place is before the beginning; those
+    /// of [`Writer::put`].
+    pub fn go<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        whence: Whence,
+        offset: i64,
+    ) -> Result<(), H::Error> {
+        self.in_turn(host, || {
+            self.write_gathered(host)?;
+            if let Some(file) = self.file.borrow_mut().as_mut() {
+                return go_in_file(file, whence, offset).map_err(|error| host.error(error));
+            }
+            self.go_in_object(host, whence, offset)
+        })
+    }
+
+    /// The object goes to the place, or stays where it is.
+    fn go_in_object<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        whence: Whence,
+        offset: i64,
+    ) -> Result<(), H::Error> {
+        let refused = |number| host.error(no_place(number, &self.name));
+        let object = &self.object;
+        let origin = object.origin.ok_or_else(|| refused(ESPIPE))?;
+        let base = match whence {
+            Whence::Beginning => 0,
+            Whence::Here => object.position.get(),
+            Whence::End => {
+                object.is_elsewhere.set(true);
+                let end = host.seek(SeekFrom::End(0))?.ok_or_else(|| refused(ESPIPE))?;
+                end.saturating_sub(origin)
+            }
+        };
+        let target = base.checked_add_signed(offset).ok_or_else(|| refused(EINVAL));
+        let Ok(target) = target else {
+            self.return_object(host)?;
+            return target.map(drop);
+        };
+        object.is_elsewhere.set(true);
+        host.seek(SeekFrom::Start(origin.saturating_add(target)))?
+            .ok_or_else(|| refused(ESPIPE))?;
+        object.position.set(target);
+        object.is_elsewhere.set(false);
+        Ok(())
+    }
+
+    /// Has the object go where the next byte goes, when going elsewhere did not come to its end.
+    fn return_object<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
+        let object = &self.object;
+        if let Some(origin) = object.origin.filter(|_| object.is_elsewhere.get()) {
+            host.seek(SeekFrom::Start(origin.saturating_add(object.position.get())))?;
+            object.is_elsewhere.set(false);
+        }
+        Ok(())
+    }
+}
+
+fn go_in_file(file: &mut FileWriter, whence: Whence, offset: i64) -> CoreResult<()> {
+    let place = match whence {
+        // No place is so far before the beginning, and the file says so in its words.
+        Whence::Beginning => SeekFrom::Start(u64::try_from(offset).unwrap_or(u64::MAX)),
+        Whence::Here => SeekFrom::Current(offset),
+        Whence::End => SeekFrom::End(offset),
+    };
+    file.seek(place).map(drop)
+}

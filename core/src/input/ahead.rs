@@ -1,0 +1,167 @@
+//! Several captures, read side by side on threads of their own, and given in their order.
+//!
+//! What is asked of them is asked on the caller's thread, of one after the other, so that what they add up to does not
+//! depend on the number of threads: a flow table sees every packet in its order. Reading, decompressing and decoding go on
+//! ahead of it.
+
+use super::records::{CaptureFacts, RecordSource};
+use super::side_by_side::{SideBySide, Task, Turn};
+use super::{CaptureList, CaptureOptions, CaptureReader, FrameBatch};
+use crate::bytes::Cancel;
+use crate::packet::Field;
+use crate::workers::Lane;
+use crate::{Error, Result};
+
+/// Bytes of packets that may wait, of all captures. Without their frames that is a million packets: captures that have
+/// fewer are read as fast as there are threads, and longer ones wait for those before them.
+const AHEAD_BYTES_MAX: usize = 128 << 20;
+
+/// Packets without their frames that are handed over together.
+const BATCH_PACKETS: usize = 4096;
+
+/// What is asked of the packets of captures that are read ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Their fields only: each is shown with no captured bytes. Many more of them are read ahead.
+    Fields,
+    /// Their captured bytes, too.
+    Frames,
+}
+
+/// Captures that are read ahead. It gives a reader for each of them, or why it cannot be opened.
+pub struct CapturesAhead(SideBySide<Delivery>);
+
+/// What a thread sends of a capture, in this order.
+enum Delivery {
+    /// It was opened.
+    Opened(Result<Opened>),
+    Frames(FrameBatch),
+    /// It ended.
+    End(Result<()>, Box<CaptureFacts>),
+}
+
+struct Opened {
+    facts: Box<CaptureFacts>,
+    header: Result<()>,
+    cancel: Cancel,
+}
+
+impl Needs {
+    /// What these fields of packets are read from, and those that a condition or groups look at.
+    pub fn of(fields: impl IntoIterator<Item = Field>) -> Needs {
+        match fields.into_iter().all(Field::is_in_packet) {
+            true => Needs::Fields,
+            false => Needs::Frames,
+        }
+    }
+}
+
+impl CapturesAhead {
+    /// Reads the captures of `list` on at most `jobs` threads beside the caller's; where `jobs` is 1, on the caller's. Those
+    /// that are no regular files are read on the caller's in any case.
+    pub fn new(
+        list: impl CaptureList,
+        jobs: usize,
+        options: &CaptureOptions,
+        needs: Needs,
+    ) -> Self {
+        let work =
+            move |opened: Result<CaptureReader>, lane: &Lane<_>| deliver(opened, needs, lane);
+        CapturesAhead(SideBySide::new(list, jobs, options, AHEAD_BYTES_MAX, work))
+    }
+
+    /// The reader of a capture that a thread reads.
+    fn ahead(&self, first: Delivery, task: Task<Delivery>) -> Result<CaptureReader> {
+        let Delivery::Opened(opened) = first else {
+            return Err(Error::internal("a capture that was not opened"));
+        };
+        let Opened { facts, header, cancel } = opened?;
+        let ahead = Ahead { task, facts: *facts, header, ended: None };
+        Ok(CaptureReader::of_batches(Box::new(ahead), self.0.options(), cancel))
+    }
+}
+
+impl Iterator for CapturesAhead {
+    type Item = Result<CaptureReader>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(match self.0.next()? {
+            Ok(Turn::Ahead(first, task)) => self.ahead(first, task),
+            Ok(Turn::Here(reader)) => *reader,
+            Err(error) => Err(error),
+        })
+    }
+}
+
+/// What a thread does with a capture: reads it to its end, and sends what is in it.
+fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
+    let mut reader = match opened {
+        Ok(reader) => reader,
+        Err(error) => {
+            lane.give(Delivery::Opened(Err(error)), 0);
+            return;
+        }
+    };
+    let header = reader.read_header();
+    let (facts, cancel) = (Box::new(reader.facts()), reader.cancel());
+    if !lane.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
+        return;
+    }
+    let result = loop {
+        let mut batch = match lane.spare() {
+            Some(Delivery::Frames(batch)) => batch,
+            _ => FrameBatch::new(),
+        };
+        let read = match needs {
+            Needs::Fields => reader.read_packets(&mut batch, BATCH_PACKETS),
+            Needs::Frames => reader.read_frames(&mut batch),
+        };
+        let bytes = batch.memory_bytes();
+        match read {
+            Ok(()) if batch.is_empty() => break Ok(()),
+            Ok(()) if lane.give(Delivery::Frames(batch), bytes) => {}
+            Ok(()) => return,
+            Err(error) => break Err(error),
+        }
+    };
+    lane.give(Delivery::End(result, Box::new(reader.facts())), 0);
+}
+
+/// The caller's end of a capture that is read on another thread.
+struct Ahead {
+    task: Task<Delivery>,
+    facts: CaptureFacts,
+    header: Result<()>,
+    ended: Option<Result<()>>,
+}
+
+impl RecordSource for Ahead {
+    fn facts(&self) -> CaptureFacts {
+        self.facts.clone()
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        self.header.clone()
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        if self.ended.is_none() {
+            let result = match self.task.next() {
+                Ok(Some(Delivery::Frames(mut frames))) => {
+                    std::mem::swap(batch, &mut frames);
+                    self.task.recycle(Delivery::Frames(frames));
+                    return Ok(());
+                }
+                Ok(Some(Delivery::End(result, facts))) => {
+                    self.facts = *facts;
+                    result
+                }
+                Ok(_) => Err(Error::internal("a capture that broke off")),
+                Err(error) => Err(error.in_file(&self.facts.name)),
+            };
+            self.ended = Some(result);
+        }
+        drop(batch.clear());
+        self.ended.clone().unwrap_or(Ok(()))
+    }
+}

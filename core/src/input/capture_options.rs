@@ -1,0 +1,82 @@
+//! How a capture is read.
+
+use super::DamagePolicy;
+use super::parts::CapturePart;
+use crate::Result;
+use crate::bytes::StreamOptions;
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
+use crate::packet::{DecodeOptions, FlowSelector};
+
+/// How a capture is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CaptureOptions {
+    /// How headers are followed.
+    pub decode: DecodeOptions,
+    /// A libpcap expression; frames that it does not match are left out.
+    pub filter: Option<String>,
+    /// The one conversation whose packets are read; those of all others are left out, too.
+    pub flow: Option<FlowSelector>,
+    /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
+    pub part: Option<CapturePart>,
+    /// How a host sees the end of the rows of a damaged capture. A reader answers the error in any case.
+    pub damage: DamagePolicy,
+    /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
+    /// as many threads beside the one that reads.
+    pub stream: StreamOptions,
+}
+
+impl NamedOptions for CaptureOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "filter",
+            kind: OptionKind::Text,
+            default: "none",
+            summary: "Only packets that match this libpcap expression, such as \"tcp port 443\". Needs libpcap",
+        },
+        OptionSpec {
+            name: "flow",
+            kind: OptionKind::Text,
+            default: "none",
+            summary: "Only packets of this conversation, in both directions: a Community ID, or ends such as \
+                      \"10.0.0.1:5000-10.0.0.2:443\"",
+        },
+        OptionSpec {
+            name: "inner",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header",
+        },
+        OptionSpec {
+            name: "vxlan_port",
+            kind: OptionKind::Count { min: 1, max: u16::MAX as u64 },
+            default: "none",
+            summary: "A UDP port of VXLAN beside 4789 and 8472",
+        },
+        OptionSpec {
+            name: "jobs",
+            kind: OptionKind::POSITIVE_32,
+            default: "one for each core, or as the guide says",
+            summary: "Threads that work in parallel. The results are the same",
+        },
+        OptionSpec {
+            name: "damage",
+            kind: OptionKind::Choice(DamagePolicy::NAMES),
+            default: "raise",
+            summary: "\"raise\" for an error behind the rows before the damage, or \"keep\" for the rows alone, and a warning. \
+                      What is no capture is an error in any case",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "filter" => self.filter = Some(setting.text()?),
+            "flow" => self.flow = Some(setting.parsed()?),
+            "inner" => self.decode.inner = setting.flag()?,
+            "vxlan_port" => self.decode.vxlan_port = setting.count()?,
+            "jobs" => self.stream.jobs = setting.count()?,
+            "damage" => self.damage = setting.parsed()?,
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,391 @@
+//! Packets of a network interface as they come, as one more source of bytes: those of a pcapng file, so that whatever
+//! can be asked of a capture can be asked of them, and the name of the interface is known.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::device::{Device, DevicePacket, Statistics, TIMEOUT};
+use super::filter::link_type_of;
+use super::{CaptureOptions, CaptureReader, LiveOptions};
+use crate::bytes::{ByteStream, Cancel, Compression, CompressionChoice, Source};
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::{Error, Result};
+
+/// Bytes of a record beside those of the packet, at most.
+const RECORD_EXTRA: usize = 40;
+
+/// After this long without packets, the reader is told the time.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Bytes that the system holds at least, whatever is asked for: a block of its ring buffer, with room for the largest packet.
+const BUFFER_MIN: u32 = 1 << 20;
+
+/// How often the system's counters are looked at. They have 32 bits, and so many packets do not come in that time.
+const COUNTED_EVERY: Duration = Duration::from_secs(1);
+
+/// Packets that an interface had in all, kept up to date until it is closed. Clones are one count; several readers may
+/// add to it.
+#[derive(Debug, Clone, Default)]
+pub struct LiveCounts(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    captured: AtomicU64,
+    dropped: AtomicU64,
+    dropped_by_interface: AtomicU64,
+}
+
+impl LiveCounts {
+    /// Packets that were read.
+    pub fn captured(&self) -> u64 {
+        self.0.captured.load(Ordering::Relaxed)
+    }
+
+    /// Packets that were lost because the buffer was full.
+    pub fn dropped(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Packets that the interface or its driver lost meanwhile.
+    pub fn dropped_by_interface(&self) -> u64 {
+        self.0.dropped_by_interface.load(Ordering::Relaxed)
+    }
+
+    /// Adds what the counters of a device have gone on by.
+    fn add(&self, before: &Statistics, now: &Statistics) {
+        let dropped = counted_since(before.dropped, now.dropped);
+        let by_interface = counted_since(before.dropped_by_interface, now.dropped_by_interface);
+        self.0.dropped.fetch_add(dropped.into(), Ordering::Relaxed);
+        self.0.dropped_by_interface.fetch_add(by_interface.into(), Ordering::Relaxed);
+    }
+}
+
+/// What a counter of 32 bits has gone on by. It begins anew behind 2^32, or where a driver resets it.
+fn counted_since(before: u32, now: u32) -> u32 {
+    let is_reset = now < before && before < 1 << 31;
+    if is_reset { now } else { now.wrapping_sub(before) }
+}
+
+/// The time before which no packet comes any more. It moves when the system has no packet left: a reader that lags behind
+/// the interface has packets before it that are older than the clock.
+#[derive(Debug, Clone)]
+pub(super) struct Watermark(Arc<AtomicI64>);
+
+impl Watermark {
+    const UNKNOWN: i64 = i64::MIN;
+
+    fn new() -> Self {
+        Watermark(Arc::new(AtomicI64::new(Self::UNKNOWN)))
+    }
+
+    /// In nanoseconds since 1970.
+    pub(super) fn get(&self) -> Option<i64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|ts| *ts != Self::UNKNOWN)
+    }
+
+    /// The system has no packet left: what it has not handed over yet is younger than `TIMEOUT`. Answers the time.
+    fn move_up(&self) -> i64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let passed = i64::try_from(now.saturating_sub(TIMEOUT * 2).as_nanos()).unwrap_or(i64::MAX);
+        self.0.store(passed, Ordering::Relaxed);
+        passed
+    }
+}
+
+/// The packets of an interface, as the bytes of a pcapng file.
+struct LiveSource {
+    device: Device,
+    encoder: Encoder,
+    interface: u32,
+    cancel: Cancel,
+    counts: LiveCounts,
+    watermark: Watermark,
+    counted: Statistics,
+    counted_at: Instant,
+    /// Bytes that did not fit where they were to go, from `taken` on.
+    waiting: Vec<u8>,
+    taken: usize,
+    is_ending: bool,
+    /// Bytes that are taken of what is there when the input is ended: as many as the system holds.
+    last: usize,
+}
+
+impl CaptureReader {
+    /// Reads the packets of a network interface as they come, from now on, until [`Cancel::end`]. Those that the filter
+    /// of `options` leaves out are left out by the system. What the system counts is added to `counts`, the last of it
+    /// when the reader is gone.
+    ///
+    /// # Errors
+    /// `MissingLibrary` without libpcap; `Argument` where there is no such interface, or the filter is invalid; `Io`
+    /// without the right to capture.
+    pub fn live(
+        interface: &str,
+        live: &LiveOptions,
+        options: &CaptureOptions,
+        counts: &LiveCounts,
+    ) -> Result<Self> {
+        let source = LiveSource::open(interface, live, options, counts)?;
+        let watermark = source.watermark.clone();
+        let mut stream = options.stream.clone();
+        stream.compression = CompressionChoice::Is(Compression::None);
+        let stream = ByteStream::unread(Box::new(source), interface, &stream);
+        CaptureReader::of_interface(stream, options, watermark)
+    }
+}
+
+impl LiveSource {
+    fn open(
+        name: &str,
+        live: &LiveOptions,
+        options: &CaptureOptions,
+        counts: &LiveCounts,
+    ) -> Result<Self> {
+        let device = Device::open(name, live, options.filter.as_deref())?;
+        let (mut encoder, mut waiting) = (Encoder::new(Format::Pcapng), Vec::new());
+        let interface = Interface {
+            name: Some(name.into()),
+            link_type: link_type_of(device.data_link()).0,
+            snaplen: device.snaplen(),
+            clock: Clock::NANOSECONDS,
+        };
+        let interface = encoder.interface(&mut waiting, &interface, None)?;
+        Ok(LiveSource {
+            device,
+            encoder,
+            interface,
+            cancel: options.stream.cancel.clone().unwrap_or_default(),
+            counts: counts.clone(),
+            watermark: Watermark::new(),
+            counted: Statistics::default(),
+            counted_at: Instant::now(),
+            waiting,
+            taken: 0,
+            is_ending: false,
+            last: live.buffer.max(BUFFER_MIN) as usize,
+        })
+    }
+
+    /// Appends up to `limit` bytes of those that wait and of packets that are there.
+    fn take(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        let before = into.len();
+        self.take_waiting(into, limit);
+        while self.waiting.is_empty() {
+            let Some(packet) = self.device.next()? else { break };
+            self.counts.0.captured.fetch_add(1, Ordering::Relaxed);
+            let room = limit - (into.len() - before);
+            let frame = frame(&packet, self.interface);
+            if RECORD_EXTRA + packet.captured.len() <= room {
+                self.encoder.frame(into, &frame)?;
+            } else {
+                self.encoder.frame(&mut self.waiting, &frame)?;
+                self.take_waiting(into, room);
+                break;
+            }
+        }
+        Ok(into.len() - before)
+    }
+
+    /// Appends up to `limit` bytes of those that wait, and answers how many.
+    fn take_waiting(&mut self, into: &mut Vec<u8>, limit: usize) -> usize {
+        let rest = self.waiting.get(self.taken..).unwrap_or_default();
+        let count = rest.len().min(limit);
+        into.extend_from_slice(rest.get(..count).unwrap_or_default());
+        self.taken += count;
+        if self.taken == self.waiting.len() {
+            self.waiting.clear();
+            self.taken = 0;
+        }
+        count
+    }
+
+    /// Takes what is there once the input was ended, and then answers 0.
+    fn take_last(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        if !std::mem::replace(&mut self.is_ending, true) {
+            // By then, the system has handed over what it has.
+            std::thread::sleep(TIMEOUT * 2);
+        }
+        if self.last == 0 {
+            // The rest of a packet that was begun, and no other.
+            return Ok(self.take_waiting(into, limit));
+        }
+        let count = self.take(into, limit)?;
+        self.last = self.last.saturating_sub(count);
+        Ok(count)
+    }
+
+    /// Waits for packets; answers whether there may be some, or the input was ended.
+    fn wait(&self) -> Result<bool> {
+        let fd = self.device.fd();
+        let fd = fd.ok_or_else(|| Error::internal("an interface that cannot be waited for"))?;
+        self.cancel.wait_for_within(fd, PATIENCE)
+    }
+
+    fn count(&mut self) {
+        self.counted_at = Instant::now();
+        if let Some(now) = self.device.statistics() {
+            self.counts.add(&self.counted, &now);
+            self.counted = now;
+        }
+    }
+}
+
+impl Source for LiveSource {
+    fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        if self.counted_at.elapsed() >= COUNTED_EVERY {
+            self.count();
+        }
+        loop {
+            self.cancel.check()?;
+            if self.cancel.is_ended() {
+                return self.take_last(into, limit);
+            }
+            let count = self.take(into, limit)?;
+            if count > 0 {
+                return Ok(count);
+            }
+            self.watermark.move_up();
+            if !self.wait()? {
+                let passed = self.watermark.move_up();
+                self.encoder.statistics(&mut self.waiting, self.interface, passed);
+            }
+        }
+    }
+
+    /// Nobody but its reader has these bytes.
+    fn has_offsets(&self) -> bool {
+        false
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        Some(self.cancel.clone())
+    }
+}
+
+impl Drop for LiveSource {
+    fn drop(&mut self) {
+        self.count();
+    }
+}
+
+fn frame<'a>(packet: &DevicePacket<'a>, interface: u32) -> Frame<'a> {
+    let ts = i64::from(packet.seconds) * 1_000_000_000 + i64::from(packet.nanoseconds);
+    Frame {
+        interface,
+        stamp: Stamp::Nanoseconds(ts),
+        ts: Some(ts),
+        length: packet.length,
+        captured: packet.captured,
+        options: BlockOptions::NONE,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ask::{IntervalPart, flows_by_interval};
+    use crate::bytes::StreamOptions;
+    use crate::flow::FlowOptions;
+    use crate::packet::{Columns, Field, LinkType};
+
+    /// A packet that comes, or none for so long that the system has no packet left.
+    enum Event {
+        Packet(i64),
+        Quiet,
+    }
+
+    /// What happens on an interface.
+    struct Events {
+        /// The section and the interface.
+        start: Vec<u8>,
+        events: Vec<Event>,
+        encoder: Encoder,
+        interface: u32,
+        watermark: Watermark,
+    }
+
+    impl Source for Events {
+        fn read(&mut self, into: &mut Vec<u8>, _limit: usize) -> Result<usize> {
+            let before = into.len();
+            into.append(&mut self.start);
+            while into.len() == before && !self.events.is_empty() {
+                match self.events.remove(0) {
+                    Event::Packet(ts) => {
+                        let seconds = (ts / 1_000_000_000) as u32;
+                        let nanoseconds = (ts % 1_000_000_000) as u32;
+                        let captured = &[0x45; 20];
+                        let packet = DevicePacket { seconds, nanoseconds, length: 20, captured };
+                        self.encoder.frame(into, &frame(&packet, self.interface))?;
+                    }
+                    Event::Quiet => {
+                        let passed = self.watermark.move_up();
+                        self.encoder.statistics(into, self.interface, passed);
+                    }
+                }
+            }
+            Ok(into.len() - before)
+        }
+    }
+
+    fn reader(events: Vec<Event>, options: &CaptureOptions) -> CaptureReader {
+        let (mut encoder, mut start) = (Encoder::new(Format::Pcapng), Vec::new());
+        let link_type = LinkType::RAW.0;
+        let lo = Interface { name: None, link_type, snaplen: 20, clock: Clock::NANOSECONDS };
+        let interface = encoder.interface(&mut start, &lo, None).unwrap();
+        let watermark = Watermark::new();
+        let source = Events { start, events, encoder, interface, watermark: watermark.clone() };
+        let stream = ByteStream::unread(Box::new(source), "lo", &StreamOptions::default());
+        CaptureReader::of_interface(stream, options, watermark).unwrap()
+    }
+
+    /// How many packets each interval of a second has, and its beginning in seconds where it is not the present one.
+    fn intervals(events: Vec<Event>) -> Vec<(Option<i64>, u64)> {
+        let mut reader = reader(events, &CaptureOptions::default());
+        let mut found = Vec::new();
+        flows_by_interval(&mut reader, 1_000_000_000, FlowOptions::default(), &mut |part| {
+            if let IntervalPart::End { start, packets, .. } = part {
+                let second = start / 1_000_000_000;
+                found.push((Some(second).filter(|second| *second < 1_000), packets));
+            }
+            Ok::<_, ()>(())
+        })
+        .unwrap()
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn what_is_left_of_a_packet_need_not_match_the_filter_that_the_system_applied() {
+        let options = CaptureOptions { filter: Some("udp port 53".into()), ..Default::default() };
+        let mut reader = reader(vec![Event::Packet(1), Event::Packet(2)], &options);
+        let mut columns = Columns::new(&[Field::Length]);
+        reader.read_columns(&mut columns, 10).unwrap();
+        assert_eq!(columns.len(), 1);
+        assert_eq!(reader.selection().as_deref(), Some("udp port 53"));
+    }
+
+    #[test]
+    fn the_clock_ends_an_interval_when_the_system_has_no_packet_left() {
+        let events = [Event::Packet(100), Event::Quiet, Event::Packet(200)];
+        assert_eq!(intervals(events.into()), [(Some(0), 1), (None, 1)]);
+    }
+
+    #[test]
+    fn the_clock_ends_nothing_while_a_reader_lags_behind() {
+        let events = [Event::Packet(100), Event::Packet(200), Event::Packet(2_000_000_000)];
+        assert_eq!(intervals(events.into()), [(Some(0), 2), (Some(2), 1)]);
+    }
+
+    #[test]
+    fn counters_of_32_bits_that_begin_anew_are_added_up() {
+        let counts = LiveCounts::default();
+        let of = |dropped, dropped_by_interface| Statistics { dropped, dropped_by_interface };
+        counts.add(&of(0, 0), &of(u32::MAX - 1, 7));
+        counts.add(&of(u32::MAX - 1, 7), &of(3, 7));
+        counts.add(&of(3, 7), &of(3, 6));
+        assert_eq!(counts.dropped(), (1 << 32) + 3);
+        // A driver has reset its counter: 7, and then 6.
+        assert_eq!(counts.dropped_by_interface(), 13);
+    }
+}

@@ -1,0 +1,38 @@
+//! Captures as they are read: a file, a part of one, many side by side, or an interface. This module connects the decoders
+//! with the bytes, and hands out packets, frames and columns; `ask` makes answers of them.
+
+mod ahead;
+mod batch;
+mod blocks;
+mod capture_options;
+mod content;
+mod damage_policy;
+mod device;
+mod filter;
+mod interfaces;
+mod libpcap;
+mod live;
+mod live_options;
+mod parts;
+mod reader;
+mod records;
+mod selection;
+mod side_by_side;
+
+pub use ahead::{CapturesAhead, Needs};
+pub use batch::FrameBatch;
+pub use capture_options::CaptureOptions;
+pub(crate) use content::ContentHasher;
+pub use content::ContentId;
+pub use damage_policy::DamagePolicy;
+pub(crate) use damage_policy::damage_of;
+pub use filter::Filter;
+pub use libpcap::version as libpcap_version;
+pub use live::LiveCounts;
+pub use live_options::LiveOptions;
+pub use parts::{CapturePart, capture_parts};
+pub use reader::CaptureReader;
+pub use records::CaptureFacts;
+pub(crate) use records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
+pub use side_by_side::CaptureList;
+pub(crate) use side_by_side::{SideBySide, Task, Turn};

@@ -1,0 +1,530 @@
+//! A capture read front to back, whatever its packets come from.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use super::blocks;
+use super::live::Watermark;
+use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
+use super::selection::Selection;
+use super::{CaptureOptions, FrameBatch};
+use crate::bytes::{ByteStream, Cancel};
+use crate::capture::{Decoder, Record};
+use crate::packet::{Columns, DecodeOptions, Frame, Packet};
+use crate::query::Condition;
+use crate::{Error, Result};
+
+/// Packets decoded before they are spread over columns: few enough to stay in the cache.
+const BLOCK_PACKETS: usize = 128;
+
+/// Rows that columns get room for before any is read.
+const ROWS_RESERVED_MAX: usize = 1 << 16;
+
+/// Reads one capture, plain or compressed, in one pass and in bounded memory.
+///
+/// Damage ends the capture: every packet before it is given first, then each further call answers
+/// the same error, with file and offset.
+pub struct CaptureReader {
+    source: Source,
+    options: Box<CaptureOptions>,
+    cancel: Cancel,
+    /// Threads that may decode, until they are started.
+    jobs: usize,
+}
+
+/// Where packets come from.
+enum Source {
+    /// They are decoded when they are asked for.
+    Stream(Box<StreamRecords>),
+    /// They come decoded.
+    Batches(Batches),
+}
+
+/// Packets that come in batches, and the place in the present one.
+struct Batches {
+    source: Box<dyn RecordSource>,
+    batch: FrameBatch,
+    at: usize,
+}
+
+impl CaptureReader {
+    /// Opens the capture at `path`.
+    ///
+    /// # Errors
+    /// `Io` where it cannot be opened, `Format` where its compression is not supported, and those
+    /// of [`CaptureReader::new`].
+    pub fn open(path: &Path, options: &CaptureOptions) -> Result<Self> {
+        Self::new(ByteStream::open(path, &options.stream)?, options)
+    }
+
+    /// Reads a capture from a stream that was opened before.
+    ///
+    /// # Errors
+    /// Those of [`Filter::new`](super::Filter::new); for a part also those of the header.
+    pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
+        let selection = Selection::new(options)?;
+        let (cancel, decode) = (stream.cancel(), options.decode);
+        let mut records = StreamRecords {
+            stream,
+            decoder: Decoder::new(),
+            decode,
+            selection,
+            number: 0,
+            skip: None,
+            cut: None,
+            watermark: None,
+            end: u64::MAX,
+        };
+        let mut jobs = options.stream.jobs;
+        if let Some(part) = &options.part {
+            records.go_to(part)?;
+            jobs = 1;
+        }
+        let (source, options) = (Source::Stream(Box::new(records)), Box::new(options.clone()));
+        Ok(CaptureReader { source, options, cancel, jobs })
+    }
+
+    /// A reader of packets that come as they are captured, and of which the system leaves out those that the filter of
+    /// `options` does not match.
+    pub(super) fn of_interface(
+        stream: ByteStream,
+        options: &CaptureOptions,
+        watermark: Watermark,
+    ) -> Result<Self> {
+        // The system sees whole packets. What is left of them may not match any more.
+        let rest = CaptureOptions { filter: None, ..options.clone() };
+        let mut reader = Self::new(stream, &rest)?;
+        reader.options = Box::new(options.clone());
+        if let Source::Stream(records) = &mut reader.source {
+            records.watermark = Some(watermark);
+        }
+        Ok(reader)
+    }
+
+    /// Reads a capture whose packets come decoded, as `options` say.
+    pub(crate) fn of_batches(
+        source: Box<dyn RecordSource>,
+        options: &CaptureOptions,
+        cancel: Cancel,
+    ) -> Self {
+        let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+        let options = Box::new(options.clone());
+        CaptureReader { source, options, cancel, jobs: 1 }
+    }
+
+    /// What is known of the capture beside its packets; all of it once it was read to the end.
+    pub fn facts(&self) -> CaptureFacts {
+        match &self.source {
+            Source::Stream(records) => records.facts(),
+            Source::Batches(batches) => batches.source.facts(),
+        }
+    }
+
+    /// Memory that its buffers take.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.source {
+            Source::Stream(records) => records.stream.memory_bytes(),
+            Source::Batches(batches) => batches.batch.memory_bytes(),
+        }
+    }
+
+    /// The handle that ends a read of this capture that waits.
+    pub fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// How headers are followed.
+    pub fn decode_options(&self) -> DecodeOptions {
+        self.options.decode
+    }
+
+    /// Whether the packets can be read once more: those of a file, and not those of a pipe or an interface.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match &self.source {
+            Source::Stream(records) => records.stream.never_waits(),
+            Source::Batches(batches) => !batches.source.facts().is_live,
+        }
+    }
+
+    /// Whether packets come as they are captured.
+    pub(crate) fn is_of_interface(&self) -> bool {
+        matches!(&self.source, Source::Stream(records) if records.watermark.is_some())
+    }
+
+    /// What packets have to match, as text; none where all are read.
+    pub fn selection(&self) -> Option<String> {
+        let filter = self.options.filter.clone();
+        match &self.options.flow {
+            Some(flow) => Some(format!("{}\nflow {flow}", filter.unwrap_or_default())),
+            None => filter,
+        }
+    }
+
+    /// Reads the header of the capture, unless that was done, and no packet.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder: the input is no capture, or ends inside of its header.
+    pub fn read_header(&mut self) -> Result<()> {
+        match &mut self.source {
+            Source::Stream(records) => records.read_header(),
+            Source::Batches(batches) => batches.source.read_header(),
+        }
+    }
+
+    /// Calls `each` with every packet and its captured bytes, until the capture ends.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, after the packets before the damage.
+    pub fn each(&mut self, mut each: impl FnMut(&Packet, &[u8])) -> Result<()> {
+        self.each_while(|packet, captured| {
+            each(packet, captured);
+            true
+        })?;
+        Ok(())
+    }
+
+    /// Calls `each` like [`CaptureReader::each`], but only until it answers `false`; the next call
+    /// goes on behind that packet. Says whether the capture may go on.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::each`].
+    pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        match self.source() {
+            Source::Stream(records) => {
+                let mut caller = Caller { packet: Packet::default(), each };
+                records.show_until(&mut caller, || false)
+            }
+            Source::Batches(batches) => batches.each_while(each),
+        }
+    }
+
+    /// Calls `each` with every packet, its captured bytes and its interface, until the capture ends.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::each`].
+    pub fn each_frame(&mut self, mut each: impl FnMut(&Frame<'_>)) -> Result<()> {
+        let each = |frame: &Frame<'_>| {
+            each(frame);
+            true
+        };
+        self.each_frame_until(each, || false)?;
+        Ok(())
+    }
+
+    /// The same until `each` answers `false`. Of an interface it also ends where packets have to be waited for, if by then
+    /// there are `enough`.
+    fn each_frame_until(
+        &mut self,
+        each: impl FnMut(&Frame<'_>) -> bool,
+        enough: impl Fn() -> bool,
+    ) -> Result<bool> {
+        match self.source() {
+            Source::Stream(records) => {
+                let mut caller = FrameCaller { packet: Packet::default(), each };
+                records.show_until(&mut caller, enough)
+            }
+            Source::Batches(batches) => batches.each_frame_while(each),
+        }
+    }
+
+    /// Fills `columns` with up to `rows_max` packets, of an interface with those that have come; no rows mean that the
+    /// capture has ended.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, once all rows before the damage were given.
+    pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        if columns.needs_frames() {
+            return self.read_frame_columns(columns, rows_max, None);
+        }
+        columns.clear();
+        columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
+        let result = match self.source() {
+            Source::Stream(records) => records.read_columns(columns, rows_max),
+            Source::Batches(batches) => batches.read_columns(columns, rows_max),
+        };
+        // An error comes again on the next call, which has no rows to give.
+        if columns.is_empty() { result } else { Ok(()) }
+    }
+
+    /// Fills `columns` like [`CaptureReader::read_columns`], with packets only that hold a condition.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_columns`].
+    pub fn read_columns_where(
+        &mut self,
+        columns: &mut Columns,
+        rows_max: usize,
+        condition: &Condition,
+    ) -> Result<()> {
+        self.read_frame_columns(columns, rows_max, Some(condition))
+    }
+
+    /// Fills `columns` packet by packet, with those that hold a condition, or with all.
+    fn read_frame_columns(
+        &mut self,
+        columns: &mut Columns,
+        rows_max: usize,
+        condition: Option<&Condition>,
+    ) -> Result<()> {
+        columns.clear();
+        if condition.is_none() {
+            columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
+        }
+        let has_some = Cell::new(false);
+        let each = |frame: &Frame<'_>| {
+            if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
+                columns.push(frame);
+                has_some.set(true);
+            }
+            columns.len() < rows_max
+        };
+        let result = self.each_frame_until(each, || has_some.get());
+        columns.flush();
+        // An error comes again on the next call, which has no rows to give.
+        if columns.is_empty() { result.map(drop) } else { Ok(()) }
+    }
+
+    /// Fills `batch` with the packets of one piece of the capture, and their bytes; an empty batch
+    /// means that the capture has ended.
+    ///
+    /// # Errors
+    /// Those of the stream and the decoder, once all packets before the damage were given.
+    pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        match self.source() {
+            Source::Stream(records) => records.read_frames(batch),
+            Source::Batches(batches) => batches.read_frames(batch),
+        }
+    }
+
+    /// Fills `batch` with the packets that have come, possibly none after a wait; answers whether the capture may go on.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_frames`].
+    pub(crate) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+        match self.source() {
+            Source::Stream(records) => records.read_arrived(batch),
+            Source::Batches(batches) => {
+                batches.read_frames(batch)?;
+                Ok(!batch.is_empty())
+            }
+        }
+    }
+
+    /// The time before which no packet comes any more, as far as it is known, of packets that come as they are captured.
+    pub(crate) fn watermark(&self) -> Option<i64> {
+        match &self.source {
+            Source::Stream(records) => records.watermark.as_ref()?.get(),
+            Source::Batches(_) => None,
+        }
+    }
+
+    /// Fills `batch` with up to `count_max` packets, without their bytes; an empty batch means that the capture has
+    /// ended.
+    ///
+    /// # Errors
+    /// Those of [`CaptureReader::read_frames`].
+    pub(crate) fn read_packets(&mut self, batch: &mut FrameBatch, count_max: usize) -> Result<()> {
+        match self.source() {
+            Source::Stream(records) => {
+                let mut block = Block { packets: batch.take_packets(), room: count_max };
+                let result = records.read_block(&mut block);
+                batch.put_packets(block.packets);
+                // An error comes again on the next call, which has no packets to give.
+                if batch.is_empty() { result } else { Ok(()) }
+            }
+            Source::Batches(batches) => {
+                batches.read_frames(batch)?;
+                drop(batch.take_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    /// The records of the capture, to be decoded on this thread; itself where they come decoded.
+    pub(crate) fn into_records(self) -> Result<Box<StreamRecords>> {
+        match self.source {
+            Source::Stream(records) => Ok(records),
+            Source::Batches(_) => Err(Error::internal("a capture that is read on other threads")),
+        }
+    }
+
+    /// Where packets come from, with the threads started that may decode them.
+    fn source(&mut self) -> &mut Source {
+        let jobs = std::mem::replace(&mut self.jobs, 1);
+        if jobs > 1
+            && let Source::Stream(records) = &mut self.source
+            && let Some(source) = blocks::start(records, jobs)
+        {
+            self.source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+        }
+        &mut self.source
+    }
+}
+
+impl StreamRecords {
+    /// Shows packets to `caller` until it wants no more, there are `enough`, or the capture ends.
+    fn show_until(&mut self, caller: &mut impl Sink, enough: impl Fn() -> bool) -> Result<bool> {
+        loop {
+            match self.pass(caller)? {
+                Pass::Enough => return Ok(true),
+                Pass::Need(_) if self.watermark.is_some() && enough() => return Ok(true),
+                pass if self.go_on(&pass)? => {}
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Adds packets to `block` until it is full, or the capture ends.
+    fn read_block(&mut self, block: &mut Block) -> Result<()> {
+        loop {
+            match self.pass(block)? {
+                Pass::Enough => return Ok(()),
+                pass if self.go_on(&pass)? => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
+    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        let mut block = Block { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
+        let result = loop {
+            block.room = BLOCK_PACKETS.min(rows_max - columns.len());
+            match self.pass(&mut block) {
+                Ok(Pass::Enough) => {
+                    columns.extend(&block.packets);
+                    block.packets.clear();
+                    if columns.len() == rows_max {
+                        return Ok(());
+                    }
+                }
+                // Who captures now wants them now.
+                Ok(Pass::Need(_))
+                    if self.watermark.is_some() && columns.len() + block.packets.len() > 0 =>
+                {
+                    break Ok(());
+                }
+                Ok(pass) => match self.go_on(&pass) {
+                    Ok(true) => {}
+                    ended => break ended.map(drop),
+                },
+                Err(error) => break Err(error),
+            }
+        };
+        columns.extend(&block.packets);
+        result
+    }
+}
+
+impl Batches {
+    /// Makes sure of a packet at the present place; says whether there is one.
+    fn supply(&mut self) -> Result<bool> {
+        if self.at == self.batch.len() {
+            self.at = 0;
+            self.source.read_frames(&mut self.batch)?;
+        }
+        Ok(!self.batch.is_empty())
+    }
+
+    fn each_while(&mut self, mut each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
+        while self.supply()? {
+            while let Some((packet, captured)) = self.batch.packet_and_bytes(self.at) {
+                self.at += 1;
+                if !each(packet, captured) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn each_frame_while(&mut self, mut each: impl FnMut(&Frame<'_>) -> bool) -> Result<bool> {
+        while self.supply()? {
+            while let Some(frame) = self.batch.frame(self.at) {
+                self.at += 1;
+                if !each(&frame) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
+    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+        while columns.len() < rows_max && self.supply()? {
+            let packets = self.batch.packets().get(self.at..).unwrap_or_default();
+            let count = packets.len().min(rows_max - columns.len());
+            columns.extend(packets.get(..count).unwrap_or_default());
+            self.at += count;
+        }
+        Ok(())
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        if self.at == self.batch.len() {
+            return self.source.read_frames(batch);
+        }
+        // Some of these packets were shown one by one.
+        self.batch.forget_first(std::mem::take(&mut self.at));
+        std::mem::swap(batch, &mut self.batch);
+        drop(self.batch.clear());
+        Ok(())
+    }
+}
+
+/// One packet at a time, shown to a function.
+struct Caller<F> {
+    packet: Packet,
+    each: F,
+}
+
+impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        &mut self.packet
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, record: &Record<'_>, _: RecordPlace<'_>) -> bool {
+        (self.each)(&self.packet, record.captured)
+    }
+}
+
+/// The same with its interface.
+struct FrameCaller<F> {
+    packet: Packet,
+    each: F,
+}
+
+impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        &mut self.packet
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
+        (self.each)(&place.frame(&self.packet, record))
+    }
+}
+
+/// Packets one behind another, up to `room` of them.
+struct Block {
+    packets: Vec<Packet>,
+    room: usize,
+}
+
+impl Sink for Block {
+    #[inline(always)]
+    fn place(&mut self) -> &mut Packet {
+        let index = self.packets.len();
+        self.packets.push(Packet::default());
+        &mut self.packets[index]
+    }
+
+    #[inline(always)]
+    fn placed(&mut self, _: &Record<'_>, _: RecordPlace<'_>) -> bool {
+        self.packets.len() < self.room
+    }
+}

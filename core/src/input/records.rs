@@ -1,0 +1,326 @@
+//! The records of a capture out of a stream of bytes, decoded where they are asked for.
+
+use super::FrameBatch;
+use super::live::Watermark;
+use super::parts::CapturePart;
+use super::selection::{Selection, decode_selected};
+use crate::bytes::{ByteStream, Compression};
+use crate::capture::{Decoder, Format, Record, Step};
+use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
+use crate::{Error, ErrorKind, Result};
+
+/// What is known of a capture beside its packets.
+#[derive(Debug, Clone)]
+pub struct CaptureFacts {
+    /// What people call it: its path, usually.
+    pub name: String,
+    /// What it is compressed with, as far as is known.
+    pub compression: Compression,
+    /// Format, version, sections and interfaces, as far as they were read.
+    pub decoder: Decoder,
+    /// Offset in the decompressed capture of what was not read yet.
+    pub position: u64,
+    /// Bytes of the file as it lies there: all of them where that is known, else those that were read.
+    pub file_bytes: u64,
+    /// Whether somebody may still be writing it, and its packets have to be waited for: it is no regular file.
+    pub is_live: bool,
+}
+
+/// Where a reader has its packets from, if not from a stream that it decodes itself: they come decoded, in batches.
+pub(crate) trait RecordSource: Send {
+    /// What is known of the capture so far.
+    fn facts(&self) -> CaptureFacts;
+
+    /// Reads the header of the capture, unless that was done.
+    ///
+    /// # Errors
+    /// The input is no capture, or ends inside of its header.
+    fn read_header(&mut self) -> Result<()>;
+
+    /// Replaces the packets in `batch` with the next ones; none at the end of the capture.
+    ///
+    /// # Errors
+    /// What ended the capture, once all packets before it were given; the same on each further call.
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()>;
+}
+
+/// Bytes from the stream, records from the decoder, fields from the headers.
+pub(crate) struct StreamRecords {
+    pub(crate) stream: ByteStream,
+    pub(crate) decoder: Decoder,
+    pub(crate) decode: DecodeOptions,
+    pub(super) selection: Option<Selection>,
+    /// Records so far.
+    pub(crate) number: u64,
+    /// What is to be stepped over before the next record.
+    pub(crate) skip: Option<u64>,
+    /// Why that could not be done.
+    pub(crate) cut: Option<Error>,
+    /// Of packets that come as they are captured, with the time of this system.
+    pub(super) watermark: Option<Watermark>,
+    /// Offset of the first record that is not read any more.
+    pub(crate) end: u64,
+}
+
+/// Why a pass over the bytes in view ended.
+pub(crate) enum Pass {
+    /// The caller has enough.
+    Enough,
+    /// More bytes than are in view are needed.
+    Need(usize),
+    /// What follows is to be stepped over, in view or not.
+    Skip(u64),
+    /// The capture ends.
+    End,
+}
+
+impl StreamRecords {
+    /// Goes on with the records of a part of the capture, of which nothing was read yet.
+    pub(crate) fn go_to(&mut self, part: &CapturePart) -> Result<()> {
+        if part.start > 0 {
+            self.read_header()?;
+            let is_plain = self.stream.compression() == Compression::None;
+            if !is_plain || self.decoder.format() != Some(Format::Pcap) {
+                let message = "expected a plain capture of format pcap to read a part of it";
+                return Err(Error::new(ErrorKind::Argument, message).in_file(self.stream.name()));
+            }
+            self.stream.seek(part.start)?;
+            self.decoder.go_to_record(part.start);
+        }
+        self.number = part.packets_before;
+        self.end = part.end.unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
+    pub(crate) fn go_on(&mut self, pass: &Pass) -> Result<bool> {
+        match self.go_over(pass) {
+            Err(error) if self.is_stopped(&error) => Ok(false),
+            outcome => outcome,
+        }
+    }
+
+    /// Whether an error says no more than that the input was ended in the middle of something, by its reader's wish.
+    fn is_stopped(&self, error: &Error) -> bool {
+        matches!(error.kind(), ErrorKind::Truncated { .. }) && self.stream.cancel().is_ended()
+    }
+
+    fn go_over(&mut self, pass: &Pass) -> Result<bool> {
+        match *pass {
+            Pass::Enough => {}
+            Pass::End => return Ok(false),
+            Pass::Need(count) => {
+                self.stream.fill(count)?;
+            }
+            Pass::Skip(count) => {
+                let skipped = self.stream.skip(count)?;
+                if skipped < count {
+                    let start = self.stream.position() - skipped;
+                    let error = cut_block(count, skipped).at(start).in_file(self.stream.name());
+                    return Err(self.cut.insert(error).clone());
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Replaces the packets in `batch` with the next ones, possibly none after a wait for bytes; returns whether the
+    /// capture may go on.
+    pub(crate) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+        let spare = batch.clear();
+        let mut has_waited = false;
+        loop {
+            let view_start = self.stream.position();
+            let pass = self.pass(batch);
+            if !batch.is_empty() {
+                // An error, if there was one, comes again on the next call; a step that the decoder has made does not.
+                if let Ok(Pass::Skip(count)) = pass {
+                    self.skip = Some(count);
+                }
+                let consumed = (self.stream.position() - view_start) as usize;
+                let (bytes, unread) = self.stream.swap_buffer(spare);
+                batch.keep(bytes, unread - consumed);
+                return Ok(true);
+            }
+            let pass = pass?;
+            let waits = matches!(pass, Pass::Need(_));
+            if waits && has_waited {
+                batch.keep(spare, 0);
+                return Ok(true);
+            }
+            if !self.go_on(&pass)? {
+                return Ok(false);
+            }
+            has_waited |= waits;
+        }
+    }
+
+    /// Puts the packets whose bytes are in view into `sink`.
+    pub(crate) fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
+        if let Some(error) = &self.cut {
+            return if self.is_stopped(error) { Ok(Pass::End) } else { Err(error.clone()) };
+        }
+        if let Some(count) = self.skip.take() {
+            return Ok(Pass::Skip(count));
+        }
+        let view = self.stream.buffered();
+        let at_end = self.stream.at_end();
+        let here = self.end.saturating_sub(self.stream.position());
+        let end = usize::try_from(here).unwrap_or(usize::MAX);
+        let mut at = 0;
+        let result = loop {
+            if at >= end {
+                break Ok(Pass::End);
+            }
+            let rest = view.get(at..).unwrap_or_default();
+            match self.decoder.step(rest, at_end) {
+                Ok(Step::Record { record, consumed }) => {
+                    let place = RecordPlace { decoder: &self.decoder, view, start: at, consumed };
+                    at += consumed;
+                    self.number += 1;
+                    let selection = self.selection.as_mut();
+                    let (number, options) = (self.number, self.decode);
+                    if !decode_selected(selection, &record, number, options, || sink.place()) {
+                        continue;
+                    }
+                    if !sink.placed(&record, place) {
+                        break Ok(Pass::Enough);
+                    }
+                }
+                Ok(Step::Skip(count)) if count <= rest.len() as u64 => {
+                    let place = RecordPlace {
+                        decoder: &self.decoder,
+                        view,
+                        start: at,
+                        consumed: count as usize,
+                    };
+                    at += count as usize;
+                    if !sink.stepped_over(place) {
+                        break Ok(Pass::Enough);
+                    }
+                }
+                Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
+                Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
+                Ok(Step::End) => break Ok(Pass::End),
+                Err(error) if at_end && self.is_stopped(&error) => break Ok(Pass::End),
+                Err(error) => break Err(error),
+            }
+        };
+        self.stream.consume(at);
+        let result = match result {
+            Ok(Pass::End) => self.end().map(|()| Pass::End),
+            result => result,
+        };
+        result.map_err(|error| error.in_file(self.stream.name()))
+    }
+
+    /// The end of the capture.
+    fn end(&self) -> Result<()> {
+        let selection = self.selection.as_ref();
+        selection.map_or(Ok(()), |selection| selection.end(self.decoder.interfaces()))
+    }
+}
+
+impl RecordSource for StreamRecords {
+    fn facts(&self) -> CaptureFacts {
+        let stream = &self.stream;
+        CaptureFacts {
+            name: stream.name().to_owned(),
+            compression: stream.compression(),
+            decoder: self.decoder.clone(),
+            position: stream.position(),
+            file_bytes: stream.input_len().unwrap_or(0).max(stream.input_read()),
+            is_live: !stream.never_waits(),
+        }
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        while !self.decoder.has_header() {
+            let step = self.decoder.step(self.stream.buffered(), self.stream.at_end());
+            if matches!(&step, Err(error) if self.is_stopped(error)) {
+                break;
+            }
+            match step.map_err(|error| error.in_file(self.stream.name()))? {
+                Step::Need(count) => {
+                    self.stream.fill(count)?;
+                }
+                Step::Skip(count) => {
+                    self.stream.skip(count)?;
+                }
+                // A decoder gives neither before it has a header.
+                Step::Record { .. } | Step::End => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        while self.read_arrived(batch)? && batch.is_empty() {}
+        Ok(())
+    }
+}
+
+/// What a pass fills. Packets are decoded in their place: copying one straight after it was written
+/// in small pieces would stall the processor for longer than decoding takes.
+pub(crate) trait Sink {
+    /// The place of the next packet.
+    fn place(&mut self) -> &mut Packet;
+
+    /// The packet of `record` is in its place, its bytes at `place`; says whether the next one is
+    /// wanted.
+    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool;
+
+    /// What is at `place` holds no packet; says whether the next one is wanted.
+    #[inline(always)]
+    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
+        let _ = place;
+        true
+    }
+}
+
+/// Where in the bytes in view something was found.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordPlace<'v> {
+    /// Who found it, just now.
+    pub(crate) decoder: &'v Decoder,
+    pub(crate) view: &'v [u8],
+    /// Where in the view it begins, and how many bytes it has there.
+    pub(crate) start: usize,
+    pub(crate) consumed: usize,
+}
+
+impl<'v> RecordPlace<'v> {
+    /// The packet that the record here was decoded to, with the bytes of the record and its interface.
+    #[inline(always)]
+    pub(crate) fn frame<'f>(&self, packet: &'f Packet, record: &Record<'f>) -> Frame<'f>
+    where
+        'v: 'f,
+    {
+        let interface = record.interface.map(|number| {
+            let interface = self.decoder.interfaces().get(number as usize);
+            Interface { number, name: interface.and_then(|interface| interface.name.as_deref()) }
+        });
+        Frame::new(packet, record.captured, interface)
+    }
+
+    /// Its bytes as they stand in the file.
+    pub(crate) fn raw(&self) -> &'v [u8] {
+        self.view.get(self.start..self.start + self.consumed).unwrap_or_default()
+    }
+}
+
+/// Decodes the packet that a record holds into its place.
+#[inline(always)]
+pub(crate) fn decode(record: &Record<'_>, number: u64, options: DecodeOptions, place: &mut Packet) {
+    let link_type = LinkType(record.link_type);
+    let meta = FrameMeta { number, ts: record.ts, length: record.length, link_type };
+    place.decode_into(meta, record.captured, options);
+    if record.bad_time {
+        place.mark(Status::BAD_TIME);
+    }
+}
+
+/// The input ends where `count` bytes are to be stepped over, of which `available` are there.
+pub(crate) fn cut_block(count: u64, available: u64) -> Error {
+    Error::truncated("the rest of a block", count, available)
+}

@@ -1,0 +1,172 @@
+//! Goal: members of gzip and frames of zstd that are decompressed side by side give the bytes and the errors, at the same
+//! offsets, that one decoder gives which takes them one after the other.
+//!
+//! Method: random files of many members, of all the kinds that writers leave, whole and damaged, with what looks like a
+//! member inside of members, are read by one thread, which is the slow and obvious twin, and by several.
+
+use std::io::Write;
+
+use bytewright::bytes::{ByteStream, InflateBackend, StreamOptions};
+
+use crate::bytes_cases::{self, Pieces};
+use crate::generate::{Random, seeds};
+
+/// One member with its size in the header, as bgzip writes it.
+fn bgzip_block(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(1));
+    encoder.write_all(bytes).unwrap();
+    let deflated = encoder.finish().unwrap();
+    let mut block = vec![0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0];
+    block.extend((18 + deflated.len() as u16 + 8 - 1).to_le_bytes());
+    block.extend(deflated);
+    block.extend(crc32fast::hash(bytes).to_le_bytes());
+    block.extend((bytes.len() as u32).to_le_bytes());
+    block
+}
+
+/// A member of gzip of some kind.
+fn gzip_member(random: &mut Random) -> Vec<u8> {
+    match random.below(5) {
+        0 => {
+            let len = random.below(60_000);
+            bgzip_block(&bytes_cases::mixed(random, len))
+        }
+        1 => {
+            // Stored as they are, members in a member look like members.
+            let inner = bytes_cases::gzip(&random.bytes(900), 6).repeat(1 + random.below(20));
+            bytes_cases::gzip(&inner, 0)
+        }
+        2 => bytes_cases::gzip(&vec![7; random.below(3_000_000)], 9),
+        _ => {
+            let len = random.below(300_000);
+            bytes_cases::gzip(&bytes_cases::mixed(random, len), random.pick(&[0, 1, 6]))
+        }
+    }
+}
+
+/// A frame of zstd, or one to be stepped over.
+fn zstd_frame(random: &mut Random) -> Vec<u8> {
+    let len = random.below(300_000);
+    match random.below(5) {
+        0 => [&[0x50, 0x2a, 0x4d, 0x18, 100, 0, 0, 0][..], &random.bytes(100)].concat(),
+        1 => {
+            let bytes = bytes_cases::mixed(random, len);
+            let mut context = zstd_safe::CCtx::create();
+            // The length of the content is not in the frame.
+            context.set_parameter(zstd_safe::CParameter::ContentSizeFlag(false)).unwrap();
+            let mut frame = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+            context.compress2(&mut frame, &bytes).unwrap();
+            frame
+        }
+        _ => bytes_cases::zstd(&bytes_cases::mixed(random, len), 1),
+    }
+}
+
+fn file(random: &mut Random) -> Vec<u8> {
+    let is_gzip = random.once_in(2);
+    let only_bgzip = random.once_in(3);
+    let mut file = Vec::new();
+    for _ in 0..1 + random.below(40) {
+        if !is_gzip {
+            file.extend(zstd_frame(random));
+        } else if only_bgzip {
+            let len = random.below(60_000);
+            file.extend(bgzip_block(&bytes_cases::mixed(random, len)));
+        } else {
+            file.extend(gzip_member(random));
+            if random.once_in(10) {
+                file.resize(file.len() + random.below(700), 0);
+            }
+        }
+    }
+    match random.below(6) {
+        0 => {
+            let at = random.below(file.len());
+            file[at] ^= 1 << random.below(8);
+        }
+        1 => file.truncate(random.below(file.len())),
+        2 => file.extend(random.bytes(30)),
+        _ => {}
+    }
+    file
+}
+
+/// All bytes, and what the file ends with.
+fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<u8>, String) {
+    let mut options = StreamOptions::default();
+    options.jobs = jobs;
+    let mut source = Pieces::new(file, &[100_000, 7, 300_000]);
+    source.never_waits = true;
+    let mut bytes = Vec::new();
+    let mut stream = match ByteStream::by_backend(Box::new(source), "file", &options, backend) {
+        Ok(stream) => stream,
+        Err(error) => return (bytes, error.to_string()),
+    };
+    loop {
+        match stream.fill(fill) {
+            Ok([]) => return (bytes, format!("the end at {}", stream.position())),
+            Ok(more) => {
+                let count = more.len();
+                bytes.extend_from_slice(more);
+                stream.consume(count);
+            }
+            Err(error) => {
+                bytes.extend_from_slice(stream.buffered());
+                return (bytes, format!("{error} {:?} {:?}", error.kind(), error.offset()));
+            }
+        }
+    }
+}
+
+#[test]
+fn members_read_the_same_on_any_number_of_threads() {
+    seeds(60, |random| {
+        let file = file(random);
+        for backend in bytes_cases::backends() {
+            let (expected, expected_end) = read(&file, 1, backend, 1);
+            let (jobs, fill) = (2 + random.below(3), 1 + random.below(100_000));
+            let (bytes, end) = read(&file, jobs, backend, fill);
+            assert_eq!(end, expected_end, "{backend}, {jobs} threads, {} bytes", file.len());
+            assert!(bytes == expected, "{backend}, {jobs} threads");
+        }
+    });
+}
+
+#[test]
+fn a_file_whose_members_are_longer_than_their_sizes_say_is_damage_at_the_same_place() {
+    let mut random = Random::new(1);
+    let blocks: Vec<_> =
+        (0..60).map(|_| bgzip_block(&bytes_cases::mixed(&mut random, 50_000))).collect();
+    let mut file = blocks.concat();
+    let start: usize = blocks[..30].iter().map(Vec::len).sum();
+    // A size that is too small by one: the member is whole all the same, and no damage.
+    file[start + 16] = file[start + 16].wrapping_sub(1);
+    let backend = InflateBackend::serving().unwrap();
+    assert!(read(&file, 3, backend, 1) == read(&file, 1, backend, 1));
+    // A length of content that is wrong is damage.
+    let end = start + blocks[30].len();
+    file[end - 1] ^= 1;
+    let (bytes, told) = read(&file, 3, backend, 1);
+    assert_eq!((bytes.len(), told.contains("Format")), (31 * 50_000, true), "{told}");
+    assert!((bytes, told) == read(&file, 1, backend, 1));
+}
+
+#[test]
+fn a_stream_that_is_dropped_or_gone_back_in_stops_its_threads() {
+    let mut random = Random::new(2);
+    let file: Vec<u8> =
+        (0..80).flat_map(|_| bgzip_block(&bytes_cases::mixed(&mut random, 50_000))).collect();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("members-{}.gz", std::process::id()));
+    std::fs::write(&path, &file).unwrap();
+    let mut options = StreamOptions::default();
+    options.jobs = 3;
+    let mut stream = ByteStream::open(&path, &options).unwrap();
+    let beginning = stream.fill(1000).unwrap()[..1000].to_vec();
+    assert_eq!(stream.skip(2_000_000).unwrap(), 2_000_000);
+    stream.rewind().unwrap();
+    assert_eq!(stream.fill(1000).unwrap()[..1000], beginning);
+    assert_eq!(stream.skip(u64::MAX).unwrap(), 4_000_000);
+    drop(stream);
+    std::fs::remove_file(&path).unwrap();
+}
