@@ -4,25 +4,23 @@ mod busiest;
 mod top;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 
-use bytewright::ask::{CaptureMerge, FlowBatches, FlowMerges};
-use bytewright::batch::Value;
+use bytewright::ask::{self, Answer, CaptureMerge, FlowMerges, FlowQuestion, ToldFlows};
 use bytewright::flow::{Flow, FlowField};
 use bytewright::input::{CaptureOptions, Needs};
 use bytewright::sums::FlowStore;
 
 use crate::args::{FlowsArgs, Reader};
+use crate::ask::Listing;
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::{STDIN, Session};
 use top::Top;
-
-/// Finished flows that are printed together.
-const BATCH_LEN: usize = 256;
 
 /// What people see of a flow: what fits a wide terminal.
 const FOR_PEOPLE: &[FlowField] = &[
@@ -65,24 +63,12 @@ fn print_flows(
     captures: &CaptureOptions,
     session: &mut Session,
 ) -> io::Result<()> {
-    let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
-    let mut batches = FlowBatches::new(args.ends.options, BATCH_LEN);
-    for reader in session.captures(&args.files, args.jobs.count(), captures, Needs::Fields) {
-        let read = match reader {
-            Ok(mut reader) => batches.read(&mut reader, &mut |flows| {
-                flows.into_iter().try_for_each(|flow| listing.push(flow, session))?;
-                listing.flush(session)
-            })?,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = read {
-            session.report(&error)?;
-        }
-    }
-    session.progress.finish();
-    batches
-        .finish(&mut |flows| flows.into_iter().try_for_each(|flow| listing.push(flow, session)))?;
-    listing.finish(session)
+    let Some(mut listed) = Listed::new(args, session)? else { return Ok(()) };
+    let told = ToldFlows { condition: listed.question.take_condition() };
+    let question = FlowQuestion { limits: args.ends.options, told };
+    let readers = session.captures(&args.files, args.jobs.count(), captures, Needs::Fields);
+    session.ask(ask::Question::Flows(Vec::new(), question), readers, &mut listed)?;
+    listed.finish(session)
 }
 
 /// Merges the flows of each capture into a table file.
@@ -126,20 +112,20 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
         Ok(flows) => flows,
         Err(error) => return session.report(&error),
     };
-    let Some(mut listing) = Listing::new(args, session)? else { return Ok(()) };
+    let Some(mut listed) = Listed::new(args, session)? else { return Ok(()) };
     let mut damage = None;
     for flow in flows {
         match flow {
-            Ok(flow) => listing.push(flow, session)?,
+            Ok(flow) => listed.push(flow, session)?,
             Err(error) => {
                 damage = Some(error);
                 break;
             }
         }
     }
-    listing.flush(session)?;
+    listed.flush(session)?;
     damage.map_or(Ok(()), |error| session.report(&error))?;
-    listing.finish(session)
+    listed.finish(session)
 }
 
 impl FlowsArgs {
@@ -158,14 +144,14 @@ impl FlowsArgs {
 }
 
 /// Flows on their way to the output: at once, or the largest at the end.
-struct Listing {
+struct Listed {
     fields: &'static [FlowField],
     rows: Rows,
     top: Option<Top>,
     question: Question,
 }
 
-impl Listing {
+impl Listed {
     /// Nothing, once the error is told, where the file that the flows are to go to cannot be made.
     fn new(args: &FlowsArgs, session: &mut Session) -> io::Result<Option<Self>> {
         let reader = args.columns.reader(args.format);
@@ -180,13 +166,11 @@ impl Listing {
         let rows = args.columns.rows(question.schema(), args.format, inputs, filter, session)?;
         let top = args.top.map(|count| Top::new(count, args.by));
         let rows = rows.map(|rows| rows.giving_up(GIVEN_UP));
-        Ok(rows.map(|rows| Listing { fields, rows, top, question }))
+        Ok(rows.map(|rows| Listed { fields, rows, top, question }))
     }
 
     fn push(&mut self, flow: Flow, session: &mut Session) -> io::Result<()> {
-        let value = |place: usize| {
-            FlowField::ALL.get(place).map_or(Value::Null, |field| flow.value(*field))
-        };
+        let value = |place| flow.value_at(place);
         if !self.question.holds(value) || self.question.counts(value) {
             return Ok(());
         }
@@ -201,11 +185,6 @@ impl Listing {
         self.rows.push(&mut session.output, |column| flow.value(self.fields[column]))
     }
 
-    /// Prints what can be.
-    fn flush(&mut self, session: &mut Session) -> io::Result<()> {
-        self.rows.flush(&mut session.output)
-    }
-
     fn finish(mut self, session: &mut Session) -> io::Result<()> {
         let top = self.top.take().map(Top::into_sorted).unwrap_or_default();
         for flow in &top {
@@ -213,5 +192,18 @@ impl Listing {
         }
         self.question.finish(&mut self.rows, &mut session.output)?;
         self.rows.finish(session)
+    }
+}
+
+impl Listing for Listed {
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
+        if let Answer::Flows(flows) = answer {
+            flows.drain(..).try_for_each(|flow| self.push(flow, session))?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn flush(&mut self, session: &mut Session) -> io::Result<()> {
+        self.rows.flush(&mut session.output)
     }
 }

@@ -23,9 +23,9 @@ pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
     let captures = session.captures(&args.files, args.jobs.count(), &options, Needs::Frames);
     for (index, reader) in captures.enumerate() {
         let mut traffic = Traffic::new();
-        let known = reader.and_then(|reader| match args.json {
-            true => info(reader),
-            false => info_seeing(reader, |packet| traffic.add(packet)),
+        let known = reader.and_then(|mut reader| match args.json {
+            true => info(&mut reader),
+            false => info_seeing(&mut reader, |packet| traffic.add(packet)),
         });
         let error = match known {
             Ok(info) if args.json => print_json(info, &mut session.output),

@@ -4,6 +4,7 @@
 //! no state outside the call, so a host that embeds it may call it again.
 
 mod args;
+mod ask;
 mod columns;
 mod completions;
 mod cut;

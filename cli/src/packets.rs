@@ -1,16 +1,19 @@
 //! `bytewright packets`: one row per packet.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use bytewright::ask::{self, Answer, PacketOptions};
 use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::input::{CaptureOptions, CaptureReader, Filter, FrameBatch, Needs};
-use bytewright::packet::{Columns, Field, Frame};
+use bytewright::input::{CaptureOptions, Filter, Needs};
+use bytewright::packet::{Field, Frame};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
 
 use crate::args::{self, PacketsArgs, Reader, Selection};
+use crate::ask::Listing;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
@@ -19,13 +22,7 @@ use crate::session::Session;
 const HELP: &str = "help";
 
 /// Packets that go to a file of columns together.
-const WRITTEN_ROWS: u64 = 32 << 10;
-
-/// Where packets go: by rows, or by columns.
-enum To {
-    Output(Rows),
-    File(Box<ParquetFile>),
-}
+const WRITTEN_ROWS: usize = 32 << 10;
 
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let names = args.fields.as_deref();
@@ -65,61 +62,107 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     };
     let schema = question.schema();
     let created = args.columns.create(&schema, &args.files, args.selection.filter(), session);
-    let mut to = match created {
-        Ok(Some(file)) if question.is_none() => To::File(Box::new(file)),
-        Ok(file) => {
-            if file.is_none() && session.output.is_terminal() {
-                session.progress.renounce();
-            }
-            To::Output(Rows::new(schema, args.format.reader(), file, &mut session.output))
-        }
+    let mut file = match created {
+        Ok(file) => file,
         Err(error) => return session.report(&error),
     };
-    let mut columns = Columns::new(&fields);
-    let mut left = args.limit.unwrap_or(u64::MAX);
+    let left = args.limit.unwrap_or(u64::MAX);
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { 1 } else { args.jobs.count() };
     let asked = question.places().into_iter().filter_map(|place| Field::ALL.get(place));
     let other = fields.iter().filter_map(|field| in_its_place(*field));
     let needs = Needs::of(fields.iter().copied().chain(asked.copied()).chain(other));
+    let captures = session.captures(&args.files, jobs, &options, needs);
+    if let Some(file) = file.take_if(|_| !question.has_groups()) {
+        let options = PacketOptions { rows: WRITTEN_ROWS, condition: question.take_condition() };
+        let mut written = Written { file, left };
+        session.ask(ask::Question::Packets(fields, options), captures, &mut written)?;
+        return session.finish_file(written.file);
+    }
+    if file.is_none() && session.output.is_terminal() {
+        session.progress.renounce();
+    }
     let is_for_people = args.fields.is_none() && args.format.reader() == Reader::People;
-    for reader in session.captures(&args.files, jobs, &options, needs) {
-        let error = match reader {
-            Ok(mut reader) => match &mut to {
-                To::Output(rows) => {
-                    let shown = Shown { fields: &fields, is_for_people };
-                    print(&mut reader, &shown, &mut question, &mut left, rows, session)?
-                }
-                To::File(file) => write(&mut reader, &mut columns, &mut left, file)?,
-            },
-            Err(error) => Some(error),
-        };
-        if let Some(error) = error {
-            session.report(&error)?;
-        }
-    }
-    match to {
-        To::File(file) => session.finish_file(*file),
-        To::Output(mut rows) => {
-            question.finish(&mut rows, &mut session.output)?;
-            rows.finish(session)
-        }
-    }
+    let rows = Rows::new(schema, args.format.reader(), file, &mut session.output);
+    let mut printed = Printed { fields, is_for_people, question, left, rows };
+    session.ask(ask::Question::Frames, captures, &mut printed)?;
+    printed.question.finish(&mut printed.rows, &mut session.output)?;
+    printed.rows.finish(session)
 }
 
-/// The fields that are printed, and whether people may see another one in the place of one that a packet lacks.
-struct Shown<'f> {
-    fields: &'f [Field],
+/// Packets that are printed, or added up.
+struct Printed {
+    fields: Vec<Field>,
+    /// True where people see another field in the place of one that a packet lacks.
     is_for_people: bool,
+    question: Question,
+    /// Packets that are still wanted.
+    left: u64,
+    rows: Rows,
 }
 
-impl Shown<'_> {
-    fn value<'p>(&self, frame: &'p Frame<'_>, column: usize) -> Value<'p> {
-        let field = self.fields[column];
-        match (frame.value(field), in_its_place(field)) {
-            (Value::Null, Some(other)) if self.is_for_people => frame.value(other),
-            (value, _) => value,
+impl Printed {
+    fn print(&mut self, frame: &Frame<'_>, session: &mut Session) -> io::Result<()> {
+        if !self.question.holds(|place| frame.value_at(place)) {
+            return Ok(());
         }
+        self.left -= 1;
+        if self.question.counts(|place| frame.value_at(place)) {
+            return Ok(());
+        }
+        let Printed { fields, is_for_people, rows, .. } = self;
+        rows.push(&mut session.output, |column| shown(frame, fields[column], *is_for_people))
+    }
+}
+
+impl Listing for Printed {
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
+        let Answer::Frames(batch) = answer else { return Ok(ControlFlow::Continue(())) };
+        for frame in (0..batch.len()).filter_map(|index| batch.frame(index)) {
+            if self.left == 0 {
+                break;
+            }
+            self.print(&frame, session)?;
+        }
+        Ok(enough(self.left))
+    }
+
+    fn flush(&mut self, session: &mut Session) -> io::Result<()> {
+        self.rows.flush(&mut session.output)
+    }
+}
+
+/// Packets that are written to a file of columns.
+struct Written {
+    file: ParquetFile,
+    /// Packets that are still wanted.
+    left: u64,
+}
+
+impl Listing for Written {
+    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<ControlFlow<()>> {
+        let Answer::Columns(batch) = answer else { return Ok(ControlFlow::Continue(())) };
+        batch.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= batch.len() as u64;
+        self.file.write(batch.take()).map_err(io::Error::other)?;
+        Ok(enough(self.left))
+    }
+
+    fn flush(&mut self, _: &mut Session) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The end of reading where no more rows are wanted.
+fn enough(left: u64) -> ControlFlow<()> {
+    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// The value of a field as it is printed.
+fn shown<'p>(frame: &'p Frame<'_>, field: Field, is_for_people: bool) -> Value<'p> {
+    match (frame.value(field), in_its_place(field)) {
+        (Value::Null, Some(other)) if is_for_people => frame.value(other),
+        (value, _) => value,
     }
 }
 
@@ -130,69 +173,6 @@ fn in_its_place(field: Field) -> Option<Field> {
         Field::DstIp => Some(Field::ArpDstIp),
         _ => None,
     }
-}
-
-/// Prints up to `left` packets of a capture; returns the error that it ends with.
-fn print(
-    reader: &mut CaptureReader,
-    shown: &Shown<'_>,
-    question: &mut Question,
-    left: &mut u64,
-    rows: &mut Rows,
-    session: &mut Session,
-) -> io::Result<Option<Error>> {
-    let mut batch = FrameBatch::new();
-    let is_live = reader.facts().is_live;
-    let mut damage = None;
-    while *left > 0 {
-        match reader.read_frames(&mut batch) {
-            Ok(()) if batch.is_empty() => break,
-            Ok(()) => {}
-            Err(error) => {
-                damage = Some(error);
-                break;
-            }
-        }
-        let frames = (0..batch.len()).filter_map(|index| batch.frame(index));
-        for frame in frames {
-            if *left == 0 {
-                break;
-            }
-            if !question.holds(|place| frame.value_at(place)) {
-                continue;
-            }
-            *left -= 1;
-            if !question.counts(|place| frame.value_at(place)) {
-                rows.push(&mut session.output, |column| shown.value(&frame, column))?;
-            }
-        }
-        // What comes through a pipe is shown as it comes; what a file has, by full pages.
-        if is_live {
-            rows.flush(&mut session.output)?;
-        }
-    }
-    rows.flush(&mut session.output)?;
-    Ok(damage)
-}
-
-/// Writes up to `left` packets of a capture to a file of columns; answers the error that it ends with.
-fn write(
-    reader: &mut CaptureReader,
-    columns: &mut Columns,
-    left: &mut u64,
-    file: &mut ParquetFile,
-) -> io::Result<Option<Error>> {
-    while *left > 0 {
-        let rows_max = WRITTEN_ROWS.min(*left) as usize;
-        match reader.read_columns(columns, rows_max) {
-            Ok(()) if columns.is_empty() => break,
-            Ok(()) => {}
-            Err(error) => return Ok(Some(error)),
-        }
-        *left -= columns.len() as u64;
-        file.write(columns.take()).map_err(io::Error::other)?;
-    }
-    Ok(None)
 }
 
 /// How to read captures; nothing, and a usage error, where the filter is none, or stands among the `files`.

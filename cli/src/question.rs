@@ -66,9 +66,14 @@ impl Question {
         self.schema.clone()
     }
 
-    /// Whether each row is printed as it comes.
-    pub(crate) fn is_none(&self) -> bool {
-        self.condition.is_none() && self.groups.is_none()
+    /// True where rows are added up.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.groups.is_some()
+    }
+
+    /// Gives the condition away, to where rows are left out before they come here.
+    pub(crate) fn take_condition(&mut self) -> Option<Condition> {
+        self.condition.take()
     }
 
     /// Whether a row is one that is asked for; `value` gives the value of the field at a place of the schema.

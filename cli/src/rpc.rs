@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
+use std::sync::Arc;
 
-use bytewright::ask::{CallBatches, CallMerges, CallsMerge};
+use bytewright::ask::{self, Answer, CallMerges, CallQuestion, CallsMerge};
 use bytewright::batch::{Schema, Value};
 use bytewright::input::{CaptureOptions, Needs};
 use bytewright::query::Condition;
@@ -18,6 +20,7 @@ use bytewright::thrift::Tape;
 use clap::error::ErrorKind;
 
 use crate::args::{self, MethodSize, Reader, RpcArgs, slower_than};
+use crate::ask::Listing;
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
 use crate::question::Question;
@@ -55,8 +58,8 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     session.progress.expect(&args.files);
     match &args.into {
         Some(table) => merge(args, table, &captures, session),
-        None if args.calls => print_calls(args, &captures, methods.as_deref(), session),
-        None => print_methods(args, &captures, methods.as_deref(), session),
+        None if args.calls => print_calls(args, &captures, methods, session),
+        None => print_methods(args, &captures, methods, session),
     }
 }
 
@@ -99,25 +102,16 @@ fn merged(merge: CallsMerge) -> MergedCapture {
     }
 }
 
-/// Goes over all captures as one run. `take` is called with the calls that are over, in their order.
-fn read(
+/// Asks all captures for the calls that are meant.
+fn ask(
     args: &RpcArgs,
     captures: &CaptureOptions,
-    mut batches: CallBatches<'_>,
+    question: CallQuestion,
+    listing: &mut dyn Listing,
     session: &mut Session,
-    take: &mut impl FnMut(Vec<Call>, &mut Session) -> io::Result<()>,
 ) -> io::Result<()> {
-    for reader in session.captures(&args.files, args.jobs.count(), captures, Needs::Frames) {
-        let read = match reader {
-            Ok(mut reader) => batches.read(&mut reader, &mut |calls| take(calls, session))?,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = read {
-            session.report(&error)?;
-        }
-    }
-    session.progress.finish();
-    batches.finish(&mut |calls| take(calls, session))
+    let readers = session.captures(&args.files, args.jobs.count(), captures, Needs::Frames);
+    session.ask(ask::Question::Calls(Vec::new(), question), readers, listing)
 }
 
 /// What is asked of calls, of which `shown` is printed.
@@ -129,31 +123,38 @@ fn question(args: &RpcArgs, shown: Schema) -> bytewright::Result<Question> {
     }
 }
 
-/// The values of a call by the places of its schema.
-fn value_of<'c>(call: &'c Call) -> impl Fn(usize) -> Value<'c> {
-    |place| CallField::ALL.get(place).map_or(Value::Null, |field| call.value(*field))
-}
-
 fn print_methods(
     args: &RpcArgs,
     captures: &CaptureOptions,
-    methods: Option<&Methods>,
+    methods: Option<Arc<Methods>>,
     session: &mut Session,
 ) -> io::Result<()> {
-    let question = match question(args, MethodField::SCHEMA) {
-        Ok(question) => question,
+    let condition = match question(args, MethodField::SCHEMA) {
+        Ok(mut question) => question.take_condition(),
         Err(error) => return session.report(&error),
     };
     // A file that cannot be made is told before the captures are read.
     let Some(rows) = method_rows(args, session)? else { return Ok(()) };
-    let mut summary = Summary::new();
-    let batches = CallBatches::new(RpcOptions::default(), methods);
-    read(args, captures, batches, session, &mut |calls, _| {
-        let calls = calls.iter().filter(|call| question.holds(value_of(call)));
-        calls.for_each(|call| summary.add(call));
+    let mut summed = Summed(Summary::new());
+    let question = CallQuestion { methods, keeps_structs: false, condition };
+    ask(args, captures, question, &mut summed, session)?;
+    print_sums(summed.0.into_sorted(), rows, args, session)
+}
+
+/// Calls that are added up by method.
+struct Summed(Summary);
+
+impl Listing for Summed {
+    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<ControlFlow<()>> {
+        if let Answer::Calls(calls, _) = answer {
+            calls.iter().for_each(|call| self.0.add(call));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn flush(&mut self, _: &mut Session) -> io::Result<()> {
         Ok(())
-    })?;
-    print_sums(summary.into_sorted(), rows, args, session)
+    }
 }
 
 /// Prints the sums of a table file.
@@ -222,7 +223,7 @@ fn chosen(
 fn print_calls(
     args: &RpcArgs,
     captures: &CaptureOptions,
-    methods: Option<&Methods>,
+    methods: Option<Arc<Methods>>,
     session: &mut Session,
 ) -> io::Result<()> {
     let schema = match methods {
@@ -233,30 +234,57 @@ fn print_calls(
         Ok(question) => question,
         Err(error) => return session.report(&error),
     };
-    let Some(mut rows) = rows(question.schema(), args, session)? else { return Ok(()) };
-    let options = RpcOptions { keeps_messages: methods.is_some(), ..RpcOptions::default() };
-    let mut tape = Tape::new();
-    let batches = CallBatches::new(options, methods);
-    read(args, captures, batches, session, &mut |calls, session| {
-        for call in calls {
-            if !question.holds(value_of(&call)) || question.counts(value_of(&call)) {
-                continue;
-            }
-            let carried = methods.map(|methods| {
-                [CarriedField::Arguments, CarriedField::Result]
-                    .map(|field| methods.json(&call, field, &mut tape))
-            });
-            rows.push(&mut session.output, |column| match CallField::ALL.get(column) {
-                Some(field) => call.value(*field),
-                None => {
-                    let place = column - CallField::ALL.len();
-                    let json = carried.as_ref().and_then(|carried| carried.get(place)?.as_deref());
-                    json.map_or(Value::Null, Value::Json)
-                }
-            })?;
+    let Some(rows) = rows(question.schema(), args, session)? else { return Ok(()) };
+    let condition = question.take_condition();
+    let calls = CallQuestion { keeps_structs: methods.is_some(), methods, condition };
+    let mut printed = Printed { question, rows, tape: Tape::new() };
+    ask(args, captures, calls, &mut printed, session)?;
+    printed.question.finish(&mut printed.rows, &mut session.output)?;
+    printed.rows.finish(session)
+}
+
+/// Calls that are printed one by one, or added up by their fields.
+struct Printed {
+    question: Question,
+    rows: Rows,
+    tape: Tape,
+}
+
+impl Printed {
+    fn print(
+        &mut self,
+        call: &Call,
+        methods: Option<&Methods>,
+        session: &mut Session,
+    ) -> io::Result<()> {
+        if self.question.counts(|place| call.value_at(place)) {
+            return Ok(());
         }
-        rows.flush(&mut session.output)
-    })?;
-    question.finish(&mut rows, &mut session.output)?;
-    rows.finish(session)
+        let carried = methods.map(|methods| {
+            [CarriedField::Arguments, CarriedField::Result]
+                .map(|field| methods.json(call, field, &mut self.tape))
+        });
+        self.rows.push(&mut session.output, |column| match CallField::ALL.get(column) {
+            Some(field) => call.value(*field),
+            None => {
+                let place = column - CallField::ALL.len();
+                let json = carried.as_ref().and_then(|carried| carried.get(place)?.as_deref());
+                json.map_or(Value::Null, Value::Json)
+            }
+        })
+    }
+}
+
+impl Listing for Printed {
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
+        if let Answer::Calls(calls, methods) = answer {
+            let methods = methods.as_deref();
+            calls.iter().try_for_each(|call| self.print(call, methods, session))?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn flush(&mut self, session: &mut Session) -> io::Result<()> {
+        self.rows.flush(&mut session.output)
+    }
 }

@@ -12,7 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bytewright::host::{Capture, Host, Question};
+use bytewright::ask::Question;
+use bytewright::host::{Capture, Host};
 use bytewright::input::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, Result};

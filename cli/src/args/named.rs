@@ -4,10 +4,9 @@
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use bytewright::ask::CutOptions;
+use bytewright::ask::{CallOptions, CutOptions};
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
-use bytewright::host::CallOptions;
 use bytewright::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings};
 use bytewright::report::ReportOptions;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bytewright::host::CallOptions;
+use bytewright::ask::CallOptions;
 use bytewright::query::Condition;
 use bytewright::rpc::CallField;
 use clap::{Args as ArgGroup, ValueEnum};

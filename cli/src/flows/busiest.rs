@@ -117,10 +117,7 @@ impl Intervals<'_> {
     }
 
     fn push(&mut self, flow: Flow) {
-        let value = |place: usize| {
-            FlowField::ALL.get(place).map_or(Value::Null, |field| flow.value(*field))
-        };
-        if self.condition.as_ref().is_none_or(|condition| condition.holds(value)) {
+        if self.condition.as_ref().is_none_or(|it| it.holds(|place| flow.value_at(place))) {
             self.count += 1;
             self.top.push(flow);
         }

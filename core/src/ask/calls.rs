@@ -1,5 +1,7 @@
 //! The Thrift calls of a whole capture.
 
+use std::sync::Arc;
+
 use crate::input::{CaptureReader, ContentHasher, ContentId, FrameBatch, damage_of};
 use crate::rpc::{Call, Methods, Rpc, RpcOptions, Summary};
 use crate::sums::{CallCount, CallStore, CountedCapture};
@@ -14,22 +16,22 @@ const BATCH_BYTES: usize = 4 << 20;
 /// The calls of captures that are read as one run, handed on in batches. What takes them may wait meanwhile, and then
 /// reading does: so that not all calls that are over at once are in memory at once.
 #[derive(Debug)]
-pub struct CallBatches<'m> {
+pub struct CallBatches {
     rpc: Rpc,
-    batch: Batch<'m>,
+    batch: Batch,
 }
 
 /// Calls that wait for more.
 #[derive(Debug)]
-struct Batch<'m> {
-    methods: Option<&'m Methods>,
+struct Batch {
+    methods: Option<Arc<Methods>>,
     calls: Vec<Call>,
     bytes: usize,
 }
 
-impl<'m> CallBatches<'m> {
+impl CallBatches {
     /// No capture read yet. With `methods`, calls of others are left out.
-    pub fn new(options: RpcOptions, methods: Option<&'m Methods>) -> Self {
+    pub fn new(options: RpcOptions, methods: Option<Arc<Methods>>) -> Self {
         let batch = Batch { methods, calls: Vec::new(), bytes: 0 };
         CallBatches { rpc: Rpc::new(options), batch }
     }
@@ -96,7 +98,7 @@ impl<'m> CallBatches<'m> {
     }
 }
 
-impl Batch<'_> {
+impl Batch {
     /// Takes a call, and gives the batch if it is full; nothing where that failed before.
     fn add<E>(
         &mut self,
@@ -104,7 +106,7 @@ impl Batch<'_> {
         give: &mut impl FnMut(Vec<Call>) -> Result<(), E>,
         given: &mut Result<(), E>,
     ) {
-        if given.is_err() || self.methods.is_some_and(|methods| !methods.has(&call)) {
+        if given.is_err() || self.methods.as_ref().is_some_and(|methods| !methods.has(&call)) {
             return;
         }
         self.bytes += call.struct_bytes();

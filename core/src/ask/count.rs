@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Result;
-use crate::batch::Value;
+use crate::batch::{Batch, DataType, Field as Column, Schema, Value};
 use crate::input::CaptureReader;
 use crate::packet::{Field, Frame};
 use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
@@ -53,6 +53,23 @@ impl Counts {
         } else {
             *self.hashed.entry(value).or_default() += 1;
         }
+    }
+
+    /// The schema of the counts of a field, and of how many packets have each value.
+    pub fn schema(field: Field) -> Schema {
+        const PACKETS: Column =
+            Column::constant("packets", DataType::U64, false, "Packets with that value.");
+        let field = Field::SCHEMA.fields()[field as usize].clone();
+        Schema::new("counts", vec![field, PACKETS])
+    }
+
+    /// A row for each value, in their order.
+    pub fn to_batch(&self) -> Batch {
+        let mut batch = Batch::new(Counts::schema(self.field));
+        for (value, packets) in self.sorted() {
+            batch.push_row(|column| if column == 0 { value } else { Value::Unsigned(packets) });
+        }
+        batch
     }
 
     /// Each value with its count of packets, in order of the values; packets without the field are

@@ -53,7 +53,7 @@ pub struct CaptureInfo {
 ///
 /// # Errors
 /// Those of the first bytes: what is no capture at all has no info.
-pub fn info(reader: CaptureReader) -> Result<CaptureInfo> {
+pub fn info(reader: &mut CaptureReader) -> Result<CaptureInfo> {
     info_seeing(reader, |_| ())
 }
 
@@ -61,11 +61,14 @@ pub fn info(reader: CaptureReader) -> Result<CaptureInfo> {
 ///
 /// # Errors
 /// Those of [`info`].
-pub fn info_seeing(mut reader: CaptureReader, mut see: impl FnMut(&Packet)) -> Result<CaptureInfo> {
+pub fn info_seeing(
+    reader: &mut CaptureReader,
+    mut see: impl FnMut(&Packet),
+) -> Result<CaptureInfo> {
     let (mut packets, mut bytes, mut captured_bytes) = (0, 0, 0);
     let (mut first, mut last) = (None, None);
     let mut link_types = BTreeMap::new();
-    let mut content = ContentHasher::of(&reader);
+    let mut content = ContentHasher::of(reader);
     let result = reader.each(|packet, captured| {
         packets += 1;
         see(packet);

@@ -132,6 +132,11 @@ impl Flow {
         self.key.community_id(0)
     }
 
+    /// The value of the field at a place of [`FlowField::SCHEMA`]; null behind its end.
+    pub fn value_at(&self, place: usize) -> Value<'static> {
+        FlowField::ALL.get(place).map_or(Value::Null, |field| self.value(*field))
+    }
+
     /// The value of `field`.
     pub fn value(&self, field: FlowField) -> Value<'static> {
         match field {

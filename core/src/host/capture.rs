@@ -5,12 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::asked::Asked;
 use super::background::Outlet;
-use super::flows::FlowTableFile;
+use super::flow_table::FlowTableFile;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
 use super::pass_host::Host;
-use super::question::CountOptions;
 use super::report::OpenReport;
 use crate::ask::{self, CutOptions};
 use crate::bytes::{ByteStream, Cancel};
@@ -18,8 +17,6 @@ use crate::export::{CaptureFile, OutputOptions};
 use crate::files::{FileId, ProcessMark};
 use crate::flow::FlowOptions;
 use crate::input::{CaptureOptions, CaptureReader, Filter, LiveCounts, LiveOptions};
-use crate::packet::Field;
-use crate::query::{Condition, GroupBy};
 use crate::{Error, ErrorKind, Result};
 
 /// A capture file, packets of a network interface as they come, or a capture that the host reads from an object of its
@@ -171,7 +168,7 @@ impl Capture {
         self.passes.close(host)
     }
 
-    /// A pass that answers a question: [`Item::Frames`], [`Item::Columns`], [`Item::Flows`] or [`Item::Calls`].
+    /// A pass that answers a question, with an [`Item::Answer`] for each piece.
     ///
     /// # Errors
     /// `Closed`, also where the host's bytes were read before; `Io` where the system gives no thread; `Argument` for batches
@@ -181,36 +178,6 @@ impl Capture {
         asked.check()?;
         self.start(asked.ahead_max(), move |mut reader, outlet, damage| {
             asked.read(&mut reader, true, damage, outlet)
-        })
-    }
-
-    /// A pass that gives [`Item::Counts`] of one field, once.
-    ///
-    /// # Errors
-    /// Those of [`Capture::ask`].
-    pub fn counts(&self, field: Field, options: CountOptions) -> Result<Pass> {
-        self.start(1, move |mut reader, outlet, damage| {
-            let (counts, read) = ask::count_by(&mut reader, field, options.condition.as_ref());
-            damage.end(&reader, read)?;
-            outlet.send(Item::Counts(counts))
-        })
-    }
-
-    /// A pass that adds the packets up by group, and gives the groups as [`Item::Sums`], once; with `top`, the largest
-    /// only.
-    ///
-    /// # Errors
-    /// Those of [`Capture::ask`].
-    pub fn sums(
-        &self,
-        by: GroupBy,
-        condition: Option<Condition>,
-        top: Option<usize>,
-    ) -> Result<Pass> {
-        self.start(1, move |mut reader, outlet, damage| {
-            let (groups, read) = ask::sum_by(&mut reader, by, condition.as_ref());
-            damage.end(&reader, read)?;
-            outlet.send(Item::Sums(groups.finish(top)))
         })
     }
 
@@ -226,14 +193,6 @@ impl Capture {
             let totals = ask::cut(vec![reader], &options, file)?;
             outlet.send(Item::Cut(Box::new(totals)))
         })
-    }
-
-    /// A pass that gives [`Item::Info`], once.
-    ///
-    /// # Errors
-    /// Those of [`Capture::ask`].
-    pub fn info(&self) -> Result<Pass> {
-        self.start(1, |reader, outlet, _| outlet.send(Item::Info(Box::new(ask::info(reader)?))))
     }
 
     /// A pass that merges the flows into a store, and gives [`Item::Merge`], once.

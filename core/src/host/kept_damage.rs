@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::input::damage_of;
-use crate::input::{CaptureReader, DamagePolicy};
-use crate::{Error, ErrorKind, Result};
+use crate::Error;
+use crate::input::DamagePolicy;
 
 /// Damage that ended captures of a pass, as far as the host was not told. Clones are the same list.
 #[derive(Debug, Clone, Default)]
@@ -31,22 +30,15 @@ impl KeptDamage {
         KeptDamage { policy, untold: Arc::default(), latest }
     }
 
-    /// Ends the rows of a capture, of which reading ended so.
-    ///
-    /// # Errors
-    /// Why reading ended, unless that is damage of a capture, and is kept.
-    pub(super) fn end(&self, reader: &CaptureReader, read: Result<()>) -> Result<()> {
-        let Err(error) = &read else { return Ok(()) };
-        let is_cut = matches!(error.kind(), ErrorKind::Truncated { .. });
-        let is_capture = is_cut || reader.facts().decoder.has_header();
-        if self.policy == DamagePolicy::Raise || !is_capture {
-            return read;
-        }
-        if let Some(damage) = damage_of(read)? {
-            *locked(&self.latest.0) = Some(damage.clone());
-            locked(&self.untold).push(damage);
-        }
-        Ok(())
+    /// The policy that damage is kept by.
+    pub(super) fn policy(&self) -> DamagePolicy {
+        self.policy
+    }
+
+    /// Takes note of damage that ended a capture, and that the rows before it are kept at.
+    pub(super) fn note(&self, damage: Error) {
+        *locked(&self.latest.0) = Some(damage.clone());
+        locked(&self.untold).push(damage);
     }
 
     /// Takes what was found since the last call, in the order of the captures.

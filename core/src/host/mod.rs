@@ -9,16 +9,14 @@ mod background;
 mod capture;
 mod capture_writer;
 mod failure;
-mod flows;
+mod flow_table;
 mod held_packet;
 mod kept_damage;
 mod live;
 mod messages;
 mod pass;
 mod pass_host;
-mod question;
 mod reader;
-mod reading;
 mod report;
 mod rows;
 mod stream_host;
@@ -31,15 +29,11 @@ pub use background::{Background, Event, HostSource, Outlet};
 pub use capture::Capture;
 pub use capture_writer::CaptureWriter;
 pub use failure::{Failure, Outcome, guard};
-pub use flows::{FlowTableFile, OpenFlows};
+pub use flow_table::FlowTableFile;
 pub use held_packet::HeldPacket;
 pub use messages::{MessageRows, MessageSource, Messages};
 pub use pass::{Item, Pass};
 pub use pass_host::{Blocking, Host};
-pub use question::{
-    CallOptions, CallQuestion, CountOptions, FlowQuestion, PacketOptions, Question, SumOptions,
-    ToldFlows,
-};
 pub use reader::{DIRECT_MIN, Destination, Operation, Reader, record_schema};
 pub use report::OpenReport;
 pub use rows::{CaptureSource, Rows, Step};

@@ -10,44 +10,41 @@ use std::time::Duration;
 use super::background::{Background, Event, HostSource, Outlet};
 use super::kept_damage::KeptDamage;
 use super::pass_host::Host;
-use crate::ask::{CaptureInfo, CaptureMerge, Counts, CutTotals, TableMerge};
+use crate::ask::{Answer, CaptureMerge, CutTotals, TableMerge};
 use crate::batch::Batch;
 use crate::bytes::Cancel;
-use crate::flow::Flow;
-use crate::input::FrameBatch;
 use crate::report::ReportedCapture;
-use crate::rpc::{Call, Methods};
 use crate::{Error, Result};
 
 /// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
 /// host's lock can cost more than that wait: Ruby starts a thread for it.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// What a pass gives.
+/// A piece of what a pass gives.
 #[derive(Debug)]
 pub enum Item {
-    /// Packets with their bytes.
-    Frames(FrameBatch),
-    /// Packets as columns.
-    Columns(Batch),
-    /// Packets by the value of a field, in order of the values.
-    Counts(Counts),
-    /// What the capture is.
-    Info(Box<CaptureInfo>),
-    /// Packets added up by group.
-    Sums(Batch),
-    /// What was written of the capture to another one.
+    /// A piece of the answer to a question.
+    Answer(Answer),
+    /// The packets of a capture that were written to another one.
     Cut(Box<CutTotals>),
-    /// Flows that have ended.
-    Flows(Vec<Flow>),
-    /// What became of a capture that was to be merged into a store.
+    /// A capture that was to be merged into a store.
     Merge(Box<CaptureMerge>),
-    /// What became of a table file of flows that was to be merged into a store.
+    /// A table file of flows that was to be merged into a store.
     TableMerge(Box<TableMerge>),
-    /// What became of a capture that went into a report.
+    /// A capture that went into a report.
     Reported(Box<ReportedCapture>),
-    /// Calls that are over, and what reads the structs in them.
-    Calls(Vec<Call>, Option<Arc<Methods>>),
+}
+
+impl Item {
+    /// The rows of an answer, as [`Answer::into_batch`], or one row that tells of a merge.
+    pub fn into_batch(self) -> Option<Batch> {
+        match self {
+            Item::Answer(answer) => answer.into_batch(),
+            Item::Merge(merge) => Some(merge.to_batch()),
+            Item::TableMerge(merge) => Some(merge.to_batch()),
+            Item::Cut(_) | Item::Reported(_) => None,
+        }
+    }
 }
 
 /// A pass that is under way on a thread of its own. Dropping it ends it without waiting for the thread.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::ahead;
 use super::asked::Asked;
 use super::capture::Capture;
-use super::flows::{FlowTableFile, OpenFlows};
+use super::flow_table::FlowTableFile;
 use super::pass::{Item, Pass};
 use super::pass_host::Host;
-use super::question::Question;
+use crate::ask::{Answer, Question, Run};
 use crate::batch::{Batch, Schema, Value};
 use crate::input::CaptureOptions;
 use crate::rpc::{Call, CallColumn, Methods};
@@ -32,13 +32,11 @@ pub enum CaptureSource {
 /// error as often as asked; or it ends the rows of its capture only, where the options of that say to keep them. Files that
 /// follow each other are read side by side, where their options have more than one job.
 pub struct Rows {
-    question: Question,
     schema: Schema,
     captures: VecDeque<CaptureSource>,
     /// Captures whose turn has come.
     begun: usize,
-    /// The flows under way, where they are asked for.
-    flows: OpenFlows,
+    run: Run,
     /// The capture stays open while it is read.
     pass: Option<(Option<Arc<Capture>>, Pass)>,
     /// Damage of passes that have ended.
@@ -59,14 +57,12 @@ pub enum Step {
 impl Rows {
     /// No row read yet.
     pub fn new(captures: Vec<CaptureSource>, question: Question) -> Self {
-        let flows = OpenFlows::of(&question);
         let schema = question.schema();
         Rows {
-            question,
             schema,
             captures: captures.into(),
             begun: 0,
-            flows,
+            run: Run::new(question),
             pass: None,
             damage: Vec::new(),
         }
@@ -168,7 +164,7 @@ impl Rows {
         files: Vec<PathBuf>,
     ) -> Result<(Option<Arc<Capture>>, Pass)> {
         let is_last = self.captures.len() == files.len().max(1);
-        let asked = Asked::of_run(self.question.clone(), self.flows.clone(), is_last);
+        let asked = Asked::of_run(&self.run, is_last);
         let capture = match source {
             CaptureSource::Path(_, options) if !files.is_empty() => {
                 return Ok((None, ahead::start(asked, files, &options)?));
@@ -183,18 +179,18 @@ impl Rows {
 
     /// Records as columns; none where they have none.
     pub fn batch(&self, item: Item) -> Option<Batch> {
-        match (item, &self.question) {
-            (Item::Columns(batch), _) => Some(batch),
-            (Item::Flows(flows), Question::Flows(fields, _)) => {
+        let Item::Answer(answer) = item else { return None };
+        match (answer, self.run.question()) {
+            (Answer::Flows(flows), Question::Flows(fields, _)) => {
                 Some(self.filled(&flows, fields, |flow, field| flow.value(field)))
             }
-            (Item::Calls(calls, _), Question::Calls(fields, _)) => {
+            (Answer::Calls(calls, _), Question::Calls(fields, _)) => {
                 Some(self.filled(&calls, fields, |call, field| call.value(field)))
             }
-            (Item::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
+            (Answer::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
                 Some(self.carrying(&calls, columns, methods))
             }
-            _ => None,
+            (answer, _) => answer.into_batch(),
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use super::CaptureReader;
 use crate::error::excerpt;
 use crate::options::OptionKind;
 use crate::{Error, ErrorKind, Result};
@@ -52,4 +53,22 @@ pub(crate) fn damage_of(read: Result<()>) -> Result<Option<Error>> {
         }
         Err((_, error)) => Err(error),
     }
+}
+
+/// The end of the rows of a capture, of which reading ended so: none, or the damage that the rows before it are kept at.
+///
+/// # Errors
+/// Why reading ended, unless that is damage of a capture, and is kept.
+pub(crate) fn end_of(
+    reader: &CaptureReader,
+    read: Result<()>,
+    policy: DamagePolicy,
+) -> Result<Option<Error>> {
+    let Err(error) = &read else { return Ok(None) };
+    let is_cut = matches!(error.kind(), ErrorKind::Truncated { .. });
+    let is_capture = is_cut || reader.facts().decoder.has_header();
+    if policy == DamagePolicy::Raise || !is_capture {
+        return read.map(|()| None);
+    }
+    damage_of(read)
 }

@@ -25,7 +25,7 @@ pub use capture_options::CaptureOptions;
 pub(crate) use content::ContentHasher;
 pub use content::ContentId;
 pub use damage_policy::DamagePolicy;
-pub(crate) use damage_policy::damage_of;
+pub(crate) use damage_policy::{damage_of, end_of};
 pub use filter::Filter;
 pub use libpcap::version as libpcap_version;
 pub use live::LiveCounts;

@@ -74,6 +74,11 @@ record_fields! { "A field of the sums of a method's calls." "methods" MethodFiel
 const MICROSECOND: u64 = 1000;
 
 impl Call {
+    /// The value of the field at a place of [`CallField::SCHEMA`]; null behind its end.
+    pub fn value_at(&self, place: usize) -> Value<'_> {
+        CallField::ALL.get(place).map_or(Value::Null, |field| self.value(*field))
+    }
+
     /// The value of `field`.
     pub fn value(&self, field: CallField) -> Value<'_> {
         match field {

@@ -1,9 +1,10 @@
 //! The groups of options that languages name.
 
-use bytewright::ask::CutOptions;
+use bytewright::ask::{
+    CallOptions, CountOptions, CutOptions, PacketOptions, SumOptions, ToldFlows,
+};
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
-use bytewright::host::{CallOptions, CountOptions, PacketOptions, SumOptions, ToldFlows};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;

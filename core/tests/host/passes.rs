@@ -7,12 +7,13 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
-use bytewright::ask::{self, CutOptions, FlowBatches};
+use bytewright::ask::{
+    self, Answer, CountOptions, CutOptions, FlowBatches, PacketOptions, Question, Run,
+};
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::host::{
-    Asked, Blocking, Capture, CountOptions, FlowTableFile, HeldPacket, Host, Item, OpenFlows,
-    OpenReport, PacketOptions, Pass, Question,
+    Asked, Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenReport, Pass,
 };
 use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{Field, Packet};
@@ -120,7 +121,9 @@ fn items(pass: &Pass, host: &Trying) -> Result<Vec<Item>> {
 fn packets_in(items: Vec<Item>) -> Vec<(Packet, Vec<u8>)> {
     let mut packets = Vec::new();
     for item in items {
-        let Item::Frames(batch) = item else { panic!("expected packets, found {item:?}") };
+        let Item::Answer(Answer::Frames(batch)) = item else {
+            panic!("expected packets, found {item:?}")
+        };
         let len = batch.len();
         let mut held = HeldPacket::first_of(batch);
         for index in 0..len {
@@ -162,19 +165,21 @@ fn counts_columns_and_facts_are_those_of_scanning() {
     let capture = open(&path);
     let next = |pass: Pass| pass.next(&Blocking).unwrap().unwrap();
 
-    let Item::Counts(counts) =
-        next(capture.counts(Field::DstPort, CountOptions::default()).unwrap())
+    let Item::Answer(Answer::Counts(counts)) =
+        next(capture.ask(Question::Counts(Field::DstPort, CountOptions::default())).unwrap())
     else {
         panic!()
     };
     assert_eq!(counts.sorted(), ask::count_by(&mut read(&path), Field::DstPort, None).0.sorted());
 
-    let Item::Info(info) = next(capture.info().unwrap()) else { panic!() };
+    let Item::Answer(Answer::Info(info)) = next(capture.ask(Question::Info).unwrap()) else {
+        panic!()
+    };
     assert_eq!(info.packets, packets_of(&path).len() as u64);
 
     let columns = capture.ask(Question::Packets(vec![Field::Length], rows(1000))).unwrap();
     let mut count = 0;
-    while let Some(Item::Columns(columns)) = columns.next(&Blocking).unwrap() {
+    while let Some(Item::Answer(Answer::Columns(columns))) = columns.next(&Blocking).unwrap() {
         assert!(columns.len() <= 1000);
         count += columns.len();
     }
@@ -199,11 +204,11 @@ fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
     }
     batches.finish(&mut keep).unwrap();
 
-    let open_flows = OpenFlows::new(FlowOptions::default());
+    let run = Run::new(Question::Flows(Vec::new(), FlowOptions::default().into()));
     let mut found = Vec::new();
     for (at, path) in paths.iter().enumerate() {
-        let pass = open(path).ask(Asked::flows(&open_flows, at == 1)).unwrap();
-        while let Some(Item::Flows(flows)) = pass.next(&Blocking).unwrap() {
+        let pass = open(path).ask(Asked::of_run(&run, at == 1)).unwrap();
+        while let Some(Item::Answer(Answer::Flows(flows))) = pass.next(&Blocking).unwrap() {
             found.extend(flows);
         }
     }
@@ -219,7 +224,7 @@ fn flows_of_several_captures_are_one_run_and_merge_into_a_file_once() {
     }
     let pass = file.flows().unwrap();
     let mut stored = 0;
-    while let Some(Item::Flows(flows)) = pass.next(&Blocking).unwrap() {
+    while let Some(Item::Answer(Answer::Flows(flows))) = pass.next(&Blocking).unwrap() {
         stored += flows.len() as u64;
     }
     assert_eq!((stored, file.captures().unwrap().len()), (file.len().unwrap(), 1));
@@ -410,7 +415,7 @@ fn bytes_of_a_host_are_read_once_and_a_path_as_often_as_one_likes() {
         (capture.ask(Question::Frames).unwrap(), capture.ask(Question::Frames).unwrap());
     assert_eq!(capture.memory_bytes(), 0);
     let count = |pass: &Pass| match pass.next(&Blocking).unwrap() {
-        Some(Item::Frames(batch)) => batch.len(),
+        Some(Item::Answer(Answer::Frames(batch))) => batch.len(),
         _ => 0,
     };
     assert_eq!(count(&first), count(&second));
@@ -419,7 +424,7 @@ fn bytes_of_a_host_are_read_once_and_a_path_as_often_as_one_likes() {
 #[test]
 fn a_copy_of_a_held_packet_stays_when_its_batch_is_gone() {
     let pass = open(&sample("web.pcap.gz")).ask(Question::Frames).unwrap();
-    let Some(Item::Frames(batch)) = pass.next(&Blocking).unwrap() else { panic!() };
+    let Some(Item::Answer(Answer::Frames(batch))) = pass.next(&Blocking).unwrap() else { panic!() };
     let mut held = HeldPacket::first_of(batch);
     held.point(3);
     let own = held.to_own();
@@ -427,7 +432,7 @@ fn a_copy_of_a_held_packet_stays_when_its_batch_is_gone() {
     assert!(own.memory_bytes() > 0 && held.memory_bytes() == 0);
     held.point(4);
     assert!(own != held);
-    pass.recycle(Item::Frames(held.into_batch().unwrap()));
+    pass.recycle(Item::Answer(Answer::Frames(held.into_batch().unwrap())));
     assert_eq!(own.packet().unwrap().value(Field::Number), own.value(Field::Number));
     assert!(HeldPacket::default().captured().is_empty());
 }

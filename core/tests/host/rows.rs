@@ -6,19 +6,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytewright::ask::load_methods;
+use bytewright::ask::{
+    Answer, CallBatches, CountOptions, CutOptions, PacketOptions, Question, SumQuestion,
+    load_methods,
+};
 use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
-use bytewright::host::{
-    Blocking, Capture, CaptureSource, CountOptions, FlowTableFile, Item, PacketOptions, Question,
-    Rows, Step,
-};
+use bytewright::host::{Blocking, Capture, CaptureSource, FlowTableFile, Item, Rows, Step};
 use bytewright::input::{CaptureOptions, CaptureReader, DamagePolicy};
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
-use bytewright::rpc::{CallColumn, CallField, CarriedField};
+use bytewright::rpc::{Call, CallColumn, CallField, CarriedField, RpcOptions};
 use bytewright::{Error, ErrorKind};
 
+use crate::folder::Folder;
 use crate::sample;
 
 const NAMES: [&str; 3] = ["vlan.pcapng", "tunnels.pcap", "web.pcap.gz"];
@@ -101,6 +102,42 @@ fn calls_have_a_row_each() {
 }
 
 #[test]
+fn calls_of_several_captures_are_those_of_one_run() {
+    let whole = sample("warehouse.pcap.zst");
+    let mut times = Vec::new();
+    let mut reader = CaptureReader::open(&whole, &CaptureOptions::default()).unwrap();
+    reader.each(|packet, _| times.extend(packet.ts())).unwrap();
+    let middle = Some(times[times.len() / 2]);
+    let folder = Folder::new("calls-of-one-run");
+    let halves = [
+        ("a.pcapng", CutOptions { to: middle, ..CutOptions::default() }),
+        ("b.pcapng", CutOptions { from: middle, ..CutOptions::default() }),
+    ];
+    let halves = halves.map(|(name, options)| {
+        let capture = Capture::open(&whole, CaptureOptions::default()).unwrap();
+        capture.cut(folder.path(name), options, false).unwrap().next(&Blocking).unwrap();
+        folder.path(name)
+    });
+    let calls = |paths: &[PathBuf], jobs| {
+        let mut options = CaptureOptions::default();
+        options.stream.jobs = jobs;
+        let source = |path: &PathBuf| CaptureSource::Path(path.clone(), options.clone());
+        let fields = vec![CallField::Ts, CallField::Method, CallField::Outcome];
+        let question = Question::Calls(fields, None.into());
+        let batches = all(&mut Rows::new(paths.iter().map(source).collect(), question));
+        let row = |batch: &Batch, row| {
+            (0..3).map(|column| format!("{:?}", batch.value(row, column))).collect::<Vec<_>>()
+        };
+        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(|at| row(batch, at)));
+        rows.collect::<Vec<_>>()
+    };
+    let expected = calls(std::slice::from_ref(&whole), 1);
+    for jobs in [1, 2] {
+        assert_eq!(calls(&halves, jobs), expected, "{jobs} jobs");
+    }
+}
+
+#[test]
 fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
     let path = sample("warehouse.pcap.zst");
     let idl = sample("warehouse.thrift");
@@ -114,10 +151,8 @@ fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
     let mut options = CaptureOptions::default();
     options.stream.jobs = 2;
     let open = Capture::open(&path, CaptureOptions::default()).unwrap();
-    let file = CaptureSource::Path(path, options);
-    for (sources, times) in
-        [(vec![CaptureSource::Open(Arc::new(open))], 1), (vec![file.clone(), file], 2)]
-    {
+    let files = [path, sample("web.pcap.gz")].map(|it| CaptureSource::Path(it, options.clone()));
+    for sources in [vec![CaptureSource::Open(Arc::new(open))], files.to_vec()] {
         let question = Question::CallsCarrying(columns.clone(), Arc::clone(&methods));
         let batches = all(&mut Rows::new(sources, question));
         let count = |expected: [Value<'_>; 3]| {
@@ -134,13 +169,13 @@ fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
                 Value::Text("find"),
                 Value::Json(r#"{"name":"unicorn"}"#)
             ]),
-            75 * times
+            75
         );
-        assert_eq!(count([Value::Json("{}"), Value::Text("ping"), Value::Json("{}")]), 567 * times);
-        assert_eq!(batches.iter().map(Batch::len).sum::<usize>(), 2412 * times);
+        assert_eq!(count([Value::Json("{}"), Value::Text("ping"), Value::Json("{}")]), 567);
+        assert_eq!(batches.iter().map(Batch::len).sum::<usize>(), 2412);
         let null =
             |batch: &Batch| (0..batch.len()).filter(|row| batch.value(*row, 0).is_null()).count();
-        assert_eq!(batches.iter().map(null).sum::<usize>(), 254 * times);
+        assert_eq!(batches.iter().map(null).sum::<usize>(), 254);
     }
 }
 
@@ -270,11 +305,11 @@ fn frames_are_the_same_on_any_number_of_threads() {
         let mut found = Vec::new();
         loop {
             match rows.step(&Blocking).unwrap() {
-                Step::Item(Item::Frames(batch)) => {
+                Step::Item(Item::Answer(Answer::Frames(batch))) => {
                     found.extend(
                         (0..batch.len()).map(|place| batch.captured(place).unwrap().to_vec()),
                     );
-                    rows.recycle(Item::Frames(batch));
+                    rows.recycle(Item::Answer(Answer::Frames(batch)));
                 }
                 Step::Item(_) => panic!("no frames"),
                 Step::NextCapture => {}
@@ -398,12 +433,10 @@ fn rows_that_are_kept_are_those_before_the_damage_of_each_capture() {
     let packets = Question::Packets(vec![Field::Ts, Field::Length, Field::SrcIp], rows(7));
     let condition = Condition::new("length > 60", &Field::SCHEMA).unwrap();
     let some = Question::Packets(vec![Field::Length, Field::DnsQuery], rows_where(100, &condition));
-    let calls = Question::Calls(vec![CallField::Method, CallField::Outcome], None.into());
     let cases = [
         ("vlan.pcapng", 50, packets.clone()),
         ("tunnels.pcap", 50, some),
         ("loopback.pcap.zst", 50, packets),
-        ("warehouse.pcap.zst", 10, calls),
     ];
     for ((name, count, question), jobs) in cases.iter().flat_map(|case| [(case, 1), (case, 3)]) {
         let paths = cut_copies(name, *count, &folder);
@@ -423,6 +456,35 @@ fn rows_that_are_kept_are_those_before_the_damage_of_each_capture() {
         let found = kept_of(&paths, &keep, question.clone());
         assert!(found.0 == all, "{name}, {jobs} jobs: {} rows of {}", found.0.len(), all.len());
         assert_eq!(told(&found.1), told(&all_damage));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn calls_go_on_over_damage_that_is_kept() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-calls-{}", std::process::id()));
+    let mut paths = cut_copies("warehouse.pcap.zst", 10, &folder);
+    paths.push(sample("web.pcap.gz"));
+    let fields = vec![CallField::Method, CallField::Outcome];
+    let question = Question::Calls(fields.clone(), None.into());
+    let mut expected = Batch::new(question.schema());
+    let mut push = |calls: Vec<Call>| -> Result<(), Error> {
+        calls.iter().for_each(|call| expected.push_row(|place| call.value(fields[place])));
+        Ok(())
+    };
+    let mut batches = CallBatches::new(RpcOptions::default(), None);
+    for path in &paths {
+        let opened = CaptureReader::open(path, &CaptureOptions::default());
+        let _ = opened.and_then(|mut reader| batches.read(&mut reader, &mut push).unwrap());
+    }
+    batches.finish(&mut push).unwrap();
+    for jobs in [1, 3] {
+        let mut options = CaptureOptions { damage: DamagePolicy::Keep, ..Default::default() };
+        options.stream.jobs = jobs;
+        let (found, damage) = kept_of(&paths, &options, question.clone());
+        assert!(found == texts_of(&expected), "{} calls of {}", found.len(), expected.len());
+        assert!(damage.len() > 5, "{}", damage.len());
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
@@ -484,14 +546,19 @@ fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
     for path in cut_copies("tunnels.pcap", 50, &folder) {
         let capture = Capture::open(&path, options.clone()).unwrap();
         assert!(capture.damage().is_none());
-        let pass = capture.counts(Field::LinkType, CountOptions::default()).unwrap();
-        let Some(Item::Counts(counts)) = pass.next(&Blocking).unwrap() else { panic!() };
+        let pass = capture.ask(Question::Counts(Field::LinkType, CountOptions::default())).unwrap();
+        let Some(Item::Answer(Answer::Counts(counts))) = pass.next(&Blocking).unwrap() else {
+            panic!()
+        };
         let counted: u64 = counts.sorted().iter().map(|(_, count)| count).sum();
         let by = GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None).unwrap();
-        let pass = capture.sums(by, None, None).unwrap();
-        let Some(Item::Sums(sums)) = pass.next(&Blocking).unwrap() else { panic!() };
-        let info = match capture.info().unwrap().next(&Blocking) {
-            Ok(Some(Item::Info(info))) => info,
+        let pass =
+            capture.ask(Question::Sums(SumQuestion { by, condition: None, top: None })).unwrap();
+        let Some(Item::Answer(Answer::Sums(sums))) = pass.next(&Blocking).unwrap() else {
+            panic!()
+        };
+        let info = match capture.ask(Question::Info).unwrap().next(&Blocking) {
+            Ok(Some(Item::Answer(Answer::Info(info)))) => info,
             // It ends inside of its header.
             _ => {
                 assert_eq!((counted, sums.len()), (0, 0));

@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use bytewright::batch::{Batch, DataType, Field as Column, Schema, Value};
-use bytewright::host::{self, CountOptions, Item, Pass};
+use bytewright::ask::{CountOptions, Question};
+use bytewright::batch::Batch;
+use bytewright::host::{self, Item, Pass};
 use bytewright::input::{CaptureOptions, DamagePolicy};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -100,11 +101,7 @@ pub struct bw_capture {
 
 impl bw_capture {
     /// The batch that `to_batch` makes of the one result of a pass.
-    pub(crate) fn batch_of(
-        &self,
-        pass: Result<Pass>,
-        to_batch: impl FnOnce(Item) -> Option<Batch>,
-    ) -> Result<Batch> {
+    pub(crate) fn batch_of(&self, pass: Result<Pass>) -> Result<Batch> {
         let (pass, _in_use) = (pass?, InUse::mark_shared(self));
         let result = pass.next(&self.host);
         if result.is_err() {
@@ -112,7 +109,9 @@ impl bw_capture {
             // that counts.
             let _ = pass.close(&self.host);
         }
-        result?.and_then(to_batch).ok_or_else(|| Error::internal("a pass without its result"))
+        result?
+            .and_then(Item::into_batch)
+            .ok_or_else(|| Error::internal("a pass without its result"))
     }
 
     /// Does the work of a call that hands a capture to C, which `open` opens; it may add to what the caller's functions do.
@@ -249,12 +248,7 @@ pub unsafe extern "C" fn bw_capture_info(
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    let work = |capture: &bw_capture| {
-        capture.batch_of(capture.capture.info(), |result| match result {
-            Item::Info(info) => Some(info.to_batch()),
-            _ => None,
-        })
-    };
+    let work = |capture: &bw_capture| capture.batch_of(capture.capture.ask(Question::Info));
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }
@@ -275,26 +269,9 @@ pub unsafe extern "C" fn bw_capture_count_by(
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `field`.
         let place = Field::SCHEMA.place_of(unsafe { text(field, "a field") }?)?;
-        capture.batch_of(
-            capture.capture.counts(Field::ALL[place], CountOptions::default()),
-            |result| match result {
-                Item::Counts(counts) => Some(counts_as_batch(place, &counts.sorted())),
-                _ => None,
-            },
-        )
+        let question = Question::Counts(Field::ALL[place], CountOptions::default());
+        capture.batch_of(capture.capture.ask(question))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
-}
-
-/// Values of the packets' field at a place, with how many packets have each.
-fn counts_as_batch(place: usize, counts: &[(Value<'_>, u64)]) -> Batch {
-    const PACKETS: Column =
-        Column::constant("packets", DataType::U64, false, "Packets with that value.");
-    let field = Field::SCHEMA.fields()[place].clone();
-    let mut batch = Batch::new(Schema::new("counts", vec![field, PACKETS]));
-    for (value, packets) in counts {
-        batch.push_row(|column| if column == 0 { *value } else { Value::Unsigned(*packets) });
-    }
-    batch
 }

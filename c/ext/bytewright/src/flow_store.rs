@@ -5,9 +5,10 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytewright::ask::{FlowQuestion, Question};
 use bytewright::batch::Origin;
 use bytewright::flow::FlowField;
-use bytewright::host::{Blocking, FlowQuestion, FlowTableFile, Item, OpenFlows, Question};
+use bytewright::host::{Blocking, FlowTableFile};
 use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;
@@ -90,12 +91,8 @@ pub unsafe extern "C" fn bw_capture_merge_flows(
         let (store, options) =
             unsafe { (store.as_ref(), bw_flow_options::of_core(options.as_ref())) };
         let store = held(store, "a store")?;
-        let limits = OpenFlows::new(options?).limits()?;
-        let merge = capture.capture.merge_flows(&store.store, limits);
-        capture.batch_of(merge, |result| match result {
-            Item::Merge(merge) => Some(merge.to_batch()),
-            _ => None,
-        })
+        let limits = options?.merged()?;
+        capture.batch_of(capture.capture.merge_flows(&store.store, limits))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }

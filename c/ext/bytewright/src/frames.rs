@@ -3,8 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::mem::MaybeUninit;
 
+use bytewright::ask::{Answer, Question};
 use bytewright::batch::Value;
-use bytewright::host::{Item, Question};
+use bytewright::host::Item;
 use bytewright::input::FrameBatch;
 use bytewright::packet::Field;
 use bytewright::{Error, ErrorKind, Result};
@@ -45,8 +46,10 @@ impl Position {
         }
         self.place = None;
         let used = std::mem::take(&mut self.batch);
-        self.reading.rows.recycle(Item::Frames(used));
-        let Some(Item::Frames(batch)) = self.reading.next()? else { return Ok(false) };
+        self.reading.rows.recycle(Item::Answer(Answer::Frames(used)));
+        let Some(Item::Answer(Answer::Frames(batch))) = self.reading.next()? else {
+            return Ok(false);
+        };
         self.batch = batch;
         self.place = (!self.batch.is_empty()).then_some(0);
         Ok(self.place.is_some())

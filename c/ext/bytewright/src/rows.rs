@@ -4,13 +4,11 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+use bytewright::ask::{FlowQuestion, PacketOptions, Question, ToldFlows};
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::host::{
-    CaptureSource, FlowQuestion, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
-    ToldFlows,
-};
+use bytewright::host::{CaptureSource, FlowTableFile, Item, Rows, Step};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};

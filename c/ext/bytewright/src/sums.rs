@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use bytewright::Result;
-use bytewright::host::{Item, SumOptions};
+use bytewright::ask::{Question, SumOptions, SumQuestion};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
@@ -36,9 +36,9 @@ pub struct bw_sum_options {
 impl bw_sum_options {
     /// # Safety
     /// `options` has texts.
-    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<(GroupBy, SumOptions)> {
+    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<SumQuestion> {
         let mut found = SumOptions::default();
-        let Some(options) = options else { return Ok((found.group_by::<&str>(&[])?, found)) };
+        let Some(options) = options else { return found.question::<&str>(&[]) };
         // SAFETY: the caller's promise.
         let (by, fields, condition) = unsafe {
             (
@@ -54,7 +54,7 @@ impl bw_sum_options {
         found.condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
         // SAFETY: the caller's promise.
         unsafe { named::fill(&mut found, &[SumOptions::OPTIONS], &options.named) }?;
-        Ok((found.group_by(&fields)?, found))
+        found.question(&fields)
     }
 }
 
@@ -73,12 +73,8 @@ pub unsafe extern "C" fn bw_capture_sum(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
-        let (groups, options) = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
-        let sums = capture.capture.sums(groups, options.condition, options.top);
-        capture.batch_of(sums, |result| match result {
-            Item::Sums(batch) => Some(batch),
-            _ => None,
-        })
+        let sums = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
+        capture.batch_of(capture.capture.ask(Question::Sums(sums)))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }

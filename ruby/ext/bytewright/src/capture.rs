@@ -1,10 +1,8 @@
 //! `Bytewright::Capture`: the core's session of a capture, each pass over which is a [`Reading`].
 
-use bytewright::ask::CutOptions;
+use bytewright::ask::{CallOptions, CountOptions, CutOptions, PacketOptions, Question, SumOptions};
 use bytewright::export::OutputOptions;
-use bytewright::host::{
-    self, Asked, CallOptions, CountOptions, PacketOptions, Pass, Question, SumOptions,
-};
+use bytewright::host::{self, Asked, Pass};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -144,7 +142,7 @@ impl Capture {
     ) -> Result<Reading, Error> {
         let field = field_named(ruby, field)?;
         let options = raised(ruby, settings(ruby, &[CountOptions::OPTIONS], options)?.take())?;
-        this.start(ruby, Vec::new(), |session| session.counts(field, options))
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Counts(field, options)))
     }
 
     /// Packets added up: the fields of these names, by what the options say.
@@ -156,9 +154,8 @@ impl Capture {
     ) -> Result<Reading, Error> {
         let settings = settings(ruby, &[SumOptions::OPTIONS], options)?;
         let options: SumOptions = raised(ruby, settings.take())?;
-        let by = raised(ruby, options.group_by(&sums))?;
-        let SumOptions { condition, top, .. } = options;
-        this.start(ruby, Vec::new(), |session| session.sums(by, condition, top))
+        let question = raised(ruby, options.question(&sums))?;
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Sums(question)))
     }
 
     /// Packets to a new capture.
@@ -171,7 +168,7 @@ impl Capture {
     }
 
     fn read_info(ruby: &Ruby, this: &Self) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), host::Capture::info)
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Info))
     }
 
     fn read_flows(
@@ -180,7 +177,7 @@ impl Capture {
         flows: &OpenFlows,
         is_last: bool,
     ) -> Result<Reading, Error> {
-        this.start(ruby, Vec::new(), |session| session.ask(Asked::flows(&flows.0, is_last)))
+        this.start(ruby, Vec::new(), |session| session.ask(Asked::of_run(&flows.run, is_last)))
     }
 
     fn read_merge(
@@ -189,7 +186,7 @@ impl Capture {
         store: &StoreObject,
         flows: &OpenFlows,
     ) -> Result<Reading, Error> {
-        let limits = raised(ruby, flows.0.limits())?;
+        let limits = raised(ruby, flows.question.merged())?;
         this.start(ruby, Vec::new(), |session| session.merge_flows(&store.0, limits))
     }
 

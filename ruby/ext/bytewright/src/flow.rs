@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use bytewright::ask::{CaptureMerge, FlowMergeField};
+use bytewright::ask::{CaptureMerge, FlowMergeField, FlowQuestion, Question, Run, ToldFlows};
 use bytewright::batch;
 use bytewright::flow::{Flow, FlowField, FlowOptions};
-use bytewright::host::{self, FlowQuestion, FlowTableFile, ToldFlows};
+use bytewright::host::FlowTableFile;
 use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
 use magnus::{
@@ -50,14 +50,18 @@ impl Record for FlowObject {
 
 /// Flows under way over one or more captures, one pass after another.
 #[magnus::wrap(class = "Bytewright::OpenFlows", free_immediately, size)]
-pub(crate) struct OpenFlows(pub(crate) host::OpenFlows);
+pub(crate) struct OpenFlows {
+    pub(crate) question: FlowQuestion,
+    pub(crate) run: Run,
+}
 
 impl OpenFlows {
     /// `OpenFlows.new(options)`.
     fn new(ruby: &Ruby, options: RHash) -> Result<Self, Error> {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
-        let question = FlowQuestion::of(&settings(ruby, tables, options)?);
-        Ok(OpenFlows(host::OpenFlows::new(raised(ruby, question)?)))
+        let question = raised(ruby, FlowQuestion::of(&settings(ruby, tables, options)?))?;
+        let run = Run::new(Question::Flows(Vec::new(), question.clone()));
+        Ok(OpenFlows { question, run })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use bytewright::ask::Answer;
 use bytewright::batch;
 use bytewright::host::{Item, Pass};
 use bytewright::packet::Field;
@@ -85,17 +86,8 @@ impl Reading {
     /// The next item, or nil at the end.
     pub(crate) fn take(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
         guarded(ruby, || match this.next(ruby)? {
-            None | Some(Item::Frames(_)) => Ok(None),
-            Some(Item::Columns(batch)) => {
-                this.live_batches.collect(ruby)?;
-                let texts = ruby.get_inner(this.texts);
-                Ok(Some(
-                    ruby.obj_wrap(ColumnBatch::new(batch, texts, &this.live_batches)).as_value(),
-                ))
-            }
-            Some(Item::Counts(counts)) => this.counts(ruby, &counts.sorted()).map(Some),
-            Some(Item::Info(info)) => crate::info::to_hash(ruby, &info).map(Some),
-            Some(Item::Sums(batch)) => crate::info::rows(ruby, &batch).map(Some),
+            None => Ok(None),
+            Some(Item::Answer(answer)) => this.answer(ruby, answer),
             Some(Item::Cut(totals)) => crate::info::cut_to_hash(ruby, &totals).map(Some),
             Some(Item::Merge(merge)) => crate::flow::merge_to_hash(ruby, &merge).map(Some),
             Some(Item::TableMerge(merge)) => {
@@ -104,15 +96,31 @@ impl Reading {
             Some(Item::Reported(reported)) => {
                 crate::report::reported_to_hash(ruby, &reported).map(Some)
             }
-            Some(Item::Calls(calls, methods)) => {
+        })
+    }
+
+    /// A piece of an answer; nil for frames, which a cursor takes.
+    fn answer(&self, ruby: &Ruby, answer: Answer) -> Result<Option<Value>, Error> {
+        match answer {
+            Answer::Frames(_) => Ok(None),
+            Answer::Columns(batch) => {
+                self.live_batches.collect(ruby)?;
+                let texts = ruby.get_inner(self.texts);
+                let batch = ColumnBatch::new(batch, texts, &self.live_batches);
+                Ok(Some(ruby.obj_wrap(batch).as_value()))
+            }
+            Answer::Counts(counts) => self.counts(ruby, &counts.sorted()).map(Some),
+            Answer::Info(info) => crate::info::to_hash(ruby, &info).map(Some),
+            Answer::Sums(batch) => crate::info::rows(ruby, &batch).map(Some),
+            Answer::Calls(calls, methods) => {
                 let object = |call| ruby.obj_wrap(CallObject::new(call, methods.clone()));
                 Ok(Some(ruby.ary_from_iter(calls.into_iter().map(object)).as_value()))
             }
-            Some(Item::Flows(flows)) => {
+            Answer::Flows(flows) => {
                 let flows = flows.into_iter().map(|flow| ruby.obj_wrap(FlowObject(flow)));
                 Ok(Some(ruby.ary_from_iter(flows).as_value()))
             }
-        })
+        }
     }
 
     /// The damage that has come to light since the last call, and that the pass has kept what is before.
@@ -139,10 +147,10 @@ impl PacketSource for Reading {
 
     fn next_batch(&self, ruby: &Ruby, packet: &PacketCursor) -> Result<usize, Error> {
         if let Some(used) = packet.take_batch() {
-            self.pass.recycle(Item::Frames(used));
+            self.pass.recycle(Item::Answer(Answer::Frames(used)));
         }
         match self.next(ruby)? {
-            Some(Item::Frames(batch)) => Ok(packet.enter_batch(batch)),
+            Some(Item::Answer(Answer::Frames(batch))) => Ok(packet.enter_batch(batch)),
             _ => Ok(0),
         }
     }

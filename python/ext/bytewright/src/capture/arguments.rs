@@ -2,9 +2,9 @@
 
 use std::num::NonZero;
 
+use bytewright::ask::{CallOptions, CallQuestion};
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
 use bytewright::flow::FlowField;
-use bytewright::host::{CallOptions, CallQuestion};
 use bytewright::input::CaptureOptions;
 use bytewright::options::Settings;
 use bytewright::packet::Field;

@@ -14,11 +14,11 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytewright::ask::CutOptions;
+use bytewright::ask::{Answer, CountOptions, CutOptions, Question, SumOptions};
 use bytewright::bytes::StreamOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
-use bytewright::host::{self as core, CountOptions, Item, Pass, SumOptions};
+use bytewright::host::{self as core, Item, Pass};
 use bytewright::input::{self, CaptureOptions, LiveOptions};
 use bytewright::options::NamedOptions;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -232,9 +232,8 @@ impl Capture {
         let field = raised(py, field_named(field))?;
         let options = raised(py, settings(py, &[CountOptions::OPTIONS], options)?.take())?;
         let counts = PyDict::new(py);
-        if let Some(Item::Counts(found)) =
-            self.result_of(py, self.capture.counts(field, options))?
-        {
+        let pass = self.capture.ask(Question::Counts(field, options));
+        if let Some(Item::Answer(Answer::Counts(found))) = self.result_of(py, pass)? {
             for (value, count) in found.sorted() {
                 counts.set_item(values::object(py, value)?, count)?;
             }
@@ -276,13 +275,10 @@ impl Capture {
     ) -> PyResult<Batch> {
         let options: SumOptions =
             raised(py, settings(py, &[SumOptions::OPTIONS], options)?.take())?;
-        let by = raised(py, options.group_by(&fields))?;
-        let schema = by.schema().clone();
-        let pass = self.capture.sums(by, options.condition, options.top);
-        match self.result_of(py, pass)? {
-            Some(Item::Sums(batch)) => Ok(Batch::new(batch)),
-            _ => Ok(Batch::new(bytewright::batch::Batch::new(schema))),
-        }
+        let question = Question::Sums(raised(py, options.question(&fields))?);
+        let schema = question.schema();
+        let sums = self.result_of(py, self.capture.ask(question))?.and_then(Item::into_batch);
+        Ok(Batch::new(sums.unwrap_or_else(|| bytewright::batch::Batch::new(schema))))
     }
 
     /// Writes packets to a new capture; what was written as a dict.
@@ -310,8 +306,8 @@ impl Capture {
 
     /// Reads all of the capture and says what it is, as a dict; `damage` is the error that ended it, or None.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        match self.result_of(py, self.capture.info())? {
-            Some(Item::Info(found)) => info::to_dict(py, &found),
+        match self.result_of(py, self.capture.ask(Question::Info))? {
+            Some(Item::Answer(Answer::Info(found))) => info::to_dict(py, &found),
             _ => Ok(PyDict::new(py)),
         }
     }

@@ -5,15 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
+use bytewright::ask::{Answer, CallOptions, FlowQuestion, PacketOptions, Question, ToldFlows};
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
-use bytewright::host::{
-    self, CallOptions, CaptureSource, FlowQuestion, Host, Item, PacketOptions, Question, Step,
-    ToldFlows,
-};
+use bytewright::host::{self, CaptureSource, Host, Item, Step};
 use bytewright::input::{CaptureOptions, FrameBatch};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -559,11 +557,10 @@ enum Waiting {
 impl Waiting {
     fn of(item: Item) -> Waiting {
         match item {
-            Item::Frames(batch) => Waiting::Frames(batch, 0),
-            Item::Columns(batch) => Waiting::Rows(batch, 0),
-            Item::Flows(flows) => Waiting::Flows(flows.into_iter()),
-            Item::Calls(calls, _) => Waiting::Calls(calls.into_iter()),
-            _ => Waiting::None,
+            Item::Answer(Answer::Frames(batch)) => Waiting::Frames(batch, 0),
+            Item::Answer(Answer::Flows(flows)) => Waiting::Flows(flows.into_iter()),
+            Item::Answer(Answer::Calls(calls, _)) => Waiting::Calls(calls.into_iter()),
+            item => item.into_batch().map_or(Waiting::None, |batch| Waiting::Rows(batch, 0)),
         }
     }
 
@@ -596,7 +593,7 @@ impl Waiting {
     /// What is used up, where its memory can serve again.
     fn used(&mut self) -> Option<Item> {
         match std::mem::replace(self, Waiting::None) {
-            Waiting::Frames(batch, _) => Some(Item::Frames(batch)),
+            Waiting::Frames(batch, _) => Some(Item::Answer(Answer::Frames(batch))),
             _ => None,
         }
     }

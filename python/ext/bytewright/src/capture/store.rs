@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::vec::IntoIter;
 
+use bytewright::ask::Answer;
 use bytewright::flow;
 use bytewright::host::{FlowTableFile, Item, Pass};
 use bytewright::sums::{EntryOrigin, Merged};
@@ -154,7 +155,7 @@ impl StoredFlows {
                 return Ok(Some(Flow::new(flow)));
             }
             match pass.next(&PythonHost::OF_FILE)? {
-                Some(Item::Flows(flows)) => *waiting = flows.into_iter(),
+                Some(Item::Answer(Answer::Flows(flows))) => *waiting = flows.into_iter(),
                 Some(_) => {}
                 None => return Ok(None),
             }

@@ -1,17 +1,14 @@
-//! Flows of captures that are read one after another, and a file of flows, as a host has them.
+//! A file of flows, as a host has it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::background::Outlet;
-use super::kept_damage::KeptDamage;
 use super::pass::{Item, Pass, Passes};
 use super::pass_host::Host;
-use super::question::{FlowQuestion, Question};
-use crate::ask::{self, FlowBatches};
+use crate::ask::{self, Answer};
 use crate::bytes::Cancel;
-use crate::flow::{Flow, FlowOptions};
-use crate::input::CaptureReader;
+use crate::flow::Flow;
 use crate::sums::{CountedCapture, EntryOrigin, EntryRows, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
@@ -20,76 +17,6 @@ const BATCH_LEN: usize = 1024;
 
 /// Batches of flows that a pass over a store may be ahead of the host.
 const AHEAD: usize = 2;
-
-/// Flows under way over one or more captures, one pass after another. Clones are the same flows.
-#[derive(Clone)]
-pub struct OpenFlows {
-    question: FlowQuestion,
-    /// None once the last capture was read.
-    batches: Arc<Mutex<Option<FlowBatches>>>,
-}
-
-impl OpenFlows {
-    /// No capture read yet.
-    pub fn new(question: impl Into<FlowQuestion>) -> Self {
-        let question = question.into();
-        let batches = FlowBatches::new(question.limits, BATCH_LEN);
-        OpenFlows { question, batches: Arc::new(Mutex::new(Some(batches))) }
-    }
-
-    /// The flows that a question asks for; without an effect where it asks for something else.
-    pub(super) fn of(question: &Question) -> Self {
-        match question {
-            Question::Flows(_, flows) => Self::new(flows.clone()),
-            _ => Self::new(FlowQuestion::default()),
-        }
-    }
-
-    /// The question that they answer.
-    pub(super) fn question(&self) -> &FlowQuestion {
-        &self.question
-    }
-
-    /// When flows end, for a store that takes all of them.
-    ///
-    /// # Errors
-    /// `Argument` where only some are to be told.
-    pub fn limits(&self) -> Result<FlowOptions> {
-        match self.question.told.condition {
-            None => Ok(self.question.limits),
-            Some(_) => {
-                let message =
-                    "expected no condition on flows that are merged into a file, found where";
-                Err(Error::new(ErrorKind::Argument, message))
-            }
-        }
-    }
-
-    /// Adds the packets of a capture and gives the flows that end; all of them if it is the last capture, or its damage is
-    /// not kept.
-    pub(super) fn add(
-        &self,
-        reader: &mut CaptureReader,
-        is_last: bool,
-        damage: &KeptDamage,
-        give: &mut impl FnMut(Vec<Flow>) -> Result<()>,
-    ) -> Result<()> {
-        let mut open = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(batches) = open.as_mut() else { return Ok(()) };
-        let give = &mut |mut flows: Vec<Flow>| {
-            self.question.told.retain(&mut flows);
-            if flows.is_empty() { Ok(()) } else { give(flows) }
-        };
-        let read = batches.read(reader, give)?;
-        let read = damage.end(reader, read);
-        if (is_last || read.is_err())
-            && let Some(batches) = open.take()
-        {
-            batches.finish(give)?;
-        }
-        read
-    }
-}
 
 /// A flow table file that is open until it is closed, with the passes over it.
 pub struct FlowTableFile {
@@ -201,7 +128,7 @@ impl FlowTableFile {
         EntryRows::new(&*self.opened()?, content_id, origin)
     }
 
-    /// A pass that gives the flows as [`Item::Flows`], in the order of addresses.
+    /// A pass that gives the flows as [`Answer::Flows`], in the order of addresses.
     ///
     /// # Errors
     /// `Closed`; `Io` where the system gives no thread.
@@ -238,7 +165,7 @@ fn send_stored(store: &FlowStore, outlet: &Outlet<Item>) -> Result<()> {
     let mut flows = store.flows()?.peekable();
     while flows.peek().is_some() {
         let batch = flows.by_ref().take(BATCH_LEN).collect::<Result<Vec<_>>>()?;
-        outlet.send(Item::Flows(batch))?;
+        outlet.send(Item::Answer(Answer::Flows(batch)))?;
     }
     Ok(())
 }

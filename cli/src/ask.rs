@@ -1,0 +1,96 @@
+//! A question to the captures of a run: answers are listed as they come, and errors are told between them.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use bytewright::Error;
+use bytewright::ask::{Answer, Answers, Question, Run};
+use bytewright::input::{CapturesAhead, DamagePolicy};
+
+use crate::session::Session;
+
+/// The place where answers become rows.
+pub(crate) trait Listing {
+    /// Takes a piece of the answer. `Break` says that no more is wanted.
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>>;
+
+    /// Shows what was taken so far: at the end of a capture, and at once where it comes as it is captured.
+    fn flush(&mut self, session: &mut Session) -> io::Result<()>;
+}
+
+impl Session {
+    /// Asks all captures as one run. Those that are left once enough was taken are opened and not read.
+    pub(crate) fn ask(
+        &mut self,
+        question: Question,
+        captures: CapturesAhead,
+        listing: &mut dyn Listing,
+    ) -> io::Result<()> {
+        let run = Run::new(question);
+        let mut taker = Taker { listing, session: self, spare: None, is_live: false };
+        let mut is_enough = false;
+        for reader in captures {
+            let ended = match reader {
+                Ok(_) if is_enough => Ok(()),
+                Ok(mut reader) => {
+                    taker.is_live = reader.facts().is_live;
+                    match run.read(&mut reader, DamagePolicy::Keep, &mut taker) {
+                        Ok(ended) => ended,
+                        Err(Stop::Enough) => {
+                            is_enough = true;
+                            Ok(())
+                        }
+                        Err(Stop::Failed(error)) => return Err(error),
+                    }
+                }
+                Err(error) => Err(error),
+            };
+            taker.listing.flush(taker.session)?;
+            if let Err(error) = ended {
+                taker.session.report(&error)?;
+            }
+        }
+        taker.session.progress.finish();
+        match run.finish(&mut taker) {
+            Ok(()) | Err(Stop::Enough) => taker.listing.flush(taker.session),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// The reason to end reading.
+enum Stop {
+    Enough,
+    Failed(io::Error),
+}
+
+struct Taker<'s> {
+    listing: &'s mut dyn Listing,
+    session: &'s mut Session,
+    /// A piece that was listed.
+    spare: Option<Answer>,
+    /// True for a capture that comes as it is captured.
+    is_live: bool,
+}
+
+impl Answers for Taker<'_> {
+    type Error = Stop;
+
+    fn take(&mut self, mut answer: Answer) -> Result<(), Stop> {
+        let step = self.listing.take(&mut answer, self.session).map_err(Stop::Failed)?;
+        if self.is_live {
+            self.listing.flush(self.session).map_err(Stop::Failed)?;
+        }
+        self.spare = Some(answer);
+        if step.is_break() { Err(Stop::Enough) } else { Ok(()) }
+    }
+
+    fn note_damage(&mut self, damage: Error) -> Result<(), Stop> {
+        let told = self.listing.flush(self.session).and_then(|()| self.session.report(&damage));
+        told.map_err(Stop::Failed)
+    }
+
+    fn spare(&mut self) -> Option<Answer> {
+        self.spare.take()
+    }
+}
