@@ -8,6 +8,8 @@ require "tmpdir"
 require_relative "garbage_mode"
 
 GarbageMode.start if GarbageMode::MODE
+# A shell starts jobs in its background with Ctrl-C ignored, and so would the tests, which wait for it.
+trap("INT", "DEFAULT")
 
 # What the tests share: sample captures, and small captures made to measure.
 class TestCase < Minitest::Test
