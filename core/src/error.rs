@@ -41,7 +41,7 @@ pub fn excerpt_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     excerpt(&String::from_utf8_lossy(&ends)).into_owned().into()
 }
 
-/// What went wrong, in the terms a program can act on.
+/// Kind of an error, in the terms a program can act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -204,14 +204,14 @@ impl Error {
         Self::new(ErrorKind::Internal, format!("a defect in Bytewright, please report it: {found}"))
     }
 
-    /// The same error, placed at `offset` bytes into the (decompressed) input.
+    /// Places the error at `offset` bytes into the (decompressed) input.
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
         self.0.offset = Some(offset);
         self
     }
 
-    /// The same error, in the file (or stream) that people know as `name`. The first name stays.
+    /// Places the error in the file (or stream) that people know as `name`. The first name stays.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
         self.0.file.get_or_insert_with(|| match name.len() > NAME_MAX {
@@ -221,12 +221,12 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where in the input it went wrong, in bytes from its start, where that is known.
+    /// Returns the place of the error, in bytes from the start of the input, if known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }

@@ -5,7 +5,7 @@
 //! there waits for ever. So all such work is done behind one gate, and a fork waits until nobody is behind it. Nothing else
 //! is locked by more than one object: `tests/layers.rs` refuses other statics that can block.
 //!
-//! What is done behind the gate is short, and needs nothing that has to pass the gate itself. This file may hold `unsafe`.
+//! Work behind the gate is short, and needs nothing that has to pass the gate itself. This file may hold `unsafe`.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -99,7 +99,7 @@ impl<T> ProcessLock<T> {
     }
 }
 
-/// What a [`ProcessLock`] guards. Its holder neither forks nor asks for another value of the process.
+/// Value that a [`ProcessLock`] guards. Its holder neither forks nor asks for another value of the process.
 pub struct Locked<'a, T> {
     value: MutexGuard<'a, T>,
     /// Given back last.

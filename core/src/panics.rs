@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use crate::forks::ProcessValue;
 
-/// What [`catch`] has to do before its work: one number, so that most of the time it looks at nothing else.
+/// Tasks of [`catch`] before its work: one number, so that most of the time it looks at nothing else.
 static MODE: AtomicU8 = AtomicU8::new(0);
 
 /// Of [`MODE`]: [`catch_all`] was called.
@@ -24,13 +24,13 @@ const ONE_PANICS: u8 = 2;
 static UNTIL_PANIC: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// How many [`catch`] of this thread are under way, one in another.
+    /// Number of calls of [`catch`] under way in this thread, one in another.
     static CATCHING: Cell<usize> = const { Cell::new(0) };
-    /// Where the last panic was that nobody was told of.
+    /// Place of the last panic that nobody was told of.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What a panic says that ends the program, whoever would catch it: one that leaves a function from which none may.
+/// Messages of a panic that ends the program, whoever would catch it: one that leaves a function from which none may.
 const LAST_WORDS: [&str; 2] =
     ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
@@ -42,7 +42,7 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// What it said.
+    /// Returns its message.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -20,14 +20,14 @@ use crate::{Error, ErrorKind, Result, panics};
 /// `ARROW_FLAG_NULLABLE`.
 const NULLABLE: i64 = 2;
 
-/// What buffers without bytes point to: memory that is aligned, and nobody's.
+/// Target of buffers without bytes: memory that is aligned, and nobody's.
 static NOTHING: [u64; 8] = [0; 8];
 
-/// Errors of the system (errno(3)) that stream functions answer.
+/// Errors of the system (errno(3)) that stream functions return.
 const EIO: c_int = 5;
 const EINVAL: c_int = 22;
 
-/// What the columns of batches of one schema are in Arrow.
+/// Arrow form of the columns of batches of one schema.
 #[derive(Debug, Clone)]
 pub struct Layout {
     export: Export,
@@ -78,7 +78,7 @@ pub struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// What an [`ArrowSchema`] owns.
+/// Memory owned by an [`ArrowSchema`].
 struct SchemaParts {
     /// The names that it points to.
     format: CString,
@@ -88,7 +88,7 @@ struct SchemaParts {
     dictionary: *mut ArrowSchema,
 }
 
-/// What an [`ArrowArray`] owns.
+/// Memory owned by an [`ArrowArray`].
 struct ArrayParts {
     /// The memory that `pointers` lead to, with what a requested type needs.
     _buffers: Buffers,
@@ -98,17 +98,17 @@ struct ArrayParts {
     dictionary: *mut ArrowArray,
 }
 
-/// What an [`ArrowArrayStream`] owns.
+/// State owned by an [`ArrowArrayStream`].
 struct StreamParts {
     layout: Layout,
     metadata: Vec<(String, String)>,
     next: Box<dyn FnMut() -> Result<Option<Batch>> + Send>,
-    /// The error that ended it, which every call answers from then on.
+    /// The error that ended it, which every call returns from then on.
     failure: Option<(c_int, CString)>,
 }
 
 impl Layout {
-    /// What the columns of batches of `schema` are when they leave with `options`.
+    /// Returns the layout of batches of `schema` that leave with `options`.
     pub fn new(schema: &Schema, options: ExportOptions) -> Self {
         let export = Export::new(schema, options);
         let fields = export.schema().fields().iter().enumerate();
@@ -120,8 +120,8 @@ impl Layout {
         Layout { columns: columns.collect(), export }
     }
 
-    /// The same where a program requests the columns in the order and in the types of `requested`, as Arrow's
-    /// PyCapsule interface has it. These types are made:
+    /// Returns the layout for a program that requests the columns in the order and in the types of `requested`, as
+    /// Arrow's PyCapsule interface has it. These types are made:
     ///
     /// - of integers, all integers;
     /// - of times and durations, seconds to nanoseconds, and any time zone;
@@ -129,11 +129,11 @@ impl Layout {
     /// - of bytes, the same without strings;
     /// - of addresses, those of text, and 16 bytes.
     ///
-    /// A column keeps its own type where it is of the same kind as the requested one, but that is none of these. A
-    /// batch fails with `Limit` where a value does not fit: nothing is rounded.
+    /// A column keeps its own type if the requested one is of the same kind, but none of these. A batch fails with
+    /// `Limit` if a value does not fit: nothing is rounded.
     ///
     /// # Errors
-    /// `Argument` where `requested` does not have the same columns, or one of them is of another kind.
+    /// `Argument` if `requested` does not have the same columns, or one of them is of another kind.
     pub fn requested(
         schema: &Schema,
         options: ExportOptions,
@@ -193,7 +193,7 @@ impl Layout {
 }
 
 impl ArrowSchema {
-    /// What the columns of batches of `schema` are when they leave with `options`; `metadata` is about all of them.
+    /// Describes the columns of batches of `schema` that leave with `options`; `metadata` is about all of them.
     pub fn new(schema: &Schema, options: ExportOptions, metadata: &[(String, String)]) -> Self {
         Layout::new(schema, options).schema(metadata)
     }
@@ -410,7 +410,7 @@ impl StreamParts {
     }
 }
 
-/// How Arrow writes a type.
+/// Returns the format string of a type in Arrow.
 pub(super) fn format_of(data_type: DataType) -> &'static str {
     match data_type {
         DataType::TimeNs => "tsn:UTC",
@@ -460,12 +460,12 @@ fn packed(pairs: &[(String, String)]) -> Vec<u8> {
     bytes
 }
 
-/// Where values begin.
+/// Returns the address of the first value, or of aligned memory if there is none.
 fn start_of<T>(values: &[T]) -> *const c_void {
     if values.is_empty() { NOTHING.as_ptr().cast() } else { values.as_ptr().cast() }
 }
 
-/// Where the bits begin that say which rows have a value; nothing where all have one.
+/// Returns the address of the bits that say which rows have a value; null if all have one.
 fn validity_of(null_count: usize, validity: &[u8]) -> *const c_void {
     if null_count == 0 { ptr::null() } else { start_of(validity) }
 }
@@ -516,7 +516,7 @@ unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
         (*stream).release = None;
         Box::from_raw((*stream).private_data.cast::<StreamParts>())
     };
-    // What is freed is the caller's; a panic of it must not go through the functions of another language.
+    // The freed values are the caller's; a panic of theirs must not go through the functions of another language.
     drop(panics::catch(|| drop(parts)));
 }
 

@@ -31,11 +31,11 @@ pub struct Column {
 /// The memory of a column, given up by it: nothing was copied.
 #[derive(Debug, Clone, Default)]
 pub struct Buffers {
-    /// What [`Column::values`] has.
+    /// Bytes of [`Column::values`].
     pub values: Vec<u8>,
-    /// What [`Column::offsets`] has.
+    /// Offsets of [`Column::offsets`].
     pub offsets: Vec<i64>,
-    /// What [`Column::validity`] has.
+    /// Bits of [`Column::validity`].
     pub validity: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// What the values are.
+    /// Returns the type of the values.
     pub fn data_type(&self) -> DataType {
         self.data_type
     }
@@ -62,7 +62,7 @@ impl Column {
         self.validity.len()
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -107,13 +107,13 @@ impl Column {
         Buffers { values, offsets: self.offsets, validity: self.validity.into_bytes() }
     }
 
-    /// The same rows as values of another type, which keeps them in the same way.
+    /// Returns these rows as values of another type, which keeps them in the same way.
     pub(super) fn with_type(self, data_type: DataType) -> Column {
         debug_assert_eq!(self.data_type.width(), data_type.width());
         Column { data_type, ..self }
     }
 
-    /// The same rows with other values, and nulls where they are.
+    /// Returns these rows with other values, and the same nulls.
     pub(super) fn with_values(
         &self,
         data_type: DataType,
@@ -124,7 +124,7 @@ impl Column {
         Column { data_type, values, offsets, bools: Bits::default(), validity, null_count }
     }
 
-    /// Whether `row` has a value.
+    /// Returns true if `row` has a value.
     #[inline]
     pub fn is_valid(&self, row: usize) -> bool {
         self.validity.get(row)
@@ -191,7 +191,7 @@ impl Column {
         (0..self.len()).find(|row| std::str::from_utf8(self.bytes(*row)).is_err())
     }
 
-    /// Whether the bytes of all rows are UTF-8 and no row begins inside of a character.
+    /// Returns true if the bytes of all rows are UTF-8 and no row begins inside of a character.
     fn is_one_text(&self) -> bool {
         std::str::from_utf8(&self.values).is_ok_and(|text| {
             self.offsets.iter().all(|offset| text.is_char_boundary(*offset as usize))
@@ -376,7 +376,7 @@ impl Column {
         self.null_count += if is_valid { 0 } else { rows };
     }
 
-    /// The same, valid where the bit with number `bit` is set in the word of a row.
+    /// Appends the validity of one row for each word: valid if the bit with number `bit` is set in it.
     #[inline]
     pub(crate) fn extend_validity_from(&mut self, words: &[u32], bit: u32) {
         self.null_count += words.len() - self.validity.extend_from(words, bit);
@@ -407,7 +407,7 @@ impl Column {
         }
     }
 
-    /// The same for values that are not made of a slice.
+    /// Appends values, each `N` bytes wide, without their validity, from an iterator instead of a slice.
     #[inline]
     pub(crate) fn extend_fixed<const N: usize>(
         &mut self,

@@ -73,7 +73,7 @@ pub fn text(into: &mut Vec<u8>, text: &str) {
     bytes(into, text.as_bytes());
 }
 
-/// The same for bytes that may be no text; they stay as they are.
+/// Appends bytes as a CSV field, quoted if RFC 4180 wants it. They need not be text, and are not converted.
 pub fn bytes(into: &mut Vec<u8>, bytes: &[u8]) {
     if !bytes.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
         return into.extend_from_slice(bytes);
@@ -88,7 +88,7 @@ pub fn bytes(into: &mut Vec<u8>, bytes: &[u8]) {
     into.push(b'"');
 }
 
-/// The same as a field that no spreadsheet takes for a formula, see [`RowWriter::without_formulas`].
+/// Appends `text` as a CSV field that no spreadsheet takes for a formula, see [`RowWriter::without_formulas`].
 pub fn bytes_without_formula(into: &mut Vec<u8>, text: &[u8]) {
     match text.first() {
         Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r') => bytes(into, &[b"'", text].concat()),

@@ -1,4 +1,4 @@
-//! Where input is damaged and how, as a value of a row: an object in JSON.
+//! Place and description of damage in input, as a value of a row: an object in JSON.
 
 use super::schema::record_fields;
 use super::{Batch, DataType, Value, json};

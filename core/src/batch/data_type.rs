@@ -1,4 +1,4 @@
-//! What the values of a column are.
+//! Types of the values of a column.
 
 /// The type of a column's values, with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,8 +52,8 @@ pub enum DataType {
 pub struct Enumeration {
     /// Each number with its name.
     pub names: &'static [(u8, &'static str)],
-    /// Whether there are no other numbers. The value of a closed enumeration is the name; that of an open one
-    /// is the number, of which people may be shown the name.
+    /// True if there are no other numbers. The value of a closed enumeration is the name; that of an open one
+    /// is the number, whose name people may be shown.
     pub is_closed: bool,
 }
 
@@ -127,7 +127,7 @@ impl DataType {
         }
     }
 
-    /// Whether its values are kept as bytes of any length, with offsets.
+    /// Returns true if its values are kept as bytes of any length, with offsets.
     pub const fn is_variable(self) -> bool {
         matches!(self, DataType::Text | DataType::Json | DataType::Bytes)
     }

@@ -1,21 +1,21 @@
 //! Rows as other programs take them: the choices that they have, and the columns that are converted for them.
 //!
-//! What leaves as Arrow or Parquet is a batch whose types those formats have. Columns that need no conversion are
+//! Rows leave as Arrow or Parquet in a batch whose types those formats have. Columns that need no conversion are
 //! handed through without copying.
 
 use super::column::MICROSECOND;
 use super::{Batch, Column, DataType, Field, Schema, Value, notation};
 use crate::{Error, Result};
 
-/// What the name of the column ends in that has the nanoseconds which a time in microseconds lacks.
+/// Suffix of the name of the column with the nanoseconds that a time in microseconds lacks.
 const REST_ENDING: &str = "_nanos";
 
-/// How values look to other programs.
+/// Options for the form of values in other programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ExportOptions {
     /// The unit of times.
     pub timestamps: TimeUnit,
-    /// Whether unsigned numbers become signed ones of the next width, for programs without unsigned numbers. Those
+    /// Converts unsigned numbers to signed ones of the next width, for programs without unsigned numbers. Those
     /// of 64 bits stay as wide, and one above 2^63 - 1 is an error.
     pub signed: bool,
     /// The form of IP addresses.
@@ -43,12 +43,12 @@ pub enum AddressForm {
     Binary,
 }
 
-/// What rows were made of, for those who find them later.
+/// Inputs and filter that rows were made of, for those who find them later.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
     /// The names of the inputs.
     pub sources: Vec<String>,
-    /// Which packets were taken, as an expression; nothing where all of them were.
+    /// Expression that selected the packets; `None` if all of them were taken.
     pub filter: Option<String>,
 }
 
@@ -74,11 +74,11 @@ pub(super) struct Export {
     conversions: Vec<Conversion>,
 }
 
-/// How one column is converted.
+/// Conversion of one column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conversion {
     pub(super) options: ExportOptions,
-    /// Whether text becomes bytes, which need not be UTF-8.
+    /// Converts text to bytes, which need not be UTF-8.
     pub(super) text_as_bytes: bool,
 }
 
@@ -110,7 +110,7 @@ impl Export {
         Export { schema: Schema::new(schema.name().to_owned(), fields), conversions }
     }
 
-    /// What the converted batches have.
+    /// Returns the schema of the converted batches.
     pub(super) fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -168,7 +168,7 @@ impl ExportOptions {
         }
     }
 
-    /// Whether a column gets another behind it.
+    /// Returns true if a column gets another one behind it.
     fn has_rest(self, data_type: DataType) -> bool {
         data_type == DataType::TimeNs && self.timestamps == TimeUnit::Microseconds
     }

@@ -9,7 +9,7 @@ use crate::terminal::is_harmful;
 /// Writes rows of one schema.
 #[derive(Debug, Clone)]
 pub struct RowWriter {
-    /// What stands before each value.
+    /// Bytes that stand before each value.
     prefixes: Vec<Vec<u8>>,
 }
 

@@ -44,7 +44,7 @@ impl Batch {
         Batch { row_count: 0, columns: columns.collect(), schema }
     }
 
-    /// What its rows consist of.
+    /// Returns the schema of its rows.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -54,7 +54,7 @@ impl Batch {
         self.row_count
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub fn is_empty(&self) -> bool {
         self.row_count == 0
     }

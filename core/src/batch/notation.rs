@@ -1,4 +1,4 @@
-//! How single values are written for programs: numbers, addresses, UUIDs. Rows by the hundred thousand a second go
+//! Notation of single values for programs: numbers, addresses, UUIDs. Rows by the hundred thousand a second go
 //! through here, so nothing goes through `std::fmt`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

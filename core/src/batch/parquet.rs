@@ -125,7 +125,7 @@ fn has_different_names(schema: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// How Parquet keeps a field.
+/// Returns the type of a field in Parquet.
 fn column_type(field: &Field) -> Result<SchemaType> {
     let time = |unit| Some(LogicalType::timestamp(true, unit));
     let number = |bits, is_signed| Some(LogicalType::integer(bits, is_signed));

@@ -86,7 +86,7 @@ const INTEGERS: [Integer; 8] = [
     integer("L", 8, false),
 ];
 
-/// What times are kept in: a part of a second in 64 bits.
+/// Storage of times: a part of a second in 64 bits.
 const TIME: Integer = integer("l", 8, true);
 
 /// Text or bytes of any length, and where they lie.
@@ -120,7 +120,7 @@ const VARIABLES: [Variable; 6] = [
     variable("vz", DataType::Bytes, Arrangement::Views),
 ];
 
-/// What can be requested in place of each other.
+/// Kind of type; types of one kind can be requested in place of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Number,
@@ -182,11 +182,11 @@ fn parts_of(format: &str) -> Option<i128> {
     }
 }
 
-/// How batches of `schema` are converted with `options`, and how their columns leave where a program requested
-/// `columns`.
+/// Returns the conversion of batches of `schema` with `options`, and the form of their columns for a program that
+/// requested `columns`.
 ///
 /// # Errors
-/// `Argument` where the request does not have the same columns, or one of them is requested as something else.
+/// `Argument` if the request does not have the same columns, or one of them is requested as something else.
 pub(super) fn answer(
     columns: &[RequestedColumn],
     schema: &Schema,
@@ -230,7 +230,7 @@ fn other_columns(fields: &[Field], requested: &[RequestedColumn]) -> Error {
 }
 
 impl RequestedColumn {
-    /// How a field is converted so that it can leave as what is requested.
+    /// Returns the conversion by which a field can leave as the requested type.
     fn conversion(&self, field: &Field, mut conversion: Conversion) -> Conversion {
         let variable = variable_of(self.values());
         match (field.data_type(), variable) {
@@ -250,7 +250,7 @@ impl RequestedColumn {
 }
 
 impl Form {
-    /// What a converted field can leave as, where a program requested `column`.
+    /// Returns the form in which a converted field can leave if a program requested `column`.
     fn of(column: &RequestedColumn, field: &Field) -> Result<Form> {
         let own = format_of(field.data_type());
         let (kind, requested) = (Kind::of_format(own), Kind::of_format(column.values()));
@@ -327,7 +327,7 @@ impl Form {
     }
 }
 
-/// Whether bytes are requested as text: nothing says that they are any.
+/// Returns true if bytes are requested as text: nothing says that they are text.
 fn is_text_of_bytes(data_type: DataType, to: Variable) -> bool {
     data_type == DataType::Bytes && to.data_type == DataType::Text
 }

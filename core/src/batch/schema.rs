@@ -1,4 +1,4 @@
-//! What rows consist of: the names, types and meanings that all outputs and faces take from here.
+//! Fields of rows: the names, types and meanings that all outputs and faces take from here.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,17 +38,17 @@ impl Field {
         &self.name
     }
 
-    /// What its values are.
+    /// Returns the type of its values.
     pub const fn data_type(&self) -> DataType {
         self.data_type
     }
 
-    /// Whether a row may have no value.
+    /// Returns true if a row may have no value.
     pub const fn is_nullable(&self) -> bool {
         self.is_nullable
     }
 
-    /// What it is, with its unit, as a sentence; empty where nobody said.
+    /// Returns its meaning, with its unit, as a sentence; empty if none was given.
     pub fn meaning(&self) -> &str {
         &self.meaning
     }
@@ -78,7 +78,7 @@ impl Schema {
         Schema { name: name.into(), fields: Fields::Shared(fields.into()) }
     }
 
-    /// What the rows are, in the plural: "packets".
+    /// Returns the name of the rows, in the plural: "packets".
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -105,12 +105,12 @@ impl Schema {
         self.find(name).ok_or_else(|| self.no_field(name))
     }
 
-    /// What is wrong with a name that no field has.
+    /// Returns the error for a name that no field has.
     pub(crate) fn no_field(&self, name: &str) -> Error {
         self.no_field_but(name, self.nearest(name))
     }
 
-    /// The same, where it is known what may have been meant.
+    /// Returns the error for a name that no field has; `near` is the field that may have been meant.
     pub(crate) fn no_field_but(&self, name: &str, near: Option<&str>) -> Error {
         let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
         let (known, name) = (known.join(", "), excerpt(name));
@@ -203,12 +203,12 @@ macro_rules! record_fields {
                 match self { $($enum::$variant => $name),* }
             }
 
-            /// What its values are.
+            /// Returns the type of its values.
             pub const fn data_type(self) -> $crate::batch::DataType {
                 match self { $($enum::$variant => $type),* }
             }
 
-            /// What it is, with its unit.
+            /// Returns its meaning, with its unit.
             pub const fn meaning(self) -> &'static str {
                 match self { $($enum::$variant => $meaning),* }
             }

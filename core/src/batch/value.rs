@@ -42,7 +42,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Whether there is none.
+    /// Returns true if there is no value.
     pub const fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
@@ -56,7 +56,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same where it borrows nothing.
+    /// Returns the value if it borrows nothing.
     pub fn to_static(&self) -> Option<Value<'static>> {
         Some(match *self {
             Value::Null => Value::Null,
@@ -92,7 +92,7 @@ impl Value<'_> {
     }
 }
 
-/// What a value is compared by.
+/// Key that values are compared by.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key<'a> {
     Null,

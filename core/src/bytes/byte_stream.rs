@@ -14,16 +14,16 @@ use super::members::{self, Members};
 use super::source::{Cancel, FileSource, Source};
 use super::zstd::ZstdDecoder;
 
-/// What people call standard input.
+/// Name of standard input for people.
 const STDIN: &str = "standard input";
 
-/// How a [`ByteStream`] reads.
+/// Options of a [`ByteStream`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
     /// Decompressed bytes that are made at once. The default, 256 KiB, stays in a core's cache.
     pub piece: usize,
-    /// How the input is taken to be compressed.
+    /// Choice of the compression that the input is read with.
     pub compression: CompressionChoice,
     /// Threads that may work for this stream at a time, beside the one that reads it; 1, the default, means none.
     pub jobs: usize,
@@ -83,14 +83,14 @@ pub struct ByteStream {
     max_buffer: usize,
 }
 
-/// Whether as many bytes are buffered as were asked for, found without waiting.
+/// Result of filling the buffer without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// They are.
+    /// As many bytes as were asked for are buffered.
     Ready,
-    /// They are not, and reading more would wait, for a disk or for a writer.
+    /// Fewer are buffered, and reading more would wait, for a disk or for a writer.
     WouldWait,
-    /// They are not, and the input ends with what is buffered.
+    /// Fewer are buffered, and the input ends with them.
     Ended,
 }
 
@@ -134,7 +134,7 @@ impl ByteStream {
         Self::unread(source, name, options).decided()
     }
 
-    /// The same, and `backend` inflates gzip. For tests, which compare the backends.
+    /// Reads `source` as [`ByteStream::new`] does; `backend` inflates gzip. For tests, which compare the backends.
     #[doc(hidden)]
     pub fn by_backend(
         source: Box<dyn Source>,
@@ -147,8 +147,8 @@ impl ByteStream {
         stream.decided()
     }
 
-    /// The same as [`ByteStream::new`], and nothing is read before something is asked for. What damages the first bytes shows
-    /// then, too.
+    /// Reads `source` as [`ByteStream::new`] does, but nothing before something is asked for. Damage of the first bytes
+    /// shows then, too.
     pub fn unread(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Self {
         let cancel = source.cancel().or_else(|| options.cancel.clone()).unwrap_or_default();
         ByteStream {
@@ -207,12 +207,12 @@ impl ByteStream {
         Ok(true)
     }
 
-    /// What people call the input: its path, usually.
+    /// Returns the name of the input for people: its path, usually.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the input is compressed, as far as is known: not at all, while nothing was read.
+    /// Returns the compression of the input as far as is known: none while nothing was read.
     pub fn compression(&self) -> Compression {
         match &self.decoder {
             Decoder::Undecided | Decoder::Plain => Compression::None,
@@ -223,7 +223,7 @@ impl ByteStream {
         }
     }
 
-    /// Whether that is known for good: the first bytes were read, or are not asked.
+    /// Returns true if the compression is known for good: the first bytes were read, or do not matter.
     pub fn knows_compression(&self) -> bool {
         !matches!(self.decoder, Decoder::Undecided)
             || matches!(self.choice, CompressionChoice::Is(_))
@@ -258,9 +258,9 @@ impl ByteStream {
         Ok(self.buffered())
     }
 
-    /// The same as far as nothing has to be waited for, so that a face may call it that holds the lock
-    /// of its language. After [`Fill::WouldWait`] it gives the lock up and calls [`ByteStream::fill`],
-    /// or brings the bytes itself where they are its to bring.
+    /// Buffers bytes as [`ByteStream::fill`] does, but never waits, so that a face that holds the lock
+    /// of its language may call it. After [`Fill::WouldWait`] the face gives the lock up and calls
+    /// [`ByteStream::fill`], or brings the bytes itself if it is their source.
     #[inline]
     pub fn try_fill(&mut self, at_least: usize) -> Result<Fill> {
         if self.buffer.len() - self.start >= at_least {
@@ -270,8 +270,8 @@ impl ByteStream {
         self.fill_more(at_least)
     }
 
-    /// Whether nothing comes after what is buffered. It can be found out by a [`ByteStream::fill`]
-    /// only, so right after the last byte was read it may still be `false`.
+    /// Returns true if nothing comes after what is buffered. Only a [`ByteStream::fill`] can find that
+    /// out, so right after the last byte was read it may still be `false`.
     pub fn at_end(&self) -> bool {
         self.ended
     }
@@ -334,7 +334,7 @@ impl ByteStream {
         self.input.len()
     }
 
-    /// Whether a read never has to wait for somebody else to write: see [`Source::never_waits`].
+    /// Returns true if a read never has to wait for somebody else to write: see [`Source::never_waits`].
     pub fn never_waits(&self) -> bool {
         self.input.never_waits()
     }
@@ -425,8 +425,8 @@ impl ByteStream {
 
     /// Makes room after the buffered bytes: for `at_least` in all, and for a good part of a piece.
     ///
-    /// What is not consumed moves to the front when there is little room behind it and it is no
-    /// more than what was consumed, so that each byte moves once on the average; or when it must.
+    /// Unconsumed bytes move to the front when there is little room behind them and they are no more
+    /// than the consumed ones, so that each byte moves once on the average; or when they must.
     fn make_room(&mut self, at_least: usize) {
         let tail = self.buffered().len();
         let fits = self.buffer.capacity() - self.start >= at_least.max(tail + 1);
@@ -464,7 +464,7 @@ impl ByteStream {
         }
         let raw = self.input.bytes().len();
         if raw > 0 {
-            // What was read to see whether the input is compressed comes first.
+            // Bytes that were read to see whether the input is compressed come first.
             return Ok(0);
         }
         let skipped = self.input.skip(count).map_err(|error| self.place(error))?;

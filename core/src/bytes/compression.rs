@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind};
 
-/// How the input of a stream is compressed.
+/// Compression of the input of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
@@ -16,7 +16,7 @@ pub enum Compression {
     Zstd,
 }
 
-/// How input is taken to be compressed.
+/// Choice of the compression that input is read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompressionChoice {
     /// As its first bytes say; what is compressed in a way that we do not read is refused.
@@ -38,7 +38,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What first bytes say.
+/// Compression that first bytes tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detected {
     Supported(Compression),
@@ -101,8 +101,8 @@ const MAGICS: &[(&[Byte], Detected)] = &[
     (&[Is(b'P'), Is(b'K'), Is(3), Is(4)], ZIP),
 ];
 
-/// What input that begins with `bytes` is, or `None` while more bytes could still tell. `ended`
-/// says that there are no more. Empty input is plain.
+/// Returns the compression of input that begins with `bytes`, or `None` while more bytes could
+/// still tell. `ended` says that there are no more. Empty input is plain.
 pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<Detected> {
     let mut undecided = false;
     for (magic, detected) in MAGICS {

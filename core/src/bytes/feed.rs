@@ -21,7 +21,7 @@ pub struct FeedSource(Feed);
 #[derive(Debug, Default)]
 struct State {
     bytes: Vec<u8>,
-    /// How many of them were read.
+    /// Number of them that were read.
     taken: usize,
     /// The end came, and nobody was told yet.
     ended: bool,
@@ -35,12 +35,12 @@ impl Feed {
         Feed(Arc::new(Mutex::new(State { can_seek, ..State::default() })))
     }
 
-    /// Where a stream reads what is brought.
+    /// Returns the end at which a stream reads the bytes.
     pub fn source(&self) -> FeedSource {
         FeedSource(self.clone())
     }
 
-    /// Whether who brings bytes can go to another place.
+    /// Returns true if the caller that brings bytes can go to another place.
     pub fn can_seek(&self) -> bool {
         self.state().can_seek
     }

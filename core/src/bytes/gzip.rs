@@ -21,7 +21,7 @@ const FLAG_NAME: u8 = 1 << 3;
 const FLAG_COMMENT: u8 = 1 << 4;
 const FLAGS_RESERVED: u8 = 0b1110_0000;
 
-/// What is next in the input.
+/// Part of the input that is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Header,
@@ -60,7 +60,7 @@ impl GzipDecoder {
         self.pauses = true;
     }
 
-    /// Whether a member, or what follows the last one, begins at the next byte.
+    /// Returns true if a member, or what follows the last one, begins at the next byte.
     pub(super) fn is_between_members(&self) -> bool {
         matches!(self.next, Next::Header | Next::AfterMember)
     }

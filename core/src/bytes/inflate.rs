@@ -83,7 +83,7 @@ impl fmt::Display for InflateBackend {
     }
 }
 
-/// How a call to [`Inflater::inflate`] ended.
+/// State of the deflate stream after a call to [`Inflater::inflate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The input is used up, or there is no more room.
@@ -94,7 +94,7 @@ pub(super) enum Outcome {
     Broken(&'static str),
 }
 
-/// What a call to [`Inflater::inflate`] did.
+/// Result of a call to [`Inflater::inflate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inflated {
     /// Bytes of the input that are used.

@@ -14,14 +14,14 @@ const FIRST_PIECE: usize = 4 << 10;
 /// Consumed bytes that stay: an inflater that took whole words gives back at most 8 bytes.
 const LOOKBACK: usize = 8;
 
-/// Whether as many bytes as asked for are there.
+/// Result of asking for bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Supply {
-    /// They are.
+    /// As many as asked for are there.
     Ready,
-    /// They are not, and getting them might take waiting, which was not wanted.
+    /// Fewer are there, and getting more might take waiting, which was not wanted.
     Later,
-    /// They are not, and nothing more will come.
+    /// Fewer are there, and nothing more will come.
     Ended,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Input {
     /// The offset in the source of the first byte of `buffer`.
     base: u64,
     ended: bool,
-    /// Whether this never waits, whatever the caller.
+    /// Never waits, whatever the caller.
     never_wait: bool,
-    /// Why reading ahead ended: told when the bytes before it were taken.
+    /// Error that ended reading ahead: returned when the bytes before it were taken.
     deferred: Option<Error>,
 }
 
@@ -103,12 +103,12 @@ impl Input {
         &self.cancel
     }
 
-    /// Whether from now on nothing is waited for, not even for what `may_wait` or a disk.
+    /// Sets whether from now on nothing is waited for, not even for what `may_wait` or a disk.
     pub(super) fn set_never_wait(&mut self, never_wait: bool) {
         self.never_wait = never_wait;
     }
 
-    /// Whether waiting is never needed to get more.
+    /// Returns true if waiting is never needed to get more.
     pub(super) fn never_waits(&self) -> bool {
         self.source.never_waits()
     }
@@ -164,7 +164,7 @@ impl Input {
     }
 
     /// Reads on, straight into the spare capacity of `into`, past this buffer, which must be empty.
-    /// 0 is the end; `None` where it would have to wait and is not to.
+    /// 0 is the end; `None` if it would have to wait and is not to.
     pub(super) fn read_into(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>> {
         debug_assert!(self.bytes().is_empty());
         if self.ended {
@@ -176,7 +176,7 @@ impl Input {
         Ok(Some(count))
     }
 
-    /// The same into memory of somebody else's, without waiting: see [`Source::try_read_slice`].
+    /// Reads on into memory of the caller, without waiting: see [`Source::try_read_slice`].
     pub(super) fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
         debug_assert!(self.bytes().is_empty());
         if self.ended {

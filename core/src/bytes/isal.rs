@@ -66,7 +66,7 @@ struct Functions {
     inflate: Run,
 }
 
-/// Whether isa-l is here and works.
+/// Returns true if isa-l is here and works.
 pub(super) fn is_available() -> bool {
     functions().is_some()
 }
@@ -192,7 +192,7 @@ impl Inflate {
     }
 }
 
-/// What stands where deflate data should, for the codes that say so.
+/// Describes what stands in the place of deflate data, for the codes that report damage.
 fn damage(code: i32) -> Option<&'static str> {
     match code {
         0.. => None,
@@ -243,7 +243,7 @@ fn self_test(
     None
 }
 
-/// What [`SELF_TEST_STREAM`] inflates to: 70 000 bytes that repeat from near, then from far.
+/// Returns the output of [`SELF_TEST_STREAM`]: 70 000 bytes that repeat from near, then from far.
 fn self_test_output() -> Vec<u8> {
     let mut seed = 1_u32;
     let mut output = Vec::with_capacity(70_000);

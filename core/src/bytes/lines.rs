@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 
 use super::byte_stream::{ByteStream, Fill};
 
-/// What ends a line.
+/// Separator that ends a line.
 #[derive(Debug)]
 pub enum Separator {
-    /// Nothing does: all that is left is one line.
+    /// No separator: all that is left is one line.
     None,
     /// This byte.
     Byte(u8),
@@ -40,16 +40,16 @@ impl Separator {
     }
 }
 
-/// What a line is.
+/// Definition of a line.
 #[derive(Debug)]
 pub struct LineRule {
-    /// What ends it.
+    /// Separator that ends it.
     pub separator: Separator,
     /// The most bytes it has, if it is not to be longer; what is left of it is the next line.
     pub limit: Option<usize>,
-    /// Whether a limit may be passed by up to three bytes so that no character of UTF-8 is cut.
+    /// Lets a line exceed the limit by up to three bytes so that no character of UTF-8 is cut.
     pub keeps_characters: bool,
-    /// Whether what ends it does not belong to it.
+    /// Leaves the separator out of the line.
     pub chomp: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Line {
     pub len: usize,
 }
 
-/// How far looking for a line came without waiting.
+/// Result of looking for a line without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineStep {
     /// It is buffered.
@@ -162,7 +162,7 @@ impl LineRule {
         None
     }
 
-    /// What is left at the end of the input, which nothing ends.
+    /// Returns the line at the end of the input, which no separator ends.
     fn last_line(&self, bytes: &[u8]) -> Option<Line> {
         let content_len = self.last_content_len(bytes);
         (!bytes.is_empty()).then_some(Line { content_len, len: bytes.len() })
@@ -234,7 +234,7 @@ pub struct LineCount {
 }
 
 impl LineCount {
-    /// How many.
+    /// Returns the number of lines.
     pub fn lines(self) -> u64 {
         self.newlines + u64::from(self.ends_within)
     }

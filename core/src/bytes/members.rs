@@ -50,7 +50,7 @@ pub(super) struct Members {
     /// Raw bytes of all of them.
     raw_len: usize,
     tasks: usize,
-    /// What was decompressed ahead, and how much of it was handed on.
+    /// Bytes that were decompressed ahead, and the number of them that were handed on.
     ready: Vec<u8>,
     taken: usize,
     /// Members that were read to their end.
@@ -65,12 +65,12 @@ pub(super) struct Members {
 struct Done {
     raw: Vec<u8>,
     bytes: Vec<u8>,
-    /// What serves for the next unit.
+    /// Decoder that serves for the next unit.
     decoder: Option<Decoder>,
     is_whole: bool,
 }
 
-/// Where a unit may end, and what it may decompress to.
+/// Presumed lengths of a unit: raw, and decompressed.
 struct Guess {
     raw_len: usize,
     bytes_len: usize,
@@ -104,7 +104,7 @@ impl Decoder {
         }
     }
 
-    /// Whether a member may begin at the next byte.
+    /// Returns true if a member may begin at the next byte.
     fn is_between_members(&self) -> bool {
         match self {
             Decoder::Gzip(decoder) => decoder.is_between_members(),
@@ -202,7 +202,7 @@ impl Members {
         self.pause = self.pause.saturating_sub(1);
     }
 
-    /// Whether units may begin at the next byte. A file of one member, which most are, is never searched for others.
+    /// Returns true if units may begin at the next byte. A file of one member, the usual case, is not searched.
     fn may_guess(&self) -> bool {
         self.pause == 0
             && self.decoder.is_between_members()

@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use rustix::io::Errno;
 
 /// Appends at most `limit` bytes of `file` from `offset` on to the spare capacity of `into`, and
-/// answers how many; 0 is the end of the file.
+/// returns how many; 0 is the end of the file.
 pub(super) fn read_at(
     file: &File,
     into: &mut Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) fn read_at(
     append(into, limit, |spare| rustix::io::pread(file, spare, offset).map(|(read, _)| read.len()))
 }
 
-/// The same without waiting; `None` where it would, or might.
+/// Appends bytes as [`read_at`] does, without waiting; `None` if it would wait, or might.
 pub(super) fn try_read_at(
     file: &File,
     into: &mut Vec<u8>,
@@ -42,7 +42,7 @@ pub(super) fn try_read_at(
     Ok(is_there.then_some(count))
 }
 
-/// The same into any memory, of which as many of the first bytes are written as the answer says.
+/// Reads as [`try_read_at`] does, but into any memory; writes as many of its first bytes as it returns.
 pub(super) fn try_read_slice_at(
     file: &File,
     into: &mut [MaybeUninit<u8>],
@@ -64,7 +64,7 @@ pub(super) fn try_read_slice_at(
     }
 }
 
-/// What is known of a file system that does not say whether a read would wait.
+/// Ability of a file system to say whether a read would wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ability {
     /// It says so, as far as we know.

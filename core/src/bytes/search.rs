@@ -12,7 +12,7 @@ pub struct Search {
     finder: Finder<'static>,
 }
 
-/// How far a search came without waiting.
+/// Result of a search without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// The stream is at the sequence, all of which is buffered.

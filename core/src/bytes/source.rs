@@ -1,4 +1,4 @@
-//! Where raw bytes come from, and how a read that waits for them is called off.
+//! Sources of raw bytes, and the handle that calls off a read that waits for them.
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -24,18 +24,18 @@ use crate::error::{Error, ErrorKind, Result};
 // A length that may be unknown has no `is_empty` to go with it.
 #[allow(clippy::len_without_is_empty)]
 pub trait Source: Send {
-    /// Appends at most `limit` bytes to `into`, which has that much spare capacity, and answers how
+    /// Appends at most `limit` bytes to `into`, which has that much spare capacity, and returns how
     /// many; 0 is the end. It waits only while there is no byte at all.
     fn read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize>;
 
-    /// The same without waiting for anything, a disk included; `None` where it would have to.
+    /// Reads as [`Source::read`] does, but waits for nothing, a disk included; `None` if it would have to.
     fn try_read(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Option<usize>> {
         let _ = (into, limit);
         Ok(None)
     }
 
-    /// The same to memory of somebody else's, of which it writes as many of the first bytes as it
-    /// answers. `None` also where this source only appends.
+    /// Reads as [`Source::try_read`] does into memory of the caller, of which it writes as many of the
+    /// first bytes as it returns. `None` also if this source only appends.
     fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
         let _ = into;
         Ok(None)
@@ -53,19 +53,18 @@ pub trait Source: Send {
         None
     }
 
-    /// Whether a read never has to wait for somebody else to write. Then pieces are filled up;
+    /// Returns true if a read never has to wait for somebody else to write. Then pieces are filled up;
     /// otherwise what is there is handed on at once.
     fn never_waits(&self) -> bool {
         false
     }
 
-    /// Whether people can look up an offset in its bytes: not where they are made of something else.
+    /// Returns true if people can look up an offset in its bytes: not if they are made of something else.
     fn has_offsets(&self) -> bool {
         true
     }
 
-    /// Passes over at most `count` bytes without reading them, and answers how many; 0 where that
-    /// cannot be done.
+    /// Skips up to `count` bytes without reading them; returns how many, 0 if unsupported.
     fn skip(&mut self, count: u64) -> Result<u64> {
         let _ = count;
         Ok(0)
@@ -90,7 +89,7 @@ pub trait Source: Send {
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<CancelState>);
 
-/// Whether they are one handle.
+/// Equality of handles: clones are one handle.
 impl PartialEq for Cancel {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -152,17 +151,17 @@ impl Cancel {
         }
     }
 
-    /// Whether reads are refused at the moment.
+    /// Returns true while reads are refused.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
     }
 
-    /// Whether the input was ended by [`Cancel::end`].
+    /// Returns true after [`Cancel::end`].
     pub fn is_ended(&self) -> bool {
         self.0.ended.load(Ordering::Acquire)
     }
 
-    /// Whether `error` is that of a read that was called off: one that may be tried again.
+    /// Returns true if `error` is that of a read that was called off: one that may be tried again.
     pub fn caused(error: &Error) -> bool {
         error.kind() == Self::KIND
     }
@@ -194,7 +193,7 @@ impl Cancel {
         }
     }
 
-    /// The same for at most so long; `false` where nothing came.
+    /// Waits for input or its end, but at most for `time`; `false` if neither came.
     pub(crate) fn wait_for_within(&self, file: BorrowedFd<'_>, time: Duration) -> Result<bool> {
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
         Ok(self.wait_once(file, Some(&time))? != Waited::Nothing)
@@ -219,7 +218,7 @@ impl Cancel {
         }
     }
 
-    /// What to wait for next to the data: readable once cancelled or ended.
+    /// Returns a pipe to wait for beside the data: readable once cancelled or ended.
     fn listen(&self) -> Result<Arc<PipeReader>> {
         let mut bell = self.bell();
         // Under the lock: a cancel is either seen here, or finds the bell and rings it.
@@ -235,7 +234,7 @@ impl Cancel {
     }
 }
 
-/// What a wait for input came to.
+/// Result of a wait for input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waited {
     /// There is something to read.
@@ -264,10 +263,10 @@ pub struct FileSource {
     short: Vec<u8>,
 }
 
-/// Where we are in a regular file.
+/// Place of the reader in a regular file.
 #[derive(Debug)]
 struct Regular {
-    /// Where it was when we got it.
+    /// Offset of the file when we got it.
     start: u64,
     position: u64,
     ability: Ability,
@@ -310,12 +309,12 @@ impl FileSource {
         Ok(FileSource { file, regular, cancel, last: LAST_BYTES_MAX, short: Vec::new() })
     }
 
-    /// Whether it is a regular file, which can be read at any place and never waits but for a disk.
+    /// Returns true if it is a regular file, which can be read at any place and never waits but for a disk.
     pub fn is_regular(&self) -> bool {
         self.regular.is_some()
     }
 
-    /// The same source from `offset` of a regular file on, instead of from where the file was.
+    /// Starts at `offset` of a regular file, instead of where the file was.
     #[must_use]
     pub fn from_offset(mut self, offset: u64) -> Self {
         if let Some(regular) = &mut self.regular {
@@ -325,7 +324,7 @@ impl FileSource {
         self
     }
 
-    /// The same source, called off by `cancel` instead of a handle of its own.
+    /// Sets `cancel` as the handle that calls off its reads, instead of one of its own.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
@@ -340,7 +339,7 @@ impl FileSource {
         u64::try_from(status.st_size).ok().filter(|size| *size > 0)
     }
 
-    /// Whether [`Cancel::wait_for`] would find something at once.
+    /// Returns true if [`Cancel::wait_for`] would find something at once.
     fn is_ready(&self) -> Result<bool> {
         let mut waited = [PollFd::new(&self.file, PollFlags::IN)];
         match poll(&mut waited, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::source::{FileSource, Source};
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many bytes are read at once.
+/// Bytes that are read at once.
 const PIECE_LEN: usize = 64 << 10;
 
 /// A file that was read as a whole.
@@ -13,7 +13,7 @@ const PIECE_LEN: usize = 64 << 10;
 pub struct WholeFile {
     /// The one path that leads to it without links, by which it can be told from others.
     pub path: PathBuf,
-    /// What it holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -51,7 +51,7 @@ impl WholeFile {
     }
 }
 
-/// Whether there is no such file, or a part of its path is none that could hold it.
+/// Returns true if there is no such file, or a part of its path is none that could hold it.
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -51,7 +51,7 @@ impl ZstdDecoder {
         self.pauses = true;
     }
 
-    /// Whether a frame, or the end, comes next.
+    /// Returns true if a frame, or the end, comes next.
     pub(super) fn is_between_frames(&self) -> bool {
         !self.in_frame
     }
@@ -67,7 +67,7 @@ impl ZstdDecoder {
     pub(super) fn decode(&mut self, input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
         let before = output.len();
         while output.len() < output.capacity() {
-            // What is held back comes out by itself, and must: see `step`.
+            // Bytes that are held back come out by themselves, and must: see `step`.
             let wanted = if self.holds_back {
                 0
             } else {
@@ -165,7 +165,7 @@ impl ZstdDecoder {
 pub(super) fn guess_frame(bytes: &[u8]) -> Option<(usize, usize)> {
     let size = zstd_safe::find_frame_compressed_size(bytes).ok()?;
     let content = zstd_safe::get_frame_content_size(bytes).ok().flatten();
-    // What is not known is found out by decompressing.
+    // Decompressing finds out a length that is not known.
     let content = content.map_or(Some(size), |content| usize::try_from(content).ok())?;
     Some((size, content))
 }

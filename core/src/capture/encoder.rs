@@ -37,7 +37,7 @@ pub struct Frame<'a> {
 pub struct Encoder {
     format: Format,
     interfaces: Vec<Interface>,
-    /// What the header of a pcap file says, until it is written.
+    /// Header of a pcap file, until it is written.
     header: Option<PcapHeader>,
     /// Clock of a pcap file.
     clock: Clock,
@@ -45,7 +45,7 @@ pub struct Encoder {
     link_type: Option<u16>,
 }
 
-/// What a pcap file says before its first frame is known.
+/// Header fields of a pcap file that are set before its first frame is known.
 #[derive(Debug, Clone, Copy)]
 struct PcapHeader {
     snaplen: Option<u32>,
@@ -133,8 +133,8 @@ impl Encoder {
         }
     }
 
-    /// How many of the first of `bytes`, which encoders of this format made, are whole records; `is_start` says that they
-    /// begin the file.
+    /// Returns the length of the whole records that `bytes` of encoders of this format begin with; `is_start` says that
+    /// they begin the file.
     pub(crate) fn whole_len(format: Format, is_start: bool, bytes: &[u8]) -> usize {
         let word = |at: usize| {
             let word = bytes.get(at..)?.first_chunk().copied()?;
@@ -269,7 +269,7 @@ impl Encoder {
     }
 }
 
-/// Whether a block without a time can hold the frame: it has the first interface, and as many bytes as its snaplen lets.
+/// Returns true if a block without a time can hold the frame: one of the first interface, cut only at its snaplen.
 fn is_simple(frame: &Frame<'_>, interface: &Interface) -> bool {
     let snaplen = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
     frame.interface == 0 && frame.captured.len() == frame.length.min(snaplen) as usize

@@ -20,7 +20,7 @@ use crate::{Error, ErrorKind, Result};
 /// damage, not data.
 pub const CAPLEN_MAX: u32 = 262_144;
 
-/// The same for USB and D-Bus, whose messages are longer than any network frame.
+/// The longest record of USB and D-Bus, whose messages are longer than any network frame.
 pub const CAPLEN_MAX_BUS: u32 = 16 << 20;
 
 /// Link types with [`CAPLEN_MAX_BUS`]: Linux USB, D-Bus, USBPcap.
@@ -31,7 +31,7 @@ const BUS_LINK_TYPES: [u16; 4] = [189, 220, 231, 249];
 pub struct Record<'a> {
     /// Time of capture in nanoseconds since the epoch, where the file keeps one that fits.
     pub ts: Option<i64>,
-    /// Whether the time in the file cannot be right.
+    /// True if the time in the file cannot be right.
     pub bad_time: bool,
     /// Bytes on the wire.
     pub length: u32,
@@ -43,7 +43,7 @@ pub struct Record<'a> {
     pub captured: &'a [u8],
 }
 
-/// What the decoder makes of the bytes it is shown.
+/// Result of decoding the bytes in view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// A frame; go on `consumed` bytes later.
@@ -61,7 +61,7 @@ pub enum Step<'a> {
     End,
 }
 
-/// Which of the two formats a capture has.
+/// Format of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// The classic format of libpcap (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-03.html>).
@@ -80,7 +80,7 @@ impl Format {
     }
 }
 
-/// Where frames were captured: pcapng names several, pcap has one.
+/// Interface that frames were captured from: pcapng names several, pcap has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     /// Its name, where the file says it; at most 255 bytes of it.
@@ -110,7 +110,7 @@ impl Interface {
     }
 }
 
-/// How timestamps count: units per second and the second they count from.
+/// Scale of timestamps: units per second and the second they count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     /// Units in a second.
@@ -223,11 +223,11 @@ impl Decoder {
         Decoder::default()
     }
 
-    /// What the bytes at the present place hold. `at_end` says that no more bytes follow `input`.
+    /// Decodes the bytes at the present place. `at_end` says that no more bytes follow `input`.
     ///
     /// # Errors
-    /// `Format`, `Truncated` or `Limit` with the offset, where the bytes are no capture or break
-    /// off. Every record before that place was given; the same error follows on later calls.
+    /// `Format`, `Truncated` or `Limit` with the offset, if the bytes are no capture or break off.
+    /// Every record before that place was returned; the same error follows on later calls.
     #[inline(always)]
     pub fn step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         // A pcap record in view is by far the most frequent case, and must not pay for the others.
@@ -267,7 +267,7 @@ impl Decoder {
         self.offset = offset;
     }
 
-    /// What the record says beside its frame whose bytes `raw` [`Decoder::step`] has just taken.
+    /// Returns the parts, beside its frame, of the record whose bytes `raw` [`Decoder::step`] has just taken.
     pub fn origin<'a>(&self, raw: &'a [u8]) -> Origin<'a> {
         match &self.state {
             State::Pcapng(pcapng) => origin::of_pcapng(raw, pcapng.endian),
@@ -294,8 +294,8 @@ impl Decoder {
         }
     }
 
-    /// Whether the header was read whole: the file header of a pcap file, the first section header of
-    /// a pcapng file. An input that ends or fails before is no capture.
+    /// Returns true if the header was read whole: the file header of a pcap file, the first section
+    /// header of a pcapng file. An input that ends or fails before is no capture.
     pub fn has_header(&self) -> bool {
         self.sections() > 0
     }
@@ -376,7 +376,7 @@ impl Decoder {
 /// Bytes that tell what a file of another format is.
 const KNOWN_MAGIC_LEN: usize = 12;
 
-/// What unknown first bytes look like, for the error that refuses them.
+/// Describes unknown first bytes, for the error that refuses them.
 fn described(input: &[u8]) -> String {
     const KNOWN: [(&[u8], &str); 5] = [
         (b"snoop\0\0\0", "a snoop capture"),

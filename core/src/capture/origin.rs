@@ -1,4 +1,4 @@
-//! What a record of a file has beside its frame, for writing it again: its interface, its time in the file's units, its
+//! Parts of a record of a file beside its frame, for writing it again: its interface, its time in the file's units, its
 //! options.
 
 use super::pcapng::{block, padded};
@@ -32,13 +32,13 @@ pub struct BlockOptions<'a> {
 /// One option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockOption<'a> {
-    /// What it is, which depends on the kind of block.
+    /// Number of the kind of option, which depends on the kind of block.
     pub code: u16,
     /// Its bytes; numbers in them have the byte order of the file.
     pub value: &'a [u8],
 }
 
-/// What a record says beside its frame.
+/// Parts of a record beside its frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     /// Number of the interface in its section; 0 in pcap.
@@ -63,7 +63,7 @@ impl<'a> BlockOptions<'a> {
         self.bytes
     }
 
-    /// The same options over a copy of their bytes.
+    /// Returns these options over a copy of their bytes.
     #[must_use]
     pub fn over<'b>(&self, bytes: &'b [u8]) -> BlockOptions<'b> {
         BlockOptions { bytes, endian: self.endian }
@@ -90,7 +90,7 @@ impl<'a> Iterator for BlockOptions<'a> {
     }
 }
 
-/// What the record says that the bytes `raw` of a pcap file are.
+/// Reads the parts of a record of a pcap file from its bytes `raw`.
 pub(super) fn of_pcap(raw: &[u8], endian: Endian) -> Origin<'static> {
     let mut words = Reader::new(raw);
     let (seconds, fraction) =
@@ -99,7 +99,7 @@ pub(super) fn of_pcap(raw: &[u8], endian: Endian) -> Origin<'static> {
     Origin { interface: 0, stamp, options: BlockOptions::NONE }
 }
 
-/// What the block with a packet says that the bytes `raw` of a pcapng file are.
+/// Reads the parts of a block with a packet of a pcapng file from its bytes `raw`.
 pub(super) fn of_pcapng(raw: &[u8], endian: Endian) -> Origin<'_> {
     const FRAMING: usize = 8;
     let mut body = Reader::new(raw.get(..raw.len().saturating_sub(4)).unwrap_or_default());

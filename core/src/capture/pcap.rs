@@ -21,7 +21,7 @@ const LENGTHS_IN_ORDER_SINCE: (u16, u16) = (2, 3);
 /// Bits above the link type that are 0 in every file (draft-ietf-opsawg-pcap, section 4).
 const RESERVED: u32 = 0x03ff_0000;
 
-/// What the magic number of a file says about the rest of it.
+/// Layout of a file, as its magic number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     endian: Endian,
@@ -29,7 +29,7 @@ pub(super) struct Layout {
     record_header_len: usize,
 }
 
-/// What the second word of a timestamp counts.
+/// Unit of the second word of a timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fraction {
     Microseconds,
@@ -62,7 +62,7 @@ pub(super) struct Pcap {
     layout: Layout,
     swapped_lengths: bool,
     caplen_max: u32,
-    /// What the second word of a timestamp counts: how many make a second, and how long each is.
+    /// Units of the second word of a timestamp: how many make a second, and how long each is.
     units_per_second: u32,
     unit_ns: i64,
 }
@@ -128,7 +128,7 @@ impl Pcap {
         })
     }
 
-    /// Why there is no record at the start of `input`: too few bytes, or a length that is damage.
+    /// Asks for more bytes, because `input` does not hold a whole record; fails if the length is damage.
     pub(super) fn no_record_in_view<'a>(&self, input: &'a [u8]) -> Result<Step<'a>> {
         let Some([_, _, caplen, _]) = self.record_header(input) else {
             return Ok(Step::Need(self.record_header_len()));

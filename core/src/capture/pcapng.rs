@@ -31,11 +31,11 @@ pub(super) mod block {
     /// When an interface was looked at, for live reading.
     pub(in crate::capture) const INTERFACE_STATISTICS: u32 = 5;
     pub(in crate::capture) const ENHANCED_PACKET: u32 = 6;
-    /// The same in both byte orders.
+    /// A number that is equal in both byte orders.
     pub(in crate::capture) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 }
 
-/// Whether a file that begins with `magic` is a pcapng file.
+/// Returns true if a file that begins with `magic` is a pcapng file.
 pub(super) fn is_section_header(magic: [u8; 4]) -> bool {
     u32::from_le_bytes(magic) == block::SECTION_HEADER
 }
@@ -59,7 +59,7 @@ impl Default for Pcapng {
 }
 
 impl Pcapng {
-    /// Whether the file may end here.
+    /// Returns true if the file may end here.
     pub(super) fn is_between_blocks(&self) -> bool {
         self.trailer.is_none()
     }

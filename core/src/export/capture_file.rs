@@ -16,12 +16,12 @@ const GATHERED: usize = 256 << 10;
 /// Bytes of a capture after which a member ends, where the end of the file is kept.
 const MEMBER_LEN: usize = 1 << 20;
 
-/// How a capture is written.
+/// Format and compression of a capture that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureForm {
     /// pcap or pcapng.
     pub format: Format,
-    /// What it is compressed with.
+    /// Compression of the file.
     pub compression: Compression,
 }
 
@@ -30,7 +30,7 @@ impl CaptureForm {
     pub const PCAPNG: CaptureForm =
         CaptureForm { format: Format::Pcapng, compression: Compression::None };
 
-    /// What the name of a file asks for: `.pcap` or `.pcapng`, with `.gz` or `.zst` behind it or not.
+    /// Returns the form that the name of a file asks for: `.pcap` or `.pcapng`, with `.gz` or `.zst` behind it or not.
     ///
     /// # Errors
     /// `Argument` for any other name.
@@ -75,31 +75,31 @@ pub struct CaptureFile {
     /// Bytes of the capture, and the same compressed.
     gathered: Vec<u8>,
     packed: Vec<u8>,
-    /// Whether the compressor may hold bytes back.
+    /// True if the compressor may hold bytes back.
     holds_back: bool,
     output: Output,
     name: String,
-    /// What is known of the end of the file, where that is kept though the system takes no more.
+    /// State of the end of the file, if that is kept even when the system takes no more.
     kept: Option<KeptEnd>,
     has_frames: bool,
-    /// Whether a file gets its name as soon as packets are in it.
+    /// Gives a file its name as soon as packets are in it.
     shows_early: bool,
     /// The interfaces of packets that name none, one for each link type.
     plain: Vec<(u16, u32)>,
-    /// What every call answers from now on.
+    /// Error that every call returns from now on.
     failure: Option<Error>,
 }
 
 /// The end of a file that was not finished, from where it can be finished.
 #[derive(Default)]
 struct KeptEnd {
-    /// Where the member begins that is being compressed: a gzip member or a zstd frame.
+    /// Offset of the member that is being compressed: a gzip member or a zstd frame.
     start: u64,
-    /// What is in it, whole records that are not compressed.
+    /// Content of the member: whole records that are not compressed.
     member: Vec<u8>,
 }
 
-/// Where bytes go.
+/// Destination of bytes.
 enum Output {
     File(FileWriter),
     Stream(Box<dyn Write + Send>),
@@ -206,7 +206,7 @@ impl CaptureFile {
         self.encoder.format()
     }
 
-    /// What people call it.
+    /// Returns its name for people.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -246,7 +246,7 @@ impl CaptureFile {
         if self.gather(frame)? { self.write_gathered() } else { Ok(()) }
     }
 
-    /// The same without any I/O: says whether [`CaptureFile::write_gathered`] is to be called now.
+    /// Appends a frame without any I/O; returns true if [`CaptureFile::write_gathered`] is to be called now.
     ///
     /// # Errors
     /// Those of [`Encoder::frame`].
@@ -311,7 +311,7 @@ impl CaptureFile {
         self.finish_writing()
     }
 
-    /// The same. Nothing can be appended afterwards.
+    /// Finishes the file as [`CaptureFile::finish`] does. Nothing can be appended afterwards.
     ///
     /// # Errors
     /// Those of [`CaptureFile::frame`].
@@ -359,7 +359,7 @@ impl CaptureFile {
     /// took, and gives it its name; says whether there is one now, which holds packets.
     ///
     /// # Errors
-    /// What the system does not do even then.
+    /// Failure of the system even then.
     pub(crate) fn keep(mut self) -> Result<bool> {
         let Some(kept) = self.kept.as_mut().filter(|_| self.has_frames) else { return Ok(false) };
         let kept = std::mem::take(kept);

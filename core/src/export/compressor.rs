@@ -9,7 +9,7 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 use crate::bytes::Compression;
 use crate::{Error, Result};
 
-/// How hard zstd tries: its own default.
+/// Compression level of zstd: its own default.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Compresses bytes as they come.

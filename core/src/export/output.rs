@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind, Result};
 /// Bytes that tell what a file is.
 const BEGINNING_LEN: usize = 64;
 
-/// Which files the file of an output may replace.
+/// Options for the file of an output: the files that it may replace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputOptions {
     /// Replaces a file that is a capture, a table or a store, too.
@@ -90,7 +90,7 @@ impl OutputOptions {
     }
 }
 
-/// What a file is that is a capture, compressed or not, a table or a store; none for all else.
+/// Returns the kind of a file that is a capture, compressed or not, a table or a store; `None` for all else.
 fn kept_content(path: &Path) -> Result<Option<&'static str>> {
     let mut stream = match ByteStream::open(path, &StreamOptions::default()) {
         Ok(stream) => stream,
@@ -141,7 +141,7 @@ mod tests {
             file.finish().unwrap();
         }
         let gzipped = std::fs::read(path("a.pcap.gz")).unwrap();
-        // What is left of a capture that broke off.
+        // The rest of a capture that broke off.
         std::fs::write(path("b.pcap.gz"), &gzipped[..gzipped.len() - 5]).unwrap();
         std::fs::write(path("a.bwh"), b"\x89BWH\r\n\x1a\n and more").unwrap();
         std::fs::write(path("a.pstore"), b"\x04\x08{\x00").unwrap();
@@ -178,7 +178,7 @@ mod tests {
         }
         options.replace(&path("other")).unwrap();
         options.replace(&path("absent")).unwrap();
-        // What takes all and keeps nothing may be both.
+        // A file that takes all and keeps nothing may be both.
         OutputOptions::made_of(["/dev/null"], false).check(Path::new("/dev/null")).unwrap();
     }
 }

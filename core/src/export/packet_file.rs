@@ -63,7 +63,7 @@ impl PacketFile {
     /// Hands on what is gathered.
     ///
     /// # Errors
-    /// What the system did not take, which comes again from then on.
+    /// Failure of the system to take it, which comes again from then on.
     pub fn write_gathered(&mut self) -> Result<()> {
         self.file.write_gathered()
     }
@@ -88,7 +88,7 @@ impl PacketFile {
             );
             return Err(Error::new(ErrorKind::Argument, message).in_file(self.name()));
         }
-        // What is longer is refused with the interface.
+        // Longer packets are refused with the interface.
         let captured = u32::try_from(packet.captured.len()).unwrap_or(u32::MAX);
         let length = packet.length.unwrap_or(captured);
         if length < captured {

@@ -30,11 +30,11 @@ pub struct ParquetFile {
     encoder: Option<Encoder>,
     /// The file with all rows, which has no name yet.
     encoded: Option<FileWriter>,
-    /// Where it is until then, if it has a name.
+    /// Path of the file until then, if it has a name.
     hidden_path: Option<PathBuf>,
-    /// Whether nobody wants the file any more.
+    /// True once nobody wants the file any more.
     is_unwanted: Arc<AtomicBool>,
-    /// What every call answers from now on.
+    /// Error that every call returns from now on.
     failure: Option<Error>,
 }
 
@@ -106,8 +106,8 @@ impl ParquetFile {
     /// Appends the rows of a batch. Batches of some ten thousand rows serve best.
     ///
     /// # Errors
-    /// What went wrong with the rows before: `Format` where text is not UTF-8, `Limit` where a number does not fit,
-    /// `Io` where the system did not take them. It comes again from then on, and no file will be there.
+    /// Failure of the rows before: `Format` if text is not UTF-8, `Limit` if a number does not fit, `Io` if the
+    /// system did not take them. It comes again from then on, and no file will be there.
     pub fn write(&mut self, batch: Batch) -> Result<()> {
         self.send_rows()?;
         self.send(Message::Rows(batch))

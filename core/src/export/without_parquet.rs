@@ -1,4 +1,4 @@
-//! What a build without Parquet has in its place.
+//! Stub used without the feature `parquet`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

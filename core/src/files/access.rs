@@ -30,7 +30,7 @@ pub struct FileOwner {
 }
 
 impl FileOwner {
-    /// The same owner, with what the mode allows to nobody else.
+    /// Returns this owner with a mode that allows nothing to anybody else.
     pub fn private(self) -> FileOwner {
         FileOwner { mode: self.mode & 0o600, ..self }
     }
@@ -45,7 +45,7 @@ impl FileOwner {
         storage.file().map_or(Ok(()), |file| self.give_as_far_as_allowed(file))
     }
 
-    /// What this process makes for nobody else.
+    /// Returns the owner of files that this process makes for nobody else.
     pub(super) fn private_of_process() -> FileOwner {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
         FileOwner { mode: 0o600, user: user.as_raw(), group: group.as_raw() }
@@ -119,7 +119,7 @@ fn remove_acl(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether the file has no list, or its file system knows none.
+/// Returns true if the file has no list, or its file system knows none.
 fn is_without_acl(errno: Errno) -> bool {
     [Errno::NODATA, Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno)
 }

@@ -46,7 +46,7 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// Makes a file that has no name before [`Directory::publish`] gives it one, of `owner` where one is given. It is
     /// gone with its last handle, however the process ends.
     ///
-    /// Where the system knows no such file, it is hidden behind a name that nobody can guess, which begins like `name`. The
+    /// If the system knows no such file, it gets a hidden name that nobody can guess, which begins like `name`. The
     /// handle takes that away when it is dropped; the death of the process leaves it.
     fn create_unnamed(
         &self,
@@ -64,8 +64,8 @@ pub trait Directory: Debug + Send + Sync + 'static {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Which file has the name `name`, if any. Another one than [`Storage::id`] of an open file was
-    /// put in its place.
+    /// Returns the id of the file with the name `name`, if any. Another one than [`Storage::id`] of an
+    /// open file was put in its place.
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>>;
 
     /// Gives the file `from` the name `to`, from which another file may be displaced. Whoever opens
@@ -88,7 +88,7 @@ pub trait Directory: Debug + Send + Sync + 'static {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// What may lose its name to a file that is published.
+/// File that may lose its name to a file that is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Displaced {
     /// Nothing: the name must be free.

@@ -27,7 +27,7 @@ pub struct FileWriter {
     replaced: Option<Replaced>,
 }
 
-/// Where bytes go.
+/// Destination of bytes.
 #[derive(Debug)]
 enum Output {
     /// To the place that the writer says.
@@ -41,7 +41,7 @@ enum Output {
 struct Replaced {
     directory: Box<dyn Directory>,
     name: OsString,
-    /// Whether the new file has its name before it is finished.
+    /// True if the new file has its name before it is finished.
     is_shown: bool,
 }
 
@@ -87,7 +87,7 @@ impl FileWriter {
         Self::replace_in(Box::new(directory), &name, owner, &shown)
     }
 
-    /// The same for the file `name` of a directory, which errors call `shown`.
+    /// Replaces the file `name` of a directory as [`FileWriter::replace`] does; errors call it `shown`.
     pub fn replace_in(
         directory: Box<dyn Directory>,
         name: &OsStr,
@@ -102,13 +102,13 @@ impl FileWriter {
         Ok(FileWriter { output, name, position: 0, replaced })
     }
 
-    /// What people call the file.
+    /// Returns the name of the file for people.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where in the file the next byte goes when so many that were gathered are written, as far as nobody else
-    /// appends to it.
+    /// Returns the offset of the next byte once so many that were gathered are written, unless somebody else
+    /// appends to the file.
     pub fn position(&self, gathered: usize) -> u64 {
         let begin = match &self.output {
             Output::Behind { end, .. } if gathered > 0 => *end,
@@ -117,7 +117,7 @@ impl FileWriter {
         begin + gathered as u64
     }
 
-    /// Where the new file is until it is whole, if it has to have a name: what is left where a signal ends the process.
+    /// Returns the path of the new file until it is whole, if it has to have a name: left if a signal ends the process.
     pub fn hidden_path(&self) -> Option<PathBuf> {
         match &self.output {
             Output::At(storage) => storage.hidden_name()?.path(),
@@ -125,7 +125,7 @@ impl FileWriter {
         }
     }
 
-    /// Whether it is to replace another file.
+    /// Returns true if it is to replace another file.
     pub fn replaces(&self) -> bool {
         self.replaced.is_some()
     }
@@ -219,7 +219,7 @@ impl FileWriter {
             return;
         };
         let Replaced { directory, name, is_shown } = replaced;
-        // Where it cannot have it now, it gets it at the end, which tells why it cannot.
+        // If it cannot have it now, it gets it at the end, which tells why it cannot.
         if !*is_shown {
             *is_shown = directory.publish(&**storage, name, Displaced::Nothing).is_ok();
         }

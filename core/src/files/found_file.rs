@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::storage::{Storage, kind_of};
 use crate::error::Error;
 
-/// What has the name of a file that belongs to another one.
+/// Result of looking up the name of a file that belongs to another one.
 #[derive(Debug)]
 pub enum Found<T> {
     /// Nothing has it.
@@ -35,7 +35,7 @@ impl<T> Found<T> {
         }
     }
 
-    /// The same with another view of the file.
+    /// Returns the result with another view of the file.
     pub(super) fn map<U>(self, view: impl FnOnce(T) -> U) -> Found<U> {
         match self {
             Found::File(file) => Found::File(view(file)),
@@ -45,7 +45,7 @@ impl<T> Found<T> {
     }
 }
 
-/// Why something that was found is left alone.
+/// Reason to leave alone something that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stranger {
     /// It leads elsewhere.
@@ -101,7 +101,7 @@ pub(super) fn open_found(path: &Path, writes: bool, owner: Option<u32>) -> io::R
         Err(Errno::NOENT) => return Ok(Found::Nothing),
         Err(errno) => errno,
     };
-    // What cannot be opened may be no file, or not be ours to open.
+    // Something that cannot be opened may be no file, or not be ours to open.
     match rustix::fs::lstat(path).map(|status| stranger(&status, owner)) {
         Ok(Some(stranger)) => Ok(Found::Stranger(stranger)),
         Err(Errno::NOENT) => Ok(Found::Nothing),
@@ -123,8 +123,8 @@ fn stranger(status: &Stat, owner: Option<u32>) -> Option<Stranger> {
     (status.st_nlink > 1).then_some(Stranger::HardLink)
 }
 
-/// Whether a file begins with `magic`, as far as a power cut let it: bytes that were lost are zeros or missing. A file
-/// of a user, found under a name of ours, does not.
+/// Returns true if a file begins with `magic`, as far as a power cut let it: bytes that were lost are zeros or missing.
+/// A file of a user, found under a name of ours, does not.
 pub(crate) fn begins_like(file: &dyn Storage, magic: &[u8]) -> io::Result<bool> {
     let len = file.len()?.min(magic.len() as u64);
     let mut bytes = vec![0; len as usize];

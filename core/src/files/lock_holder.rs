@@ -1,5 +1,5 @@
-//! Which process has a file locked, for the errors of those that it keeps out. Linux tells below `/proc`, of processes of the
-//! same user: the locks of an open file are in `fdinfo` (proc(5)).
+//! Process that has a file locked, for the errors of those that it keeps out. Linux tells below `/proc`, of processes
+//! of the same user: the locks of an open file are in `fdinfo` (proc(5)).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -89,7 +89,7 @@ impl Mapping {
         Ok(Mapping { start, word_count, is_shared })
     }
 
-    /// Whether what is changed here is in a file.
+    /// Returns true if changes here go to a file.
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }

@@ -17,7 +17,7 @@ impl MemoryStorage {
         MemoryStorage { bytes: Arc::new(RwLock::new(bytes)) }
     }
 
-    /// What the file holds now.
+    /// Returns the present content of the file.
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

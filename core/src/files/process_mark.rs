@@ -25,7 +25,7 @@ impl ProcessMark {
         ProcessMark { number: 0 }
     }
 
-    /// Whether this is the process that made it.
+    /// Returns true in the process that made it.
     #[inline]
     pub fn is_here(self) -> bool {
         own_number() == self.number

@@ -29,23 +29,23 @@ pub enum LockKind {
     Exclusive,
 }
 
-/// How a shared file is opened. None of these locks it.
+/// Mode in which a shared file is opened. None of these locks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedMode {
     /// To read.
     Read,
     /// To read and write.
     Write,
-    /// The same, and the file is made where it is missing.
+    /// To read and write; the file is made if it is missing.
     Create,
-    /// The same, and there must be no file: what is made has owner and mode of another one.
+    /// To read and write; there must be no file, and the one that is made has owner and mode of another one.
     CreateLike(FileOwner),
 }
 
-/// What tells one state of a file from another without reading it.
+/// Version of a file, which tells one state from another without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Which file it is.
+    /// Identity of the file.
     pub id: FileId,
     /// Bytes in it.
     pub len: u64,
@@ -73,7 +73,7 @@ pub trait SharedFile: Storage {
     /// Says when it was modified, in nanoseconds since 1970.
     fn set_modified(&self, modified: i64) -> io::Result<()>;
 
-    /// Whether it has a name still.
+    /// Returns true if it still has a name.
     fn is_named(&self) -> io::Result<bool>;
 
     /// Who may use it.

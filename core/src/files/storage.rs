@@ -42,7 +42,7 @@ pub trait Storage: Debug + Send + Sync + 'static {
     /// written since the last time may be gone, and a later one that works does not bring it back.
     fn sync(&self) -> io::Result<()>;
 
-    /// Which file it is; `None` where it has no name that could become another's.
+    /// Returns the identity of the file; `None` if it has no name that could become another's.
     fn id(&self) -> io::Result<Option<FileId>> {
         Ok(None)
     }
@@ -58,14 +58,14 @@ pub trait Storage: Debug + Send + Sync + 'static {
         None
     }
 
-    /// What the file is called until [`Directory::publish`](super::Directory::publish) gives it its name, where it has to
-    /// be called something.
+    /// Returns the name of the file until [`Directory::publish`](super::Directory::publish) gives it its own, if it has
+    /// to have one.
     fn hidden_name(&self) -> Option<&HiddenName> {
         None
     }
 }
 
-/// What shows in one look at a file.
+/// State of a file that shows in one look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
     /// Bytes in the file.
@@ -94,7 +94,7 @@ impl FileId {
     }
 }
 
-/// How a file is opened, and which others its lock excludes.
+/// Mode in which a file is opened, and the others that its lock excludes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageMode {
     /// To read, beside other readers; no writer.
@@ -103,7 +103,7 @@ pub enum StorageMode {
     Follow,
     /// To read and write, alone.
     Write,
-    /// The same, and the file is made where it is missing.
+    /// To read and write, alone; the file is made if it is missing.
     Create,
 }
 
@@ -116,7 +116,7 @@ pub struct FileStorage {
     process: ProcessMark,
 }
 
-/// How long to wait between two tries to lock a file.
+/// Pause between two tries to lock a file.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 impl From<File> for FileStorage {
@@ -178,7 +178,7 @@ impl FileStorage {
         Ok(file.map_err(|error| error.in_file(&path.to_string_lossy()))?.into())
     }
 
-    /// The same as [`FileStorage::open`], but waits up to `timeout` for the others to go.
+    /// Opens the file at `path` as [`FileStorage::open`] does, but waits up to `timeout` for the others to go.
     pub fn open_within(path: &Path, mode: StorageMode, timeout: Duration) -> Result<FileStorage> {
         let name = path.to_string_lossy();
         let began = Instant::now();
@@ -230,7 +230,7 @@ fn kind_in(status: &Stat) -> FileType {
     FileType::from_raw_mode(status.st_mode)
 }
 
-/// What a name leads to that is no regular file.
+/// Describes a kind of file that is not a regular file.
 pub(super) fn kind_of(kind: FileType) -> &'static str {
     match kind {
         FileType::Directory => "a directory",
@@ -265,7 +265,7 @@ fn locked_out(file: &File, timeout: Duration) -> Error {
     Error::new(ErrorKind::Lock, message)
 }
 
-/// Whether `path` names this file, and not one that took its place.
+/// Returns true if `path` names this file, and not one that took its place.
 fn still_named(file: &File, path: &Path) -> io::Result<bool> {
     match std::fs::metadata(path) {
         Ok(named) => Ok(FileId::of(&named) == FileId::of(&file.metadata()?)),

@@ -19,7 +19,7 @@ const NOT_FOUND: i32 = 2;
 #[derive(Debug)]
 pub(crate) struct UnnamedDirectory {
     on_disk: FileDirectory,
-    /// What the files are for: hidden names begin like it, where there have to be some.
+    /// Purpose of the files: hidden names begin like it, if there have to be some.
     name: OsString,
     files: Mutex<BTreeMap<OsString, FileStorage>>,
 }

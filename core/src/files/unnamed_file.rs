@@ -22,7 +22,7 @@ use super::process_mark::ProcessMark;
 /// Bytes of a name that its hidden one begins with, so that the whole fits where the name does.
 const SHOWN_LEN_MAX: usize = 200;
 
-/// What a file is called until it is whole, where it has to have a name.
+/// Name of a file until it is whole, if it has to have one.
 #[derive(Debug)]
 pub struct HiddenName {
     path: Mutex<Option<PathBuf>>,
@@ -42,7 +42,7 @@ impl HiddenName {
         Ok(())
     }
 
-    /// Where the file is, until it has its own name.
+    /// Returns the path of the file, until it has its own name.
     pub fn path(&self) -> Option<PathBuf> {
         self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

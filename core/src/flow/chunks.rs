@@ -84,7 +84,7 @@ impl<T: Copy> Chunks<T> {
         (0..end).filter(|number| number % LONG_LEN < chunk_len(number / LONG_LEN))
     }
 
-    /// Whether there is no item.
+    /// Returns true if there is no item.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.end == 0

@@ -3,8 +3,8 @@
 //!
 //! A bucket is one line of cache: the tags of sixteen slots, a byte each, and then their numbers. A
 //! search compares all tags at once and looks at the records whose tag is right, which are few others.
-//! What finds its bucket full goes on to the next; each bucket counts what went past, so that a search
-//! knows where to stop and a removal leaves nothing behind.
+//! A record that finds its bucket full goes on to the next; each bucket counts those that went past, so
+//! that a search knows where to stop and a removal leaves nothing behind.
 
 const SLOTS: usize = 16;
 
@@ -89,7 +89,7 @@ impl Index {
         Index { buckets: Vec::new(), passed: Vec::new() }
     }
 
-    /// Whether one more than `len` numbers want a longer index.
+    /// Returns true if one more than `len` numbers want a longer index.
     #[inline]
     pub(super) fn is_full(&self, len: usize) -> bool {
         len >= self.buckets.len() * SLOTS / 10 * 9

@@ -20,7 +20,7 @@ fn fold(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// What [`hash_of`] needs of an address.
+/// Address in the form that [`hash_of`] needs.
 pub(super) trait Mix: Address {
     /// A word that stands for a pair of addresses under `seed`.
     fn mix(pair: [Self; 2], seed: &Seed) -> u64;

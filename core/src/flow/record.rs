@@ -6,7 +6,7 @@ use super::field::FlowField;
 use crate::batch::{ShortText, Value};
 use crate::packet::{FlowKey, proto};
 
-/// What was seen in one direction of a flow.
+/// Counts and flags of one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Direction {
     pub(crate) packets: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub(crate) key: FlowKey,
-    /// What each endpoint of the key sent.
+    /// Counts and flags of what each endpoint of the key sent.
     pub(crate) directions: [Direction; 2],
     /// The endpoint of the key that sent the first packet, 0 or 1.
     pub(crate) initiator: u8,
@@ -47,7 +47,7 @@ impl Flow {
         &self.directions[1 - self.initiator()]
     }
 
-    /// Which packets belong to it.
+    /// Returns the key of the packets that belong to it.
     pub const fn key(&self) -> &FlowKey {
         &self.key
     }

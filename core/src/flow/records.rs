@@ -90,7 +90,7 @@ impl<A: Mix> Record<A> {
         }
     }
 
-    /// Whether a packet at `ts` belongs to a new flow instead. Time that goes back ends nothing.
+    /// Returns true if a packet at `ts` belongs to a new flow instead. Time that goes back ends nothing.
     #[inline]
     fn ended(&self, reversed: bool, ts: i64, timeouts: Timeouts) -> bool {
         self.packets[usize::from(reversed)] == u32::MAX
@@ -150,7 +150,7 @@ impl<A: Mix> Records<A> {
         }
     }
 
-    /// How many flows it holds.
+    /// Returns the number of flows that it holds.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.live

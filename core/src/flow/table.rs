@@ -15,7 +15,7 @@ const SWEEP_PER_FLOW: usize = 2;
 /// Packets for each record of either version looked at.
 const PACKETS_PER_SWEEP: u64 = 8;
 
-/// Whether the packet has all that makes a flow.
+/// Returns true if the packet has all that makes a flow.
 #[inline]
 fn has_flow(packet: &Packet) -> bool {
     packet.has(Field::Proto) && packet.has(Field::SrcIp)
@@ -107,7 +107,7 @@ impl FlowTable {
         self.v4.len() + self.v6.len()
     }
 
-    /// Whether no flow is open.
+    /// Returns true if no flow is open.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -151,7 +151,7 @@ impl FlowTable {
     }
 }
 
-/// What decides when flows end.
+/// Rules for the end of flows.
 struct Rules {
     timeouts: Timeouts,
     max_flows: usize,

@@ -16,7 +16,7 @@ const CANDIDATES: usize = 64;
 /// Dead bytes that are never worth the work.
 const SLACK_LEN: usize = 4 << 10;
 
-/// What is being emptied.
+/// State of the emptying of segments.
 #[derive(Debug, Default)]
 pub(super) struct Cleaning {
     victim: Option<Victim>,
@@ -33,7 +33,7 @@ pub(super) struct Cleaning {
 #[derive(Debug, Clone, Copy)]
 struct Victim {
     number: u32,
-    /// Where its next record begins.
+    /// Place of its next record.
     place: usize,
 }
 
@@ -154,7 +154,7 @@ impl RecordHeap {
         best.map(|(number, ..)| number)
     }
 
-    /// What emptying a segment gives back and what it copies, in bytes, where it is worth that.
+    /// Returns the bytes that emptying a segment gives back and those that it copies, if it is worth that.
     fn worth(&self, number: u32) -> Option<(usize, usize)> {
         let held = self.held(number).filter(|_| self.open != Some(number))?;
         let live = held.live_bytes();

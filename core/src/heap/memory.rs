@@ -1,4 +1,4 @@
-//! Where segments get their memory, and where it goes when the last of its users lets go.
+//! Source of the memory of segments, and its fate when the last of its users lets go.
 //!
 //! Segments of the usual length are slots of large mappings. A slot that comes back is used again as
 //! it is, never zeroed; beyond a few, the pages of free slots go back to the system, so that a heap
@@ -42,12 +42,12 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Where its bytes begin.
+    /// Returns the address of its first byte.
     pub(super) fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// How many they are.
+    /// Returns the number of its bytes.
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
@@ -208,7 +208,7 @@ fn release_pages(slot: NonNull<u8>, from: usize, len: usize) {
     // Elsewhere than on Linux the advice means something else, and the pages stay.
     #[cfg(target_os = "linux")]
     // SAFETY: the range lies within the slot, at page borders, and its owner needs no byte of it.
-    // Where the system refuses, the pages stay.
+    // If the system refuses, the pages stay.
     let _ = unsafe {
         use rustix::mm::{Advice, madvise};
         madvise(slot.add(from).as_ptr().cast(), len, Advice::LinuxDontNeed)

@@ -37,7 +37,7 @@ const FIRST_LEN: usize = 512;
 /// Segments that an address can name.
 const SEGMENTS_MAX: usize = 1 << 24;
 
-/// Where a record is: 24 bits for the segment, 16 for the place in it. It takes [`Address::BITS`] bits and
+/// Place of a record: 24 bits for the segment, 16 for the place in it. It takes [`Address::BITS`] bits and
 /// is never all ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(u64);
@@ -355,7 +355,7 @@ impl HeapSnapshot {
         segment.map_or(&[], |(filled, _)| filled.bytes())
     }
 
-    /// Whether the record at `address` may have been dead: one beside it was.
+    /// Returns true if the record at `address` may have been dead: one beside it was.
     #[inline]
     pub fn may_be_dead(&self, address: Address) -> bool {
         let segment = self.segments.get(address.segment()).and_then(Option::as_ref);

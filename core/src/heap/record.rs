@@ -1,4 +1,4 @@
-//! How a record lies in memory and in a log: lengths, then bytes, without gaps.
+//! Layout of a record in memory and in a log: lengths, then bytes, without gaps.
 //!
 //! ```text
 //! entry:    varint key length * 2      varint value length    key    value
@@ -57,7 +57,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether it takes no bytes, which no record does.
+    /// Returns false: every record takes bytes.
     pub fn is_empty(&self) -> bool {
         false
     }

@@ -83,12 +83,12 @@ impl Segment {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.filled_len) }
     }
 
-    /// What is filled in now, to keep and to share.
+    /// Returns the bytes filled in now, to keep and to share.
     pub(super) fn filled(&self) -> Filled {
         Filled { len: self.filled_len, memory: Arc::clone(&self.memory) }
     }
 
-    /// Whether somebody holds a [`Filled`] of it.
+    /// Returns true while somebody holds a [`Filled`] of it.
     pub(super) fn is_pinned(&self) -> bool {
         Arc::strong_count(&self.memory) > 1
     }

@@ -1,8 +1,8 @@
 //! Several captures, read side by side on threads of their own, and given in their order.
 //!
-//! What is asked of them is asked on the caller's thread, of one after the other, so that what they add up to does not
-//! depend on the number of threads: a flow table sees every packet in its order. Reading, decompressing and decoding go on
-//! ahead of it.
+//! The caller's thread works on their packets, one capture after the other, so that their sums do not depend on the
+//! number of threads: a flow table sees every packet in its order. Reading, decompressing and decoding go on ahead of
+//! it.
 
 use super::records::{CaptureFacts, RecordSource};
 use super::side_by_side::{SideBySide, Task, Turn};
@@ -19,7 +19,7 @@ const AHEAD_BYTES_MAX: usize = 128 << 20;
 /// Packets without their frames that are handed over together.
 const BATCH_PACKETS: usize = 4096;
 
-/// What is asked of the packets of captures that are read ahead.
+/// Parts of packets that are needed from captures that are read ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// Their fields only: each is shown with no captured bytes. Many more of them are read ahead.
@@ -31,7 +31,7 @@ pub enum Needs {
 /// Captures that are read ahead. It gives a reader for each of them, or why it cannot be opened.
 pub struct CapturesAhead(SideBySide<Delivery>);
 
-/// What a thread sends of a capture, in this order.
+/// Message of a thread about a capture, sent in this order.
 enum Delivery {
     /// It was opened.
     Opened(Result<Opened>),
@@ -47,7 +47,7 @@ struct Opened {
 }
 
 impl Needs {
-    /// What these fields of packets are read from, and those that a condition or groups look at.
+    /// Returns the parts that these fields are read from; add those that a condition or groups look at.
     pub fn of(fields: impl IntoIterator<Item = Field>) -> Needs {
         match fields.into_iter().all(Field::is_in_packet) {
             true => Needs::Fields,
@@ -93,7 +93,7 @@ impl Iterator for CapturesAhead {
     }
 }
 
-/// What a thread does with a capture: reads it to its end, and sends what is in it.
+/// Reads a capture to its end on a thread, and sends what is in it.
 fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
     let mut reader = match opened {
         Ok(reader) => reader,

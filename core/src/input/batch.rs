@@ -10,7 +10,7 @@ use crate::packet::{Frame, Packet};
 #[derive(Debug, Default)]
 pub struct FrameBatch {
     packets: Vec<Packet>,
-    /// Where each packet's bytes begin, from `base` on.
+    /// Offset of each packet's bytes, from `base` on.
     starts: Vec<u32>,
     base: usize,
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ impl FrameBatch {
         self.packets.len()
     }
 
-    /// Whether it holds no packet.
+    /// Returns true if it holds no packet.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

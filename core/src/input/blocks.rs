@@ -73,16 +73,16 @@ struct Blocks {
     ended: Option<Result<()>>,
 }
 
-/// What all threads need.
+/// Facts that all threads need.
 struct About {
     name: String,
-    /// Where the first block begins.
+    /// Offset of the first block.
     start: u64,
     decode: DecodeOptions,
     chain: Chain,
 }
 
-/// What a thread needs for one block, and the memory of its results.
+/// Input of a thread for one block, and the memory of its results.
 struct Kit {
     source: Box<dyn Source>,
     selection: Option<Selection>,
@@ -98,7 +98,7 @@ struct Block {
     end: Option<End>,
 }
 
-/// Why no block follows.
+/// Reason why no block follows.
 struct End {
     result: Result<()>,
     decoder: Decoder,
@@ -198,7 +198,7 @@ struct Link {
     offset: u64,
     /// Records so far.
     number: u64,
-    /// What is being stepped over: where that began, and how much it is.
+    /// Bytes that are being stepped over: offset of the first, and how many.
     skip: Option<(u64, u64)>,
 }
 
@@ -301,7 +301,7 @@ struct Bytes {
     /// Offset of the first byte.
     start: u64,
     at_end: bool,
-    /// What reading further ended with.
+    /// Error that ended reading further.
     failed: Option<Error>,
 }
 

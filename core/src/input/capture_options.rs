@@ -1,4 +1,4 @@
-//! How a capture is read.
+//! Options for reading a capture.
 
 use super::DamagePolicy;
 use super::parts::CapturePart;
@@ -7,10 +7,10 @@ use crate::bytes::StreamOptions;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{DecodeOptions, FlowSelector};
 
-/// How a capture is read.
+/// Options for reading a capture.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CaptureOptions {
-    /// How headers are followed.
+    /// Options for following headers.
     pub decode: DecodeOptions,
     /// A libpcap expression; frames that it does not match are left out.
     pub filter: Option<String>,
@@ -18,10 +18,10 @@ pub struct CaptureOptions {
     pub flow: Option<FlowSelector>,
     /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
     pub part: Option<CapturePart>,
-    /// How a host sees the end of the rows of a damaged capture. A reader answers the error in any case.
+    /// Policy for the end of the rows of a damaged capture in a host. A reader returns the error in any case.
     pub damage: DamagePolicy,
-    /// How bytes are read. Its `jobs` count for decoding, too: with more than one, a plain file is decoded by blocks on
-    /// as many threads beside the one that reads.
+    /// Options for reading bytes. Their `jobs` count for decoding, too: with more than one, a plain file is decoded by
+    /// blocks on as many threads beside the one that reads.
     pub stream: StreamOptions,
 }
 

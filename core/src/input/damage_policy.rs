@@ -41,7 +41,7 @@ impl FromStr for DamagePolicy {
     }
 }
 
-/// How reading ended, if the file is at fault, and would be the next time.
+/// Returns the error that reading ended with, if the file is at fault, and would be the next time.
 ///
 /// # Errors
 /// Any other reason why it ended early.

@@ -259,7 +259,7 @@ impl Device {
         u32::try_from(snaplen).unwrap_or(0)
     }
 
-    /// What to wait for: readable when there are packets.
+    /// Returns the descriptor to wait for: readable when there are packets.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle is activated; what is no descriptor is answered as -1, which is left out, and another one
         // is open as long as the handle, which this borrow keeps open.
@@ -291,7 +291,7 @@ impl Device {
         }))
     }
 
-    /// What libpcap has counted so far.
+    /// Returns the counts of libpcap so far.
     pub(super) fn statistics(&self) -> Option<Statistics> {
         let mut stat = Stat::default();
         // SAFETY: the handle is activated, and `stat` has more room than libpcap writes to.
@@ -307,7 +307,7 @@ impl Device {
         text.to_string_lossy().into_owned()
     }
 
-    /// Why an interface cannot be opened.
+    /// Returns the error for an interface that cannot be opened.
     fn refused(&self, name: &str, status: c_int) -> Error {
         match status {
             NO_SUCH_DEVICE => unknown(self.library, name),

@@ -29,10 +29,10 @@ pub struct Filter {
     unfiltered: Arc<Mutex<Unfiltered>>,
 }
 
-/// What a capture has of packets that cannot be filtered.
+/// Packets of a capture that cannot be filtered.
 #[derive(Default)]
 struct Unfiltered {
-    /// Whether there are others.
+    /// True if there are others.
     has_others: bool,
     /// The first of them.
     first: Option<UnfilteredLink>,
@@ -74,7 +74,7 @@ impl Filter {
         &self.programs.expression
     }
 
-    /// Whether the record, which has this number in its capture, is one that the caller wants.
+    /// Returns true if the caller wants the record, which has this number in its capture.
     #[inline]
     pub(super) fn matches(&mut self, record: &Record<'_>, number: u64) -> bool {
         if !self.used.contains_key(&record.link_type) {
@@ -219,7 +219,7 @@ mod tests {
         };
         assert!(Arc::ptr_eq(&program(&one), &program(&one.clone())));
         assert!(Arc::ptr_eq(&program(&one), &program(&another)));
-        // What is checked is not compiled for a link that no packet has.
+        // An expression that is checked is not compiled for a link that no packet has.
         assert!(one.programs.compiled.lock().is_ok_and(|compiled| compiled.len() == 1));
         for number in 0..KEPT_MAX {
             drop(Filter::new(&format!("tcp port {number}")));

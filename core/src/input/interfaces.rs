@@ -1,4 +1,4 @@
-//! Which interface each packet of a batch came through.
+//! Interfaces that the packets of a batch came through.
 
 use std::sync::Arc;
 

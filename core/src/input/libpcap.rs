@@ -107,7 +107,7 @@ pub fn version() -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// How much is made of an expression.
+/// Amount of work on an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
     /// Enough to know whether it is one, which is quick.
@@ -157,7 +157,7 @@ impl Program {
         Ok(Program { library, code })
     }
 
-    /// Whether a frame of `length` bytes on the wire, of which `captured` are there, matches.
+    /// Returns true if a frame of `length` bytes on the wire, of which `captured` are there, matches.
     #[inline]
     pub(super) fn matches(&self, captured: &[u8], length: u32) -> bool {
         let caplen = captured.len().min(u32::MAX as usize) as u32;

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes that the system holds at least, whatever is asked for: a block of its ring buffer, with room for the largest packet.
 const BUFFER_MIN: u32 = 1 << 20;
 
-/// How often the system's counters are looked at. They have 32 bits, and so many packets do not come in that time.
+/// Interval between two looks at the system's counters. They have 32 bits, and so many packets do not come in it.
 const COUNTED_EVERY: Duration = Duration::from_secs(1);
 
 /// Packets that an interface had in all, kept up to date until it is closed. Clones are one count; several readers may
@@ -61,7 +61,7 @@ impl LiveCounts {
     }
 }
 
-/// What a counter of 32 bits has gone on by. It begins anew behind 2^32, or where a driver resets it.
+/// Returns the growth of a counter of 32 bits. It begins again behind 2^32, or if a driver resets it.
 fn counted_since(before: u32, now: u32) -> u32 {
     let is_reset = now < before && before < 1 << 31;
     if is_reset { now } else { now.wrapping_sub(before) }
@@ -295,7 +295,7 @@ mod tests {
         Quiet,
     }
 
-    /// What happens on an interface.
+    /// Source with the events on an interface.
     struct Events {
         /// The section and the interface.
         start: Vec<u8>,
@@ -339,7 +339,7 @@ mod tests {
         CaptureReader::of_interface(stream, options, watermark).unwrap()
     }
 
-    /// How many packets each interval of a second has, and its beginning in seconds where it is not the present one.
+    /// Returns the packets in each interval of a second, and its beginning in seconds if it is not the present one.
     fn intervals(events: Vec<Event>) -> Vec<(Option<i64>, u64)> {
         let mut reader = reader(events, &CaptureOptions::default());
         let mut found = Vec::new();

@@ -1,9 +1,9 @@
-//! How packets are taken from a network interface.
+//! Options for taking packets from a network interface.
 
 use crate::Result;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 
-/// How an interface is opened.
+/// Options for opening an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveOptions {
     /// Bytes that are kept of each packet at most; 262144 by default, as tcpdump has it.

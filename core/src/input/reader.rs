@@ -32,7 +32,7 @@ pub struct CaptureReader {
     jobs: usize,
 }
 
-/// Where packets come from.
+/// Source of packets.
 enum Source {
     /// They are decoded when they are asked for.
     Stream(Box<StreamRecords>),
@@ -112,7 +112,7 @@ impl CaptureReader {
         CaptureReader { source, options, cancel, jobs: 1 }
     }
 
-    /// What is known of the capture beside its packets; all of it once it was read to the end.
+    /// Returns the known facts about the capture beside its packets; all of them once it was read to the end.
     pub fn facts(&self) -> CaptureFacts {
         match &self.source {
             Source::Stream(records) => records.facts(),
@@ -133,12 +133,12 @@ impl CaptureReader {
         self.cancel.clone()
     }
 
-    /// How headers are followed.
+    /// Returns the options for following headers.
     pub fn decode_options(&self) -> DecodeOptions {
         self.options.decode
     }
 
-    /// Whether the packets can be read once more: those of a file, and not those of a pipe or an interface.
+    /// Returns true if the packets can be read once more: those of a file, and not those of a pipe or an interface.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.source {
             Source::Stream(records) => records.stream.never_waits(),
@@ -146,12 +146,12 @@ impl CaptureReader {
         }
     }
 
-    /// Whether packets come as they are captured.
+    /// Returns true if packets come as they are captured.
     pub(crate) fn is_of_interface(&self) -> bool {
         matches!(&self.source, Source::Stream(records) if records.watermark.is_some())
     }
 
-    /// What packets have to match, as text; none where all are read.
+    /// Returns the conditions that packets have to match, as text; `None` if all are read.
     pub fn selection(&self) -> Option<String> {
         let filter = self.options.filter.clone();
         match &self.options.flow {
@@ -211,8 +211,8 @@ impl CaptureReader {
         Ok(())
     }
 
-    /// The same until `each` answers `false`. Of an interface it also ends where packets have to be waited for, if by then
-    /// there are `enough`.
+    /// Calls `each` with every frame until it returns `false`. Of an interface it also ends when packets have to be
+    /// waited for, if by then there are `enough`.
     fn each_frame_until(
         &mut self,
         each: impl FnMut(&Frame<'_>) -> bool,
@@ -348,7 +348,7 @@ impl CaptureReader {
         }
     }
 
-    /// Where packets come from, with the threads started that may decode them.
+    /// Returns the source of packets, with the threads started that may decode them.
     fn source(&mut self) -> &mut Source {
         let jobs = std::mem::replace(&mut self.jobs, 1);
         if jobs > 1
@@ -491,7 +491,7 @@ impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
     }
 }
 
-/// The same with its interface.
+/// One packet at a time with its interface, shown to a function.
 struct FrameCaller<F> {
     packet: Packet,
     each: F,

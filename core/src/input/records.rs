@@ -9,12 +9,12 @@ use crate::capture::{Decoder, Format, Record, Step};
 use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
 use crate::{Error, ErrorKind, Result};
 
-/// What is known of a capture beside its packets.
+/// Known facts about a capture beside its packets.
 #[derive(Debug, Clone)]
 pub struct CaptureFacts {
-    /// What people call it: its path, usually.
+    /// Name of the capture for people: its path, usually.
     pub name: String,
-    /// What it is compressed with, as far as is known.
+    /// Compression of the capture, as far as is known.
     pub compression: Compression,
     /// Format, version, sections and interfaces, as far as they were read.
     pub decoder: Decoder,
@@ -22,13 +22,13 @@ pub struct CaptureFacts {
     pub position: u64,
     /// Bytes of the file as it lies there: all of them where that is known, else those that were read.
     pub file_bytes: u64,
-    /// Whether somebody may still be writing it, and its packets have to be waited for: it is no regular file.
+    /// True if somebody may still be writing it, and its packets have to be waited for: it is no regular file.
     pub is_live: bool,
 }
 
-/// Where a reader has its packets from, if not from a stream that it decodes itself: they come decoded, in batches.
+/// Source of packets for a reader that does not decode a stream itself: they come decoded, in batches.
 pub(crate) trait RecordSource: Send {
-    /// What is known of the capture so far.
+    /// Returns the facts about the capture known so far.
     fn facts(&self) -> CaptureFacts;
 
     /// Reads the header of the capture, unless that was done.
@@ -40,7 +40,7 @@ pub(crate) trait RecordSource: Send {
     /// Replaces the packets in `batch` with the next ones; none at the end of the capture.
     ///
     /// # Errors
-    /// What ended the capture, once all packets before it were given; the same on each further call.
+    /// Error that ended the capture, once all packets before it were given; the same on each further call.
     fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()>;
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct StreamRecords {
     pub(super) selection: Option<Selection>,
     /// Records so far.
     pub(crate) number: u64,
-    /// What is to be stepped over before the next record.
+    /// Bytes to be stepped over before the next record.
     pub(crate) skip: Option<u64>,
-    /// Why that could not be done.
+    /// Error that prevented that.
     pub(crate) cut: Option<Error>,
     /// Of packets that come as they are captured, with the time of this system.
     pub(super) watermark: Option<Watermark>,
@@ -62,13 +62,13 @@ pub(crate) struct StreamRecords {
     pub(crate) end: u64,
 }
 
-/// Why a pass over the bytes in view ended.
+/// Reason why a pass over the bytes in view ended.
 pub(crate) enum Pass {
     /// The caller has enough.
     Enough,
     /// More bytes than are in view are needed.
     Need(usize),
-    /// What follows is to be stepped over, in view or not.
+    /// Bytes follow that are to be stepped over, in view or not.
     Skip(u64),
     /// The capture ends.
     End,
@@ -100,7 +100,7 @@ impl StreamRecords {
         }
     }
 
-    /// Whether an error says no more than that the input was ended in the middle of something, by its reader's wish.
+    /// Returns true if an error only says that the input was ended in the middle of something, by its reader's wish.
     fn is_stopped(&self, error: &Error) -> bool {
         matches!(error.kind(), ErrorKind::Truncated { .. }) && self.stream.cancel().is_ended()
     }
@@ -260,7 +260,7 @@ impl RecordSource for StreamRecords {
     }
 }
 
-/// What a pass fills. Packets are decoded in their place: copying one straight after it was written
+/// Sink that a pass fills. Packets are decoded in their place: copying one straight after it was written
 /// in small pieces would stall the processor for longer than decoding takes.
 pub(crate) trait Sink {
     /// The place of the next packet.
@@ -270,7 +270,7 @@ pub(crate) trait Sink {
     /// wanted.
     fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool;
 
-    /// What is at `place` holds no packet; says whether the next one is wanted.
+    /// Notes that the bytes at `place` hold no packet; says whether the next one is wanted.
     #[inline(always)]
     fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
         let _ = place;
@@ -278,13 +278,13 @@ pub(crate) trait Sink {
     }
 }
 
-/// Where in the bytes in view something was found.
+/// Place in the bytes in view at which something was found.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordPlace<'v> {
     /// Who found it, just now.
     pub(crate) decoder: &'v Decoder,
     pub(crate) view: &'v [u8],
-    /// Where in the view it begins, and how many bytes it has there.
+    /// Offset of it in the view, and the number of its bytes there.
     pub(crate) start: usize,
     pub(crate) consumed: usize,
 }

@@ -1,4 +1,4 @@
-//! Which records of a capture are read, and their packets.
+//! Selection of the records of a capture that are read, and their packets.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::packet::{DecodeOptions, FlowKey, FlowSelector, Packet};
 /// Conversations that are remembered, so that most packets need no hash of theirs.
 const KNOWN_MAX: usize = 1 << 16;
 
-/// What records have to match. Its clones are for other threads that read the same capture.
+/// Conditions that records have to match. Clones are for other threads that read the same capture.
 #[derive(Clone)]
 pub(super) struct Selection {
     filter: Option<Filter>,
@@ -28,7 +28,7 @@ struct Flow {
 }
 
 impl Selection {
-    /// What `options` ask for; nothing where that is every record.
+    /// Returns the selection that `options` ask for; `None` if that is every record.
     ///
     /// # Errors
     /// Those of [`Filter::new`].
@@ -99,7 +99,7 @@ pub(super) fn decode_selected<'p>(
 }
 
 impl Flow {
-    /// Whether the packet that was decoded last belongs to it.
+    /// Returns true if the packet that was decoded last belongs to it.
     fn has_packet(&mut self) -> bool {
         let Some(key) = FlowKey::of(&self.packet) else { return false };
         if let Some(is_it) = self.known.get(&key) {

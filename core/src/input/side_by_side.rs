@@ -15,11 +15,11 @@ const CAPTURES_PER_JOB: usize = 2;
 
 /// Captures to be read, and how each is opened.
 pub trait CaptureList: Send + Sync + 'static {
-    /// How many there are.
+    /// Returns the number of captures.
     fn count(&self) -> usize;
 
-    /// Whether the capture with this index may be opened before its turn. What is no regular file may not: others in the
-    /// list may lead to the same pipe.
+    /// Returns true if the capture with this index may be opened before its turn. What is no regular file may not:
+    /// others in the list may lead to the same pipe.
     fn is_regular(&self, index: usize) -> bool;
 
     /// Opens the capture with this index; on another thread, if it is a regular file.
@@ -46,7 +46,7 @@ pub(crate) enum Turn<T> {
     Here(Box<Result<CaptureReader>>),
 }
 
-/// What a thread does with one capture, from the caller's side. Dropped, it ends.
+/// Work of a thread on one capture, from the caller's side. Dropped, it ends.
 pub(crate) struct Task<T> {
     workers: Arc<Workers<T>>,
     number: usize,
@@ -70,7 +70,7 @@ impl<T: Send + 'static> SideBySide<T> {
         let threads = jobs.min(count);
         let tasks = threads * CAPTURES_PER_JOB;
         let limits = Limits { threads, tasks, weight: weight_max.checked_div(tasks).unwrap_or(1) };
-        // Where the system gives no thread, the captures are read one after the other.
+        // If the system gives no thread, the captures are read one after the other.
         let workers = (jobs > 1 && count > 0).then(|| Workers::start(limits).ok()).flatten();
         if let Some(workers) = &workers {
             let work = Arc::new(work);
@@ -86,7 +86,7 @@ impl<T: Send + 'static> SideBySide<T> {
         SideBySide { list, options, workers: workers.map(Arc::new), next: 0 }
     }
 
-    /// How each capture is opened.
+    /// Returns the options that each capture is opened with.
     pub(crate) fn options(&self) -> &CaptureOptions {
         &self.options
     }

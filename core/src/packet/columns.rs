@@ -37,7 +37,7 @@ impl Columns {
         &self.batch
     }
 
-    /// Whether one of the fields is read from frames: no packet holds it.
+    /// Returns true if one of the fields is read from frames: no packet holds it.
     pub(crate) fn needs_frames(&self) -> bool {
         !self.fields.iter().all(|field| field.is_in_packet())
     }
@@ -60,7 +60,7 @@ impl Columns {
         self.batch.len() + self.waiting.len()
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

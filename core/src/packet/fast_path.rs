@@ -13,13 +13,13 @@ const TAG_LEN: usize = 4;
 const UDP_LEN: usize = 8;
 const TCP_LEN: usize = 20;
 
-/// What every packet of the shape has.
+/// Fields of every packet of the shape.
 const FIELDS: FieldSet = FieldSet::ALWAYS
     .union(FieldSet::IP_HEADER)
     .union(FieldSet::PORTS)
     .union(FieldSet(Field::Ethertype.bit() | Field::Proto.bit() | Field::PayloadLen.bit()));
 
-/// What TCP adds.
+/// Fields that TCP adds.
 const TCP_FIELDS: FieldSet = FieldSet(Field::Seq.bit() | Field::Ack.bit() | Field::TcpFlags.bit());
 
 /// Makes `packet` the one of the frame, where that has the shape; else leaves it half made. It is
@@ -154,7 +154,7 @@ mod tests {
          00000000000000000000000000021f90005000000001000000025010100000000000",
     ];
 
-    /// Where in them the ports stand.
+    /// Offsets of the ports in them.
     const PORTS_AT: [usize; 4] = [34, 54, 38, 58];
 
     fn bytes_of(hex: &str) -> Vec<u8> {

@@ -79,8 +79,8 @@ impl Field {
         Field::PayloadLen,
     ];
 
-    /// Whether a [`Packet`](super::Packet) holds it. The others are read from its [`Frame`](super::Frame) when they are
-    /// asked for.
+    /// Returns true if a [`Packet`](super::Packet) holds it. The others are read from its [`Frame`](super::Frame) when
+    /// they are asked for.
     pub const fn is_in_packet(self) -> bool {
         (self as u8) < Field::SrcMac as u8
     }
@@ -130,13 +130,13 @@ impl FieldSet {
         FieldSet(fields.iter().fold(0, |bits, field| bits | field.bit()))
     }
 
-    /// Whether `field` is in the set.
+    /// Returns true if `field` is in the set.
     #[inline]
     pub const fn contains(self, field: Field) -> bool {
         self.0 & field.bit() != 0
     }
 
-    /// What every whole IP header gives.
+    /// Fields that every whole IP header gives.
     pub(crate) const IP_HEADER: FieldSet = FieldSet(
         Field::SrcIp.bit()
             | Field::DstIp.bit()
@@ -145,7 +145,7 @@ impl FieldSet {
             | Field::IpLen.bit(),
     );
 
-    /// What TCP, UDP and SCTP begin with.
+    /// Fields that TCP, UDP and SCTP begin with.
     pub(crate) const PORTS: FieldSet = FieldSet(Field::SrcPort.bit() | Field::DstPort.bit());
 
     /// Puts `field` in the set.

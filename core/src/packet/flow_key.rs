@@ -1,4 +1,4 @@
-//! What makes packets one flow: addresses, protocol and ports, the same for both directions.
+//! Key that makes packets one flow: addresses, protocol and ports, the same for both directions.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,7 +16,7 @@ pub(crate) trait Address: Copy + Eq + std::fmt::Debug {
     /// The address in a packet's 16 bytes.
     fn of(bytes: &[u8; 16]) -> Self;
 
-    /// Whether it comes before `other`, and whether it is the same.
+    /// Compares it with `other`: returns true if it comes before, and true if it is the same.
     fn compare(self, other: Self) -> (bool, bool);
 
     fn same(left: [Self; 2], right: [Self; 2]) -> bool;
@@ -211,7 +211,7 @@ impl FlowKey {
         Some([SocketAddr::new(from, first), SocketAddr::new(to, second)])
     }
 
-    /// Whether the two numbers of the key are ports, not ICMP's type and its counterpart.
+    /// Returns the two numbers of the key if they are ports, not ICMP's type and its counterpart.
     pub(crate) fn transport_ports(&self) -> Option<[u16; 2]> {
         self.ports.filter(|_| self.proto != proto::ICMP && self.proto != proto::ICMPV6)
     }
@@ -227,8 +227,8 @@ impl<A: Address> From<Key<A>> for FlowKey {
     }
 }
 
-/// What an ICMP message has instead of ports, and whether it goes one way only: a message
-/// that asks and the one that answers it swap each other's numbers, as in Community ID v1.
+/// Returns the numbers of an ICMP message in place of ports, and true if it goes one way only: a
+/// request and its reply swap each other's numbers, as in Community ID v1.
 fn icmp_ports(proto: u8, kind: u8, code: u8) -> ([u16; 2], bool) {
     let counterpart = if proto == proto::ICMP { icmp_counterpart } else { icmpv6_counterpart };
     match counterpart(kind) {

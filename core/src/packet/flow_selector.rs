@@ -11,9 +11,9 @@ use crate::{Error, ErrorKind};
 /// Bytes of a hash in Community ID v1, and characters that they take.
 const COMMUNITY_ID_LEN: usize = 30;
 
-/// Which conversation packets have to belong to, whichever way they go: `1:LQU9qZlK+B5F3KDmev6m5PMibrg=` (Community ID
+/// Conversation that packets have to belong to, whichever way they go: `1:LQU9qZlK+B5F3KDmev6m5PMibrg=` (Community ID
 /// v1), `10.0.0.1:5000-10.0.0.2:443` or `10.0.0.1-10.0.0.2`, which is all that the two hosts have with each other. IPv6
-/// has brackets where ports follow: `[fe80::1]:5000-[fe80::2]:443`.
+/// has brackets if ports follow: `[fe80::1]:5000-[fe80::2]:443`.
 ///
 /// ```
 /// use bytewright::packet::FlowSelector;
@@ -32,12 +32,12 @@ enum Named {
 }
 
 impl FlowSelector {
-    /// Whether a packet belongs to the conversation.
+    /// Returns true if a packet belongs to the conversation.
     pub fn matches(&self, packet: &Packet) -> bool {
         FlowKey::of(packet).is_some_and(|key| self.is_of(&key))
     }
 
-    /// Whether it is the conversation of that key.
+    /// Returns true if it is the conversation of `key`.
     pub fn is_of(&self, key: &FlowKey) -> bool {
         match &self.0 {
             Named::CommunityId(id) => key.community_id(0) == *id,

@@ -14,7 +14,7 @@ pub struct Frame<'f> {
     packet: &'f Packet,
     captured: &'f [u8],
     interface: Option<Interface<'f>>,
-    /// What its payload says, once that was asked for.
+    /// Content of its payload, once that was asked for.
     application: OnceCell<Option<Box<Application>>>,
 }
 
@@ -97,7 +97,7 @@ impl<'f> Frame<'f> {
 }
 
 impl PartialEq for Frame<'_> {
-    /// Whether headers, captured bytes and interface are equal.
+    /// Returns true if headers, captured bytes and interface are equal.
     fn eq(&self, other: &Self) -> bool {
         (self.packet, self.captured, self.interface)
             == (other.packet, other.captured, other.interface)

@@ -3,8 +3,8 @@
 //! It is pure: bytes in, fields out, no I/O, no panic on any input. It is not a dissector: it stops at the transport
 //! header and at the first thing it cannot trust, and says so in [`Status`]. A packet is decoded without an allocation.
 //!
-//! What lies outside of these headers, such as MAC addresses and the names in DNS, TLS and HTTP, is no member of a
-//! packet: a [`Frame`] reads it from the bytes when it is asked for.
+//! Fields outside of these headers, such as MAC addresses and the names in DNS, TLS and HTTP, are no members of a
+//! packet: a [`Frame`] reads them from the bytes when they are asked for.
 
 mod app;
 mod columns;
@@ -34,7 +34,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::batch::Value;
 use crate::wire::Reader;
 
-/// How headers are followed.
+/// Options for following headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecodeOptions {
     /// Follow GRE, ERSPAN, IPIP, 6in4, VXLAN, VXLAN-GPE, GENEVE, GTP-U, Teredo, L2TP, and MPLS and Ethernet in IP or UDP,
@@ -88,7 +88,7 @@ pub struct Packet {
     pub(crate) icmp_code: u8,
 }
 
-/// What the capture file says of a frame, beside its bytes.
+/// Facts about a frame in the capture file, beside its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameMeta {
     /// Number of the frame in its capture, from 1.
@@ -97,7 +97,7 @@ pub struct FrameMeta {
     pub ts: Option<i64>,
     /// Bytes on the wire.
     pub length: u32,
-    /// How the bytes begin.
+    /// Type of the header that the bytes begin with.
     pub link_type: LinkType,
 }
 
@@ -138,13 +138,13 @@ impl Packet {
         walk.link(meta.link_type, Reader::new(captured));
     }
 
-    /// Whether the packet has `field`.
+    /// Returns true if the packet has `field`.
     #[inline]
     pub const fn has(&self, field: Field) -> bool {
         self.present.contains(field)
     }
 
-    /// What is unusual about it.
+    /// Returns the bits for what is unusual about it.
     pub const fn status(&self) -> Status {
         self.status
     }
@@ -179,8 +179,8 @@ impl Packet {
         self.has(Field::DstIp).then(|| self.address(self.dst_ip))
     }
 
-    /// Where in the frame the payload after the transport header begins, and how many of its bytes
-    /// were captured.
+    /// Returns the place in the frame of the payload after the transport header, as far as it was
+    /// captured.
     pub fn payload_range(&self) -> Option<std::ops::Range<usize>> {
         if !self.has(Field::PayloadLen) {
             return None;
@@ -290,7 +290,7 @@ struct Walk<'p> {
     frame: &'p [u8],
     options: DecodeOptions,
     depth: u8,
-    /// Where in the frame the innermost header that states a length ends, captured or not.
+    /// Offset in the frame of the end that the innermost header with a length states, captured or not.
     end: u32,
 }
 
@@ -307,7 +307,7 @@ impl Walk<'_> {
         self.packet.status.set(Status::BAD_HEADER);
     }
 
-    /// What follows is of a type that is not decoded.
+    /// The bytes that follow are of a type that is not decoded.
     #[cold]
     fn unknown_header(&mut self) {
         self.packet.status.set(Status::UNKNOWN_HEADER);
@@ -321,7 +321,7 @@ impl Walk<'_> {
         bytes.limit(count as usize);
     }
 
-    /// Where in the frame the cursor stands.
+    /// Returns the offset of the cursor in the frame.
     #[inline(always)]
     fn position(&self, bytes: &Reader<'_>) -> u32 {
         bytes.position_in(self.frame) as u32

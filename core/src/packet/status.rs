@@ -1,4 +1,4 @@
-//! What is unusual about a packet, one bit each.
+//! Bits for what is unusual about a packet.
 
 /// Bits that say what is unusual about a packet. None set: every header was whole and consistent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,7 +18,7 @@ impl Status {
     /// The link-layer type is not one whose headers are decoded.
     pub const UNKNOWN_LINK: Status = Status(32);
 
-    /// What follows is of a type that is not decoded; the fields before it are good.
+    /// The bytes that follow are of a type that is not decoded; the fields before them are good.
     pub const UNKNOWN_HEADER: Status = Status(64);
 
     /// Every bit with its name, in the order of the bits.
@@ -32,7 +32,7 @@ impl Status {
         (Status::UNKNOWN_HEADER, "unknown_header"),
     ];
 
-    /// Whether all bits of `other` are set.
+    /// Returns true if all bits of `other` are set.
     #[inline]
     pub const fn has(self, other: Status) -> bool {
         self.0 & other.0 == other.0

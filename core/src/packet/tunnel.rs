@@ -24,13 +24,13 @@ const VXLAN_LINUX_PORT: u16 = 8472;
 const TEREDO_PORT: u16 = 3544;
 const L2TP_PORT: u16 = 1701;
 
-/// Whether datagrams from port `source` to port `destination` may carry a tunnel: nearly none may, and two steps tell.
+/// Returns true if datagrams from port `source` to `destination` may carry a tunnel: few may, and two steps tell.
 #[inline]
 pub(super) fn is_udp_tunnel(source: u16, destination: u16) -> bool {
     (is_near(source) || is_near(destination)) && has_tunnel_port(source, destination)
 }
 
-/// Whether a port is among the 256 around one of a tunnel.
+/// Returns true if a port is among the 256 around one of a tunnel.
 #[inline]
 fn is_near(port: u16) -> bool {
     const BLOCKS: u64 = block(VXLAN_PORT)

@@ -102,7 +102,7 @@ impl<H: LogHeader> LogReader<H> {
         self.record_of_len(offset, len)
     }
 
-    /// The same of a record whose length is known.
+    /// Returns the record at `offset`, as `record` does, for a record and a check of `len` bytes.
     pub(crate) fn record_of_len(
         &mut self,
         offset: u64,

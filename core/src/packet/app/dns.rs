@@ -17,7 +17,7 @@ const CACHE_FLUSH: u16 = 0x8000;
 /// Bytes that a name has at most (RFC 1035, section 2.3.4).
 const NAME_MAX: usize = 255;
 
-/// What is read of a message.
+/// Parts of a message that are read.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::packet) struct Message {
     /// The name of the first question, with dots between its labels; empty for the root.

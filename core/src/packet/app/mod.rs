@@ -1,4 +1,4 @@
-//! What the payload of a transport protocol says: only of the packet that it begins in, without putting streams together.
+//! Content of the payload of a transport protocol: only of the packet that it begins in, without joining streams.
 
 mod dns;
 mod http;
@@ -7,7 +7,7 @@ mod tls;
 use super::net::proto;
 use super::{Field, Packet};
 
-/// What the payload of a packet was understood as.
+/// Content that the payload of a packet was understood as.
 #[derive(Debug)]
 pub(super) enum Application {
     Dns(dns::Message),
@@ -18,7 +18,7 @@ pub(super) enum Application {
 }
 
 impl Application {
-    /// What the payload of `packet` is, where it is one of these.
+    /// Reads the payload of `packet`, if it is one of these.
     pub(super) fn of(packet: &Packet, payload: &[u8]) -> Option<Self> {
         match packet.proto()? {
             proto::UDP if is_dns(packet) => dns::Message::read(payload).map(Application::Dns),
@@ -68,7 +68,7 @@ impl Application {
     }
 }
 
-/// Whether one of the ports is that of DNS, multicast DNS (RFC 6762) or LLMNR (RFC 4795).
+/// Returns true if one of the ports is that of DNS, multicast DNS (RFC 6762) or LLMNR (RFC 4795).
 fn is_dns(packet: &Packet) -> bool {
     let ports = [packet.src_port(), packet.dst_port()];
     ports.into_iter().flatten().any(|port| matches!(port, 53 | 5353 | 5355))

@@ -106,7 +106,7 @@ mod tests {
         [&[kind, 3, 1], &(bytes.len() as u16).to_be_bytes()[..], bytes].concat()
     }
 
-    /// The same in a record of its own.
+    /// The handshake message of a ClientHello with these extensions, in a record of its own.
     fn hello(extensions: &[(u16, &[u8])]) -> Vec<u8> {
         record_of(HANDSHAKE, &message(extensions))
     }

@@ -10,7 +10,7 @@ const MULTICAST: u8 = 0x8f;
 /// Serial line address resolution, which has the number that RARP has elsewhere.
 const SLARP: u16 = 0x8035;
 
-/// Whether a frame that may be PPP begins as one of Cisco HDLC.
+/// Returns true if a frame that may be PPP begins as one of Cisco HDLC.
 pub(super) fn is_cisco_hdlc(bytes: &[u8]) -> bool {
     matches!(bytes, [UNICAST | MULTICAST, ..])
 }

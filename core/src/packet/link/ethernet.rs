@@ -17,7 +17,7 @@ impl Walk<'_> {
         self.ethertype(kind, bytes);
     }
 
-    /// What stands behind an EtherType: tags are stepped over, the first one gives the VLAN id.
+    /// Decodes the bytes behind an EtherType: tags are stepped over, the first one gives the VLAN id.
     #[inline(always)]
     pub(in crate::packet) fn ethertype(&mut self, mut kind: u16, mut bytes: Reader<'_>) {
         // Most frames have no tag: one comparison tells, before three look for one.

@@ -32,7 +32,7 @@ pub(super) struct IpPayload<'a> {
     pub(super) bytes: Reader<'a>,
     /// Its length as the IP header states it, never more than was on the wire.
     pub(super) stated: u32,
-    /// Whether it is the first fragment of several, so that inner lengths may exceed it.
+    /// True for the first fragment of several, so that inner lengths may exceed it.
     pub(super) fragment: bool,
 }
 
