@@ -15,7 +15,7 @@ use super::{LEN_MAX, Spliced, Way};
 /// Bytes that are written anew, in the place of others.
 struct Assignment<'t> {
     old: Range<usize>,
-    /// What comes there: a length or a whole value, and a text.
+    /// New bytes: a length or a whole value, then a text.
     head: Vec<u8>,
     text: &'t [u8],
 }
@@ -59,7 +59,7 @@ pub(super) fn assign(
     Ok(Spliced { changed, way: Way::Shifted })
 }
 
-/// What is to be written where, if it is of a kind that keeps all numbers.
+/// Plans the bytes to write; returns None if the value is not of a kind that keeps all numbers.
 fn plan<'t>(
     stream: &[u8],
     place: Range<usize>,

@@ -31,7 +31,7 @@ pub fn class_names(stream: &[u8]) -> Result<BTreeSet<&[u8]>> {
     Ok(search.names)
 }
 
-/// What is to be read, the last first. Each was announced by a byte at least, so there are no more of
+/// Work left to do, the last item first. Each was announced by a byte at least, so there are no more of
 /// them than bytes.
 enum Todo {
     /// So many objects.

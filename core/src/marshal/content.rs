@@ -1,4 +1,4 @@
-//! What is told apart by its content and not by where it is: equal ones are one object for the host,
+//! Objects identified by their content and not by their place: equal ones are one object for the host,
 //! wherever they are met, and all but the first are written as links.
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -44,7 +44,7 @@ impl Content<'_> {
     }
 }
 
-/// What contents are hashed with in maps that live as long as a change: nobody outside knows it.
+/// Seed of the hashes of contents in maps that live as long as a change: nobody outside knows it.
 static SEED: ProcessValue<u64> = ProcessValue::new();
 
 impl Hash for Content<'_> {

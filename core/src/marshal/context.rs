@@ -1,5 +1,5 @@
-//! What a walk must know of a stream before the place where it begins: which symbols have a meaning
-//! for the format, and which objects are names of encodings.
+//! Facts that a walk needs about the stream before the place where it begins: the symbols with a meaning
+//! for the format, and the objects that are names of encodings.
 
 use super::encoding::Encoding;
 
@@ -82,7 +82,7 @@ impl Context {
         }
     }
 
-    /// What the symbol means, if it means anything.
+    /// Returns the meaning of the symbol, if it has one.
     #[inline]
     pub(super) fn special(&self, number: u32) -> Option<Special> {
         let at = self.special.iter().position(|&known| known == Some(number))?;
@@ -108,7 +108,7 @@ impl Context {
         self.encodings.iter().copied().find(fits)
     }
 
-    /// Whether an encoding is named by more than one object.
+    /// Returns true if more than one object names the encoding.
     pub(super) fn names_twice(&self, encoding: Encoding) -> bool {
         self.encodings.iter().filter(|name| name.encoding == encoding).count() > 1
     }

@@ -62,12 +62,12 @@ impl Edits {
         Ok(checked)
     }
 
-    /// How many roots go.
+    /// Returns the number of roots that are deleted.
     pub(super) fn deleted_count(&self) -> usize {
         self.touched.iter().filter(|(_, with)| with.is_none()).count()
     }
 
-    /// What a root becomes, if it changes.
+    /// Returns the change of a root, if it changes.
     pub(super) fn of(&self, root: usize) -> Option<Option<usize>> {
         let at = self.touched.binary_search_by_key(&root, |&(root, _)| root).ok()?;
         self.touched.get(at).map(|&(_, with)| with)
@@ -126,7 +126,7 @@ impl Edits {
         Ok(key(old, root)? == key(new, with)?)
     }
 
-    /// Whether no root that stays has that key, or may have it.
+    /// Returns true if no remaining root has that key, or may have it.
     fn is_new(&self, old: Indexed<'_>, key: &Content<'_>) -> bool {
         let may_be = |offset| {
             let is_gone = self.of(old.index.root_at(offset)) == Some(None);

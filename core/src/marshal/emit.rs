@@ -13,7 +13,7 @@ use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
 
-/// Where a content is defined in what stands before the place that is written at.
+/// Place of the definition of a content, relative to the place that is written at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placement {
     /// Nowhere.
@@ -24,9 +24,9 @@ pub(super) enum Placement {
     Behind,
 }
 
-/// What a stream has beside what is written.
+/// Rest of a stream around the bytes that are written.
 pub(super) trait Surroundings {
-    /// Where a content is defined in it.
+    /// Finds the definition of a content in it.
     fn placement(&self, content: &Content<'_>) -> Result<Placement>;
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Emitter<'a, S> {
     pub(super) objects: u32,
     /// The piece that is being written.
     pub(super) piece: u32,
-    /// Whether a content was met that is defined behind the place.
+    /// True after a content was met whose definition is behind the place.
     pub(super) moves: bool,
     pub(super) known: HashMap<Content<'a>, Known, Cheap>,
     pub(super) surroundings: S,
@@ -201,7 +201,7 @@ pub(super) struct Source<'a> {
     symbols: ByNumber<u32>,
 }
 
-/// What is to be taken out of a source.
+/// Kind of a piece that is copied from a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A key of a Hash.

@@ -24,7 +24,7 @@ impl Encoding {
         NAMES.get(usize::from(self.0).checked_sub(3)?).copied()
     }
 
-    /// Whether text of ASCII alone equals the same in each other encoding for which this is true.
+    /// Returns true if ASCII-only text equals the same text in every other encoding for which this is true.
     pub(super) fn is_common(self) -> bool {
         self.0 < 3
     }

@@ -11,10 +11,10 @@ use crate::Result;
 /// Keys that are taken apart at once.
 const KEYS_AT_ONCE: usize = 1000;
 
-/// Where the dots of a path are that are looked at; what is behind them is one key.
+/// Maximum number of dots of a path that are looked at; the rest behind them is one key.
 const DOTS_MAX: usize = 500;
 
-/// How well a key fits a text; less is better.
+/// Quality of the match of a key and a text; less is better.
 type Rank = u8;
 
 impl Roots<'_> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// How a Float takes part in links.
+/// Role of a Float in links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Float {
     /// Equal ones are one object everywhere: most, those that fit a word beside its tag.
@@ -11,7 +11,7 @@ pub(super) enum Float {
     Heap,
 }
 
-/// What the Float that `text` spells is, if dumping spells it just so.
+/// Classifies the Float that `text` spells; returns None if dumping would spell it otherwise.
 pub(super) fn classify(text: &[u8]) -> Option<Float> {
     match text {
         b"0" => return Some(Float::Immediate),
@@ -21,7 +21,7 @@ pub(super) fn classify(text: &[u8]) -> Option<Float> {
     if is_plain(text) {
         return Some(Float::Immediate);
     }
-    // What is longer than any spelling is none; nor are the words that only Rust takes for numbers.
+    // A longer text than any spelling is none; nor are the words that only Rust takes for numbers.
     if text.len() > 26 || !text.iter().all(|c| matches!(c, b'0'..=b'9' | b'.' | b'-' | b'e')) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn classify(text: &[u8]) -> Option<Float> {
     Some(if is_immediate(number) { Float::Immediate } else { Float::Heap })
 }
 
-/// Whether the text is a usual one, of which all is clear without computing the number: up to 15
+/// Returns true if the text is a usual one, which is clear without computing the number: up to 15
 /// digits tell each number from its neighbours, so if none of them is needless, there is no shorter
 /// spelling; and such numbers, from 0.0001 on, are immediate.
 fn is_plain(text: &[u8]) -> bool {
@@ -59,7 +59,7 @@ fn is_plain(text: &[u8]) -> bool {
         && is_number(fraction)
 }
 
-/// Whether the bits of `number` fit a word whose low bits tell what it is: the exponents around 1,
+/// Returns true if the bits of `number` fit a word whose low bits are a tag: the exponents around 1,
 /// and one pattern less, which is taken for zero.
 fn is_immediate(number: f64) -> bool {
     let bits = number.to_bits();
@@ -92,8 +92,8 @@ impl Write for Text {
     }
 }
 
-/// How dumping spells `number`, which is finite and not zero: the fewest digits that tell it from
-/// its neighbours, with an exponent where zeros would be needed that are no digits of it.
+/// Spells `number`, which is finite and not zero, as dumping does: the fewest digits that tell it from
+/// its neighbours, with an exponent if it would need zeros that are no digits of it.
 fn spelling(number: f64) -> Text {
     let mut scientific = Text { bytes: [0; 32], len: 0 };
     // Text never fails to be written.

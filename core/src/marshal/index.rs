@@ -1,5 +1,5 @@
-//! What is known of a stream beside its bytes: where its roots are, how far symbols and objects are
-//! counted there, what is defined where, and which links there are.
+//! Facts about a stream beside its bytes: the places of its roots, the counts of symbols and objects
+//! there, the definitions, and the links.
 //!
 //! It names places and lets the bytes speak for what is there. A root takes 8 bytes and a slot in a
 //! hash table (5 bytes and some to spare); a String that is interned, a Symbol or a Float elsewhere
@@ -20,22 +20,22 @@ use crate::wire::Reader;
 /// The index of a stream. It is made by scanning, and kept up by splicing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
-    /// What keys are hashed with.
+    /// Seed of the hashes of keys and contents.
     pub(super) seed: u64,
-    /// Where each root begins, and at last where they end.
+    /// Start of each root, then the end of the last one.
     pub(super) offsets: Vec<u32>,
     /// The number of the first object of each root, and at last of the first behind them.
     pub(super) objects: Vec<u32>,
-    /// Whether a default value follows the roots.
+    /// True if a default value follows the roots.
     pub(super) has_default: bool,
-    /// Where each symbol is defined, in order, so by its number.
+    /// Place of the definition of each symbol, in order, so by its number.
     pub(super) symbols: Vec<u32>,
-    /// How often each symbol is linked to from outside of the root that defines it.
+    /// Number of links to each symbol from outside of the root that defines it.
     pub(super) symbol_uses: Vec<u32>,
     /// The contents other than symbols that are linked to from outside of the root that defines
     /// them, in order.
     pub(super) linked: Vec<Linked>,
-    /// Where each link to an object stands, in order.
+    /// Place of each link to an object, in order.
     pub(super) links: Vec<u32>,
     /// Definitions of contents, but for those that are the key of a root.
     pub(super) contents: Slots,
@@ -43,7 +43,7 @@ pub(super) struct Index {
     pub(super) roots: Slots,
     /// Roots that share objects with others, in order, each with the first of those.
     pub(super) groups: Vec<(u32, u32)>,
-    /// How many roots have a key that is not simple: whether it equals another is for the host.
+    /// Number of roots whose key is not simple: only the host can compare it with others.
     pub(super) complex_keys: u32,
     pub(super) context: Context,
 }
@@ -53,7 +53,7 @@ pub(super) struct Index {
 pub(super) struct Linked {
     pub(super) number: u32,
     pub(super) offset: u32,
-    /// How many links there are.
+    /// Number of links.
     pub(super) uses: u32,
 }
 
@@ -62,7 +62,7 @@ impl Index {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Where a root begins, or with the number of roots, where they end.
+    /// Returns the start of a root, or the end of all roots if `root` is their number.
     pub(super) fn place(&self, root: usize) -> Option<StreamPosition> {
         let at = *self.offsets.get(root)?;
         let symbols = self.symbols.partition_point(|&symbol| symbol < at) as u32;
@@ -88,7 +88,7 @@ impl Index {
         Ok(walk.place())
     }
 
-    /// Where the key and the value of a root stand.
+    /// Returns the ranges of the key and the value of a root.
     pub(super) fn spans(&self, stream: &[u8], root: usize) -> Option<(Range<usize>, Range<usize>)> {
         let start = *self.offsets.get(root)? as usize;
         let end = *self.offsets.get(root + 1)? as usize;
@@ -109,7 +109,7 @@ impl Index {
         })
     }
 
-    /// Where a content is defined.
+    /// Finds the definition of a content.
     pub(super) fn find(&self, stream: &[u8], content: &Content<'_>) -> Option<u32> {
         if let Content::EncodingName(encoding) = content {
             let name = self.context.name_where(|name| name.encoding == *encoding);
@@ -124,7 +124,7 @@ impl Index {
         })
     }
 
-    /// Where the object of that number is defined, which is a content.
+    /// Finds the definition of the object of that number, which is a content.
     pub(super) fn definition(&self, stream: &[u8], number: u32) -> Option<u32> {
         if let Ok(at) = self.linked.binary_search_by_key(&number, |linked| linked.number) {
             return self.linked.get(at).map(|linked| linked.offset);
@@ -207,7 +207,7 @@ impl Index {
         words * 4 + self.contents.memory() + self.roots.memory()
     }
 
-    /// What differs from `other`, which is an index of the same stream.
+    /// Describes the first difference from `other`, which is an index of the same stream.
     pub(super) fn difference(&self, stream: &[u8], other: &Index) -> Option<String> {
         let sorted = |slots: &Slots| {
             let mut places: Vec<u32> = slots.places().collect();
@@ -253,7 +253,7 @@ impl Index {
     }
 }
 
-/// Whether the key of the root at `offset` is defined there, and is no link.
+/// Returns true if the key of the root at `offset` is defined there, and is no link.
 pub(super) fn defines_key(stream: &[u8], offset: u32) -> bool {
     matches!(stream.get(offset as usize), Some(b'"' | b':' | b'I'))
 }

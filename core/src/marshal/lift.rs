@@ -43,7 +43,7 @@ fn whole_groups(index: &Index, roots: &[usize]) -> Result<()> {
     }
 }
 
-/// Why roots cannot be handled without `root`, which shares objects with them.
+/// Returns the refusal of roots that share objects with `root`, which was left out.
 pub(super) fn split_group(index: &Index, root: usize) -> NotIndexable {
     NotIndexable::new(Reason::SplitGroup, index.place(root).map_or(0, |place| place.at))
 }

@@ -37,7 +37,7 @@ fn read_bytes(reader: &mut Reader<'_>, first: i8) -> Option<i32> {
     (len(number) == bytes.len() + 1).then_some(number)
 }
 
-/// Why no number could be read from `bytes`.
+/// Returns the reason why no number could be read from `bytes`.
 #[cold]
 pub(super) fn what_is_wrong(bytes: &[u8]) -> Reason {
     match bytes.split_first() {

@@ -2,8 +2,8 @@
 //! by their keys, taken out, and changed in place, and no object is ever built. It is not a decoder
 //! of values: what a root holds is for the host to load.
 //!
-//! What comes out of a change is, byte for byte, what the host would write after loading the stream
-//! and what replaces its roots, and dumping it. That is possible because dumping is regular:
+//! The result of a change is, byte for byte, what the host would write after loading the stream and the
+//! new roots, replacing the roots, and dumping the Hash. That is possible because dumping is regular:
 //!
 //! - Symbols are numbered in the order in which they are met first, and written as `;` and the number
 //!   from then on. So are objects, with `@`, each of which takes a number, links and small values not.
@@ -68,10 +68,10 @@ pub use scalar::{CommonEncoding, Scalar};
 pub use value::{Extras, Form, NESTING_MAX, Span, SymbolId, TextEncoding, Value, ValueId, Values};
 pub use walk::DEPTH_MAX;
 
-/// How long a stream may be: its places are kept in 32 bits.
+/// Maximum length of a stream, in bytes: its places are kept in 32 bits.
 pub const LEN_MAX: usize = 0xffff_ff00;
 
-/// Which classes are taken to dump an object that they have loaded just as it was.
+/// Classes that are assumed to dump an object that they have loaded just as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hooks {
     /// Those of the host's own library that have code of their own for it: Time, BigDecimal,
@@ -82,19 +82,18 @@ pub enum Hooks {
     Trusted,
 }
 
-/// What a key leads to.
+/// Result of the search for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup {
     /// The root of that number.
     Found(usize),
     /// There is no root of that key.
     Absent,
-    /// Whether a root has that key is for the host: a key is an object of a kind whose equality the
-    /// bytes do not tell.
+    /// Only the host can tell: a key is an object of a kind whose equality the bytes do not show.
     Undecidable,
 }
 
-/// How much a change had to write.
+/// Amount of a stream that a change had to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// The changed roots, each as long as before.
@@ -105,13 +104,13 @@ pub enum Way {
     Rewritten,
 }
 
-/// What a change did.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spliced {
     /// The ranges of the new stream that hold other bytes than the old one did there, or had not;
     /// in order, apart from each other. What the old one had behind the end of the new one goes.
     pub changed: Vec<Range<usize>>,
-    /// How much had to be written.
+    /// Amount that had to be written.
     pub way: Way,
 }
 
@@ -120,7 +119,7 @@ pub struct Spliced {
 pub struct Refused {
     /// The bytes, as they were given.
     pub stream: Vec<u8>,
-    /// What stands against it.
+    /// Reason of the refusal.
     pub why: NotIndexable,
 }
 
@@ -154,12 +153,12 @@ impl RootStream {
         self.stream
     }
 
-    /// How many roots there are.
+    /// Returns the number of roots.
     pub fn root_count(&self) -> usize {
         self.index.root_count()
     }
 
-    /// Whether the Hash has a default value.
+    /// Returns true if the Hash has a default value.
     pub fn has_default(&self) -> bool {
         self.index.has_default
     }
@@ -207,7 +206,7 @@ impl RootStream {
         }
     }
 
-    /// Where the key and the value of a root stand.
+    /// Returns the ranges of the key and the value of a root.
     pub fn spans(&self, root: usize) -> Option<(Range<usize>, Range<usize>)> {
         self.index.spans(&self.stream, root)
     }
@@ -229,7 +228,7 @@ impl RootStream {
         scalar::at(&self.stream, &self.index, place)
     }
 
-    /// Whether other roots share objects with `root`.
+    /// Returns true if other roots share objects with `root`.
     pub fn shares(&self, root: usize) -> bool {
         self.index.leader(root).is_some()
     }
@@ -320,7 +319,7 @@ impl RootStream {
         self.index.memory()
     }
 
-    /// What the index has that a fresh one would not have, for tests; nothing if all is well.
+    /// Describes the first difference from a fresh index, for tests; returns None if all is well.
     #[doc(hidden)]
     pub fn defect(&self) -> Option<String> {
         match scan::scan(&self.stream, Hooks::Trusted) {

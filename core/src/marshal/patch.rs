@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Bytes in the place of others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch<'a> {
-    /// Where the old bytes begin and end.
+    /// Start and end of the old bytes.
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) bytes: &'a [u8],
@@ -81,7 +81,7 @@ fn rebuilt(stream: &[u8], patches: &[Patch<'_>]) -> Vec<u8> {
     tail
 }
 
-/// How many bytes at the start of a patch are as they were.
+/// Returns the number of bytes at the start of a patch that are as they were.
 fn prefix_len(stream: &[u8], patch: &Patch<'_>) -> usize {
     let old = stream.get(patch.start..patch.end).unwrap_or_default();
     common_prefix(old, patch.bytes)
@@ -90,7 +90,7 @@ fn prefix_len(stream: &[u8], patch: &Patch<'_>) -> usize {
 /// Bytes that are compared at once, which is much faster than one after another.
 const STEP: usize = 64;
 
-/// How many bytes at the start of two runs are the same.
+/// Returns the number of equal bytes at the start of two runs.
 fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     let steps = one.chunks_exact(STEP).zip(other.chunks_exact(STEP));
     let same = STEP * steps.take_while(|(one, other)| one == other).count();
@@ -98,7 +98,7 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     same + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// How many bytes at the end of two runs of one length are the same.
+/// Returns the number of equal bytes at the end of two runs of one length.
 fn common_suffix(one: &[u8], other: &[u8]) -> usize {
     let steps = one.rchunks_exact(STEP).zip(other.rchunks_exact(STEP));
     let same = STEP * steps.take_while(|(one, other)| one == other).count();
@@ -122,7 +122,7 @@ fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
     (first < new.len()).then(|| first..new.len() - common_suffix(old, new))
 }
 
-/// The same ranges in order, those that meet as one, and none beyond `len`.
+/// Sorts ranges, joins those that meet, and cuts them off at `len`.
 pub(super) fn joined(mut ranges: Vec<Range<usize>>, len: usize) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut changed = Vec::with_capacity(ranges.len());

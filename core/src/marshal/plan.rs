@@ -13,7 +13,7 @@ use super::survey::Survey;
 use super::walk::StreamPosition;
 use crate::wire::Reader;
 
-/// What becomes of a root: where its new bytes are in those of the plan, and what they have.
+/// Change of one root: the place of its new bytes in those of the plan, and the counts around them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written {
     /// The number of the root; of one that is appended, how many there are.
@@ -21,31 +21,31 @@ pub(super) struct Written {
     /// The place of the old root; of one that is appended, the end of all.
     pub(super) old_start: StreamPosition,
     pub(super) old_end: StreamPosition,
-    /// What it becomes; nothing if it goes.
+    /// New root in its place; None if it is deleted.
     pub(super) with: Option<usize>,
-    /// Where its bytes are in those of the plan.
+    /// Start and end of its bytes in those of the plan.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What is counted up to its new start and end.
+    /// Counts up to its new start and end.
     pub(super) first: StreamPosition,
     pub(super) behind: StreamPosition,
 }
 
-/// How a stream changes.
+/// Plan of a change of a stream.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     /// The bytes of all changed roots.
     pub(super) bytes: Vec<u8>,
     /// The changed roots in order, then those that are appended.
     pub(super) written: Vec<Written>,
-    /// What the roots that change or go had before, in order.
+    /// Surveys of the old roots that change or are deleted, in order.
     pub(super) surveys: Vec<Survey<'a>>,
     /// New numbers of objects, by the old ones, in roots that stay.
     pub(super) objects: Shifts,
     /// New numbers of contents that are defined in changed roots and linked to from others, and how
     /// many links remain.
     pub(super) moved: ByNumber<(u32, u32)>,
-    /// The same of symbols, whose numbers stay.
+    /// Links that remain to such symbols, by their numbers, which stay.
     pub(super) symbols_kept: ByNumber<u32>,
     /// Links in roots that stay that lead to other numbers than before: where they are, as bytes of
     /// the same length.
@@ -55,9 +55,9 @@ pub(super) struct Plan<'a> {
 /// The stream that stays around the changed roots.
 struct Around<'a> {
     old: Indexed<'a>,
-    /// Where the changed roots begin and end, in order.
+    /// Starts and ends of the changed roots, in order.
     gone: Vec<(u32, u32)>,
-    /// Where the root begins that is written.
+    /// Start of the root that is written.
     at: u32,
     objects: Shifts,
 }
@@ -80,7 +80,7 @@ impl Surroundings for Around<'_> {
         }
         if matches!(content, Content::Symbol(..)) {
             let number = index.symbols.binary_search(&offset);
-            // Where symbols shift, there is no plan.
+            // There is no plan if symbols shift.
             return number
                 .map(|number| Placement::Before(number as u32))
                 .map_err(|_| index::inconsistent(offset as usize));
@@ -90,7 +90,7 @@ impl Surroundings for Around<'_> {
     }
 }
 
-/// How the changes fit between the roots that stay; nothing if more than these must be written.
+/// Fits the changes between the roots that stay; returns None if more than the changes must be written.
 pub(super) fn plan<'a>(
     old: Indexed<'a>,
     new: Indexed<'a>,
@@ -118,7 +118,7 @@ pub(super) fn plan<'a>(
             symbols: (i64::from(old_start.symbols) + symbols) as u32,
             objects: (i64::from(old_start.objects) + emitter.surroundings.objects.last()) as u32,
         };
-        // What is appended comes one behind the other.
+        // Appended roots come one behind the other.
         let first = match written.last() {
             Some(&Written { root: before, behind, .. }) if before == count => {
                 StreamPosition { at: first.at, ..behind }
@@ -162,7 +162,7 @@ pub(super) fn plan<'a>(
     Ok(fits.then_some(plan))
 }
 
-/// What the roots have that change or go.
+/// Surveys the roots that change or are deleted.
 fn surveys<'a>(old: Indexed<'a>, edits: &Edits) -> Result<Vec<Survey<'a>>> {
     let mut context = old.index.context.clone();
     let mut surveys = Vec::with_capacity(edits.touched.len());
@@ -173,18 +173,18 @@ fn surveys<'a>(old: Indexed<'a>, edits: &Edits) -> Result<Vec<Survey<'a>>> {
     Ok(surveys)
 }
 
-/// Whether a symbol is defined between the last changed root and `next`.
+/// Returns true if a symbol is defined between the last changed root and `next`.
 fn has_symbols_between(written: &[Written], next: StreamPosition) -> bool {
     written.last().is_some_and(|written| written.old_end.symbols != next.symbols)
 }
 
-/// Whether a symbol is defined behind the last changed root.
+/// Returns true if a symbol is defined behind the last changed root.
 fn has_symbols_behind(old: Indexed<'_>, written: &[Written]) -> bool {
     written.last().is_some_and(|last| old.index.symbols.len() > last.old_end.symbols as usize)
 }
 
 impl<'a> Plan<'a> {
-    /// Whether what the changed roots defined for others is still defined by them, no later.
+    /// Records what the changed roots still define for others; returns false if a definition is lost or comes later.
     fn keep_definitions<S>(&mut self, old: Indexed<'_>, emitter: &Emitter<'a, S>) -> bool {
         let mut symbols_used: ByNumber<u32> = ByNumber::default();
         let mut objects_used: ByNumber<u32> = ByNumber::default();
@@ -266,7 +266,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// How often a content is linked to from other roots.
+/// Returns the number of links to a content from other roots.
 fn uses(old: Indexed<'_>, number: u32) -> Option<u32> {
     let linked = &old.index.linked;
     let at = linked.binary_search_by_key(&number, |linked| linked.number).ok()?;

@@ -1,5 +1,5 @@
-//! Why a stream, or a change of one, is not handled as bytes. Whoever gets a refusal has the host
-//! load and dump the whole table, which is always right.
+//! Reasons not to handle a stream, or a change of one, as bytes. After a refusal, the caller has the
+//! host load and dump the whole table, which is always right.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ pub(super) type Result<T, E = NotIndexable> = std::result::Result<T, E>;
 /// if it is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotIndexable {
-    /// What stands against it.
+    /// Reason of the refusal.
     pub reason: Reason,
-    /// Where, in bytes from the start of the stream.
+    /// Offset in bytes from the start of the stream.
     pub offset: usize,
 }
 
-/// What stands against handling a stream as bytes.
+/// Reason not to handle a stream as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -61,8 +61,8 @@ pub enum Reason {
     SplitGroup,
     /// The key of a new root may be that of another one.
     UncertainKey,
-    /// What was asked for does not fit the stream: a root that is not there, or is named twice, or
-    /// whose key is another one.
+    /// The request does not fit the stream: it names a root that does not exist, or one twice, or one
+    /// whose key is another.
     BadEdit,
     /// The index and the bytes do not fit each other: a defect in Bytewright.
     Inconsistent,

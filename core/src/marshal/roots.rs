@@ -47,7 +47,7 @@ impl Deref for Held<'_> {
 
 /// Roots whose keys and values are streams of their own.
 pub trait Separate: std::fmt::Debug {
-    /// How many there are.
+    /// Returns the number of roots.
     fn count(&self) -> usize;
 
     /// The key of a root, if there is one.
@@ -56,7 +56,7 @@ pub trait Separate: std::fmt::Debug {
     /// The value of a root, if there is one.
     ///
     /// # Errors
-    /// What reading it fails with.
+    /// Returns the errors of reading it.
     fn value(&self, root: usize) -> Result<Option<Vec<u8>>>;
 }
 
@@ -65,7 +65,7 @@ pub trait Separate: std::fmt::Debug {
 pub struct Parts<'a> {
     /// The values.
     pub values: Cow<'a, Values>,
-    /// Which ones.
+    /// Ids of the keys or values among them.
     pub ids: Vec<ValueId>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Roots<'a> {
         Self::with_index(Held::Borrowed(stream))
     }
 
-    /// The same for a stream that nobody else needs.
+    /// Takes over the stream, and is otherwise like [`Roots::indexed`].
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl<'a> Roots<'a> {
         Ok(Roots(Inner::Whole { values, entries, damage }))
     }
 
-    /// What is wrong behind the last root.
+    /// Returns the error behind the last root, if there is one.
     pub fn damage(&self) -> Option<&Error> {
         match &self.0 {
             Inner::Whole { damage, .. } => damage.as_ref(),
@@ -129,7 +129,7 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of roots.
     pub fn count(&self) -> usize {
         match &self.0 {
             Inner::None => 0,

@@ -40,7 +40,7 @@ pub enum Scalar<'a> {
 /// The numbers that fit a word of the host.
 const WORD: std::ops::RangeInclusive<i64> = -(1 << 62)..=(1 << 62) - 1;
 
-/// What the value or key at `place` is, if it is a scalar.
+/// Reads the value or key at `place`; returns None if it is no scalar.
 pub(super) fn at<'a>(stream: &'a [u8], index: &Index, place: StreamPosition) -> Option<Scalar<'a>> {
     let mut reader = Reader::new(stream.get(place.at..)?);
     match reader.u8()? {
@@ -111,7 +111,7 @@ fn string<'a>(stream: &'a [u8], index: &Index, reader: &mut Reader<'a>) -> Optio
     is_encoding.then_some(Scalar::String(bytes, encoding))
 }
 
-/// What a link leads to, or a Symbol is, which are the same wherever they stand.
+/// Converts a content (a Symbol, or the target of a link), which is the same wherever it stands.
 fn content(content: Content<'_>) -> Option<Scalar<'_>> {
     match content {
         Content::Symbol(bytes, encoding) => Some(Scalar::Symbol(bytes, frequent(encoding)?)),
@@ -121,7 +121,7 @@ fn content(content: Content<'_>) -> Option<Scalar<'_>> {
     }
 }
 
-/// What a text is told apart by.
+/// Returns the content by which a text is identified.
 pub(super) fn text_content(scalar: Scalar<'_>) -> Option<Content<'_>> {
     let encoding = |encoding| match encoding {
         CommonEncoding::Binary => Encoding::BINARY,

@@ -57,7 +57,7 @@ pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
     Ok(scanner.finish())
 }
 
-/// How links may lead to each object, in a byte.
+/// Kind of links that may lead to an object, in a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Itself,
@@ -87,12 +87,12 @@ struct Scanner<'a> {
     parents: ByNumber<u32>,
     root_start: u32,
     root_objects: u32,
-    /// Whether the key of a root is being walked over.
+    /// True while the walk is in the key of a root.
     in_root_key: bool,
     /// The key of the root, as far as it is simple.
     root_key: Option<(Content<'a>, u64)>,
     keys_around: u32,
-    /// Whether what is met is part of a content, which as a whole has a number.
+    /// True while the walk is in a part of a content, which as a whole has a number.
     in_parts: bool,
     key_hash: u64,
     /// Hashes of the keys of the Hashes around, and where each Hash's begin.
@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Where the content of that number is defined.
+    /// Finds the definition of the content of that number.
     fn place_of(&self, number: u32) -> Option<u32> {
         if let Some(&(offset, _)) = self.linked.get(&number) {
             return Some(offset);
@@ -367,7 +367,7 @@ impl<'a> Visitor<'a> for Scanner<'a> {
         self.targets.push(match kind {
             Kind::Itself => Target::Itself,
             Kind::CopiedAsKey => Target::CopiedAsKey,
-            // Which content it is comes with the definition.
+            // The definition tells which content it is.
             Kind::Unlinked | Kind::ByContent => Target::Unlinked,
         });
         Ok(())
@@ -440,7 +440,7 @@ impl<'a> Visitor<'a> for Scanner<'a> {
 
     fn hash_begins(&mut self, at: usize) -> Result<()> {
         if self.keys_around > 0 {
-            // Whether two of them are equal does not depend on their order.
+            // Equality of Hashes does not depend on the order of their entries.
             return Err(NotIndexable::new(Reason::EqualKeys, at));
         }
         self.hash_starts.push(self.key_hashes.len());
@@ -500,7 +500,7 @@ impl<'a> Visitor<'a> for Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Whether the interned String is in US-ASCII, as names of time zones are.
+    /// Returns true if the interned String is in US-ASCII, as names of time zones are.
     fn is_ascii(&self, number: u32) -> bool {
         let content = self.place_of(number).and_then(|at| self.index.content(self.stream, at));
         matches!(content, Some(Content::Interned(_, super::encoding::Encoding::US_ASCII)))

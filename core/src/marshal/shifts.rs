@@ -1,4 +1,4 @@
-//! How numbers of objects, or places in a stream, change behind what is longer or shorter than before.
+//! Changes of the numbers of objects, or of places in a stream, behind parts that became longer or shorter.
 
 /// A number that is added from some place or number on, up to the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,18 +15,18 @@ impl Shifts {
         }
     }
 
-    /// What is added behind all of the steps.
+    /// Returns the number that is added behind all of the steps.
     pub(super) fn last(&self) -> i64 {
         self.steps.last().map_or(0, |&(_, by)| by)
     }
 
-    /// Whether nothing shifts.
+    /// Returns true if nothing shifts.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The same for many, of which those from `end` on stay: mostly there is one step, and the loop
-    /// over it is one that the compiler makes wide.
+    /// Shifts many numbers, of which those from `end` on stay: mostly there is one step, and the loop
+    /// over it is one that the compiler vectorizes.
     pub(super) fn shift_all(&self, numbers: &mut [u32], end: u32) {
         match *self.steps.as_slice() {
             [] => {}
@@ -44,7 +44,7 @@ impl Shifts {
         }
     }
 
-    /// Where the number is then.
+    /// Returns the number after the shift.
     #[inline]
     pub(super) fn of(&self, number: u32) -> u32 {
         let by = match self.steps.as_slice() {

@@ -79,7 +79,7 @@ impl Slots {
         }
     }
 
-    /// Where probing would end behind `at`, it may as well end at it, and at deleted ones before it.
+    /// Ends probing at `at`, and at deleted slots before it, if it would end at the next slot anyway.
     fn empty_end(&mut self, mut at: usize) {
         if self.places.get(self.next(at)) != Some(&EMPTY) {
             return;
@@ -106,7 +106,7 @@ impl Slots {
         self.places.capacity() * 4 + self.tags.capacity()
     }
 
-    /// The same without deleted slots, half as large again as it was full.
+    /// Rebuilds the slots without deleted ones, half as large again as the live ones.
     fn rebuild(&mut self, hash_of: impl Fn(u32) -> u64) {
         let mut larger = Slots::with_capacity(self.live + self.live / 2 + 8);
         for place in self.places() {

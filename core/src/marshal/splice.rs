@@ -1,7 +1,7 @@
 //! Changing roots of a stream in place, its index with it.
 //!
-//! What a change costs goes by the changed roots, and by the bytes behind them where they move. Only
-//! where a definition would have to move to another root is all written anew, in one pass.
+//! The cost of a change depends on the changed roots, and on the bytes behind them if they move. Only
+//! if a definition would have to move to another root, all roots are written again, in one pass.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ fn rewrite(
     Ok(Spliced { changed, way: Way::Rewritten })
 }
 
-/// What is to be done to the bytes, without a reference to them.
+/// Changes of the bytes, without a reference to them.
 struct Patches {
     bytes: Vec<u8>,
     /// The count of roots as it is written, if it changes, and where it ends now.

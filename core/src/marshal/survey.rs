@@ -1,4 +1,4 @@
-//! What one root has: what it defines, and what it links to outside of itself.
+//! Survey of one root: its definitions, and its links to other roots.
 
 use std::ops::Range;
 
@@ -16,18 +16,18 @@ pub(super) struct Definition<'a> {
     pub(super) content: Content<'a>,
 }
 
-/// What a root has.
+/// Definitions and links of a root.
 #[derive(Debug, Default)]
 pub(super) struct Survey<'a> {
     pub(super) definitions: Vec<Definition<'a>>,
-    /// Where symbols are defined, in order.
+    /// Places of the definitions of symbols, in order.
     pub(super) symbols: Vec<u32>,
-    /// Where links to objects stand, in order.
+    /// Places of the links to objects, in order.
     pub(super) links: Vec<u32>,
     /// Symbols and objects of other roots, by number, and how often they are linked to.
     pub(super) symbols_used: ByNumber<u32>,
     pub(super) objects_used: ByNumber<u32>,
-    /// Where the root begins and ends.
+    /// Start and end of the root.
     pub(super) start: StreamPosition,
     pub(super) end: StreamPosition,
 }
@@ -49,8 +49,8 @@ impl<'a> Survey<'a> {
         Ok(surveyor.survey)
     }
 
-    /// Whether the definition is found by a slot of its own. The key of a root is found as that, the
-    /// name of an encoding by a list.
+    /// Returns true if the definition has a slot of its own. The key of a root is found by the slot of the
+    /// root, the name of an encoding by a list.
     pub(super) fn has_slot(&self, stream: &[u8], definition: &Definition<'_>) -> bool {
         let is_key = definition.offset as usize == self.start.at
             && super::index::defines_key(stream, definition.offset);

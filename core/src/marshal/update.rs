@@ -14,12 +14,12 @@ use super::slots::Slots;
 use super::survey::Survey;
 use super::walk::StreamPosition;
 
-/// What the index has of roots that change or go.
+/// Entries of the index for roots that change or are deleted.
 pub(super) struct Departed {
     /// Slots, as hash and place.
     contents: Vec<(u64, u32)>,
     roots: Vec<(u64, u32)>,
-    /// How often the contents and symbols of other roots are linked to less.
+    /// Numbers of links that the contents and symbols of other roots lose.
     objects_used: ByNumber<u32>,
     symbols_used: ByNumber<u32>,
     /// Contents that still are defined by changed roots, by their new numbers, with the links that
@@ -71,7 +71,7 @@ struct Change {
     links: Range<usize>,
 }
 
-/// How places and numbers change.
+/// Changes of places and numbers.
 pub(super) struct Update {
     changes: Vec<Change>,
     offsets: Shifts,
@@ -80,7 +80,7 @@ pub(super) struct Update {
 }
 
 impl Update {
-    /// What follows from changed roots, where a header that now ends at `header_end` grows by `by`.
+    /// Computes the update for changed roots, if a header that now ends at `header_end` grows by `by`.
     pub(super) fn new(
         index: &Index,
         written: Vec<Written>,
@@ -102,12 +102,12 @@ impl Update {
         Update { changes, offsets, objects, by }
     }
 
-    /// How long a stream of `len` bytes is then.
+    /// Returns the new length of a stream of `len` bytes.
     pub(super) fn len(&self, len: usize) -> usize {
         (len as i64 + self.by) as usize
     }
 
-    /// Where the byte of a root that stays is then.
+    /// Returns the new place of a byte of a root that stays.
     pub(super) fn offset(&self, at: usize) -> usize {
         self.offsets.of(at as u32) as usize
     }
@@ -206,7 +206,7 @@ impl Update {
         }
     }
 
-    /// What the changed roots have.
+    /// Surveys the changed roots.
     fn surveys<'s>(&self, stream: &'s [u8], index: &mut Index) -> Result<Vec<Survey<'s>>> {
         let mut context = std::mem::take(&mut index.context);
         let mut surveys = Vec::with_capacity(self.changes.len());
@@ -322,7 +322,7 @@ fn add_uses(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>], departed: 
     }
     for survey in surveys {
         for (&number, &uses) in &survey.objects_used {
-            // What is no content is an object that roots share, which are a group.
+            // An object that is no content is shared by roots, which are a group.
             if let Some(offset) = index.definition(stream, number) {
                 add_linked(index, number, offset, uses);
             }

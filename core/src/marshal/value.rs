@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 use super::long;
 
-/// How deeply values may be nested in each other.
+/// Maximum depth of values that are nested in each other.
 pub const NESTING_MAX: u32 = 500;
 
 /// The version that a stream begins with.
@@ -32,16 +32,16 @@ pub type Span = Range<usize>;
 /// One value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// What it is.
+    /// Form of the value.
     pub form: Form,
-    /// What few values have.
+    /// Rare parts of the value.
     pub extras: Option<Box<Extras>>,
-    /// Where it begins in the stream.
+    /// Start of the value in the stream, in bytes.
     pub offset: usize,
 }
 
 impl Value {
-    /// Whether what it has beside its form goes without saying: modules, and the variables of an object as the bytes that its
+    /// Returns true if its extras go without saying: modules, and the variables of an object or of the bytes that its
     /// class wrote.
     pub fn is_plain(&self) -> bool {
         let writes_itself = matches!(self.form, Form::OwnBytes { .. } | Form::Object { .. });
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// What a value is.
+/// Form of a value: its kind and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// Nothing.
@@ -62,7 +62,7 @@ pub enum Form {
     Integer(i32),
     /// A larger one: its size in base 256, the lowest digit first.
     LargeInteger {
-        /// Whether it is below 0.
+        /// True below 0.
         is_negative: bool,
         /// The digits.
         digits: Span,
@@ -75,7 +75,7 @@ pub enum Form {
     String {
         /// The bytes.
         text: Span,
-        /// What they mean.
+        /// Encoding of the bytes.
         encoding: TextEncoding,
     },
     /// A regular expression and its options.
@@ -116,19 +116,19 @@ pub enum Form {
     OwnBytes {
         /// Its class.
         class: SymbolId,
-        /// What the class wrote.
+        /// Bytes that the class wrote.
         bytes: Span,
     },
     /// An object as the value that its class made of it.
     OwnValue {
         /// Its class.
         class: SymbolId,
-        /// What the class gave.
+        /// Value that the class returned.
         value: ValueId,
     },
 }
 
-/// What few values have.
+/// Rare parts of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extras {
     /// The class, where it is not the one that the form says.
@@ -139,10 +139,10 @@ pub struct Extras {
     pub variables: Vec<(SymbolId, ValueId)>,
 }
 
-/// What the bytes of a String mean.
+/// Encoding of a String.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextEncoding {
-    /// Nothing: they are bytes.
+    /// None: they are bytes.
     Binary,
     /// US-ASCII.
     UsAscii,
@@ -175,8 +175,8 @@ impl Values {
         Ok(decoder.done().into_values(stream, root))
     }
 
-    /// The same for a plain Hash, of which entries that stand before damage are kept, and the damage
-    /// is told.
+    /// Takes a plain Hash apart like [`Values::decode`], keeps the entries that stand before damage, and
+    /// returns the damage with them.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl Values {
         }
     }
 
-    /// Where the value ends in the stream; more bytes may follow.
+    /// Returns the end of the value in the stream; more bytes may follow.
     pub fn end(&self) -> usize {
         self.end
     }
@@ -279,7 +279,7 @@ impl Decoded {
     }
 }
 
-/// What instance variables say of the text they stand behind, and the rest of them.
+/// Encoding that instance variables name for the text before them, and the other variables.
 #[derive(Default)]
 struct Variables {
     encoding: Option<TextEncoding>,
@@ -431,7 +431,7 @@ impl<'a> Decoder<'a> {
         id
     }
 
-    /// What a value of `kind` is. `extras` is there where instance variables follow.
+    /// Reads the form of a value of `kind`. `extras` is there if instance variables follow.
     fn form(
         &mut self,
         at: usize,

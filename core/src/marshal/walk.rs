@@ -36,10 +36,10 @@ use super::float::{self, Float};
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 
-/// How deeply objects may be nested in each other.
+/// Maximum depth of objects that are nested in each other.
 pub const DEPTH_MAX: u32 = 128;
 
-/// Where a value stands, as far as that decides what it is.
+/// Place of a value, as far as it decides what the value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Anywhere but at these places.
@@ -50,16 +50,16 @@ pub(super) enum Role {
     Zone,
     /// Behind `:encoding`.
     EncodingName,
-    /// What a class of the host makes of an object to dump it, and throws away.
+    /// Temporary object that a class of the host makes to dump another.
     Passing,
 }
 
-/// How links may lead to an object.
+/// Kind of links that may lead to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It is itself, and may be linked to from anywhere.
     Itself,
-    /// The same, but as a key it would be copied.
+    /// It is itself, but as a key it would be copied.
     CopiedAsKey,
     /// It is a [`Content`].
     ByContent,
@@ -69,10 +69,10 @@ pub(super) enum Kind {
 
 /// Who is told what a walk meets, and takes no note of what it has no method for.
 pub(super) trait Visitor<'a> {
-    /// Whether to tell the parts of a [`Content`] (the symbol and the name of its encoding) too.
+    /// True if the visitor is told the parts of a [`Content`] (the symbol and the name of its encoding) too.
     const PARTS: bool;
 
-    /// What the walk knows of the stream, and adds to.
+    /// Returns the facts about the stream that the walk knows, and adds to.
     fn context(&mut self) -> &mut Context;
 
     /// An object takes its number. Each does, in order.
@@ -152,17 +152,17 @@ pub(super) struct Walk<'a, 'v, V> {
     symbols: u32,
     objects: u32,
     depth: u32,
-    /// Whether what is met is a part of a content, whose parts the visitor does not want.
+    /// True in a part of a content, whose parts the visitor does not want.
     in_content: bool,
     visitor: &'v mut V,
 }
 
-/// What instance variables belong to.
+/// Owner of instance variables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// A String, or the bytes of an object with its own.
+    /// A String.
     Text,
-    /// The same of an object with its own bytes.
+    /// An object that its class dumps as bytes.
     OwnBytes,
     Regexp,
     Other,
@@ -184,7 +184,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         }
     }
 
-    /// Where the walk is.
+    /// Returns the place of the walk.
     #[inline(always)]
     pub(super) fn place(&self) -> StreamPosition {
         StreamPosition { at: self.at(), symbols: self.symbols, objects: self.objects }
@@ -196,7 +196,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         self.visitor
     }
 
-    /// How many bytes are not walked over yet.
+    /// Returns the number of bytes that are not walked over yet.
     pub(super) fn remaining(&self) -> usize {
         self.reader.remaining()
     }
@@ -819,8 +819,8 @@ impl Names {
     }
 }
 
-/// How a whole number in digits of two bytes is linked to: those of 63 bits are no objects to the
-/// host. None if it would be written as a Fixnum.
+/// Returns the kind of links to a whole number in digits of two bytes: those of 63 bits are no objects to
+/// the host. Returns None if it would be written as a Fixnum.
 fn kind_of_whole_number(negative: bool, digits: &[u8]) -> Option<Kind> {
     if digits.len() > 8 {
         return Some(Kind::Itself);

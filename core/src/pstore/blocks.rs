@@ -119,7 +119,7 @@ fn mixed(block: usize, hash: u64) -> u64 {
     (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// What a difference leaves of blocks that are asked for in order.
+/// Parts that a difference leaves of blocks that are asked for in order.
 struct Parts<'a> {
     bytes: &'a [u8],
     ranges: &'a [Range<usize>],

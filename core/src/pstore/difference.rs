@@ -1,4 +1,4 @@
-//! What differs between the bytes that a file holds and those that it is to hold.
+//! Differences between the bytes that a file holds and those that it is to hold.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) struct Difference {
     /// Bytes before and after.
     pub(super) old_len: usize,
     pub(super) new_len: usize,
-    /// Where bytes that are there before and after differ; in order, apart, none empty.
+    /// Ranges in which bytes that are there before and after differ; in order, apart, none empty.
     pub(super) ranges: Vec<Range<usize>>,
 }
 
@@ -54,12 +54,12 @@ impl Difference {
         self.old_len.min(self.new_len)
     }
 
-    /// Where bytes come behind the old end.
+    /// Returns the range of bytes that are added behind the old end.
     pub(super) fn growth(&self) -> Range<usize> {
         self.common_len()..self.new_len
     }
 
-    /// Where bytes go behind the new end.
+    /// Returns the range of bytes that are removed behind the new end.
     pub(super) fn cut(&self) -> Range<usize> {
         self.common_len()..self.old_len
     }

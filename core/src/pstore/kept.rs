@@ -1,8 +1,8 @@
-//! What is kept of a file between transactions: its bytes, once, and the index of its roots.
+//! Data kept of a file between transactions: its bytes, once, and the index of its roots.
 
 use crate::marshal::{Hooks, NotIndexable, RootStream};
 
-/// What dumping an empty table writes.
+/// Dump of an empty table.
 pub(super) const EMPTY_TABLE: [u8; 4] = [4, 8, b'{', 0];
 
 #[derive(Debug, Default)]

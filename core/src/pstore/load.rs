@@ -133,7 +133,7 @@ impl Store {
     }
 }
 
-/// The same file as is open to read, to write.
+/// Opens for writing the file that is open for reading.
 fn open_again(
     system: &dyn FileSystem,
     opened: &super::opened::Opened,

@@ -53,17 +53,17 @@ use opened::Opened;
 pub use reading::roots_of;
 pub use separate::{SeparateRoots, StoreFormat};
 
-/// How a store works.
+/// Options of a store.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Reads the file in each transaction and compares it with what is kept, whatever its status
     /// says. It is for file systems whose times or locks are not to be relied on.
     pub verify: bool,
-    /// Which classes are taken to dump objects just as they were loaded.
+    /// Classes that are assumed to dump objects just as they were loaded.
     pub hooks: Hooks,
 }
 
-/// What a transaction is for.
+/// Purpose of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// To read: beside other readers.
@@ -72,7 +72,7 @@ pub enum Access {
     Write,
 }
 
-/// How far a transaction has begun.
+/// Result of [`Store::try_begin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
     /// It has, and [`Store::content`] is what the file holds.
@@ -85,8 +85,8 @@ pub enum Begun {
     Missing,
 }
 
-/// What a change survives from the moment that it is reported. One that is not reported is there as a
-/// whole or not at all.
+/// Events that a change survives from the moment that it is reported. One that is not reported is there as
+/// a whole or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// The death of the process, at any moment. Nothing is synced: when the system ends, as by a power
@@ -94,11 +94,11 @@ pub enum Durability {
     Process,
     /// Also the end of the system. The journal is synced before the first byte of the file is
     /// written, and the file before the change is reported, with all that was written to it before.
-    /// What follows with less durability may spoil it again.
+    /// A later change with less durability may spoil it again.
     Power,
 }
 
-/// What the file holds.
+/// Content of the file.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
     /// Nothing: it is empty or missing, which stands for a table without roots.
@@ -109,13 +109,13 @@ pub enum Content<'a> {
     Whole {
         /// All of them.
         bytes: &'a [u8],
-        /// Why the roots are not known; `None` if nobody has looked for them: after
+        /// Reason why the roots are not known; `None` if nobody has looked for them: after
         /// [`Store::load_whole`], and between [`Store::replace`] and the end.
         why: Option<NotIndexable>,
     },
 }
 
-/// Which transaction is open.
+/// Kind of the open transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     None,
@@ -124,13 +124,13 @@ enum Turn {
     Of(Access),
 }
 
-/// What was seen of the file when the kept bytes were read or written.
+/// State of the file that was seen when the kept bytes were read or written.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     version: FileVersion,
-    /// Whether every later change will show in the version.
+    /// True if every later change will show in the version.
     is_settled: bool,
-    /// Whether a journal has to be finished before the file holds what is kept.
+    /// True if a journal has to be finished before the file holds the kept bytes.
     is_overlaid: bool,
 }
 
@@ -158,7 +158,7 @@ impl Store {
         Self::with_file_system(options, Box::new(LocalFileSystem))
     }
 
-    /// The same over other files than those of this machine.
+    /// A store that has touched nothing yet, over other files than those of this machine.
     pub fn with_file_system(options: Options, system: Box<dyn FileSystem>) -> Store {
         Store {
             options,
@@ -178,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system refuses, by its number ([`ErrorKind::Io`]); [`ErrorKind::Argument`] if a
+    /// Returns the errors of the system, by their numbers ([`ErrorKind::Io`]); [`ErrorKind::Argument`] if a
     /// transaction is open.
     pub fn try_begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
         self.leave_to_parent();
@@ -229,7 +229,7 @@ impl Store {
         Begun::Missing
     }
 
-    /// Whether what is kept is what the file holds, and ready for use.
+    /// Returns true if the kept bytes are those of the file, and ready for use.
     fn is_known(&self, version: FileVersion, access: Access) -> bool {
         self.is_seen(version, access) && self.kept.is_scanned() && !self.options.verify
     }
@@ -247,7 +247,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system refuses; [`ErrorKind::Argument`] if there is nothing to wait for.
+    /// Returns the errors of the system; [`ErrorKind::Argument`] if there is nothing to wait for.
     pub fn wait(&mut self) -> Result<bool> {
         let Some(opened) = &mut self.opened else {
             return Err(Error::new(ErrorKind::Argument, "expected a lock to wait for, found none"));
@@ -260,24 +260,24 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system refuses.
+    /// Returns the errors of the system.
     pub fn load(&mut self) -> Result<()> {
         self.read()?;
         self.kept.scan(self.options.hooks);
         Ok(())
     }
 
-    /// The same without an index of the roots, for callers that use most of them: the content is
+    /// Loads the file without an index of the roots, for callers that use most of them: the content is
     /// [`Content::Whole`] then, if the roots are not known.
     ///
     /// # Errors
     ///
-    /// What the system refuses.
+    /// Returns the errors of the system.
     pub fn load_whole(&mut self) -> Result<()> {
         self.read()
     }
 
-    /// What the file holds. After an error of this transaction it says nothing.
+    /// Returns the content of the file. After an error of this transaction it says nothing.
     pub fn content(&self) -> Content<'_> {
         match (&self.kept, self.turn) {
             (Kept::Empty, _) | (_, Turn::None | Turn::Missing) => Content::Empty,
@@ -293,7 +293,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// Returns the errors of the system: the file then holds what it held. [`ErrorKind::Argument`] outside of
     /// a transaction that writes.
     pub fn change(
         &mut self,
@@ -304,8 +304,8 @@ impl Store {
         self.change_by(durability, |stream| stream.splice(changes, edits))
     }
 
-    /// The same for one root, by its number, where both its values are scalars that nothing else
-    /// depends on.
+    /// Changes one root like [`Store::change`], by its number, if both its values are scalars that nothing
+    /// else depends on.
     ///
     /// # Errors
     ///
@@ -363,7 +363,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system refuses: the file holds then what it held. [`ErrorKind::Argument`] outside of
+    /// Returns the errors of the system: the file then holds what it held. [`ErrorKind::Argument`] outside of
     /// a transaction that writes.
     pub fn replace(&mut self, bytes: Vec<u8>, durability: Durability) -> Result<bool> {
         self.check_writing()?;

@@ -16,7 +16,7 @@ const WINDOW: usize = 256 << 10;
 /// Ranges with less than this between them are read at once.
 const GAP: usize = 4 << 10;
 
-/// What of the new bytes may be others than in the file.
+/// New bytes that may differ from those in the file.
 #[derive(Debug)]
 pub(super) enum Changed {
     /// Those in these ranges, or fewer.
@@ -29,7 +29,7 @@ pub(super) enum Changed {
 /// reads a part of them.
 const COPIED_MAX: usize = 32 << 10;
 
-/// Where the old bytes are kept.
+/// Source of the old bytes.
 #[derive(Debug)]
 pub(super) enum Source {
     /// They are all here.
@@ -62,7 +62,7 @@ pub(super) struct Old {
     buffer: Vec<u8>,
     /// Bytes of the buffer that are in use: to fill it with zeros first would take long.
     used: usize,
-    /// Whether all old bytes are there.
+    /// True if all old bytes are there.
     pub(super) is_held: bool,
 }
 

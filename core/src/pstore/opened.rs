@@ -10,7 +10,7 @@ use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 use crate::files::{FileId, FileSystem, LockKind, ProcessMark, SharedFile, SharedMode};
 
-/// Why a file was not opened: an error of ours that the system's carries, or the system's.
+/// Returns the error of a file that was not opened: ours if the system's carries one, or the system's.
 fn not_opened(error: &io::Error) -> Error {
     let ours = error.get_ref().and_then(|carried| carried.downcast_ref::<Error>());
     ours.cloned().unwrap_or_else(|| Error::io("open", error))
@@ -61,18 +61,18 @@ impl Opened {
         }))
     }
 
-    /// Whether it was opened by that path, for as much at least.
+    /// Returns true if it was opened by that path, with that access at least.
     pub(super) fn serves(&self, path: &Path, access: Access) -> bool {
         // Comparing paths by their parts would take longer.
         self.path.as_os_str() == path.as_os_str() && (self.is_writable || access == Access::Read)
     }
 
-    /// Whether this process opened it.
+    /// Returns true if this process opened it.
     pub(super) fn is_here(&self) -> bool {
         self.mark.is_here()
     }
 
-    /// What people know it as.
+    /// Returns the name that people know it by.
     pub(super) fn name(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
@@ -114,7 +114,7 @@ impl Opened {
 
     pub(super) fn unlock(&mut self) {
         if self.locked.take().is_some() {
-            // Where this fails, there is no lock that could be held.
+            // If this fails, there is no lock that could be held.
             let _ = self.file.unlock();
         }
     }

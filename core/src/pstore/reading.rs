@@ -10,7 +10,7 @@ use crate::marshal::Roots;
 /// signal came meanwhile, and its error ends the wait. When it returns, the store is not locked.
 ///
 /// # Errors
-/// What the system refuses; those of [`Roots::whole`] and [`SeparateRoots::open`]; those of `signal`.
+/// Returns the errors of the system, of [`Roots::whole`], of [`SeparateRoots::open`] and of `signal`.
 pub fn roots_of(path: &Path, signal: impl FnMut() -> Result<()>) -> Result<Roots<'static>> {
     let roots = match StoreFormat::of(path)? {
         StoreFormat::Separate => Ok(Roots::separate(Box::new(SeparateRoots::open(path)?))),

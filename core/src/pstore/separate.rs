@@ -8,7 +8,7 @@ use crate::marshal::Separate;
 use crate::table::Snapshot;
 use crate::table::file::{self, FileTable, OpenOptions, TableKind};
 
-/// How a store's file keeps its roots.
+/// Layout of the roots in a store's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreFormat {
     /// All in one Hash, as Ruby's own PStore does: [`Store`](super::Store).

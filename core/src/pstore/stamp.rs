@@ -20,7 +20,7 @@ const TICK: i64 = 20 * MILLISECOND;
 const COARSE_TICK: i64 = 3_000 * MILLISECOND;
 const COARSE: i64 = 10 * MILLISECOND;
 
-/// Whether every write after `now` will give the file another time.
+/// Returns true if every write after `now` will give the file another time.
 pub(super) fn is_settled(version: &FileVersion, now: i64) -> bool {
     let tick = if version.modified % COARSE == 0 { COARSE_TICK } else { TICK };
     now.saturating_sub(version.modified) >= tick

@@ -19,13 +19,13 @@ const GAP: usize = 4 << 10;
 pub(super) struct Writing<'a> {
     pub(super) file: &'a dyn Storage,
     pub(super) name: &'a str,
-    /// What the file is to hold.
+    /// Bytes that the file is to hold.
     pub(super) new: &'a [u8],
     pub(super) difference: &'a Difference,
     pub(super) old: &'a Old,
     /// The run of the system.
     pub(super) boot: u128,
-    /// Whether it is to survive the end of the system.
+    /// True if it is to survive the end of the system.
     pub(super) is_durable: bool,
 }
 
@@ -34,7 +34,7 @@ impl Writing<'_> {
     ///
     /// # Errors
     ///
-    /// What the system refuses; the file holds what it held.
+    /// Returns the errors of the system; the file then holds what it held.
     pub(super) fn write(
         &self,
         system: &dyn FileSystem,
@@ -62,7 +62,7 @@ impl Writing<'_> {
             && self.undo(journal.as_deref(), begun).is_ok()
             && let Some(journal) = journal
         {
-            // Where it cannot be undone, or this not be said, the journal stays live: the writing is
+            // If it cannot be undone, or this not be said, the journal stays live: the writing is
             // finished when the system lets somebody.
             let _ = journal.make_void(system);
         }
@@ -140,7 +140,7 @@ impl Writing<'_> {
     /// Puts the old bytes back, as far as ranges were begun.
     fn undo(&self, journal: Option<&JournalFile>, begun: usize) -> io::Result<()> {
         let journal = journal.and_then(|journal| {
-            // Where this fails, only a crash before the end is the worse for it.
+            // If this fails, only a crash before the end is the worse for it.
             let _ = journal.mark_undoing();
             journal.file()
         });

@@ -7,14 +7,14 @@ use super::literal::{Literal, Literals, compare};
 use crate::batch::{DataType, Field, Schema, Value, wireshark_names};
 use crate::{Error, Result};
 
-/// How deep parentheses and `not` may be nested.
+/// Maximum depth of nested parentheses and `not`.
 const DEPTH_MAX: usize = 64;
 
 /// Names that stand for a field of either side, as in libpcap's expressions.
 const EITHER: [(&str, [&str; 2]); 2] =
     [("host", ["src_ip", "dst_ip"]), ("port", ["src_port", "dst_port"])];
 
-/// What rows have to hold.
+/// Condition that rows have to fulfil.
 ///
 /// ```text
 /// condition   ::= all ("or" all)*
@@ -79,7 +79,7 @@ impl Condition {
         places
     }
 
-    /// Whether a row holds it; `value` gives the value of the field at a place of the schema.
+    /// Returns true if a row fulfils it; `value` gives the value of the field at a place of the schema.
     #[inline]
     pub fn holds<'v>(&self, value: impl Fn(usize) -> Value<'v>) -> bool {
         self.0.holds(&value)

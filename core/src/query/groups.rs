@@ -11,10 +11,10 @@ use crate::{Error, ErrorKind, Result};
 /// counted together.
 pub const GROUPS_MAX: usize = 1 << 18;
 
-/// What a name of a column says beside the fields.
+/// Name of the field with the time of a row.
 const TIME: &str = "ts";
 
-/// What rows are grouped by, and what is summed up.
+/// Fields that rows are grouped by, and those that are summed up.
 #[derive(Debug, Clone)]
 pub struct GroupBy {
     keys: Vec<usize>,
@@ -23,7 +23,7 @@ pub struct GroupBy {
     result: Schema,
 }
 
-/// How the values of a field add up.
+/// Kind of the sum of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Unsigned,
@@ -38,7 +38,7 @@ impl GroupBy {
     /// # Errors
     /// `Argument` for NaN, and for less than a nanosecond.
     pub fn interval_ns(seconds: f64) -> Result<i64> {
-        // What is too much becomes the most, and NaN 0.
+        // The cast turns too large a number into the largest, and NaN into 0.
         let nanoseconds = (seconds * 1e9) as i64;
         if nanoseconds > 0 {
             return Ok(nanoseconds);
@@ -95,8 +95,8 @@ impl GroupBy {
         self.keys.iter().copied().chain(sums).chain(interval).collect()
     }
 
-    /// What the groups are as rows: the beginning of the interval, the fields that they are told by, the number of rows
-    /// (as `packets`, `flows`), the sums, and in `groups` how many groups are counted together in the row.
+    /// Returns the schema of the groups: the beginning of the interval, the fields that identify them, the number of
+    /// rows (as `packets`, `flows`), the sums, and in `groups` how many groups are counted together in the row.
     pub fn schema(&self) -> &Schema {
         &self.result
     }
@@ -114,7 +114,7 @@ impl GroupBy {
     }
 }
 
-/// How a field adds up.
+/// Returns the kind of the sum of a field.
 fn kind(schema: &Schema, place: usize) -> Result<Kind> {
     let Some(field) = schema.fields().get(place) else { return Ok(Kind::Unsigned) };
     Ok(match field.data_type() {
@@ -169,12 +169,12 @@ pub struct Groups {
     groups_max: usize,
     /// By the beginning of the interval and the values of the keys.
     kept: HashMap<Box<[u8]>, Totals>,
-    /// What was counted together, by the beginning of the interval.
+    /// Sums of groups that were counted together, by the beginning of the interval.
     others: HashMap<Option<i64>, Totals>,
     key: Vec<u8>,
 }
 
-/// What a group adds up to.
+/// Sums of a group.
 #[derive(Debug, Clone)]
 struct Totals {
     rows: u64,
@@ -265,7 +265,7 @@ impl Groups {
 /// A group as a row.
 struct Group<'g> {
     begin: Option<i64>,
-    /// What it is told by; none where groups were counted together.
+    /// Values that identify it; None if groups were counted together.
     values: Option<&'g [u8]>,
     totals: &'g Totals,
 }
@@ -280,7 +280,7 @@ impl GroupBy {
         }
     }
 
-    /// What a key has behind the interval.
+    /// Returns the values of a key, which are behind the interval.
     fn values_of<'k>(&self, mut key: &'k [u8]) -> &'k [u8] {
         if self.interval.is_some() {
             key::take(&mut key);
@@ -337,7 +337,7 @@ impl Totals {
         }
     }
 
-    /// How large a group is: numbers in the order of what it is measured by.
+    /// Returns the size of a group as a number to sort by: its first sum, or its number of rows.
     fn rank(&self, by: &GroupBy) -> u64 {
         match by.sums.first().zip(self.sums.first()) {
             Some(((_, kind), bits)) => kind.rank(*bits),

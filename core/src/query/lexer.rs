@@ -58,7 +58,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     Ok(tokens)
 }
 
-/// Whether a character may stand in a name, a number, an address, a network or a time.
+/// Returns true if a character may be part of a name, a number, an address, a network or a time.
 fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || "_.:/+-%".contains(character)
 }
@@ -68,7 +68,7 @@ pub(super) fn column_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |before| before.chars().count()) + 1
 }
 
-/// What is wrong with a condition, and where.
+/// Returns the error of a condition that is wrong at `column`.
 pub(super) fn wrong(column: usize, expected: &str, found: &str) -> Error {
     let message =
         format!("condition, column {column}: expected {expected}, found {}", excerpt(found));

@@ -51,7 +51,7 @@ impl Literal {
         }
     }
 
-    /// What a word of that type looks like.
+    /// Describes a word of that type.
     pub(super) fn expected(data_type: DataType) -> String {
         match data_type {
             DataType::Address => "an address or a network, such as 10.0.0.0/8".to_owned(),
@@ -70,7 +70,7 @@ impl Literal {
     }
 }
 
-/// How a value stands to a literal; nothing where there is no value, or they are of different kinds.
+/// Compares a value to a literal; returns None if there is no value, or they are of different kinds.
 pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<std::cmp::Ordering> {
     match (value, literal) {
         (Value::Null, _) => None,
@@ -92,7 +92,7 @@ pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<std::cmp::
     }
 }
 
-/// Whether a value is a literal, or in the network that it is.
+/// Returns true if a value is a literal, or in the network that it is.
 fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Address(address), Literal::Network { first, bits }) => {
@@ -127,7 +127,7 @@ impl Literals {
         }
     }
 
-    /// Whether a value is one of them, or in a network that is.
+    /// Returns true if a value is one of them, or in a network that is.
     pub(super) fn have(&self, value: &Value<'_>) -> bool {
         match (self, value) {
             (Literals::Integers(integers), Value::Double(value)) => {

@@ -42,7 +42,7 @@ pub fn time(text: &str) -> Result<i64> {
     })
 }
 
-/// The same; nothing for other text.
+/// Parses a time like [`time`]; returns None for other text.
 pub(super) fn time_ns(text: &str) -> Option<i64> {
     if let Some(nanoseconds) = since_1970(text) {
         return Some(nanoseconds);

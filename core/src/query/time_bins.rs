@@ -144,7 +144,7 @@ impl TimeBins {
     }
 }
 
-/// How many intervals there are from the first time to the last.
+/// Returns the number of intervals from the first time to the last.
 fn count(first: i64, last: i64, width: i64) -> i64 {
     last.div_euclid(width) - first.div_euclid(width) + 1
 }

@@ -14,14 +14,14 @@ use super::schema::Type;
 use crate::batch::{Batch, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result};
 
-/// How messages are written, and how they follow each other.
+/// Layout of messages: how they are written, and how they follow each other.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageLayout {
     /// The protocol of their structs.
     pub encoding: Encoding,
-    /// Whether the length of each comes before it.
+    /// True if the length of each comes before it.
     pub is_framed: bool,
-    /// How much one may ask of its reader.
+    /// Bounds of what one may ask of its reader.
     pub limits: Limits,
 }
 
@@ -59,7 +59,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes that were read, which is up to the last of the fields. There is no
+    /// Returns the error in the bytes that were read, which is up to the last of the fields. There is no
     /// row then.
     pub fn push(&mut self, encoding: Encoding, bytes: &[u8], limits: Limits) -> ProtocolResult<()> {
         let projection = self.projection.clone();
@@ -71,7 +71,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// What is wrong with a frame, or with the message in it, with the offset in the input. The rows
+    /// Returns the error in a frame, or in the message in it, with the offset in the input. The rows
     /// before it are there. A frame with a bad message is passed, so that a next call goes on behind
     /// it.
     pub fn extend(
@@ -96,8 +96,8 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// What is wrong with the first message that is not whole, unless only bytes are missing that may still come, and
-    /// those of [`Columns::extend`]. The rows before it are there.
+    /// Returns the error in the first message that is not whole, unless only bytes are missing that may still come, and
+    /// the errors of [`Columns::extend`]. The rows before it are there.
     pub fn extend_whole(
         &mut self,
         layout: MessageLayout,
@@ -202,7 +202,7 @@ fn schema_of(paths: &[(String, Type)]) -> Result<Schema> {
     Ok(Schema::new("messages", fields.collect::<Result<_>>()?))
 }
 
-/// What the column of a field holds; `None` for what has parts.
+/// Returns the type of a field's column; `None` for a type with parts.
 fn data_type(value_type: &Type) -> Option<DataType> {
     Some(match value_type {
         Type::Bool => DataType::Bool,

@@ -22,7 +22,7 @@ use crate::Error;
 /// Bytes of the longest varint: enough for 64 bits.
 const VARINT_MAX: usize = 10;
 
-/// The same for 32 bits.
+/// Bytes of the longest varint of 32 bits.
 const NARROW_VARINT_MAX: usize = 5;
 
 /// True, as a bool that is an element; every other byte is false.
@@ -44,7 +44,7 @@ const TYPES: [WireType; 16] = [
     WireType::MAP,
     WireType::STRUCT,
     WireType::UUID,
-    // What no message holds: numbers that are no types in Binary either. Their low four bits are Compact's.
+    // In no message: numbers that are no types in Binary either. Their low four bits are Compact's.
     WireType(0xfe),
     WireType(0xff),
 ];
@@ -155,7 +155,7 @@ impl<'a> Compact<'a> {
         Err(self.endless_varint())
     }
 
-    /// Why there is no varint.
+    /// Returns the error of a varint that does not end.
     #[cold]
     fn endless_varint(self) -> ProtocolError {
         let available = self.0.rest.remaining();

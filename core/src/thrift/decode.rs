@@ -11,7 +11,7 @@ use super::skip::{skip_field, skip_list, skip_map};
 use super::tape::{Tag, Tape, word};
 use super::wire_type::WireType;
 
-/// How messages are written as bytes.
+/// Encoding of messages as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// Numbers of their full width. Strict and not differ in the envelope of a message only.
@@ -29,7 +29,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes. `Truncated` if the struct has more of them: then `needed` less
+    /// Returns the error in the bytes. `Truncated` if the struct has more of them: then `needed` less
     /// `available` of its [`ErrorKind`](crate::ErrorKind) are missing at least, and the same call
     /// with more bytes may read it. The tape is without values.
     pub fn decode(

@@ -1,4 +1,4 @@
-//! What is wrong with bytes that were to be a message.
+//! Errors in bytes that were to be a message.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ impl ProtocolError {
         ProtocolError(Box::new((kind, error)))
     }
 
-    /// The same error in an input of which the message is not the beginning.
+    /// Moves the error to an input in which `by` bytes stand before the message.
     #[must_use]
     pub(super) fn moved(self, by: u64) -> Self {
         let (kind, error) = *self.0;
@@ -58,7 +58,7 @@ impl ProtocolError {
         Self::new(kind, error.at(at.saturating_add(by)))
     }
 
-    /// What is wrong, in Thrift's terms.
+    /// Returns the kind of the error, in Thrift's terms.
     pub fn kind(&self) -> ProtocolErrorKind {
         self.0.0
     }

@@ -1,4 +1,4 @@
-//! How far a struct goes, where its bytes come piece by piece and nothing says how many there are: no
+//! Length of a struct whose bytes come piece by piece, if nothing says how many there are: no
 //! byte is looked at twice, however small the pieces, and none behind the struct is asked for.
 
 use super::binary::Binary;
@@ -16,11 +16,11 @@ pub struct Extent {
     limits: Limits,
     /// Bytes that were passed.
     passed: usize,
-    /// What is not over, outermost first.
+    /// Parts that are not over, outermost first.
     open: Vec<(Open, Depth)>,
 }
 
-/// What there is to pass in something that is not over.
+/// Rest to pass of a part that is not over.
 #[derive(Debug, Clone, Copy)]
 enum Open {
     /// Fields, up to a stop; the id of the last one.
@@ -33,7 +33,7 @@ enum Open {
     Bytes(usize),
 }
 
-/// What is known of the extent.
+/// Progress of the search for the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// The struct is so many bytes long.
@@ -55,7 +55,7 @@ impl Extent {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes, the same if asked again. That they end is no error.
+    /// Returns the error in the bytes, the same if asked again. That they end is no error.
     pub fn advance(&mut self, bytes: &[u8]) -> ProtocolResult<Progress> {
         let rest = bytes.get(self.passed..).unwrap_or_default();
         let message = Message::part(rest, self.limits);
@@ -191,7 +191,7 @@ impl Extent {
         Ok([others, inside])
     }
 
-    /// How many bytes all that is open takes at least.
+    /// Returns the number of bytes that all open parts take at least.
     fn needed<'a, P: Protocol<'a>>(&self) -> usize {
         let smallest = |kind| P::width(kind).map_or(0, Width::smallest);
         self.open.iter().fold(0, |sum, (open, _)| {

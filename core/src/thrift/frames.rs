@@ -20,23 +20,23 @@ const HEADER_LEN: usize = 4;
 pub struct Frames<'a> {
     bytes: &'a [u8],
     rest: Reader<'a>,
-    /// Where `bytes` begin in the input.
+    /// Offset of `bytes` in the input.
     start: u64,
     frame_max: u32,
-    /// How structs are read that have no frames; nothing where they have.
+    /// Encoding and bounds of structs without frames; None if they have frames.
     unframed: Option<(Encoding, Limits)>,
 }
 
 /// One frame, or one struct that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Where its bytes begin in the input, its length not counted.
+    /// Offset of its bytes in the input, its length not counted.
     pub offset: u64,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// What comes next in bytes behind which there may be more.
+/// Next message in bytes behind which there may be more.
 #[derive(Debug)]
 pub enum Ahead<'a> {
     /// A message that is whole.
@@ -56,15 +56,15 @@ impl<'a> Frames<'a> {
         Frames { unframed: Some((encoding, limits)), ..Frames::new(bytes, start) }
     }
 
-    /// The same with another bound for the bytes of a frame.
+    /// Sets another bound for the bytes of a frame.
     #[must_use]
     pub fn with_frame_max(mut self, frame_max: u32) -> Self {
         self.frame_max = frame_max;
         self
     }
 
-    /// How many of the bytes were read: those of whole frames. What is behind them can be shown again
-    /// with more behind it.
+    /// Returns the number of bytes that were read: those of whole frames. The bytes behind them can be shown
+    /// again with more behind them.
     pub fn consumed(&self) -> usize {
         self.rest.position_in(self.bytes)
     }

@@ -1,5 +1,5 @@
-//! What reading a message asks of a protocol, and what the protocols share: the bytes that are left,
-//! the bounds, and the words for what is wrong.
+//! Operations that reading a message needs of a protocol, and what the protocols share: the bytes that are
+//! left, the bounds, and the words for what is wrong.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(super) struct Message<'a> {
     pub(super) bytes: &'a [u8],
     /// Its bounds.
     pub(super) limits: Limits,
-    /// Whether these are all bytes there will be, so that nothing may claim more.
+    /// True if these are all bytes there will be, so that nothing may claim more.
     is_whole: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Input<'a> {
     message: &'a Message<'a>,
 }
 
-/// What stands before the value of a field.
+/// Header before the value of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldHeader {
     /// The type of the value; `STOP` where there is no field any more.
@@ -53,7 +53,7 @@ pub(super) struct FieldHeader {
     pub(super) flag: bool,
 }
 
-/// What stands before the elements of a list or a set.
+/// Header before the elements of a list or a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListHeader {
     /// The type of the elements.
@@ -62,7 +62,7 @@ pub(super) struct ListHeader {
     pub(super) count: usize,
 }
 
-/// What stands before the entries of a map.
+/// Header before the entries of a map.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MapHeader {
     /// The type of the keys; of no meaning without entries.
@@ -73,7 +73,7 @@ pub(super) struct MapHeader {
     pub(super) count: usize,
 }
 
-/// How many bytes a value takes.
+/// Width of a value in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     /// Always as many.
@@ -86,7 +86,7 @@ pub(super) enum Width {
 
 /// A protocol, reading. An implementation is a cursor that is copied as freely as its [`Input`].
 pub(super) trait Protocol<'a>: Copy {
-    /// Whether the value of a bool field stands in its header and takes no bytes of its own.
+    /// True if the value of a bool field stands in its header and takes no bytes of its own.
     const BOOL_IN_HEADER: bool;
 
     /// The number of a type that it does not have, as the message has it.
@@ -176,7 +176,7 @@ impl<'a> Input<'a> {
         self.message.limits
     }
 
-    /// How many bytes of the message were read.
+    /// Returns the number of bytes of the message that were read.
     #[inline(always)]
     pub(super) fn position(&self) -> usize {
         self.message.bytes.len() - self.rest.remaining()
@@ -234,26 +234,26 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// What is left of `depth` inside of a struct.
+    /// Returns the rest of `depth` inside of a struct.
     #[inline(always)]
     pub(super) fn in_struct(self, depth: Depth) -> ProtocolResult<Depth> {
         depth.in_struct().ok_or_else(|| self.too_deep(self.message.limits.depth_max))
     }
 
-    /// What is left of `depth` inside of a container.
+    /// Returns the rest of `depth` inside of a container.
     #[inline(always)]
     pub(super) fn in_container(self, depth: Depth) -> ProtocolResult<Depth> {
         depth.in_container().ok_or_else(|| self.too_deep(self.message.limits.depth_max))
     }
 
-    /// What is left of `depth` inside of a struct that is skipped.
+    /// Returns the rest of `depth` inside of a struct that is skipped.
     #[inline]
     pub(super) fn in_skipped_struct(self, depth: Depth) -> ProtocolResult<Depth> {
         let limits = self.message.limits;
         depth.in_struct().ok_or_else(|| self.too_deep(limits.skipped_depth_max))
     }
 
-    /// What is left of `depth` inside of a container that is skipped.
+    /// Returns the rest of `depth` inside of a container that is skipped.
     #[inline]
     pub(super) fn in_skipped_container(self, depth: Depth) -> ProtocolResult<Depth> {
         let limits = self.message.limits;

@@ -128,8 +128,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether the keys of the map that comes next can be names in an object: by their type, and strings if
-/// they are UTF-8.
+/// Returns true if the keys of the map that comes next can be names in an object: by their type, and strings
+/// if they are UTF-8.
 fn are_names(cursor: &Cursor<'_>, count: usize, key_type: &Type) -> bool {
     match key_type {
         Type::Bool | Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double => true,

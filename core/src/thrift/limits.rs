@@ -1,4 +1,4 @@
-//! How much a message may ask of its reader, and how deep one may be that is written.
+//! Bounds of what a message may ask of its reader, and of the depth of one that is written.
 
 use crate::{Error, ErrorKind};
 
@@ -11,7 +11,7 @@ pub const DEPTH_MAX: u32 = 256;
 /// Structs and containers together may be nested this many times deeper than structs alone.
 const LEVELS_PER_STRUCT: u32 = 4;
 
-/// What a varint of a number of up to 32 bits may be: in Compact those are i16 and i32, ids, lengths and counts.
+/// Accepted varints of numbers of up to 32 bits: in Compact those are i16 and i32, ids, lengths and counts.
 /// Readers of Thrift differ, the newest of them are the strictest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NarrowVarint {
@@ -27,11 +27,11 @@ pub enum NarrowVarint {
 /// Bounds beside the one that always holds: that bytes for what is claimed must be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep structs may be nested, the outermost counted: 1 to [`DEPTH_MAX`]. Structs and
+    /// Maximum depth of nested structs, the outermost counted: 1 to [`DEPTH_MAX`]. Structs and
     /// containers together may be nested four times as deep.
     pub depth_max: u32,
-    /// The same for a value that is skipped, counted from that value on: a field that the schema does not
-    /// have, or has with another type.
+    /// Maximum depth of structs in a value that is skipped, counted from that value on: a field that the schema
+    /// does not have, or has with another type.
     pub skipped_depth_max: u32,
     /// Bytes of a string.
     pub string_max: u32,
@@ -54,7 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the depth, from the value being read downwards.
+/// Rest of the depth, from the value being read downwards.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
     structs: u32,
@@ -82,21 +82,21 @@ impl Depth {
         Depth { structs, levels: structs * LEVELS_PER_STRUCT }
     }
 
-    /// What is left inside of a struct; `None` where it is one too deep.
+    /// Returns the rest inside of a struct; `None` if it is one too deep.
     #[inline]
     pub(super) fn in_struct(self) -> Option<Self> {
         let structs = self.structs.checked_sub(1)?;
         Some(Depth { structs, levels: self.levels.checked_sub(1)? })
     }
 
-    /// What is left inside of a container.
+    /// Returns the rest inside of a container.
     #[inline]
     pub(super) fn in_container(self) -> Option<Self> {
         Some(Depth { levels: self.levels.checked_sub(1)?, ..self })
     }
 }
 
-/// What is wrong with a message that is nested deeper.
+/// Returns the error of a message that is nested deeper.
 pub(super) fn too_deep(structs: u32) -> Error {
     let message = format!(
         "expected at most {structs} nested structs, or four times as many levels with containers, found more"
@@ -104,7 +104,7 @@ pub(super) fn too_deep(structs: u32) -> Error {
     Error::new(ErrorKind::Limit, message)
 }
 
-/// What is open while a message is written: the same bounds as for reading, so that what is written can be read.
+/// Open structs and containers of a message that is written, with the bounds of reading, so that it can be read.
 ///
 /// One word holds the structs in its upper half, and structs and containers in its lower half, each counted up to
 /// the half's highest bit from so far below it as the bound is. A struct or a container is one addition and one
@@ -139,7 +139,7 @@ impl Nesting {
         self.depth_max
     }
 
-    /// Whether a struct may begin, which is open then.
+    /// Opens a struct; returns true if it may begin.
     #[inline(always)]
     pub(super) fn begin_struct(&mut self) -> bool {
         self.open = self.open.wrapping_add(ONE_STRUCT);
@@ -151,7 +151,7 @@ impl Nesting {
         self.open = self.open.wrapping_sub(ONE_STRUCT);
     }
 
-    /// Whether a container may begin, which is open then.
+    /// Opens a container; returns true if it may begin.
     #[inline(always)]
     pub(super) fn begin_container(&mut self) -> bool {
         self.open = self.open.wrapping_add(ONE_LEVEL);

@@ -24,10 +24,10 @@ pub(super) const COMPACT_ID: u8 = 0x82;
 /// The low bits of the second.
 pub(super) const COMPACT_VERSION: u8 = 1;
 const COMPACT_VERSION_MASK: u8 = 0x1f;
-/// How far up the second byte has the kind.
+/// Bits of the second byte below the kind.
 pub(super) const COMPACT_KIND_SHIFT: u32 = 5;
 
-/// What a message is. One that came from a message may be any number.
+/// Kind of a message. One that came from a message may be any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageKind(pub u8);
 
@@ -42,12 +42,12 @@ impl MessageKind {
     pub const ONEWAY: Self = MessageKind(4);
 }
 
-/// What stands before the struct of a call or an answer.
+/// Header before the struct of a call or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageHeader<'a> {
     /// The function, which should be UTF-8.
     pub name: &'a [u8],
-    /// Whether it is called or has answered.
+    /// Kind of the message: a call or an answer.
     pub kind: MessageKind,
     /// The number that an answer has from its call.
     pub sequence_id: i32,
@@ -55,7 +55,7 @@ pub struct MessageHeader<'a> {
     pub len: usize,
 }
 
-/// Which headers are read.
+/// Headers that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strictness {
     /// Those with a version only. Compact always has one.
@@ -69,7 +69,7 @@ impl<'a> MessageHeader<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes; `BadVersion` for another protocol. `Truncated` as for
+    /// Returns the error in the bytes; `BadVersion` for another protocol. `Truncated` as for
     /// [`Plan::decode`](super::Plan::decode).
     pub fn read(
         encoding: Encoding,

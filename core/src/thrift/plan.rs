@@ -21,7 +21,7 @@ pub struct Plan {
     containers: Vec<ContainerPlan>,
 }
 
-/// What to do with the fields of one struct.
+/// Plan for the fields of one struct.
 #[derive(Debug)]
 pub(super) struct StructPlan {
     /// By id, the order in which most writers write them.
@@ -33,7 +33,7 @@ pub(super) struct StructPlan {
     pub(super) is_union: bool,
 }
 
-/// What to do with one field.
+/// Plan for one field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldPlan {
     pub(super) id: i32,
@@ -44,7 +44,7 @@ pub(super) struct FieldPlan {
     pub(super) value: Operation,
 }
 
-/// What to do with the elements of a list or a set, or with the entries of a map.
+/// Plan for the elements of a list or a set, or for the entries of a map.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ContainerPlan {
     /// Of a list or a set, the elements.
@@ -55,7 +55,7 @@ pub(super) struct ContainerPlan {
     pub(super) value_kind: WireType,
 }
 
-/// How a value is read. The number in it is that of a struct, or of a container's plan.
+/// Operation that reads a value. The number in it is that of a struct, or of a container's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Bool,
@@ -116,7 +116,7 @@ impl Plan {
         self.containers.get(number as usize).copied()
     }
 
-    /// How a value of that type is read; `None` if the schema lacks a struct of it.
+    /// Returns the operation that reads a value of that type; `None` if the schema lacks a struct of it.
     pub(super) fn operation(&mut self, value_type: &Type) -> Option<Operation> {
         Some(match value_type {
             Type::Bool => Operation::Bool,

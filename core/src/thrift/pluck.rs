@@ -13,7 +13,7 @@ use super::skip::skip_field;
 use super::tape::{Tag, Tape, word};
 use super::wire_type::WireType;
 
-/// Where the wanted values go.
+/// Receiver of the wanted values.
 pub(super) trait Sink {
     /// Takes the value of the path with that number.
     fn take<'a, P: Protocol<'a>>(
@@ -33,7 +33,7 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes that were read. The tape is then without values.
+    /// Returns the error in the bytes that were read. The tape is then without values.
     pub fn pluck(
         &self,
         encoding: Encoding,

@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind, Result};
 /// Paths of a projection: a bit is kept for each.
 pub const PATHS_MAX: usize = 64;
 
-/// Which fields are wanted. A path names fields with `.` between them, `"address.city"`, each but the
+/// Fields that are wanted. A path names fields with `.` between them, `"address.city"`, each but the
 /// last a struct in the one before. The *number* of a path is its place in the list it came in.
 #[derive(Debug, Clone)]
 pub struct Projection {
@@ -21,7 +21,7 @@ pub struct Projection {
     root: StructId,
     paths: Vec<(String, Type)>,
     nodes: Vec<Node>,
-    /// What rows of it consist of, once there are any: batches of it share one.
+    /// Schema of its rows, once there are any: batches of it share one.
     schema: OnceLock<Schema>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Want {
     pub(super) target: Target,
 }
 
-/// What to do with a wanted field.
+/// Role of a wanted field in its paths.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Target {
     /// It is the end of the path with that number.
@@ -86,7 +86,7 @@ impl Projection {
         Ok(projection)
     }
 
-    /// What rows of its fields consist of, found by `schema_of` the first time.
+    /// Returns the schema of rows of its fields, made by `schema_of` the first time.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Projection {
         Ok((want, found.value_type.clone()))
     }
 
-    /// How the plan reads a field.
+    /// Returns the operation by which the plan reads a field.
     fn plan_of(&self, id: StructId, field: i32) -> Option<Operation> {
         let plan = self.plan.get(id.0)?;
         plan.at(plan.place(field)?).map(|field| field.value)

@@ -1,4 +1,4 @@
-//! What messages may hold, as a set of structs that name each other: the common ground of those who
+//! Schema of messages, as a set of structs that name each other: the common ground of those who
 //! know it (a host's generated classes, an IDL file) and those who use it (plans, projections).
 //!
 //! A struct is declared first and defined later, and others name it by its number, so that structs
@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
 
-/// How deep a type may nest containers in each other: `list<list<i32>>` is two.
+/// Maximum depth of containers in a type: `list<list<i32>>` is two.
 pub const TYPE_DEPTH_MAX: usize = 16;
 
 /// The number of a struct, union or exception in its [`Schema`], in order of declaration.
@@ -32,16 +32,16 @@ pub struct Schema {
 /// too.
 #[derive(Debug, Clone)]
 pub struct StructSchema {
-    /// How messages for people call it. Names need not differ: a number tells structs apart.
+    /// Name shown to people. Names need not differ: a number tells structs apart.
     pub name: String,
-    /// What it is, which the bytes do not tell.
+    /// Kind of the struct, which the bytes do not tell.
     pub kind: StructKind,
     /// Its fields in the order of the declaration. The place of a field is its *number*, by which
     /// tapes and faces know it; its id is what the bytes hold.
     pub fields: Vec<FieldSchema>,
 }
 
-/// What a set of fields is; all three are alike as bytes.
+/// Kind of a set of fields; all three are alike as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StructKind {
     /// Any of its fields may be set.
@@ -55,19 +55,19 @@ pub enum StructKind {
 /// A field of a struct.
 #[derive(Debug, Clone)]
 pub struct FieldSchema {
-    /// What the bytes call it. Fields that an IDL gives no id have negative ones.
+    /// Id of the field in the bytes. Fields that an IDL gives no id have negative ones.
     pub id: i16,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// What its value is.
+    /// Type of the value.
     pub value_type: Type,
-    /// Whether it must be set.
+    /// Presence: required, optional, or neither.
     pub requiredness: Requiredness,
-    /// Whether it has a value where none is set.
+    /// True if it has a value where none is set.
     pub has_default: bool,
 }
 
-/// Whether a field must be set. It is for those who check and write objects: a decoder gives what
+/// Required or optional presence of a field. It is for those who check and write objects: a decoder gives what
 /// the bytes hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Requiredness {
@@ -80,7 +80,7 @@ pub enum Requiredness {
     Optional,
 }
 
-/// What a value is.
+/// Type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
     /// True or false.
@@ -116,7 +116,7 @@ pub enum Type {
 /// Names for numbers.
 #[derive(Debug, Clone)]
 pub struct EnumSchema {
-    /// How messages for people call it.
+    /// Name shown to people.
     pub name: String,
     /// The names and their numbers, in the order of the declaration.
     pub values: Vec<(String, i32)>,
@@ -262,7 +262,7 @@ impl Type {
         Type::Map(Box::new(key), Box::new(value))
     }
 
-    /// How deep it nests containers in each other; 0 if it is not a container.
+    /// Returns the depth of the containers in it; 0 if it is not a container.
     pub fn depth(&self) -> usize {
         match self {
             Type::List(element) | Type::Set(element) => 1 + element.depth(),

@@ -1,4 +1,4 @@
-//! What one pass over a message leaves for a face to make objects of: the values in the order of the
+//! Values that one pass over a message leaves for a face to make objects of: in the order of the
 //! message, without its unknown fields, in one array of words that is used again for the next message.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use super::schema::StructId;
 /// Words that a tape keeps for the next message: 1 MiB.
 const RETAINED_MAX: usize = 1 << 17;
 
-/// What a word begins.
+/// Kind of the item that a word begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Tag {
@@ -124,7 +124,7 @@ pub enum Value<'t> {
     Bools(Collection, &'t [i64]),
 }
 
-/// What elements are in.
+/// Kind of the container that elements are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collection {
     /// A list.
@@ -260,7 +260,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes what comes next because of `value`, which was just taken: fields, elements, entries.
     pub fn skip(&mut self, value: Value<'t>) {
-        // What is open: fields until an end (none counted), or a number of values.
+        // Open parts: fields until an end (none counted), or a number of values.
         let mut open: Vec<Option<usize>> = Vec::new();
         let mut value = value;
         loop {

@@ -38,7 +38,7 @@ impl WireType {
     /// 16 bytes.
     pub const UUID: Self = WireType(16);
 
-    /// How values of `value_type` stand in a message.
+    /// Returns the type that values of `value_type` have in a message.
     pub fn of(value_type: &Type) -> Self {
         match value_type {
             Type::Bool => Self::BOOL,

@@ -105,7 +105,7 @@ pub trait Write {
     /// Ends the list, set or map that was begun last.
     fn container_end(&mut self);
 
-    /// What was written since the beginning, or since [`clear`](Write::clear).
+    /// Returns the bytes written since the beginning, or since [`clear`](Write::clear).
     fn bytes(&self) -> &[u8];
 
     /// Forgets what was written, and keeps memory for the next message, at most 1 MiB.
@@ -126,7 +126,7 @@ pub struct CompactWriter {
     bytes: Vec<u8>,
     /// The id of the last field of the struct that is open.
     last: i16,
-    /// The same of those around it.
+    /// Ids of the last fields of the structs around it.
     outer: Vec<i16>,
     /// A bool field whose header waits for the value that it is to hold.
     waiting: Option<i16>,

@@ -1,5 +1,5 @@
-//! Whether a file is as the writing that a journal tells of may have left it, and nobody has written
-//! since.
+//! Checks that a file is as the writing that a journal tells of may have left it, and that nobody has
+//! written since.
 //!
 //! A process writes in one order: the growth, the ranges from the first to the last, the new end. So
 //! where it died there are new bytes before one place and old ones behind it. After the death of the
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::format::{Evidence, Journal, State, cut_hash_of};
 use crate::pstore::blocks::{BLOCK_LEN, unchanged_sum};
 
-/// What a file may be, beside old and new.
+/// Order in which bytes of a file may have become new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     AsWritten,
@@ -21,8 +21,8 @@ enum Order {
 }
 
 impl Journal {
-    /// Whether the file may be brought to its new state, by `file`, its bytes, and `boot`, the run of
-    /// the system.
+    /// Returns true if the file may be brought to its new state, judged by `file`, its bytes, and `boot`, the
+    /// run of the system.
     pub(in crate::pstore) fn fits(&self, file: &[u8], boot: u128) -> bool {
         let is_same_run = boot == self.header.boot && boot != 0;
         let order = match self.state {
@@ -64,7 +64,7 @@ impl Journal {
     }
 
     fn ranges_fit(&self, file: &[u8], order: Order) -> bool {
-        // Whether only old bytes may follow, as the new ones end before.
+        // True if only old bytes may follow, as the new ones end before.
         let mut is_old = order == Order::AsWritten && self.is_before_ranges(file);
         for ((evidence, held), (range, new)) in self.evidence().zip(self.new_bytes()) {
             let mut look = Look { file, range, new, order, is_old, torn: 0 };
@@ -78,7 +78,7 @@ impl Journal {
         order == Order::Any || !is_cut || !is_old
     }
 
-    /// Whether the growth is not all there, before which no range is written.
+    /// Returns true if the growth is not all there, before which no range is written.
     fn is_before_ranges(&self, file: &[u8]) -> bool {
         !self.difference.growth().is_empty() && file.len() < self.difference.new_len
     }
@@ -113,7 +113,7 @@ impl Look<'_> {
         &self.new[part.start - self.range.start..part.end - self.range.start]
     }
 
-    /// Whether bytes fit of which the old ones are known.
+    /// Returns true if bytes fit, given the old ones.
     fn bytes(&mut self, part: &Range<usize>, old: &[u8]) -> bool {
         let (there, new) = (&self.file[part.clone()], self.new_in(part));
         if self.order == Order::Any {
@@ -133,7 +133,7 @@ impl Look<'_> {
         fits
     }
 
-    /// Whether a block fits of whose old bytes the hash is known.
+    /// Returns true if a block fits, given the hash of its old bytes.
     fn block(&mut self, part: Range<usize>, hash: &[u8]) -> bool {
         let there = &self.file[part.clone()];
         if !self.is_old && there == self.new_in(&part) {

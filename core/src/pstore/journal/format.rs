@@ -1,4 +1,4 @@
-//! How a journal lies in its file, as docs/pstore-journal.md draws it.
+//! Layout of a journal in its file, as docs/pstore-journal.md draws it.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::pstore::blocks::{BLOCK_LEN, pieces};
 use crate::pstore::difference::Difference;
 use crate::wire::{Endian, Reader};
 
-/// What a journal begins with. The checksum follows.
+/// First bytes of a journal. The checksum follows.
 const MAGIC: [u8; 8] = [0x89, b'B', b'W', b'J', 0x0d, 0x0a, 0x1a, 0x0a];
 
-/// Where the byte is that says how it is with the journal. It is behind the checksum, so that the
+/// Offset of the byte that holds the state of the journal. It is behind the checksum, so that the
 /// beginning of a new journal does not bring an old one to life.
 pub(super) const STATE_AT: usize = 16;
 
@@ -26,24 +26,24 @@ const FORMAT_AT: usize = 20;
 /// Bytes before the list of ranges.
 pub(super) const HEADER_LEN: usize = 72;
 
-/// Where the bytes begin that the checksum is of.
+/// Offset of the first byte that the checksum covers.
 const CHECKED_FROM: usize = 17;
 
-/// How it is with a journal.
+/// State of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// It says nothing.
     Void = 0,
     /// The file is as it was, as it is to be, or on the way, as far as the writing came.
     Live = 1,
-    /// The same, and the writing was being undone.
+    /// As `Live`, and the writing was being undone.
     Undoing = 2,
 }
 
 /// The fields of a header that a checksum covers.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pstore) struct Header {
-    /// Whether all old bytes are in the journal, and not hashes of some.
+    /// True if all old bytes are in the journal, and not hashes of some.
     pub(in crate::pstore) old_whole: bool,
     /// The run of the system in which it was written.
     pub(in crate::pstore) boot: u128,
@@ -104,7 +104,7 @@ pub(super) fn checked(header: &[u8]) -> &[u8] {
     &header[CHECKED_FROM..]
 }
 
-/// What a journal knows of the old bytes of one range.
+/// Evidence that a journal has of the old bytes of one range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pstore) struct Evidence {
     /// Bytes that it holds.
@@ -131,7 +131,7 @@ impl Evidence {
         }
     }
 
-    /// Where the evidence begins in a journal of `difference`.
+    /// Returns the offset of the evidence in a journal of `difference`.
     pub(in crate::pstore) fn start(difference: &Difference) -> u64 {
         (HEADER_LEN + 16 * difference.ranges.len()) as u64
     }
@@ -160,7 +160,7 @@ pub(in crate::pstore) struct Journal {
     pub(in crate::pstore) difference: Difference,
     pub(super) state: State,
     bytes: Vec<u8>,
-    /// Where the evidence begins, and behind it the new bytes.
+    /// Offset of the evidence, and of the new bytes behind it.
     evidence_at: usize,
     new_at: usize,
 }
@@ -198,7 +198,7 @@ impl Journal {
         (journal.checksum() == stated).then_some(journal)
     }
 
-    /// Whether it is to survive the end of the system until it is void.
+    /// Returns true if it is to survive the end of the system until it is void.
     pub(in crate::pstore) fn is_durable(&self) -> bool {
         self.header.old_whole
     }
@@ -226,7 +226,7 @@ impl Journal {
         })
     }
 
-    /// What is known of the old bytes of each range.
+    /// Returns the evidence of the old bytes of each range.
     pub(super) fn evidence(&self) -> impl Iterator<Item = (Evidence, &[u8])> {
         let whole = self.header.old_whole;
         let ranges = self.difference.ranges.iter().map(move |range| Evidence::of(range, whole));
@@ -237,14 +237,14 @@ impl Journal {
         })
     }
 
-    /// What is known of the bytes that are cut off: themselves, or their hash.
+    /// Returns the evidence of the bytes that are cut off: themselves, or their hash.
     pub(super) fn cut_evidence(&self) -> &[u8] {
         let ranges = self.evidence().map(|(evidence, _)| evidence.len()).sum::<usize>();
         &self.bytes[self.evidence_at + ranges..self.new_at]
     }
 }
 
-/// What the first bytes of a file say of the journal in it; `None` if they are nothing of ours. A power
+/// Reads the state of a journal from the first bytes of its file; `None` if they are not of a journal. A power
 /// cut may have left the first of them, and zeros.
 pub(super) fn state(bytes: &[u8]) -> Option<State> {
     if !bytes.iter().zip(&MAGIC).all(|(byte, ours)| byte == ours || *byte == 0) {

@@ -20,16 +20,16 @@ pub(super) use format::{Evidence, Header, cut_hash};
 use format::{STATE_AT, State, state};
 pub(super) use writer::Writer;
 
-/// What a journal may keep of the disk when it is void.
+/// Bytes of the disk that a void journal may keep.
 const KEPT_LEN: u64 = 16 << 20;
 
 /// The file that journals of one store are written to.
 #[derive(Debug, Default)]
 pub(super) struct JournalFile {
-    /// Where it is, once somebody asked.
+    /// Path of the file, once somebody asked for it.
     path: Option<PathBuf>,
     opened: Option<Opened>,
-    /// Whether its name survives a power cut.
+    /// True if its name survives a power cut.
     is_named_for_good: bool,
     /// Bytes of the journal that was written last.
     len: u64,
@@ -139,12 +139,12 @@ impl JournalFile {
     /// Lets others look at the journal that was live.
     pub(super) fn release(&self) {
         if let Some(opened) = &self.opened {
-            // Where this fails, there is no lock that could be held.
+            // If this fails, there is no lock that could be held.
             let _ = opened.file.unlock();
         }
     }
 
-    /// Whether its state can be changed.
+    /// Returns true if its state can be changed.
     pub(super) fn is_writable(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.is_writable)
     }
@@ -205,7 +205,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Whether a file lies there that tells of a writing, or that cannot be read.
+    /// Returns true if a file lies there that tells of a writing, or that cannot be read.
     fn may_be_live(&self, system: &dyn FileSystem, like: &dyn SharedFile) -> bool {
         let Some(path) = &self.path else { return true };
         let look = || -> io::Result<bool> {
@@ -283,7 +283,7 @@ impl JournalFile {
     /// Makes the journal void.
     pub(super) fn make_void(&mut self, system: &dyn FileSystem) -> Result<()> {
         if let Err(error) = self.set_state(State::Void) {
-            // What is not there cannot be taken for live either.
+            // A missing journal cannot be taken for live either.
             let removed = self.path.as_deref().map_or(Ok(()), |path| system.remove(path));
             self.opened = None;
             return removed.map_err(|_| self.failed("write", &error));
@@ -307,13 +307,13 @@ impl JournalFile {
             Ok(is_void && system.version(path)?.is_some_and(|named| named.id == version.id))
         };
         if opened.is_writable && is_ours().unwrap_or(false) {
-            // Where this fails, it stays, and says nothing.
+            // If this fails, it stays, and says nothing.
             let _ = system.remove(path);
         }
     }
 }
 
-/// Whether there is no file of that name that could be a journal, nor can be.
+/// Returns true if the error means that there is no journal of that name, nor can be.
 fn is_no_journal(error: &io::Error) -> bool {
     use io::ErrorKind::{AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound};
     matches!(

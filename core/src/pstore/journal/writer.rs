@@ -22,7 +22,7 @@ pub(in crate::pstore) struct Writer<'a> {
     hasher: Xxh3,
     header: [u8; HEADER_LEN],
     buffer: Vec<u8>,
-    /// Where the buffer goes.
+    /// Offset that the buffer goes to.
     at: u64,
 }
 

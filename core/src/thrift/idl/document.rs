@@ -1,4 +1,4 @@
-//! What IDL files say: a [`Schema`], and beside it all that the bytes of messages do not need but a
+//! Content of IDL files: a [`Schema`], and beside it all that the bytes of messages do not need but a
 //! host's classes do.
 
 use crate::error::excerpt;
@@ -8,16 +8,16 @@ use crate::{Error, ErrorKind, Result};
 /// Names that an error lists at most.
 const LISTED_MAX: usize = 30;
 
-/// What an IDL file and all that it includes define.
+/// Definitions in an IDL file and in all that it includes.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The structs and enums of all files, and a struct each for what a function takes and answers.
     pub schema: Schema,
     /// The files, included ones before those that include them: the one that was asked for is last.
     pub programs: Vec<Program>,
-    /// What the schema does not say of its structs, by [`StructId`].
+    /// Facts about its structs, beyond the schema, by [`StructId`].
     pub structs: Vec<StructDefinition>,
-    /// What the schema does not say of its enums, by [`EnumId`].
+    /// Facts about its enums, beyond the schema, by [`EnumId`].
     pub enums: Vec<EnumDefinition>,
     /// The services of all files, by [`ServiceId`].
     pub services: Vec<Service>,
@@ -31,7 +31,7 @@ pub struct ProgramId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServiceId(pub u32);
 
-/// What one file defines, each kind in the order of the text.
+/// Definitions in one file, each kind in the order of the text.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The path that it was included by, as [`Includes`](super::Includes) gave it.
@@ -39,11 +39,11 @@ pub struct Program {
     /// The last part of the path without its extension: what names of this file begin with in files
     /// that include it.
     pub name: String,
-    /// Where generated code goes, by language.
+    /// Namespaces of generated code, by language.
     pub namespaces: Vec<Namespace>,
     /// The files that it includes itself.
     pub includes: Vec<ProgramId>,
-    /// What C++ code of it is to include.
+    /// Files that C++ code of it is to include.
     pub cpp_includes: Vec<String>,
     /// Other names for types.
     pub typedefs: Vec<Typedef>,
@@ -57,7 +57,7 @@ pub struct Program {
     pub services: Vec<ServiceId>,
 }
 
-/// Where generated code of a language goes.
+/// Namespace of the generated code of a language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespace {
     /// The language (`rb`, `java`), or `*` for those that are not named.
@@ -66,14 +66,14 @@ pub struct Namespace {
     pub name: String,
     /// The line of its name, from 1.
     pub line: u32,
-    /// What is said of it.
+    /// Annotations of the namespace.
     pub annotations: Vec<Annotation>,
 }
 
 /// A note for a generator, `key = "value"` in parentheses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
-    /// What it is called.
+    /// Key of the annotation.
     pub key: String,
     /// Its value; `1` where none is written.
     pub value: String,
@@ -84,18 +84,18 @@ pub struct Annotation {
 pub struct Typedef {
     /// The new name.
     pub name: String,
-    /// What it stands for, without other typedefs.
+    /// Type that it stands for, without other typedefs.
     pub stands_for: Type,
-    /// What is said of it.
+    /// Annotations of the typedef.
     pub annotations: Vec<Annotation>,
 }
 
 /// A constant.
 #[derive(Debug, Clone)]
 pub struct Const {
-    /// What it is called.
+    /// Name of the constant.
     pub name: String,
-    /// What it is.
+    /// Type of the constant.
     pub value_type: Type,
     /// Its value.
     pub value: Value,
@@ -125,22 +125,22 @@ pub enum Value {
     Struct(StructId, Vec<(usize, Value)>),
 }
 
-/// What the schema does not say of a struct.
+/// Facts about a struct, beyond the schema.
 #[derive(Debug, Clone)]
 pub struct StructDefinition {
     /// The file that it is in.
     pub program: ProgramId,
-    /// Whether it is written as a struct, or comes of a function.
+    /// Origin of the struct: written as one, or made for a function.
     pub origin: Origin,
-    /// What the schema does not say of its fields, in their order.
+    /// Facts about its fields, beyond the schema, in their order.
     pub fields: Vec<FieldDefinition>,
     /// The line of its name, or of the function that it comes of, from 1.
     pub line: u32,
-    /// What is said of it.
+    /// Annotations of the struct.
     pub annotations: Vec<Annotation>,
 }
 
-/// Where a struct of a schema comes from.
+/// Origin of a struct of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// It is defined by its name.
@@ -151,27 +151,27 @@ pub enum Origin {
     Result,
 }
 
-/// What the schema does not say of a field.
+/// Facts about a field, beyond the schema.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldDefinition {
     /// Its value where none is set.
     pub default: Option<Value>,
-    /// Whether `&` stands before its name: generated code holds a reference, where languages differ.
+    /// True if `&` stands before its name: generated code holds a reference, where languages differ.
     pub is_reference: bool,
     /// The line of its name, from 1; 0 for what a function returns, which has none.
     pub line: u32,
-    /// What is said of it.
+    /// Annotations of the field.
     pub annotations: Vec<Annotation>,
 }
 
-/// What the schema does not say of an enum.
+/// Facts about an enum, beyond the schema.
 #[derive(Debug, Clone)]
 pub struct EnumDefinition {
     /// The file that it is in.
     pub program: ProgramId,
-    /// What is said of it.
+    /// Annotations of the enum.
     pub annotations: Vec<Annotation>,
-    /// What is said of its values, in their order.
+    /// Annotations of its values, in their order.
     pub value_annotations: Vec<Vec<Annotation>>,
     /// The line of its name, from 1.
     pub line: u32,
@@ -182,7 +182,7 @@ pub struct EnumDefinition {
 /// Functions that are called from afar.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// What it is called.
+    /// Name of the service.
     pub name: String,
     /// The file that it is in.
     pub program: ProgramId,
@@ -192,25 +192,25 @@ pub struct Service {
     pub functions: Vec<Function>,
     /// The line of its name, from 1.
     pub line: u32,
-    /// What is said of it.
+    /// Annotations of the service.
     pub annotations: Vec<Annotation>,
 }
 
 /// A function of a service.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// What it is called.
+    /// Name of the function.
     pub name: String,
-    /// Whether nobody waits for an answer; there is no message for it then.
+    /// True if nobody waits for an answer; there is no message for it then.
     pub is_oneway: bool,
-    /// What it returns; none for `void`.
+    /// Type that it returns; None for `void`.
     pub return_type: Option<Type>,
     /// The struct that it takes.
     pub arguments: StructId,
     /// The struct that it answers: what it returns as field `success` with id 0, unless that is
     /// `void`, and a field for each exception.
     pub result: StructId,
-    /// What is said of it.
+    /// Annotations of the function.
     pub annotations: Vec<Annotation>,
 }
 
@@ -230,12 +230,12 @@ impl Document {
         self.services.get(id.0 as usize)
     }
 
-    /// What the schema does not say of that struct.
+    /// Returns the facts about that struct, beyond the schema.
     pub fn struct_definition(&self, id: StructId) -> Option<&StructDefinition> {
         self.structs.get(id.0 as usize)
     }
 
-    /// What the schema does not say of that enum.
+    /// Returns the facts about that enum, beyond the schema.
     pub fn enum_definition(&self, id: EnumId) -> Option<&EnumDefinition> {
         self.enums.get(id.0 as usize)
     }
@@ -285,7 +285,7 @@ impl Document {
         names.join(", ")
     }
 
-    /// What a function may throw: the fields of its result but `success`.
+    /// Returns the exceptions that a function may throw: the fields of its result but `success`.
     pub fn exceptions(&self, function: &Function) -> &[FieldSchema] {
         let result = self.schema.get(function.result);
         let fields = result.map_or(&[] as &[FieldSchema], |result| result.fields.as_slice());

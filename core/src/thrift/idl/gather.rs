@@ -7,16 +7,16 @@ use super::text::Text;
 use super::{FILES_MAX, IdlOptions, TEXT_LEN_MAX, TEXTS_LEN_MAX, parser};
 use crate::{Error, Result};
 
-/// How many files may include each other in a row.
+/// Maximum number of files that include each other in a row.
 const INCLUDE_DEPTH_MAX: usize = 32;
 
-/// How many includes there may be in all files together; the same file counts each time.
+/// Maximum number of includes in all files together; the same file counts each time.
 const INCLUDES_MAX: usize = 4096;
 
 /// The text of a file.
 #[derive(Debug, Clone)]
 pub struct SourceText {
-    /// What tells the file from others, and what errors call it. Its last part without the extension
+    /// Path that tells the file from others, and that errors show. Its last part without the extension
     /// is the name that its definitions have in files that include it.
     pub path: String,
     /// The text; UTF-8, though comments may be in another encoding.

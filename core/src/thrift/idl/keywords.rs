@@ -57,13 +57,13 @@ const REPLACED: &[(&str, &str)] = &[
     ("xsd_namespace", "namespace xsd"),
 ];
 
-/// Whether it is a word of the language, so that nothing can be defined by that name. `uuid`, the
+/// Returns true if it is a word of the language, so that nothing can be defined by that name. `uuid`, the
 /// latest one, is not: files from before it have types and values of that name.
 pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// Whether it is a word of the language that a field can be called all the same.
+/// Returns true if it is a word of the language that may be the name of a field all the same.
 pub(super) fn names_a_field(word: &str) -> bool {
     is_keyword(word) && !AFTER_FIELDS.contains(&word)
 }

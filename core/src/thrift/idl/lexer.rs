@@ -11,7 +11,7 @@
 use super::text::{Span, Text};
 use crate::Result;
 
-/// How long a word may be, in bytes.
+/// Maximum length of a word, in bytes.
 const WORD_LEN_MAX: usize = 1024;
 
 /// A piece of text that means something.

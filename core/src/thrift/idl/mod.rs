@@ -10,7 +10,7 @@
 //! Four steps, a file or folder each: `lexer` makes words of a text, `parser` a tree of the words,
 //! `gather` does both for a file and all that it includes, `resolve` looks names up.
 //!
-//! Where it is not as the compiler is, on purpose:
+//! Differences from the compiler, on purpose:
 //!
 //! - Words that languages reserve (`class`, `next`) may be names: a generator refuses them, the
 //!   language does not. Fields may be called like most words of the language, as in later versions.
@@ -39,22 +39,22 @@ pub use gather::{Includes, SourceText};
 
 use crate::Result;
 
-/// How long the text of one file may be, in bytes.
+/// Maximum length of the text of one file, in bytes.
 pub const TEXT_LEN_MAX: usize = 4 << 20;
 
-/// How long the texts of all files may be together, in bytes.
+/// Maximum length of the texts of all files together, in bytes.
 pub const TEXTS_LEN_MAX: usize = 16 << 20;
 
-/// How many files there may be.
+/// Maximum number of files.
 pub const FILES_MAX: usize = 256;
 
-/// How deep values of constants and defaults may be in each other.
+/// Maximum depth of values of constants and defaults in each other.
 pub const VALUE_DEPTH_MAX: usize = 64;
 
-/// What there is to choose about the reading of IDL.
+/// Options for reading IDL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IdlOptions {
-    /// Whether fields keep ids that are written and not above 0, as with the compiler's
+    /// Keeps ids of fields that are written and not above 0, as with the compiler's
     /// `--allow-neg-keys`. Otherwise they are numbered like fields without an id.
     pub keep_negative_ids: bool,
 }

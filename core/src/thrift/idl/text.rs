@@ -15,7 +15,7 @@ const BLOCK_LEN: usize = 4096;
 /// Characters of a token that an error quotes.
 const QUOTED_MAX: usize = 40;
 
-/// Where something stands in a text, in bytes from its start.
+/// Range of a text, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -89,7 +89,7 @@ impl Text {
         }
     }
 
-    /// What stands at `span`, in quotes, for the second half of an error.
+    /// Returns the text at `span`, in quotes, for the second half of an error.
     pub(super) fn quoted(&self, span: Span) -> String {
         if span.start >= self.bytes.len() {
             return "the end of the file".to_owned();

@@ -1,4 +1,4 @@
-//! What a file defines, but for the fields of its structs.
+//! Definitions in a file, but for the fields of its structs.
 //!
 //! ```text
 //! definition  const type name = value separator

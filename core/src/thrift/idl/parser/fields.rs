@@ -14,13 +14,13 @@ use super::Parser;
 use crate::Result;
 use crate::thrift::Requiredness;
 
-/// How many lists of fields may be in each other, which only XML attributes make.
+/// Maximum depth of lists of fields in each other, which only XML attributes make.
 const FIELD_DEPTH_MAX: usize = 8;
 
-/// How many fields there may be in one list.
+/// Maximum number of fields in one list.
 const FIELDS_MAX: usize = u16::MAX as usize;
 
-/// What fields are for, which decides what can be required of them.
+/// Purpose of fields, which decides what can be required of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldsOf {
     Struct,

@@ -1,4 +1,4 @@
-//! What stands before the definitions.
+//! Headers that stand before the definitions.
 //!
 //! ```text
 //! header   include literal | cpp_include literal

@@ -33,7 +33,7 @@ struct Parser<'t> {
     token: Token<'t>,
     span: Span,
     options: IdlOptions,
-    /// What the next field without an id gets.
+    /// Id of the next field without an id.
     next_id: i32,
     /// Lists of fields in each other.
     field_depth: usize,

@@ -22,11 +22,11 @@ use crate::{Error, Result};
 use names::{Constant, Scope};
 use values::{DeclaredEnum, FieldNumbers, Place};
 
-/// How many parts of types and values may come of names that stand for others, in all: a few lines,
+/// Maximum number of parts of types and values that come of names that stand for others, in all: a few lines,
 /// each of which names the one before twice, would fill any memory.
 const COPIES_MAX: usize = 1 << 20;
 
-/// What files that are taken apart say together.
+/// Resolves files that are taken apart to one document.
 pub(super) fn resolve(files: &[ParsedFile]) -> Result<Document> {
     let mut resolver = Resolver {
         files,
@@ -50,11 +50,11 @@ struct Resolver<'f> {
     document: Document,
     /// The names of each file, by its number.
     scopes: Vec<Scope<'f>>,
-    /// Where each struct stands, by its number.
+    /// Place of each struct, by its number.
     struct_places: Vec<Place>,
-    /// What values need of each enum, by its number.
+    /// Facts about each enum that values need, by its number.
     enums: Vec<DeclaredEnum<'f>>,
-    /// What the functions of each service are called, by its number.
+    /// Names of the functions of each service, by its number.
     function_names: Vec<HashSet<&'f str>>,
     /// The numbers of fields by their names, of structs that values were asked for.
     field_numbers: RefCell<HashMap<StructId, Rc<FieldNumbers>>>,
@@ -135,7 +135,7 @@ fn program_id(file: usize) -> ProgramId {
     ProgramId(u32::try_from(file).unwrap_or(u32::MAX))
 }
 
-/// What a file is called where it is included.
+/// Returns the name of a file in files that include it.
 fn program_name(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let end = name.rfind('.').unwrap_or(name.len());

@@ -26,7 +26,7 @@ pub(super) struct Scope<'f> {
     includes: HashMap<String, Vec<usize>>,
 }
 
-/// What a name of a type stands for.
+/// Definition that a name of a type stands for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum NamedType {
     Struct(StructId),
@@ -35,7 +35,7 @@ pub(super) enum NamedType {
     Typedef(usize),
 }
 
-/// How far a typedef is.
+/// State of a typedef while names are resolved.
 #[derive(Debug)]
 pub(super) enum TypedefState<'f> {
     Written(&'f TypedefSyntax),
@@ -43,7 +43,7 @@ pub(super) enum TypedefState<'f> {
     Known(Type),
 }
 
-/// What a name in a value stands for.
+/// Definition that a name in a value stands for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Constant {
     EnumValue(i32),
@@ -183,7 +183,7 @@ impl<'f> Resolver<'f> {
         }
     }
 
-    /// The same, with what a name there turned out to be.
+    /// Makes the error of `refuse`, with what a name there turned out to be.
     pub(super) fn refuse_found(
         &self,
         file: usize,

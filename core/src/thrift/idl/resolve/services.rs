@@ -7,7 +7,7 @@ use super::{Resolver, program_id};
 use crate::Result;
 use crate::thrift::{FieldSchema, StructId, StructKind, Type};
 
-/// How many services may extend each other in a row.
+/// Maximum number of services that extend each other in a row.
 const EXTENDS_MAX: usize = 32;
 
 impl<'f> Resolver<'f> {
@@ -107,7 +107,7 @@ impl<'f> Resolver<'f> {
         Ok(Function { name, is_oneway, return_type, arguments, result, annotations })
     }
 
-    /// What is thrown must be exceptions that stand before the service.
+    /// Checks that everything thrown is an exception that stands before the service.
     fn check_exceptions(
         &self,
         place: Place,
@@ -130,7 +130,7 @@ impl<'f> Resolver<'f> {
         Ok(())
     }
 
-    /// What is said of exceptions comes after what a function returns, of which nothing is said.
+    /// Puts the definitions of exceptions behind that of the value returned, of which nothing is said.
     fn result_definitions(
         &mut self,
         place: Place,

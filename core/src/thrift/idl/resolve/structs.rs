@@ -127,7 +127,7 @@ impl<'f> Resolver<'f> {
         Ok(())
     }
 
-    /// What a schema does not say of fields.
+    /// Returns the facts about fields, beyond the schema.
     pub(super) fn field_definitions(
         &self,
         place: Place,

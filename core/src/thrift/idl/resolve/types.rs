@@ -9,10 +9,10 @@ use super::names::{NamedType, TypedefState};
 use crate::Result;
 use crate::thrift::{TYPE_DEPTH_MAX, Type};
 
-/// How many typedefs may stand for each other in a row, each before the one it names.
+/// Maximum number of typedefs that stand for each other in a row, each before the one it names.
 const TYPEDEF_DEPTH_MAX: usize = 32;
 
-/// How many parts a type may have once typedefs are resolved.
+/// Maximum number of parts of a type once typedefs are resolved.
 const TYPE_PARTS_MAX: usize = 1024;
 
 impl<'f> Resolver<'f> {
@@ -31,7 +31,7 @@ impl<'f> Resolver<'f> {
         Ok(())
     }
 
-    /// What a type that is written in a file is.
+    /// Resolves a type that is written in a file.
     pub(super) fn type_of(&mut self, file: usize, syntax: &TypeSyntax) -> Result<Type> {
         let resolved = self.type_with_names(file, syntax)?;
         if resolved.depth() > TYPE_DEPTH_MAX {
@@ -78,7 +78,7 @@ impl<'f> Resolver<'f> {
         }
     }
 
-    /// What a typedef stands for; `span` is the place that asks.
+    /// Resolves a typedef; `span` is the place that asks.
     fn typedef(&mut self, file: usize, number: usize, span: Span) -> Result<Type> {
         let Some(state) = self.typedef_state(file, number) else {
             return Err(super::lost("a typedef"));
@@ -108,7 +108,7 @@ impl<'f> Resolver<'f> {
     }
 }
 
-/// How many types there are in a type, itself counted.
+/// Returns the number of types in a type, itself counted.
 fn part_count(counted: &Type) -> usize {
     1 + match counted {
         Type::List(element) | Type::Set(element) => part_count(element),

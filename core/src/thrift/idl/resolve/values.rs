@@ -15,7 +15,7 @@ use crate::thrift::{EnumId, StructId, Type};
 /// Bytes of a string that weigh as much as a part of a value.
 const BYTES_OF_PART: usize = 32;
 
-/// Where a definition stands: what values name must stand before it.
+/// Place of a definition: what values name must stand before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) file: usize,
@@ -23,7 +23,7 @@ pub(super) struct Place {
     pub(super) order: usize,
 }
 
-/// What values need of an enum.
+/// Facts about an enum that values need.
 #[derive(Debug)]
 pub(super) struct DeclaredEnum<'f> {
     place: Place,
@@ -43,7 +43,7 @@ impl<'f> DeclaredEnum<'f> {
 pub(super) type FieldNumbers = HashMap<String, usize>;
 
 impl Resolver<'_> {
-    /// What a value is that is written at a place where one of such a type is wanted.
+    /// Resolves a value that is written at a place where one of such a type is wanted.
     pub(super) fn value(&self, place: Place, syntax: &ValueSyntax, of: &Type) -> Result<Value> {
         self.value_in(place, syntax, of, 0)
     }
@@ -73,7 +73,7 @@ impl Resolver<'_> {
                 });
                 entries.collect::<Result<Vec<_>>>().map(Value::Map)
             }
-            // Which brackets stand for nothing makes no difference.
+            // Empty brackets of either kind mean the same.
             (Type::List(_), ValueForm::Map(none)) if none.is_empty() => Ok(Value::List(Vec::new())),
             (Type::Set(_), ValueForm::Map(none)) if none.is_empty() => Ok(Value::Set(Vec::new())),
             (Type::Map(..), ValueForm::List(none)) if none.is_empty() => Ok(Value::Map(Vec::new())),
@@ -170,7 +170,7 @@ impl Resolver<'_> {
         Rc::clone(numbers)
     }
 
-    /// What a constant or a value of an enum is where neither enum nor struct is wanted.
+    /// Resolves a constant or a value of an enum if neither enum nor struct is wanted.
     fn named(
         &self,
         place: Place,
@@ -237,7 +237,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// What values name must stand above them, unlike what types name.
+    /// Checks that a definition that a value names stands above the value; types do not need that.
     fn check_is_above(&self, place: Place, named: Place, span: Span, what: &str) -> Result<()> {
         if named.file != place.file || named.order < place.order {
             return Ok(());
@@ -245,7 +245,7 @@ impl Resolver<'_> {
         Err(self.refuse(place.file, span, &format!("{what} that is defined above")))
     }
 
-    /// The same for a struct.
+    /// Does this for a struct.
     pub(super) fn check_struct_is_above(
         &self,
         place: Place,
@@ -297,7 +297,7 @@ fn plain(form: &ValueForm, of: &Type) -> Option<Value> {
     }
 }
 
-/// How many parts a value has, itself counted, and how deep they are in each other.
+/// Returns the number of parts of a value, itself counted, and how deep they are in each other.
 fn size_of(value: &Value) -> (usize, usize) {
     let of_all = |sizes: &mut dyn Iterator<Item = (usize, usize)>| {
         sizes.fold((1, 1), |(parts, depth), size| (parts + size.0, depth.max(1 + size.1)))
