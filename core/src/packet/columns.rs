@@ -171,9 +171,7 @@ fn extend_values(column: &mut Column, field: Field, packets: &[Packet]) {
         Field::IpVersion => column.extend_values(packets, |p| [p.ip_version]),
         Field::IcmpType => column.extend_values(packets, |p| [p.icmp_type]),
         Field::IcmpCode => column.extend_values(packets, |p| [p.icmp_code]),
-        // No packet holds these.
-        Field::SrcMac | Field::DstMac | Field::Interface | Field::InterfaceName => {}
-        Field::DnsQuery | Field::DnsType | Field::DnsAnswers => {}
-        Field::TlsSni | Field::HttpHost => {}
+        // No packet holds the others.
+        _ => debug_assert!(!field.is_in_packet(), "{field:?}"),
     }
 }

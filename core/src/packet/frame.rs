@@ -62,15 +62,8 @@ impl<'f> Frame<'f> {
             Field::DstMac => self.macs().destination.map_or(Value::Null, mac_text),
             Field::Interface => self.interface.map_or(Value::Null, |it| it.number.into()),
             Field::InterfaceName => text(self.interface.and_then(|it| it.name)),
-            Field::DnsQuery => text(self.application().and_then(Application::dns_query)),
-            Field::DnsType => {
-                let kind = self.application().and_then(Application::dns_type);
-                kind.map_or(Value::Null, |kind| Value::Unsigned(kind.into()))
-            }
-            Field::DnsAnswers => text(self.application().and_then(Application::dns_answers)),
-            Field::TlsSni => text(self.application().and_then(Application::tls_sni)),
-            Field::HttpHost => text(self.application().and_then(Application::http_host)),
-            held => self.packet.value(held),
+            held if held.is_in_packet() => self.packet.value(held),
+            other => self.application().map_or(Value::Null, |content| content.value(other)),
         }
     }
 

@@ -30,6 +30,7 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
     ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
+    ("python/ext/bytewright/src/capture/fields.rs", python::attributes),
     ("python/bytewright/options.py", python::module),
     ("python/bytewright/options.pyi", python::stub),
     ("ruby/lib/bytewright/options.rb", ruby::module),

@@ -1,6 +1,11 @@
 //! `bytewright.options`: the options as Python's keywords, with their defaults and types.
 
+use std::fmt::Debug;
+
+use bytewright::flow::FlowField;
 use bytewright::options::{OptionKind, OptionSpec};
+use bytewright::packet::Field;
+use bytewright::rpc::CallField;
 
 use crate::list::entry;
 use crate::records::{HostType, Named, fields_of};
@@ -65,6 +70,30 @@ pub(crate) fn written(_word: &str, record: &str) -> String {
         )
     };
     fields_of(record).into_iter().map(property).collect()
+}
+
+/// `fields.rs` of Python's extension: the fields of each record, for the macro that makes attributes of them.
+pub(crate) fn attributes() -> String {
+    let lists = [
+        list("packet_fields", Field::ALL, |field| field.name()),
+        list("flow_fields", FlowField::ALL, |field| field.name()),
+        list("call_fields", CallField::ALL, |field| field.name()),
+    ];
+    format!(
+        "// Generated from the core's schemas by `make generate`. Do not edit.\n\
+         //! The fields of records, as `name Variant`, for the macro that makes attributes of them.\n{}\n\
+         pub(super) use {{call_fields, flow_fields, packet_fields}};\n",
+        lists.concat()
+    )
+}
+
+/// A macro that hands `fields!` the fields of a class, between its name and what else it has.
+fn list<F: Copy + Debug>(title: &str, fields: &[F], name: impl Fn(F) -> &'static str) -> String {
+    let fields: String =
+        fields.iter().map(|field| format!("            {} {field:?},\n", name(*field))).collect();
+    format!(
+        "\nmacro_rules! {title} {{\n    ($class:ident $($more:tt)*) => {{\n        fields! {{ $class {{\n{fields}        }} $($more)* }}\n    }};\n}}\n"
+    )
 }
 
 fn lower(title: &str) -> String {

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::batch::Value;
+use crate::packet::Field;
 use crate::wire::{Endian::Big, Reader};
 
 const HEADER_LEN: usize = 12;
@@ -21,11 +23,11 @@ const NAME_MAX: usize = 255;
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::packet) struct Message {
     /// The name of the first question, with dots between its labels; empty for the root.
-    pub(super) query: Option<String>,
+    query: Option<String>,
     /// The type of the first question.
-    pub(super) query_type: Option<u16>,
+    query_type: Option<u16>,
     /// Addresses, with commas between them.
-    pub(super) answers: Option<String>,
+    answers: Option<String>,
 }
 
 impl Message {
@@ -42,6 +44,16 @@ impl Message {
         let mut message = Message { query, query_type: None, answers: None };
         message.read_rest(&mut reader, questions, answers);
         Some(message)
+    }
+
+    /// The value of a field of DNS; null for others.
+    pub(super) fn value(&self, field: Field) -> Value<'_> {
+        match field {
+            Field::DnsQuery => self.query.as_deref().map_or(Value::Null, Value::Text),
+            Field::DnsType => self.query_type.into(),
+            Field::DnsAnswers => self.answers.as_deref().map_or(Value::Null, Value::Text),
+            _ => Value::Null,
+        }
     }
 
     /// Reads what stands behind the header, until something is cut off or wrong: what came before stays.

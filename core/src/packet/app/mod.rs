@@ -6,6 +6,7 @@ mod tls;
 
 use super::net::proto;
 use super::{Field, Packet};
+use crate::batch::Value;
 
 /// Content that the payload of a packet was understood as.
 #[derive(Debug)]
@@ -32,38 +33,13 @@ impl Application {
         }
     }
 
-    pub(super) fn dns_query(&self) -> Option<&str> {
-        match self {
-            Application::Dns(message) => message.query.as_deref(),
-            _ => None,
-        }
-    }
-
-    pub(super) fn dns_type(&self) -> Option<u16> {
-        match self {
-            Application::Dns(message) => message.query_type,
-            _ => None,
-        }
-    }
-
-    pub(super) fn dns_answers(&self) -> Option<&str> {
-        match self {
-            Application::Dns(message) => message.answers.as_deref(),
-            _ => None,
-        }
-    }
-
-    pub(super) fn tls_sni(&self) -> Option<&str> {
-        match self {
-            Application::Tls(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    pub(super) fn http_host(&self) -> Option<&str> {
-        match self {
-            Application::Http(host) => Some(host),
-            _ => None,
+    /// The value of a field of its protocol; null for the fields of others.
+    pub(super) fn value(&self, field: Field) -> Value<'_> {
+        match (self, field) {
+            (Application::Dns(message), field) => message.value(field),
+            (Application::Tls(name), Field::TlsSni) => Value::Text(name),
+            (Application::Http(host), Field::HttpHost) => Value::Text(host),
+            _ => Value::Null,
         }
     }
 }

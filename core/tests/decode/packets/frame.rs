@@ -1,6 +1,7 @@
 //! Fields that are read from a frame's bytes: MAC addresses, interfaces, DNS, TLS and HTTP.
 
 use bytewright::batch::Value;
+use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{
     Columns, DecodeOptions, Field, Frame, FrameMeta, Interface, LinkType, Packet,
 };
@@ -185,4 +186,27 @@ fn random_frame(random: &mut Random) -> (Packet, Vec<u8>, Option<String>) {
         captured,
         name,
     )
+}
+
+/// Fields that no sample has: the tests above have frames with them.
+const NOT_IN_SAMPLES: &[Field] = &[Field::TlsSni];
+
+#[test]
+fn every_field_has_values_in_the_samples() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    let mut found = vec![false; Field::ALL.len()];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(mut reader) = CaptureReader::open(&path, &CaptureOptions::default()) else {
+            continue;
+        };
+        let _ = reader.each_frame(|frame| {
+            for (place, found) in found.iter_mut().enumerate() {
+                *found |= !matches!(frame.value_at(place), Value::Null | Value::Unsigned(0));
+            }
+        });
+    }
+    let missing: Vec<_> =
+        Field::ALL.iter().zip(found).filter(|(_, found)| !found).map(|(field, _)| *field).collect();
+    assert_eq!(missing, NOT_IN_SAMPLES);
 }

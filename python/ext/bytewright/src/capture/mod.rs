@@ -1,6 +1,7 @@
 //! Captures: packets, flows and Thrift calls of one or several, as records, columns and counts.
 
 mod arguments;
+mod fields;
 mod flow_entries;
 mod host;
 mod info;

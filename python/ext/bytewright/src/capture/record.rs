@@ -11,6 +11,7 @@ use bytewright::rpc::{self, CallField};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
+use super::fields::{call_fields, flow_fields, packet_fields};
 use crate::values::object;
 
 /// A record as the core read it, or what was pickled of it.
@@ -101,8 +102,8 @@ macro_rules! sums {
 sums! { Flow flow::Flow, FlowField }
 sums! { Call rpc::Call, CallField }
 
-/// Gives a class an attribute for each field, what goes with fields, and the methods behind. For each `name Variant` it
-/// expands to
+/// Gives a class an attribute for each field, what goes with fields, and the methods behind; `fields.rs` has the fields. For
+/// each `name Variant` it expands to
 ///
 /// ```ignore
 /// #[getter]
@@ -111,7 +112,7 @@ sums! { Call rpc::Call, CallField }
 /// }
 /// ```
 macro_rules! fields {
-    ($class:ident $enum:ident $shown:ident { $($name:ident $variant:ident),* $(,)? } $($more:tt)*) => {
+    ($class:ident { $($name:ident $variant:ident),* $(,)? } $enum:ident $shown:ident $($more:tt)*) => {
         #[pymethods]
         impl $class {
             $(
@@ -206,14 +207,7 @@ fn names_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     class.getattr("__match_args__")
 }
 
-fields! { Packet Field DEFAULT {
-    ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto, length Length, caplen Caplen,
-    vlan Vlan, ttl Ttl, tcp_flags TcpFlags, payload_len PayloadLen, number Number, status Status, link_type LinkType,
-    ethertype Ethertype, ip_version IpVersion, ip_len IpLen, frag_offset FragOffset, seq Seq, ack Ack,
-    icmp_type IcmpType, icmp_code IcmpCode, arp_op ArpOp, arp_src_ip ArpSrcIp, arp_dst_ip ArpDstIp,
-    src_mac SrcMac, dst_mac DstMac, interface Interface, interface_name InterfaceName, dns_query DnsQuery,
-    dns_type DnsType, dns_answers DnsAnswers, tls_sni TlsSni, http_host HttpHost,
-}
+packet_fields! { Packet Field DEFAULT
     /// The bytes that were captured.
     #[getter]
     fn captured<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -239,11 +233,7 @@ fields! { Packet Field DEFAULT {
     }
 }
 
-fields! { Flow FlowField ALL {
-    ts Ts, src_ip SrcIp, dst_ip DstIp, src_port SrcPort, dst_port DstPort, proto Proto, packets Packets, bytes Bytes,
-    rev_packets RevPackets, rev_bytes RevBytes, duration Duration, tcp_flags TcpFlags, rev_tcp_flags RevTcpFlags,
-    community_id CommunityId,
-}
+flow_fields! { Flow FlowField ALL
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -253,10 +243,7 @@ fields! { Flow FlowField ALL {
     }
 }
 
-fields! { Call CallField ALL {
-    ts Ts, src_ip SrcIp, src_port SrcPort, dst_ip DstIp, dst_port DstPort, protocol Protocol, method Method,
-    sequence_id SequenceId, outcome Outcome, latency Latency, request_bytes RequestBytes, reply_bytes ReplyBytes,
-}
+call_fields! { Call CallField ALL
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
