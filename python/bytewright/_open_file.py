@@ -1,4 +1,4 @@
-"""What objects that stand for an open file have in common."""
+"""Base of objects that stand for an open file."""
 
 
 class OpenFile:

@@ -40,7 +40,7 @@ class Struct:
 
 
 class _Raised(Struct):
-    """What exceptions have beside that."""
+    """Methods that exceptions have beside that."""
 
     __slots__ = ()
 
@@ -293,7 +293,7 @@ def _initializer(made, is_union, defaults):
 
 
 def _initializer_of_any(made, is_union, defaults):
-    """The same for fields whose names are words of Python: `Entry(from_=1)`, or `Entry(**{"from": 1})`."""
+    """Does this for fields whose names are words of Python: `Entry(from_=1)`, or `Entry(**{"from": 1})`."""
     names = made.__match_args__
     words = {f"{name}_": name for name in names if keyword.iskeyword(name) and f"{name}_" not in names}
 

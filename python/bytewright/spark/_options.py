@@ -1,4 +1,4 @@
-"""What is asked of captures, from the options of a reader of Spark's."""
+"""Question to captures, from the options of a reader of Spark's."""
 
 import json
 

@@ -48,7 +48,7 @@ def flows(spark, paths, **options):
 
 
 def _merging_tasks(spark, capture_count):
-    """How many tasks merge the flows of captures; None where the session says."""
+    """Returns the number of tasks that merge the flows of captures; None if the session says it."""
     if spark.conf.get(_SHUFFLE_PARTITIONS, None) is not None:
         return None
     return min(max(capture_count // _CAPTURES_MERGED, 2), _MERGING_TASKS_MAX)
