@@ -15,13 +15,13 @@ use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 
-/// What `--fields` takes to list the fields.
+/// Value of `--fields` that lists the fields.
 const HELP: &str = "help";
 
 /// Packets that go to a file of columns together.
 const WRITTEN_ROWS: u64 = 32 << 10;
 
-/// Where packets go: by rows, or by columns.
+/// Destination of packets: by rows, or by columns.
 enum To {
     Output(Rows),
     File(Box<ParquetFile>),
@@ -166,7 +166,7 @@ fn print(
                 rows.push(&mut session.output, |column| shown.value(&frame, column))?;
             }
         }
-        // What comes through a pipe is shown as it comes; what a file has, by full pages.
+        // Packets from a pipe are shown as they come; those of a file, by full pages.
         if is_live {
             rows.flush(&mut session.output)?;
         }
@@ -195,7 +195,7 @@ fn write(
     Ok(None)
 }
 
-/// How to read captures; nothing, and a usage error, where the filter is none, or stands among the `files`.
+/// Makes the options of reading captures; None, after a usage error, if the filter is none, or is among the `files`.
 pub(crate) fn capture_options(
     files: &[PathBuf],
     selection: &Selection,
