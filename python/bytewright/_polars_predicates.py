@@ -17,7 +17,7 @@ _UNITS = {"Nanoseconds": 1, "Microseconds": 1_000, "Milliseconds": 1_000_000}
 #: Bounds of `is_between`, by what is in it.
 _BOUNDS = {"Both": ("GtEq", "LtEq"), "Left": ("GtEq", "Lt"), "Right": ("Gt", "LtEq"), "None": ("Gt", "Lt")}
 
-#: What the names of polars' types of numbers begin with.
+#: Beginnings of the names of polars' types of numbers.
 _NUMBERS = ("Int", "UInt", "Float")
 
 #: Integers up to here are exact in a double.

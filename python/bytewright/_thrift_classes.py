@@ -9,7 +9,7 @@ from . import _bytewright
 from ._errors import ArgumentError
 
 _ModuleType = type(os)
-#: What a parameter is that was not given.
+#: Value of a parameter that was not given.
 _UNSET = type("_Unset", (), {"__slots__": (), "__repr__": lambda _: "..."})()
 
 _ENUM, _BINARY, _STRUCT, _MAP, _SET, _LIST, _UUID = 8, 111, 12, 13, 14, 15, 16

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .._bytewright import CapturePart, capture_parts
 from .._errors import DAMAGE, ArgumentError
 
-#: What a path may begin with that is a file of the system.
+#: Beginnings of a path of a file of the system.
 _LOCAL = ("file://", "file:")
 
 

@@ -14,7 +14,7 @@ from ._paths import opened
 #: Rows of a batch.
 _ROWS = 32_768
 
-#: What Spark has no types for.
+#: Export of types that Spark lacks.
 _TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
 
 _EMPTY_PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
