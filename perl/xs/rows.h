@@ -128,7 +128,7 @@ static SV *any_value_sv(pTHX_ Rows *rows, size_t row, size_t place) {
     return value_sv(aTHX_ &value, &rows->text);
 }
 
-/* Does this without a call for numbers, which are read from the column. */
+/* Returns the value at a place; numbers are read from the column without a call. */
 PERL_STATIC_INLINE SV *column_sv(pTHX_ Rows *rows, size_t row, size_t place) {
     const bw_column *column = &rows->columns[place].values;
     if (!(column->validity[row / 8] >> row % 8 & 1)) return newSV(0);

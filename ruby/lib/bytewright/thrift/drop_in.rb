@@ -33,7 +33,7 @@ module Bytewright
           know(:deserializer, ::Thrift::Deserializer)
         end
 
-        # Does this for a protocol of our own, whatever is done with the gem's.
+        # Installs this for a protocol of our own, whatever is done with the gem's.
         def install_own(name, protocol)
           install_methods
           know(name, protocol, *protocol.ancestors.grep(Class).take_while { |place| place != Object })

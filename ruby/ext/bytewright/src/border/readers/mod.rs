@@ -43,7 +43,7 @@ pub(crate) struct ReaderObject {
     pub(crate) encoding: c_int,
     /// True if a newline of it is one byte that is nothing else.
     pub(crate) lines_end_with_a_byte: bool,
-    /// True while the holder of the turn waits so that Ruby can wake it; then true after Ruby woke it.
+    /// True while the turn's holder waits so that Ruby can wake it; `was_woken` is true after Ruby did.
     pub(crate) waits: Cell<bool>,
     pub(crate) was_woken: Cell<bool>,
     pub(crate) memory: MemoryReport,
