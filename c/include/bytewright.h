@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the structs below are initialized. */
+/* Initial values of the structs below. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
@@ -87,7 +87,7 @@ struct ArrowArrayStream {
 #define BW_ABI_VERSION 1
 
 /**
- * What became of a call.
+ * Outcome of a call.
  */
 typedef enum bw_status {
   /**
@@ -141,7 +141,7 @@ typedef enum bw_status {
 } bw_status;
 
 /**
- * What the values of a column are, and how they are kept.
+ * Type of the values of a column, and the way they are kept.
  */
 typedef enum bw_type {
   /**
@@ -231,7 +231,7 @@ typedef enum bw_type {
  */
 typedef enum bw_table_kind {
   /**
-   * What the file holds; of a new file, what its name ends in (.bwh or .bwt).
+   * The kind of the file; of a new file, that which its name ends in (.bwh or .bwt).
    */
   BW_TABLE_KIND_ANY = 0,
   /**
@@ -263,7 +263,7 @@ typedef enum bw_sync {
 } bw_sync;
 
 /**
- * What becomes of a damaged capture. What is no capture is an error in any case.
+ * Treatment of a damaged capture. What is no capture is an error in any case.
  */
 typedef enum bw_damage {
   /**
@@ -277,7 +277,7 @@ typedef enum bw_damage {
 } bw_damage;
 
 /**
- * What a value is, and which member of `bw_value_data` has it.
+ * Kind of a value, and the member of `bw_value_data` that has it.
  */
 typedef enum bw_value_kind {
   /**
@@ -331,7 +331,7 @@ typedef enum bw_value_kind {
 } bw_value_kind;
 
 /**
- * How messages are written.
+ * Encoding of messages.
  */
 typedef enum bw_protocol {
   /**
@@ -440,12 +440,12 @@ typedef struct bw_table bw_table;
 typedef struct bw_thrift bw_thrift;
 
 /**
- * What went wrong. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
- * an earlier failure left and fills it anew; a call that succeeds leaves it as it is.
+ * Error of a call. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
+ * an earlier failure left and fills it again; a call that succeeds leaves it as it is.
  */
 typedef struct bw_error {
   /**
-   * The status that the call answered.
+   * Status that the call returned.
    */
   enum bw_status status;
   /**
@@ -457,7 +457,7 @@ typedef struct bw_error {
    */
   int64_t offset;
   /**
-   * What was expected and what was found, in UTF-8, with the file and the place before it; harmless to a terminal.
+   * Text of what was expected and what was found, in UTF-8, after the file and the place; harmless to a terminal.
    */
   char *message;
   /**
@@ -486,11 +486,11 @@ typedef struct bw_buffer {
 } bw_buffer;
 
 /**
- * How a table file is opened. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
+ * Options of opening a table file. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_open_options {
   /**
-   * Which kind is expected: a `bw_table_kind`.
+   * Kind that is expected: a `bw_table_kind`.
    */
   uint32_t kind;
   /**
@@ -514,7 +514,7 @@ typedef struct bw_open_options {
    */
   double wait;
   /**
-   * What the values are: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
+   * Form of the values: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
    * the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
    * takes a file with whatever it has, and makes a new one with strings.
    */
@@ -576,8 +576,8 @@ typedef struct bw_stat {
 } bw_stat;
 
 /**
- * Which entries, and in which order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what you
- * need.
+ * Range of entries, and their order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what
+ * you need.
  */
 typedef struct bw_range {
   /**
@@ -589,27 +589,27 @@ typedef struct bw_range {
    */
   struct bw_slice last;
   /**
-   * What all keys begin with.
+   * Prefix of all keys.
    */
   struct bw_slice prefix;
   /**
-   * Whether `first` applies.
+   * True if `first` applies.
    */
   bool has_first;
   /**
-   * Whether `last` applies.
+   * True if `last` applies.
    */
   bool has_last;
   /**
-   * Whether `last` is itself left out.
+   * True if `last` is itself left out.
    */
   bool excludes_last;
   /**
-   * Whether the highest key comes first.
+   * True if the highest key comes first.
    */
   bool reverse;
   /**
-   * How many entries at most; 0 for all.
+   * Maximum number of entries; 0 for all.
    */
   uint64_t limit;
 } bw_range;
@@ -627,17 +627,17 @@ typedef struct bw_field {
    */
   const char *meaning;
   /**
-   * What the values are.
+   * Type of the values.
    */
   enum bw_type value_type;
   /**
-   * Whether a row may have no value.
+   * True if a row may have no value.
    */
   bool is_nullable;
 } bw_field;
 
 /**
- * What a value consists of.
+ * Data of a value.
  */
 typedef union bw_value_data {
   /**
@@ -671,11 +671,11 @@ typedef union bw_value_data {
  */
 typedef struct bw_value {
   /**
-   * What it is: a `bw_value_kind`.
+   * Kind of the value: a `bw_value_kind`.
    */
   uint32_t kind;
   /**
-   * What it consists of.
+   * Data of the value.
    */
   union bw_value_data data;
 } bw_value;
@@ -685,7 +685,7 @@ typedef struct bw_value {
  */
 typedef struct bw_column {
   /**
-   * What the values are, and how they are kept.
+   * Type of the values, and the way they are kept.
    */
   enum bw_type value_type;
   /**
@@ -712,7 +712,7 @@ typedef struct bw_column {
 } bw_column;
 
 /**
- * Whether the current call should end: it returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+ * Returns true to end the current call: that returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
  * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
  */
 typedef bool (*bw_interrupted)(void *context);
@@ -732,7 +732,7 @@ typedef struct bw_names {
 } bw_names;
 
 /**
- * How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
+ * Options of reading a capture. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_capture_options {
   /**
@@ -748,15 +748,15 @@ typedef struct bw_capture_options {
    */
   uint32_t jobs;
   /**
-   * Whether a call that waits is to end; null for never.
+   * Function that returns true if a call that waits is to end; null for never.
    */
   bw_interrupted interrupted;
   /**
-   * What `interrupted` is given.
+   * Argument of `interrupted`.
    */
   void *interrupted_context;
   /**
-   * What becomes of a damaged capture: a `bw_damage`.
+   * Treatment of a damaged capture: a `bw_damage`.
    */
   uint32_t damage;
   /**
@@ -774,7 +774,7 @@ typedef struct bw_capture_options {
 typedef int64_t (*bw_read)(void *context, uint8_t *data, size_t capacity);
 
 /**
- * How an interface is opened. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
+ * Options of opening an interface. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_live_options {
   /**
@@ -815,7 +815,7 @@ typedef struct bw_live_counts {
 } bw_live_counts;
 
 /**
- * What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
+ * Fields that are added up, and their groups. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_sum_options {
   /**
@@ -981,7 +981,7 @@ enum bw_status bw_table_get_with(const struct bw_table *table,
                                  struct bw_error *error);
 
 /**
- * Whether there is an entry for a key: `BW_STATUS_OK` or `BW_STATUS_NONE`.
+ * Looks for an entry with a key: `BW_STATUS_OK` if there is one, else `BW_STATUS_NONE`.
  */
 enum bw_status bw_table_contains(const struct bw_table *table,
                                  const uint8_t *key,
@@ -1069,7 +1069,7 @@ enum bw_status bw_table_put_many(struct bw_table *table,
 enum bw_status bw_table_begin(struct bw_table *table, struct bw_error *error);
 
 /**
- * How many `bw_table_begin` are without their end: 0 outside of a transaction, and for null.
+ * Returns how many `bw_table_begin` are without their end: 0 outside of a transaction, and for null.
  */
 size_t bw_table_depth(const struct bw_table *table);
 
@@ -1084,7 +1084,7 @@ enum bw_status bw_table_commit(struct bw_table *table, struct bw_error *error);
 enum bw_status bw_table_abort(struct bw_table *table, struct bw_error *error);
 
 /**
- * How much the table holds and takes.
+ * Tells how much the table holds and takes.
  */
 enum bw_status bw_table_stat(const struct bw_table *table, struct bw_stat *stat, struct bw_error *error);
 
@@ -1409,7 +1409,7 @@ enum bw_status bw_capture_stop(const struct bw_capture *capture,
                                struct bw_error *error);
 
 /**
- * How many packets an interface had, up to date within a second; `BW_STATUS_NONE` for other captures.
+ * Counts the packets of an interface, up to date within a second; `BW_STATUS_NONE` for other captures.
  */
 enum bw_status bw_capture_live_counts(const struct bw_capture *capture,
                                       struct bw_live_counts *out,
@@ -1730,7 +1730,7 @@ enum bw_status bw_reader_skip(struct bw_reader *reader, uint64_t count, uint64_t
 enum bw_status bw_reader_seek(struct bw_reader *reader, uint32_t whence, int64_t offset, struct bw_error *error);
 
 /**
- * Where a reader is, in bytes from where it began, after decompression.
+ * Gives the position of a reader, in bytes from where it began, after decompression.
  */
 enum bw_status bw_reader_position(struct bw_reader *reader, uint64_t *position, struct bw_error *error);
 

@@ -75,7 +75,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether numbers of bytes are to be shown as they are.
+    /// Returns true if numbers of bytes are to be shown as they are.
     pub(crate) fn has_plain_bytes(&self) -> bool {
         let units = match &self.command {
             Some(Command::Flows(args)) => args.units,
@@ -239,7 +239,7 @@ pub(crate) struct Format {
     csv_safe: bool,
 }
 
-/// How numbers of bytes are shown on a terminal.
+/// Form of numbers of bytes on a terminal.
 #[derive(Debug, Clone, Copy, ArgGroup)]
 pub(crate) struct Units {
     /// Print numbers of bytes as they are on a terminal, too, where they have units such as MB.
@@ -269,7 +269,7 @@ impl Format {
     }
 }
 
-/// What a flow is measured by.
+/// Measure of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Size {
     #[default]

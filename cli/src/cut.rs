@@ -15,7 +15,7 @@ use crate::merge::counted;
 use crate::packets::capture_options;
 use crate::session::{Session, output_options};
 
-/// How people write standard output, and how errors call it.
+/// Name of standard output as people write it, and in errors.
 const STDOUT: (&str, &str) = ("-", "standard output");
 
 /// The system's number for a pipe that nobody reads any more.

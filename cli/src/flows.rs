@@ -22,7 +22,7 @@ use crate::rows::Rows;
 use crate::session::{STDIN, Session};
 use top::Top;
 
-/// What people see of a flow: what fits a wide terminal.
+/// Fields of a flow that people see: those that fit a wide terminal.
 const FOR_PEOPLE: &[FlowField] = &[
     FlowField::Ts,
     FlowField::SrcIp,
@@ -37,7 +37,7 @@ const FOR_PEOPLE: &[FlowField] = &[
     FlowField::Duration,
 ];
 
-/// What a terminal that is too narrow for these does without first: bytes of both directions are what flows are compared by.
+/// Fields that a terminal too narrow for these lacks first: bytes of both directions are what flows are compared by.
 const GIVEN_UP: &[&str] = &["duration", "ts", "rev_packets", "packets"];
 
 pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
@@ -136,7 +136,7 @@ impl FlowsArgs {
         question.every.filter(|_| self.comes_as_it_is_captured() && !has_groups)
     }
 
-    /// Whether somebody may be waiting for packets that are yet to come.
+    /// Returns true if somebody may be waiting for packets that are yet to come.
     fn comes_as_it_is_captured(&self) -> bool {
         let is_stdin = matches!(self.files.as_slice(), [only] if only.as_os_str() == STDIN.0);
         is_stdin || self.selection.interface().is_some()

@@ -1,4 +1,4 @@
-//! What signals do before they end the program. Where an output is a file that has to have a name before it is whole, they
+//! Work of signals before they end the program. If an output is a file that has to have a name before it is whole, they
 //! take it away.
 //!
 //! Ctrl-C, SIGTERM and SIGHUP while captures are read that others still write: the input ends there, and what was asked is
@@ -22,7 +22,7 @@ use signal_hook::{SigId, flag};
 /// Signals that come within this time of the first are one with it.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// Whether signals end the input, which they do from the first capture on that may wait for its writer.
+/// End of the input by signals, from the first capture on that may wait for its writer.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupts(Arc<State>);
 
@@ -47,7 +47,7 @@ struct Watch {
 }
 
 impl Interrupts {
-    /// What ends the inputs of the run.
+    /// Returns the handle that ends the inputs of the run.
     pub(crate) fn cancel(&self) -> Cancel {
         self.0.cancel.clone()
     }
@@ -134,7 +134,7 @@ impl Watch {
     }
 }
 
-/// Whether the program was begun with that signal ignored, where the system tells.
+/// Returns true if the program was begun with that signal ignored, as far as the system tells.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -148,7 +148,7 @@ fn pass_over(mut waiting: &UnixStream, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Acquire)
         && let Some(rest) = TOGETHER.checked_sub(first.elapsed()).filter(|rest| !rest.is_zero())
     {
-        // Whether a byte comes or the time is over, both are looked at again.
+        // In both cases, a byte or the end of the time, both are looked at again.
         let _ = waiting.set_read_timeout(Some(rest)).and_then(|()| waiting.read(&mut [0]));
     }
 }

@@ -33,7 +33,7 @@ impl<'a> Object<'a> {
         self.value(key, text);
     }
 
-    /// Where a file is damaged and how, or null.
+    /// Writes the place and the kind of a file's damage, or null.
     pub(crate) fn damage(&mut self, key: &str, damage: Option<&Error>) {
         let damage = damage::as_json(damage);
         self.value(key, damage.as_deref().map_or(Value::Null, Value::Json));

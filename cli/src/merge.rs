@@ -12,13 +12,13 @@ use crate::json::Object;
 use crate::output::Output;
 use crate::session::Session;
 
-/// What became of a capture.
+/// Outcome of a capture.
 pub(crate) struct MergedCapture {
-    /// What errors call the capture.
+    /// Name of the capture in errors.
     pub(crate) name: String,
     /// All that is known of it, in one row.
     pub(crate) row: Batch,
-    /// What was counted, for people.
+    /// Counts, as people are told them.
     pub(crate) told: String,
     /// The capture that was counted before with the same content.
     pub(crate) counted_as: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Target<'t> {
     pub(crate) path: &'t Path,
     /// One of its entries: "flow".
     pub(crate) entry: &'static str,
-    /// The same for programs, several of them: "flows".
+    /// Several of them, for programs: "flows".
     pub(crate) entries: &'static str,
 }
 

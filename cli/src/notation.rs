@@ -1,4 +1,4 @@
-//! How people see single values: times, durations, flags, quoted text. How programs see them is the core's matter.
+//! Notation of single values for people: times, durations, flags, quoted text. That for programs is the core's matter.
 
 pub(crate) use bytewright::batch::json::{bytes as json_bytes, text as json_text};
 pub(crate) use bytewright::batch::notation::{double_text, signed, unsigned, uuid};

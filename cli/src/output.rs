@@ -23,7 +23,7 @@ pub(crate) struct Output {
     is_terminal: bool,
     is_coloured: bool,
     has_plain_bytes: bool,
-    /// What of the buffer a terminal is to get as it is.
+    /// Parts of the buffer that a terminal is to get as they are.
     trusted: Vec<Range<usize>>,
 }
 
@@ -43,7 +43,7 @@ impl Output {
         }
     }
 
-    /// Whether people see the output as it comes.
+    /// Returns true if people see the output as it comes.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -64,7 +64,7 @@ impl Output {
         self.has_plain_bytes = true;
     }
 
-    /// Whether numbers of bytes are shown with the units that people count in: only a terminal has nobody who computes.
+    /// Returns true if numbers of bytes have the units that people count in: only a terminal has nobody who computes.
     pub(crate) fn has_units(&self) -> bool {
         self.is_terminal && !self.has_plain_bytes
     }
@@ -86,7 +86,7 @@ impl Output {
         }
     }
 
-    /// Where to append what is to be written.
+    /// Returns the buffer to append to.
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
@@ -128,7 +128,7 @@ impl Output {
     }
 }
 
-/// What is to be written, without anything that a terminal would act on but lines, tabs and what is `trusted`.
+/// Returns the bytes without anything that a terminal would act on but lines, tabs and what is `trusted`.
 fn harmless(bytes: &[u8], trusted: &[Range<usize>]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(bytes.len());
     let mut start = 0;

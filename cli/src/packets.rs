@@ -18,7 +18,7 @@ use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 
-/// What `--fields` takes to list the fields.
+/// Value of `--fields` that lists the fields.
 const HELP: &str = "help";
 
 /// Packets that go to a file of columns together.
@@ -175,7 +175,7 @@ fn in_its_place(field: Field) -> Option<Field> {
     }
 }
 
-/// How to read captures; nothing, and a usage error, where the filter is none, or stands among the `files`.
+/// Options for reading captures; none, and a usage error, if the filter is wrong or stands among the `files`.
 pub(crate) fn capture_options(
     files: &[PathBuf],
     selection: &Selection,

@@ -18,7 +18,7 @@ const NUMBERS_LEN: usize = 40;
 /// Lines at most.
 const LINES_MAX: usize = 40;
 
-/// What stands for an eighth of the largest number, for two, and so on.
+/// Characters for an eighth of the largest number, for two, and so on.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// A block for each number, as high as it is beside the largest; nothing is shown of 0.
@@ -137,7 +137,7 @@ fn keys(batch: &Batch) -> std::ops::Range<usize> {
     1..fields.iter().position(|field| !field.is_nullable()).unwrap_or(1)
 }
 
-/// What people are told a group by.
+/// Returns the text by which people are told a group.
 fn label(batch: &Batch, row: usize, keys: std::ops::Range<usize>) -> String {
     let fields = batch.schema().fields();
     let is_other = fields.len().checked_sub(1).is_some_and(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytewright::bytes::{Cancel, Source};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long a run takes before it is worth a bar.
+/// Duration of a run from which on it is worth a bar.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 const KNOWN_LENGTH: &str =

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::plot;
 use crate::rows::Rows;
 
-/// What is asked of the rows of a schema.
+/// Question to the rows of a schema.
 pub(crate) struct Question {
     condition: Option<Condition>,
     groups: Option<Groups>,
@@ -25,10 +25,10 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// What `args` ask of rows of `schema`, of which those fields that `shown` has are printed; `top` counts groups.
+    /// Makes the question of `args` to rows of `schema`, of which the fields `shown` are printed; `top` counts groups.
     ///
     /// # Errors
-    /// Those of [`Condition::new`] and [`GroupBy::new`].
+    /// Returns the errors of [`Condition::new`] and [`GroupBy::new`].
     pub(crate) fn new(
         args: &QuestionArgs,
         schema: &Schema,
@@ -45,7 +45,7 @@ impl Question {
         Ok(Question { condition: condition.transpose()?, groups, grouped, schema, top, plot })
     }
 
-    /// The same of rows that hold a further condition.
+    /// Adds a condition that rows have to hold, too.
     #[must_use]
     pub(crate) fn also(mut self, condition: Condition) -> Self {
         self.condition = Some(match self.condition.take() {
@@ -61,7 +61,7 @@ impl Question {
         [condition, self.grouped.clone()].concat()
     }
 
-    /// What the rows that are printed consist of.
+    /// Returns the schema of the rows that are printed.
     pub(crate) fn schema(&self) -> Schema {
         self.schema.clone()
     }
@@ -76,7 +76,7 @@ impl Question {
         self.condition.take()
     }
 
-    /// Whether a row is one that is asked for; `value` gives the value of the field at a place of the schema.
+    /// Returns true if a row is asked for; `value` gives the value of the field at a place of the schema.
     #[inline]
     pub(crate) fn holds<'v>(&self, value: impl Fn(usize) -> Value<'v>) -> bool {
         self.condition.as_ref().is_none_or(|condition| condition.holds(value))

@@ -10,7 +10,7 @@ use crate::args::ReportArgs;
 use crate::packets::capture_options;
 use crate::session::{Session, output_options};
 
-/// How people write standard output.
+/// Name of standard output as people write it.
 const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {

@@ -27,7 +27,7 @@ use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
 
-/// What people see of a method: what fits a terminal.
+/// Fields of a method that people see: those that fit a terminal.
 const METHOD_FOR_PEOPLE: &[MethodField] = &[
     MethodField::Method,
     MethodField::Calls,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RpcArgs, session: &mut Session) -> io::Result<()> {
     }
 }
 
-/// What makes no sense together.
+/// Returns the error of arguments that make no sense together.
 fn contradiction(args: &RpcArgs) -> Option<&'static str> {
     match (args.question.groups(), args.calls) {
         (true, false) => Some("expected --calls beside --group-by, --sum or --every"),
@@ -114,7 +114,7 @@ fn ask(
     session.ask(ask::Question::Calls(Vec::new(), question), readers, listing)
 }
 
-/// What is asked of calls, of which `shown` is printed.
+/// Makes the question to calls, of which `shown` is printed.
 fn question(args: &RpcArgs, shown: Schema) -> bytewright::Result<Question> {
     let question = Question::new(&args.question, &CallField::SCHEMA, shown, args.top)?;
     match args.slower_than.as_deref().map(slower_than) {
@@ -193,7 +193,7 @@ fn print_sums(
     rows.finish(session)
 }
 
-/// Where rows go; nothing, once the error is told, where the file that they are to go to cannot be made.
+/// Makes the destination of rows; returns None, once the error is told, if their file cannot be made.
 fn rows(schema: Schema, args: &RpcArgs, session: &mut Session) -> io::Result<Option<Rows>> {
     let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
     let filter = args.selection.filter();

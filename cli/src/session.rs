@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::progress::{Progress, Watched};
 use crate::{DONE, FAILED, USAGE};
 
-/// How people write standard input, and how errors call it.
+/// Name of standard input as people write it, and in errors.
 pub(crate) const STDIN: (&str, &str) = ("-", "standard input");
 
 /// Characters that people are told at once at most: what is longer repeats some input.
@@ -34,9 +34,9 @@ pub(crate) struct Session {
     interrupts: Interrupts,
     /// An interface that packets are taken from, in the place of captures.
     pub(crate) interface: Option<(String, LiveOptions)>,
-    /// What the interface had, once it is open.
+    /// Counts of the interface, once it is open.
     counts: Arc<OnceLock<LiveCounts>>,
-    /// Whether the system refused an input, or what was left of one.
+    /// True if the system refused an input, or what was left of one.
     lacks_input: bool,
     exit_code: u8,
 }
@@ -50,7 +50,7 @@ impl Session {
         Session { output, progress, interrupts, interface, counts, lacks_input, exit_code }
     }
 
-    /// What the run has come to.
+    /// Returns the exit code of the run so far.
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit_code
     }
@@ -102,8 +102,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a file of results may get its name. Where an input could not be read, it would look like one of all of
-    /// them, and the older file stays.
+    /// Returns true if a file of results may get its name. If an input could not be read, it would look like one of
+    /// all of them, and the older file stays.
     pub(crate) fn may_finish_file(&self) -> bool {
         if self.lacks_input {
             self.complain("nothing was written, because an input could not be read to its end");
@@ -209,7 +209,7 @@ impl Inputs {
     }
 }
 
-/// What is at a path, and what errors call it.
+/// Returns the source at a path, and its name in errors.
 fn source_of(path: &Path) -> bytewright::Result<(FileSource, Cow<'_, str>)> {
     let is_stdin = path == Path::new(STDIN.0);
     let name = name_of(path);
@@ -237,12 +237,12 @@ pub(crate) fn complain(message: &str) {
     let _ = writeln!(anstream::stderr(), "{ERROR_STYLE}bytewright:{ERROR_STYLE:#} {message}");
 }
 
-/// What errors call an input.
+/// Returns the name of an input in errors.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     if path == Path::new(STDIN.0) { STDIN.1.into() } else { path.to_string_lossy() }
 }
 
-/// What the file of an output may replace, which is made of these inputs.
+/// Makes the options of an output's file that is made of these inputs: what it may replace.
 pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
     let paths = inputs.iter().map(|input| match input == Path::new(STDIN.0) {
         true => Path::new("/dev/fd/0"),
@@ -251,7 +251,7 @@ pub(crate) fn output_options(inputs: &[PathBuf], force: bool) -> OutputOptions {
     OutputOptions::made_of(paths, force)
 }
 
-/// Whether a line has to repeat some input, because nothing here has so much to say.
+/// Returns true if a line has to repeat some input, because nothing here has so much to say.
 fn is_long(line: &str) -> bool {
     line.len() > 5 * EXCERPT_MAX
 }

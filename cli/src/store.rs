@@ -241,7 +241,7 @@ fn print_missing(line: &mut Vec<u8>, key: &OsStr) {
     line.extend_from_slice(b",\"value\":null}\n");
 }
 
-/// What to tell people who asked for a path of which so many bytes lead somewhere.
+/// Returns the text for people who asked for a path of which so many bytes lead somewhere.
 fn no_value(file: &Path, path: &OsStr, found: usize) -> String {
     let file = file.display();
     match path.as_bytes().split_at_checked(found) {

@@ -48,7 +48,7 @@ fn bytes(argument: &OsStr) -> &[u8] {
     argument.as_bytes()
 }
 
-/// What to tell people who asked for a key that is not there.
+/// Returns the text for people who asked for a key that is not there.
 fn no_entry(path: &Path, key: &OsStr) -> String {
     format!("{}: no entry for the key {key:?}", path.display())
 }

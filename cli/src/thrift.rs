@@ -67,7 +67,7 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
     })
 }
 
-/// Whether messages of a type may be looked at for a header.
+/// Returns `WhereSeen` if messages of a type may be looked at for a header, else `Never`.
 fn seen_headers(schema: &Schema, root: StructId, encoding: Encoding) -> Headers {
     let fields = schema.get(root).map(|root| root.fields.as_slice()).unwrap_or_default();
     let is_like_header =
@@ -94,7 +94,7 @@ fn each_message(
     let (mut left, mut bad_count) = (input.limit.unwrap_or(u64::MAX), 0);
     while left > 0 {
         let mut written = session.output.settle();
-        // What comes through a pipe is shown as it comes.
+        // Messages from a pipe are shown as they come.
         let message = messages.next(&mut || {
             if written.is_ok() {
                 written = session.output.flush();
@@ -190,7 +190,7 @@ impl Decoder {
         }
     }
 
-    /// What stands before the struct.
+    /// Writes the text before the struct.
     fn begin(&self, message: &Message<'_>, into: &mut Vec<u8>) {
         if !self.as_json {
             into.extend_from_slice(b"byte ");

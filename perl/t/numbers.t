@@ -23,7 +23,7 @@ open(my $out, ">:raw", $capture) or die;
 print $out pack("V v2 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1);
 close($out);
 
-# What is no number, and no whole number, for whatever it is.
+# Values that are no number, and no whole number, for whatever it is.
 my @NO_NUMBERS = ("abc", "", "1x", "nan", [], {}, \1, sub { 1 }, Unnumbered->new);
 my @NO_WHOLE   = (@NO_NUMBERS, 1.9, "1.5", 9**9**9);
 

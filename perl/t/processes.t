@@ -72,7 +72,7 @@ subtest "a forked child leaves the file of its parent alone" => sub {
     }
 };
 
-# How each of the works ends: what it returned, or the kind of its error.
+# Returns the outcome of each of the works: what it returned, or the kind of its error.
 sub outcomes {
     my (%works) = @_;
     my $kind = sub { my ($work) = @_; my $made = eval { $work->() }; return $@ ? ref($@) ? $@->kind : $@ : $made // "undef" };

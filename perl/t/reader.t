@@ -16,7 +16,7 @@ my $seed = $ENV{BYTEWRIGHT_SEED} // time;
 srand($seed);
 note("BYTEWRIGHT_SEED=$seed");
 
-# What Perl's unpack reads as each number; of those of 24 bits, with a zero byte beside them.
+# Letters by which Perl's unpack reads each number; of those of 24 bits, with a zero byte beside them.
 my %LETTERS = (
     u8    => "C",  i8    => "c",  u16le => "S<", u16be => "S>", u32le => "L<", u32be => "L>", u64le => "Q<", u64be => "Q>",
     i16le => "s<", i16be => "s>", i32le => "l<", i32be => "l>", i64le => "q<", i64be => "q>",

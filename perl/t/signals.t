@@ -69,8 +69,8 @@ my %WORK = (
     } Kinds::all(),
 );
 
-# What work gives while the handler of a signal runs each millisecond. It sets the timer again: of a timer that repeats, more
-# signals than Perl keeps would wait where a call takes long.
+# Returns the result of work while the handler of a signal runs each millisecond. It sets the timer again: of a timer
+# that repeats, more signals than Perl keeps would wait if a call takes long.
 sub with_timer {
     my ($work) = @_;
     my ($count, $is_on) = (0, 1);

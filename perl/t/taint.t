@@ -33,7 +33,7 @@ sub are_clean {
     ok(@leaves && !(grep { tainted($_) } @leaves), "clean: $what");
 }
 
-# What each method gives of a table that is tied to a hash.
+# Returns the results of each method on a table that is tied to a hash.
 sub found {
     my ($hash) = @_;
     my $table = tied(%$hash);

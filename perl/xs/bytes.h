@@ -2,7 +2,7 @@
 
 #define IS_FAILURE(status) ((int)(status) >= (int)BW_STATUS_IO)
 
-/* Whether bytes are the same in UTF-8 and in Perl's own strings. Perl's function takes a length of 0 for strlen. */
+/* Is true if bytes are the same in UTF-8 and in Perl's own strings. Perl's function takes a length of 0 for strlen. */
 #define IS_ASCII(data, len) ((len) == 0 || is_utf8_invariant_string((const U8 *)(data), (len)))
 
 /* Objects that the string of an object may lead through, one overloaded method giving the next. */
@@ -15,7 +15,7 @@ static const char *instead_of_reference(const char *what) {
     return "write a string";
 }
 
-/* What the overloaded methods of a reference make of it, which is no reference, or null. Only a call tells whether there is
+/* Makes of a reference, by its overloaded methods, what is none, or returns null. Only a call tells whether there is
  * such a method: SvAMAGIC is true of every class until its methods are looked up. */
 static SV *overloaded(pTHX_ SV *sv) {
     int left = OVERLOADS_MAX;
@@ -28,7 +28,7 @@ static SV *overloaded(pTHX_ SV *sv) {
     return sv;
 }
 
-/* Whether reading an SV runs no code of its magic: that of taint, which a copy has again, runs none. */
+/* Returns true if reading an SV runs no code of its magic: that of taint, which a copy has again, runs none. */
 static bool is_free_of_code(const SV *sv) {
     const MAGIC *magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
     return !SvGMAGICAL(sv) || (magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic);

@@ -1,4 +1,4 @@
-/* What fails becomes a Bytewright::Error that dies. Nothing of C is held while it does: the bw_error is freed first. */
+/* Failures become a Bytewright::Error that dies. Nothing of C is held while it does: the bw_error is freed first. */
 
 static const char *kind_of_status(bw_status status) {
     switch (status) {

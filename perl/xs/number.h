@@ -71,7 +71,7 @@ static IV whole_number(pTHX_ SV *sv, const char *what, IV least, IV most) {
              SVfARG(shown(aTHX_ plain_sv)));
 }
 
-/* How many, where any number above the least will do: one that is higher than IV_MAX is IV_MAX. */
+/* Returns a count of which any number above the least will do: one that is higher than IV_MAX is IV_MAX. */
 static UV count_number(pTHX_ SV *sv, const char *what, UV least) {
     Whole found;
     SV *plain_sv = plain_number(aTHX_ sv);

@@ -32,7 +32,7 @@ HANDLE_KIND(rows)
 
 #define rows_of(self) ((Rows *)handle_of(aTHX_ (self), &rows_kind, "list of rows"))
 
-/* Whether a signal came whose handler of Perl's is to run. */
+/* Returns true if a signal came whose handler of Perl's is to run. */
 static bool signal_waits(void *context) {
     dTHXa((PerlInterpreter *)context);
     PERL_UNUSED_CONTEXT;
@@ -128,7 +128,7 @@ static SV *any_value_sv(pTHX_ Rows *rows, size_t row, size_t place) {
     return value_sv(aTHX_ &value, &rows->text);
 }
 
-/* The same, where numbers are read from the column without a call. */
+/* Returns the value at a place; numbers are read from the column without a call. */
 PERL_STATIC_INLINE SV *column_sv(pTHX_ Rows *rows, size_t row, size_t place) {
     const bw_column *column = &rows->columns[place].values;
     if (!(column->validity[row / 8] >> row % 8 & 1)) return newSV(0);
@@ -170,7 +170,7 @@ static SV *column_array(pTHX_ Rows *rows, size_t place) {
     av_extend(array, (SSize_t)(count - rows->row) - 1);
     for (row = rows->row; row < count; row++) {
         SV *value = column_sv(aTHX_ rows, row, place);
-        /* What is there is freed with the array where a later value dies. */
+        /* Values that are there are freed with the array if a later one dies. */
         AvARRAY(array)[++AvFILLp(array)] = value;
     }
     return reference;

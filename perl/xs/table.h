@@ -1,6 +1,6 @@
-/* What the methods of tables have in common. */
+/* Base of the methods of tables. */
 
-/* What a method with no answer answers, where a failure is kept for the method `error`. */
+/* Ends a method without an answer: dies, or keeps the failure for the method `error`. */
 static void fail(pTHX_ Table *table, bw_error *error) {
     if (!table->is_answering) die_of(aTHX_ error);
     SvREFCNT_dec(table->failure);
@@ -8,13 +8,13 @@ static void fail(pTHX_ Table *table, bw_error *error) {
     table->failure = SvREFCNT_inc(error_object(aTHX_ error));
 }
 
-/* Whether a method did it, as its table answers: false of Tokyo Cabinet's is 0. */
+/* Returns true if a method did it, as its table returns it: false of Tokyo Cabinet's is 0. */
 PERL_STATIC_INLINE SV *answer(pTHX_ const Table *table, bool is_done) {
     PERL_UNUSED_CONTEXT;
     return is_done ? &PL_sv_yes : table->is_answering ? &PL_sv_zero : &PL_sv_no;
 }
 
-/* Whether the table is open; where it is not, dies or answers false. */
+/* Returns true if the table is open; otherwise dies, or returns false if its methods keep failures. */
 PERL_STATIC_INLINE bool is_open(pTHX_ const Table *table) {
     if (LIKELY(table->table != NULL)) return TRUE;
     if (!table->is_answering) die_with(aTHX_ "closed", "expected an open table, found it closed");
@@ -183,7 +183,7 @@ static SV *scan_object(pTHX_ bw_scan *scan, bool is_text, bool is_tainted) {
     return object(aTHX_ "Bytewright::Scan", &scan_kind, handle);
 }
 
-/* Whether any bound applies: a hashed table takes no range. */
+/* Returns the range if any bound applies, else null: a hashed table takes no range. */
 static const bw_range *or_all(const bw_range *range) {
     const bool applies = range->has_first || range->has_last || range->prefix.len || range->reverse || range->limit;
     return applies ? range : NULL;

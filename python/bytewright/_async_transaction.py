@@ -29,7 +29,7 @@ async def enter(transaction):
 
 
 def _waiters():
-    """What waits in the task that runs now: one of asyncio counts before one of trio, which may run the loop."""
+    """Makes waiters for the task that runs now: one of asyncio counts before one of trio, which may run the loop."""
     loop = asyncio._get_running_loop()
     trio = sys.modules.get("trio")
     if trio is not None and (loop is None or asyncio.current_task(loop) is None):

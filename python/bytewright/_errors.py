@@ -59,5 +59,5 @@ class DamageWarning(UserWarning):
     """A damaged capture ended before its damage, as `damage="keep"` asks: file, offset, and what was found there."""
 
 
-#: What a damaged capture raises, behind what is before the damage.
+#: Errors of a damaged capture, behind what is before the damage.
 DAMAGE = (FormatError, TruncatedError, LimitError)

@@ -1,4 +1,4 @@
-"""What objects that stand for an open file have in common."""
+"""Base of objects that stand for an open file."""
 
 
 class OpenFile:
@@ -6,7 +6,7 @@ class OpenFile:
 
     __slots__ = ()
 
-    #: Why it is not pickled, and what to pickle instead.
+    #: Reason for which it is not pickled, and what to pickle instead.
     _no_pickle = "it is an open file; pickle its path"
 
     def __enter__(self):

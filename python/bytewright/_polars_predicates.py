@@ -1,4 +1,4 @@
-"""What of a predicate of polars the core can be given, so that it leaves packets out that polars would.
+"""Part of a predicate of polars that the core can be given, so that it leaves packets out that polars would.
 
 Nothing here may leave out a packet that the predicate is true of; what is not known leaves out none.
 """
@@ -17,7 +17,7 @@ _UNITS = {"Nanoseconds": 1, "Microseconds": 1_000, "Milliseconds": 1_000_000}
 #: Bounds of `is_between`, by what is in it.
 _BOUNDS = {"Both": ("GtEq", "LtEq"), "Left": ("GtEq", "Lt"), "Right": ("Gt", "LtEq"), "None": ("Gt", "Lt")}
 
-#: What the names of polars' types of numbers begin with.
+#: Beginnings of the names of polars' types of numbers.
 _NUMBERS = ("Int", "UInt", "Float")
 
 #: Integers up to here are exact in a double.
@@ -29,7 +29,7 @@ def condition(predicate):
     try:
         return _pushed.text(_part(json.loads(predicate.meta.serialize(format="json")), False))
     except Exception:
-        # How polars writes an expression is its own affair; it filters without us as well.
+        # The form in which polars writes an expression is its own affair; it filters without us as well.
         return None
 
 

@@ -8,10 +8,10 @@ import ipaddress
 
 from ._bytewright import schema_of
 
-#: What operators of polars are in the core's language.
+#: Operators of polars in the core's language.
 _SIGNS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 
-#: What is true where a comparison is false.
+#: Comparisons that are true when another is false.
 NEGATED = {"Eq": "NotEq", "NotEq": "Eq", "Lt": "GtEq", "LtEq": "Gt", "Gt": "LtEq", "GtEq": "Lt"}
 
 #: `a < b` is `b > a`.

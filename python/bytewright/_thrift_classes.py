@@ -9,7 +9,7 @@ from . import _bytewright
 from ._errors import ArgumentError
 
 _ModuleType = type(os)
-#: What a parameter is that was not given.
+#: Value of a parameter that was not given.
 _UNSET = type("_Unset", (), {"__slots__": (), "__repr__": lambda _: "..."})()
 
 _ENUM, _BINARY, _STRUCT, _MAP, _SET, _LIST, _UUID = 8, 111, 12, 13, 14, 15, 16
@@ -40,7 +40,7 @@ class Struct:
 
 
 class _Raised(Struct):
-    """What exceptions have beside that."""
+    """Methods that exceptions have beside that."""
 
     __slots__ = ()
 
@@ -293,7 +293,7 @@ def _initializer(made, is_union, defaults):
 
 
 def _initializer_of_any(made, is_union, defaults):
-    """The same for fields whose names are words of Python: `Entry(from_=1)`, or `Entry(**{"from": 1})`."""
+    """Does this for fields whose names are words of Python: `Entry(from_=1)`, or `Entry(**{"from": 1})`."""
     names = made.__match_args__
     words = {f"{name}_": name for name in names if keyword.iskeyword(name) and f"{name}_" not in names}
 

@@ -114,7 +114,7 @@ def _pair(told):
 
 
 def _is_plain(cls, names):
-    """Whether objects are made by a generated `__init__`, which sets each field to what it is given or its default."""
+    """Returns True if a generated `__init__` makes objects: it sets each field to its argument or its default."""
     code = getattr(cls.__init__, "__code__", None)
     if code is None:
         return not names

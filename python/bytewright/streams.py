@@ -24,7 +24,7 @@ from ._open_file import OpenFile
 
 
 class _Stream(OpenFile):
-    """What readers and writers have in common."""
+    """Base of readers and writers."""
 
     __slots__ = ()
 
@@ -135,7 +135,7 @@ class Writer(_Stream, _bytewright.Writer):
         if self.closed:
             return
         try:
-            # What was written before an error is written, as files do; but nothing that is not whole replaces a file.
+            # Bytes written before an error are written, as files do; but nothing that is not whole replaces a file.
             if class_ is None or not self._replaces:
                 self.close()
         except Exception:
@@ -143,13 +143,13 @@ class Writer(_Stream, _bytewright.Writer):
             if error is None:
                 raise
         finally:
-            # What a failure left over is not to be written at some later time.
+            # Bytes that a failure left over are not to be written at some later time.
             if not self.closed:
                 self.discard()
 
 
 def _input(source):
-    """What a reader is opened with, and the file that it closes."""
+    """Returns the arguments that open a reader, and the file that it closes."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isfile(path):
@@ -186,7 +186,7 @@ def _object(object, name):
 
 
 def _output(target, append):
-    """What a writer is opened with, and the file that it closes."""
+    """Returns the arguments that open a writer, and the file that it closes."""
     if isinstance(target, (str, os.PathLike)):
         path = os.fspath(target)
         if os.path.isfile(path) or not os.path.exists(path):
@@ -202,7 +202,7 @@ def _output(target, append):
 
 
 def _is_regular(file):
-    """Whether a file object of Python's own stands for a regular file that is read as it is."""
+    """Returns True if a file object of Python's own stands for a regular file that is read as it is."""
     if isinstance(file, (io.BufferedReader, io.BufferedRandom)):
         if type(file.raw) is not io.FileIO:
             return False
@@ -216,13 +216,13 @@ def _is_regular(file):
 
 
 def _name(object):
-    """What errors call a file object."""
+    """Returns the name of a file object in errors."""
     name = getattr(object, "name", None)
     return name if isinstance(name, str) else type(object).__name__
 
 
 def _place(object):
-    """Where an object is, if it can be told to go elsewhere."""
+    """Returns the position of an object, if it can be told to go elsewhere."""
     try:
         return object.tell() if not hasattr(object, "seekable") or object.seekable() else None
     except (AttributeError, OSError, ValueError):

@@ -160,7 +160,7 @@ class Range:
 
 
 class _Entries(OpenFile):
-    """What tables and their snapshots have in common."""
+    """Base of tables and their snapshots."""
 
     __slots__ = ()
 
@@ -207,7 +207,7 @@ class _Entries(OpenFile):
 
 
 class _OrderedEntries(_Entries):
-    """What ordered tables and their snapshots can do beside."""
+    """Methods of ordered tables and their snapshots."""
 
     __slots__ = ()
 
@@ -250,7 +250,7 @@ def _pairs(entries):
 
 
 class _Table(_Entries):
-    """What tables can do beside."""
+    """Methods of tables that snapshots lack."""
 
     __slots__ = ()
 

@@ -32,7 +32,7 @@ class Stubs
     signatures.places.select { |place| place.name.start_with?("Bytewright") && !place.head.start_with?("interface") }
   end
 
-  # Whether rdoc finds the method in ruby/lib: it stands there, with its name, in the class itself or in a public module of it.
+  # Returns true if rdoc finds the method in ruby/lib: by its name, in the class itself or in a public module of it.
   def self.in_ruby?(place, member)
     owner = Object.const_get(place.name)
     method = member.is_of_class ? owner.method(member.name) : owner.instance_method(member.name)
@@ -70,7 +70,7 @@ class Stubs
     ["##", *[":#{directive}: #{member.name}", ":call-seq:", *calls, "", *text_of(place, member)].map { |line| "# #{line}".rstrip }]
   end
 
-  # How it is called, a line for each of its signatures.
+  # Returns its calls, a line for each of its signatures.
   def calls(place, member)
     signature = member.signature
     signature = place.members.find { |each| each.name == member.aliased }.signature if member.aliased

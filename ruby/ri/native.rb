@@ -26,7 +26,7 @@ module Bytewright
     # :call-seq:
     #   live_counts() -> Hash[Symbol, Integer]?
     #
-    # What all iterations over an interface had together.
+    # Counts of all iterations over an interface together.
     # @return [Hash{Symbol => Integer}, nil] captured, dropped (there was no room for them) and dropped_by_interface; nil
     #   for other captures
 
@@ -1367,7 +1367,7 @@ module Bytewright
     # :call-seq:
     #   zigzag() -> Integer
     #
-    # The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    # The next signed number of that form, as protocol buffers have it: 0, -1, 1, -2.
     # @return [Integer]
 
     ##
@@ -1430,7 +1430,7 @@ module Bytewright
     # :call-seq:
     #   count_lines() -> Integer
     #
-    # How many lines are left, all of which are passed over, as +each_line.count+ would say.
+    # Passes over all lines that are left, and counts them, as +each_line.count+ would.
     # @return [Integer]
 
     ##
@@ -1459,7 +1459,7 @@ module Bytewright
     # :call-seq:
     #   compression() -> (:none | :gzip | :zstd)
     #
-    # How the input is compressed.
+    # Returns the compression of the input.
 
     ##
     # :method: external_encoding

@@ -1,4 +1,4 @@
-//! What can be asked of rows that go into a file of columns.
+//! Options of rows that go into a file of columns.
 
 use std::path::PathBuf;
 

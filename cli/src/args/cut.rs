@@ -1,4 +1,4 @@
-//! What `cut` is told.
+//! Arguments of `cut`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What people type by habit, from tcpdump and tshark, and what to type here.
+//! Habits of people who know tcpdump and tshark, and what to type here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How many threads there are.
+//! Number of threads.
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;

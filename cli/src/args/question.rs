@@ -1,9 +1,9 @@
-//! What can be asked of rows beside showing them.
+//! Questions to rows beside showing them.
 
 use bytewright::query;
 use clap::Args as ArgGroup;
 
-/// Which rows, and what they add up to.
+/// Selection of rows, and their sums.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct QuestionArgs {
     /// Take only rows that meet this condition, such as 'dst_port == 443 and bytes > 1e6',
@@ -31,7 +31,7 @@ pub(crate) struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    /// Whether rows are counted instead of printed.
+    /// Returns true if rows are counted instead of printed.
     pub(crate) fn groups(&self) -> bool {
         !self.group_by.is_empty() || !self.sum.is_empty() || self.every.is_some()
     }

@@ -1,4 +1,4 @@
-//! What `bytewright rpc` can be asked.
+//! Arguments of `bytewright rpc`.
 
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ pub(crate) struct RpcArgs {
     pub(crate) columns: ColumnsArgs,
 }
 
-/// What a method is measured by.
+/// Measure of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodSize {
     Calls,

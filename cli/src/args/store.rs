@@ -1,4 +1,4 @@
-//! What can be asked of stores of Ruby objects.
+//! Arguments of the commands for stores of Ruby objects.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What can be asked of tables.
+//! Arguments of the commands for tables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -245,7 +245,7 @@ pub(crate) struct BackupArgs {
     pub(crate) replace: bool,
 }
 
-/// Which of several values is kept.
+/// Choice of the value that is kept of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeepDuplicates {
     /// The first, which Tokyo Cabinet itself gets.
@@ -254,7 +254,7 @@ pub(crate) enum KeepDuplicates {
     Last,
 }
 
-/// How long to wait for another writer.
+/// Time to wait for another writer.
 pub(crate) type Wait = NamedArgs<OpenOptions>;
 
 impl Choice for OpenOptions {

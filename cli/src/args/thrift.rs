@@ -1,4 +1,4 @@
-//! What can be asked of messages of Thrift.
+//! Arguments of the commands for messages of Thrift.
 
 use std::path::PathBuf;
 
@@ -87,7 +87,7 @@ pub(crate) struct ThriftPluckArgs {
     pub(crate) json: bool,
 }
 
-/// What messages are, and how they lie in the file.
+/// Form of the messages, and their layout in the file.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ThriftInput {
     /// The IDL file that defines them.
@@ -116,7 +116,7 @@ pub(crate) struct ThriftInput {
     pub(crate) max_message: u32,
 }
 
-/// How messages are written.
+/// Encoding of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Protocol {
     /// Numbers of their full width.

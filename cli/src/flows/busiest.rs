@@ -139,7 +139,7 @@ impl Intervals<'_> {
     }
 }
 
-/// What rows for programs consist of: a flow, behind the interval that it was summed up in.
+/// Returns the schema of rows for programs: a flow, behind the interval that it was summed up in.
 fn schema_of_rows() -> Schema {
     let flow = FlowField::SCHEMA.project(FlowField::DEFAULT.iter().map(|field| *field as usize));
     Schema::new("flows", Vec::from([INTERVAL])).with(flow.fields())

@@ -23,7 +23,7 @@ pub(super) struct Traffic {
     begin: i64,
     end: i64,
     open: u64,
-    /// What the others have, by their numbers.
+    /// Bytes of the other intervals, by the numbers of those.
     kept: BTreeMap<i64, u64>,
 }
 

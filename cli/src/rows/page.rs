@@ -24,7 +24,7 @@ const TIME_LEAST: usize = 19;
 /// Rows that are printed together. Columns only grow from one page to the next, so long lists line up but for a few places.
 pub(super) struct Page {
     text: Vec<u8>,
-    /// Where each cell ends in `text`, row by row.
+    /// End of each cell in `text`, row by row.
     ends: Vec<usize>,
     columns: Vec<Column>,
     has_header: bool,
@@ -43,12 +43,12 @@ struct Column {
     least: usize,
     is_right: bool,
     is_shown: bool,
-    /// Whether its values are numbers of bytes that are shown with their units.
+    /// True if its values are numbers of bytes that are shown with their units.
     is_bytes: bool,
     cutting: Cutting,
 }
 
-/// What is left out of a cell that is too long.
+/// Part that is left out of a cell that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cutting {
     /// Nothing: a number that is cut is another number.
@@ -76,7 +76,7 @@ impl Page {
         self.text.len()
     }
 
-    /// Whether no row was ever printed.
+    /// Returns true if no row was ever printed.
     pub(super) fn is_empty(&self) -> bool {
         !self.has_header
     }
@@ -172,7 +172,7 @@ impl Page {
         }
     }
 
-    /// What the terminal had no room for, if it had not for all.
+    /// Returns what the terminal had no room for; None if it had room for all.
     pub(super) fn left_out(&self, schema: &Schema) -> Option<String> {
         let columns = self.columns.iter().zip(schema.fields());
         let names = columns.filter(|(column, _)| !column.is_shown).map(|(_, field)| field.name());
@@ -272,14 +272,14 @@ fn characters(text: &[u8]) -> usize {
     if text.is_ascii() { text.len() } else { String::from_utf8_lossy(text).chars().count() }
 }
 
-/// Whether a column has sums of bytes. Lengths of single packets are narrower, and easier to compare as they are.
+/// Returns true for a column of sums of bytes. Lengths of single packets are narrower, and easy to compare as they are.
 fn is_of_bytes(name: &str, data_type: DataType) -> bool {
     const LENGTHS: [&str; 4] = ["length", "caplen", "ip_len", "payload_len"];
     let is_named = name == "bytes" || name.ends_with("_bytes") || LENGTHS.contains(&name);
     data_type == DataType::U64 && is_named
 }
 
-/// Whether people find it easier to compare the values of a column when they end in one line.
+/// Returns true if people compare the values of a column more easily when they end in one line.
 fn is_at_right(data_type: DataType) -> bool {
     match data_type.storage() {
         DataType::I64 => data_type != DataType::TimeNs,

@@ -18,7 +18,7 @@ pub(super) use people::people;
 /// The text may be so many times as long as the stream, and [`SPARE_LEN`].
 const EXPANSION_MAX: usize = 64;
 
-/// What a small stream's text may take in any case.
+/// Length that a small stream's text may have in any case.
 const SPARE_LEN: usize = 1 << 20;
 
 /// The values of a stream on their way into a text.
@@ -88,7 +88,7 @@ fn float_text(text: &[u8]) -> String {
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     match number {
         Some(number) => notation::double_text(number),
-        // What the host makes of text that is no number.
+        // The host makes 0.0 of text that is no number.
         None => "0.0".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What changes a table: `put` and `delete`. What they did is on disk when they end.
+//! Changes of a table: `put` and `delete`. They are on disk when the commands end.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use super::{bytes, no_entry};
 use crate::args::{DeleteArgs, PutArgs};
 use crate::session::Session;
 
-/// How people write standard input.
+/// Name of standard input as people write it.
 const STDIN: &str = "-";
 
 pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What does not change a table: `get`, `scan`, `stat`.
+//! Commands that do not change a table: `get`, `scan`, `stat`.
 
 use std::io;
 use std::ops::Bound;
@@ -53,7 +53,7 @@ enum Shown<'a> {
     Integer(i64),
 }
 
-/// What is shown of a value of `origin`.
+/// Returns the form in which a value of `origin` is shown.
 fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> {
     match origin.values() {
         Values::INTEGER => integer_of(value).map(Shown::Integer),

@@ -1,4 +1,4 @@
-//! What is done to a whole table: `compact`, `check`, `convert`, `backup`.
+//! Commands for a whole table: `compact`, `check`, `convert`, `backup`.
 
 use std::io;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn compact_table(mut table: FileTable) -> bytewright::Result<(u64, u64)> {
     Ok((before, table.stat()?.file_bytes))
 }
 
-/// What a check found.
+/// Result of a check.
 struct Checked {
     kind: &'static str,
     /// Entries that can be read.

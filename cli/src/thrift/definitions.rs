@@ -1,5 +1,5 @@
-//! What an IDL file says of the messages: which struct a type's name means, and which one a function
-//! takes or answers.
+//! Definitions of messages in an IDL file: which struct a type's name means, and which one a function
+//! takes or returns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::ThriftInput;
 
-/// What a server answers that could not call a function, as Thrift's libraries number its kinds
+/// Exception that a server returns if it could not call a function, as Thrift's libraries number its kinds
 /// (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-rpc.md>).
 const APPLICATION_EXCEPTION: &str = "TApplicationException";
 const APPLICATION_EXCEPTION_TYPES: [&str; 11] = [
@@ -30,10 +30,10 @@ const APPLICATION_EXCEPTION_TYPES: [&str; 11] = [
     "UNSUPPORTED_CLIENT_TYPE",
 ];
 
-/// What is known of the messages.
+/// Definitions of the messages.
 pub(super) struct Definitions {
     pub(super) plan: Arc<Plan>,
-    /// What each function takes and answers, by its name, and by `service:function`, as multiplexed
+    /// Structs that each function takes and returns, by its name, and by `service:function`, as multiplexed
     /// services call it.
     functions: HashMap<String, Function>,
     application_exception: StructId,

@@ -18,7 +18,7 @@ const COMPACT_VERSION: u8 = 1;
 /// Bytes of the length before a frame.
 const FRAME_HEADER_LEN: usize = 4;
 
-/// What is known of the messages before they are read.
+/// Layout of the messages, known before they are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) encoding: Encoding,
@@ -27,12 +27,12 @@ pub(super) struct Layout {
     pub(super) message_max: u32,
 }
 
-/// Whether messages have headers.
+/// Presence of headers in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Headers {
     /// All have, also those without a version.
     Always,
-    /// Where the first bytes say so, which those of a struct cannot.
+    /// Those whose first bytes say so, which those of a struct cannot.
     WhereSeen,
     /// None has.
     Never,
@@ -53,14 +53,14 @@ pub(super) struct Messages {
 pub(super) struct Message<'a> {
     pub(super) encoding: Encoding,
     pub(super) limits: Limits,
-    /// What people call the input.
+    /// Name of the input for people.
     name: &'a str,
     pub(super) header: Option<MessageHeader<'a>>,
     /// From the struct on; in a frame, all that follows.
     pub(super) body: &'a [u8],
-    /// Where the message begins in the input.
+    /// Offset of the message in the input.
     pub(super) offset: u64,
-    /// Where its struct begins in the input.
+    /// Offset of its struct in the input.
     body_offset: u64,
 }
 
@@ -84,7 +84,7 @@ impl Messages {
         Messages { stream, layout, limits, taken: 0, is_over: false, looks_framed: false }
     }
 
-    /// Whether a file that is not read as frames begins as they do: with a length whose first byte is 0,
+    /// Returns true if a file that is not read as frames begins as they do: with a length whose first byte is 0,
     /// which is an empty struct otherwise.
     pub(super) fn looks_framed(&self) -> bool {
         self.looks_framed

@@ -95,7 +95,7 @@ sub adddouble {
     return defined($sum) ? unpack("d", $sum) : undef;
 }
 
-# What is added, as C makes it of what Perl has, but for the address of a reference.
+# Returns the number to add, as C makes it of what Perl has, but for the address of a reference.
 sub _number {
     my ($number) = @_;
     Bytewright::Error::_refuse("expected a number to add, found a reference")
@@ -166,7 +166,7 @@ sub _regex {
     return \@listed;
 }
 
-# What a method answers that gives nothing, and one that gives one string.
+# Return the result of a method that gives nothing, and of one that gives one string.
 sub _done { return $_[0] ? 1 : 0 }
 sub _only { return $_[0] ? $_[0][0] : undef }
 

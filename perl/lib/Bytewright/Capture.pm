@@ -9,7 +9,7 @@ use Bytewright::Error;
 use Bytewright::Path;
 use overload ();
 
-# What `info` has as text in JSON.
+# Members that `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
 
 sub open {

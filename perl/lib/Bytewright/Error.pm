@@ -29,7 +29,7 @@ sub _refuse {
     die _new("argument", $message);
 }
 
-# Whether this is an error of ours. A handler of a signal may die with anything.
+# Is true for an error of ours. A handler of a signal may die with anything.
 sub _is { return Scalar::Util::blessed($_[0]) && $_[0]->isa(__PACKAGE__) }
 
 sub _text { my ($self) = @_; return $self->{message} . $self->{where} }

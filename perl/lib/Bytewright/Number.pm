@@ -7,7 +7,7 @@ use warnings;
 
 use Bytewright ();
 
-# What C calls uint32_t.
+# Maximum of C's uint32_t.
 my $U32_MAX = 2**32 - 1;
 
 # The option of this name, or undef where it was not given.

@@ -12,7 +12,7 @@ use Bytewright::Range;
 use Bytewright::Transaction;
 use Time::HiRes ();
 
-# What the C interface calls them.
+# Numbers that the C interface gives them.
 my %SYNC = (interval => 0, commit => 1, never => 2);
 my %OF_FILES   = map { $_ => 1 } qw(create read_only verify sync timeout);
 my %OPTIONS    = (%OF_FILES, map { $_ => 1 } qw(file utf8));

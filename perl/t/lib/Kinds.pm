@@ -23,7 +23,7 @@ sub all {
     );
 }
 
-# What each kind is tied with, those of Tokyo Cabinet's names among them.
+# Returns the arguments of tie for each kind, those of Tokyo Cabinet's names among them.
 sub tied_ones {
     return (
         all(),

@@ -1,4 +1,4 @@
-"""What one task of Spark's reads."""
+"""Captures, or parts of them, that tasks of Spark's read."""
 
 from pyspark.sql.datasource import InputPartition
 

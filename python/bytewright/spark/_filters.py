@@ -1,4 +1,4 @@
-"""What of Spark's conditions on packets the core can be given, so that it leaves packets out that Spark would."""
+"""Part of Spark's conditions on packets that the core can be given, so that it leaves packets out that Spark would."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""What is asked of captures, from the options of a reader of Spark's."""
+"""Question to captures, from the options of a reader of Spark's."""
 
 import json
 
@@ -9,14 +9,14 @@ from ..options import CAPTURE, FLOWS
 
 _ROWS = ("packets", "flows", "calls", "damage", "entries")
 _MODES = ("permissive", "failfast")
-#: What becomes of a damaged capture is the mode; Spark has filters of its own.
+#: Options of the core that a reader takes: the mode says what becomes of damage; Spark has filters of its own.
 _CAPTURE = set(CAPTURE) - {"damage"}
 _FLOWS = set(FLOWS) - {"where"}
 _OWN = {"path", "paths", "rows", "columns", "mode", "pushdown", "split_bytes", "min_age", "max_file_age", "max_files"}
 _KNOWN = _OWN | _CAPTURE | _FLOWS
 
-#: What Spark adds for a table of its catalog (org.apache.spark.sql.connector.catalog.TableCatalog); each option comes a second time
-#: with this before its name.
+#: Options that Spark adds for a table of its catalog (org.apache.spark.sql.connector.catalog.TableCatalog); each comes
+#: a second time with this before its name.
 _OF_A_TABLE = {"location", "external", "provider", "owner", "comment", "collation", "is_managed_location"}
 _OPTION_OF_A_TABLE = "option."
 

@@ -1,4 +1,4 @@
-"""Where captures are: files of the system, and of the file systems that fsspec knows."""
+"""Places of captures: files of the system, and of the file systems that fsspec knows."""
 
 import contextlib
 import datetime
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .._bytewright import CapturePart, capture_parts
 from .._errors import DAMAGE, ArgumentError
 
-#: What a path may begin with that is a file of the system.
+#: Beginnings of a path of a file of the system.
 _LOCAL = ("file://", "file:")
 
 
@@ -73,7 +73,7 @@ def parts(path, bytes):
 
 
 def opened(path, part=None):
-    """What `bytewright.Capture` takes: a path or a part of its file, or a file object."""
+    """Returns an argument of `bytewright.Capture`: a path or a part of its file, or a file object."""
     path = _local(path)
     if part is not None:
         return CapturePart(path, *part)
@@ -120,7 +120,7 @@ def _in_folder_of_fsspec(folder):
     import fsspec
 
     system, inside = fsspec.core.url_to_fs(folder)
-    # What it remembers of the folder is from before.
+    # The system's memory of the folder is from before.
     system.invalidate_cache(inside)
     entries = [entry for entry in system.ls(inside, detail=True) if entry["type"] == "file" and _is_whole(entry["name"].rsplit("/", 1)[-1])]
     entries.sort(key=lambda entry: entry["name"])
@@ -137,5 +137,5 @@ def _time_of(entry):
 
 
 def _is_whole(name):
-    """Whether a file is no longer being written, as far as its name tells."""
+    """Returns True if a file is no longer being written, as far as its name tells."""
     return not name.startswith((".", "_")) and not name.endswith((".part", ".partial", ".tmp"))

@@ -14,7 +14,7 @@ from ._paths import opened
 #: Rows of a batch.
 _ROWS = 32_768
 
-#: What Spark has no types for.
+#: Export of types that Spark lacks.
 _TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
 
 _EMPTY_PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
@@ -121,7 +121,7 @@ def _entries(options, place, path):
 
 
 def _merged(options, path, table):
-    """What became of the capture whose flows were merged into a table; only its damage where it is no capture."""
+    """Merges the flows of a capture into a table; returns the outcome, or only the damage of what is no capture."""
     store = _bytewright.FlowStore._to_count(table)
     try:
         merge = Capture(opened(path), **options.capture)._merge_flows(store, **options.limits)

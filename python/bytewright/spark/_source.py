@@ -17,7 +17,7 @@ from ._stream import StreamReader
 #: in Python.
 _OPTIONS = "bytewright.options"
 
-#: Whether Spark hands filters down to sources in Python.
+#: Setting that is true if Spark hands filters down to sources in Python.
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -72,7 +72,7 @@ def register(spark, pushdown=False):
 class Reader(DataSourceReader):
     """Reads captures, one after another or side by side."""
 
-    #: What packets of a query are, in the core's language.
+    #: Condition on the packets of a query, in the core's language.
     where = None
 
     def __init__(self, options, schema):

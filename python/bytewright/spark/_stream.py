@@ -61,7 +61,7 @@ class StreamReader(DataSourceStreamReader):
 
 
 class Offset:
-    """What was read by the end of a batch."""
+    """Captures that were read by the end of a batch."""
 
     def __init__(self, read=None, new=(), horizon=0):
         #: By the hash of the path, the size and the second of the last change.

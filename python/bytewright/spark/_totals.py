@@ -19,8 +19,8 @@ from ._source import register
 #: Entries that are written to a table together.
 _WRITTEN = 8_192
 
-#: How many partitions Spark shuffles into, 200 where nobody says. For each of them a task writes a file of its own, which for a
-#: capture of some megabytes takes longer than to read it.
+#: Number of partitions that Spark shuffles into, 200 by default. For each of them a task writes a file of its own,
+#: which for a capture of some megabytes takes longer than to read it.
 _SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 
 #: Captures whose flows one task merges where nobody says: that takes about an eighth of the time of reading them.
@@ -48,7 +48,7 @@ def flows(spark, paths, **options):
 
 
 def _merging_tasks(spark, capture_count):
-    """How many tasks merge the flows of captures; None where the session says."""
+    """Returns the number of tasks that merge the flows of captures; None if the session says it."""
     if spark.conf.get(_SHUFFLE_PARTITIONS, None) is not None:
         return None
     return min(max(capture_count // _CAPTURES_MERGED, 2), _MERGING_TASKS_MAX)

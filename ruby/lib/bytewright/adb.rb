@@ -24,7 +24,7 @@ module Bytewright
   class ADB
     include Undumpable
 
-    # What a method of a table raises, and one of this class keeps for {#error}.
+    # Errors that a method of a table raises, and one of this class keeps for {#error}.
     FAILURES = [Error, SystemCallError, IOError, ArgumentError].freeze
     private_constant :FAILURES
 
@@ -439,7 +439,7 @@ module Bytewright
       call(format == "l" ? "addint" : "adddouble", key, [number].pack(format))&.first&.unpack1(format)
     end
 
-    # What the function "error" is told of the last error: its kind in the core, and the system's number.
+    # Returns what the function "error" is told of the last error: its kind in the core, and the system's number.
     def described_error
       return [] unless @error
 

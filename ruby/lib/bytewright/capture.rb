@@ -161,7 +161,7 @@ module Bytewright
     #   @return [nil]
 
     # @!method live_counts
-    #   What all iterations over an interface had together.
+    #   Counts of all iterations over an interface together.
     #   @return [Hash{Symbol => Integer}, nil] captured, dropped (there was no room for them) and dropped_by_interface; nil
     #     for other captures
 

@@ -40,7 +40,7 @@ module Bytewright
       names.to_h { |name| [name, values(name)] }
     end
 
-    # What the json library calls, and adds to Hash.
+    # Supports the json library, which adds this method to Hash.
     #
     # @param arguments [Array<Object>] the library's
     # @return [String] the columns as a JSON object of arrays
@@ -48,7 +48,7 @@ module Bytewright
       to_h.to_json(*arguments)
     end
 
-    # What ActiveSupport calls.
+    # Supports ActiveSupport.
     #
     # @param options [Hash, nil] the library's
     # @return [Hash{String => Array}]

@@ -4,8 +4,8 @@ require_relative "ranged_enumerable"
 require_relative "shown"
 
 module Bytewright
-  # What can be asked of entries of Strings, as one asks it of a Hash: the reading half of a {Table},
-  # and all of a {Snapshot}.
+  # Questions to entries of Strings, as to those of a Hash: the reading half of a {Table}, and all of a
+  # {Snapshot}.
   #
   # Keys and values that it gives are new Strings, in its encoding. A key or value that is given must be
   # a String, or have +to_str+; its bytes count, whatever its encoding says.
@@ -321,7 +321,7 @@ module Bytewright
       both_at_one_moment(entries_of(other)) { |mine, others| mine.size > others.size && mine >= others }
     end
 
-    # What the json library calls, and adds to Hash.
+    # Supports the json library, which adds this method to Hash.
     #
     # @param arguments [Array<Object>] the library's
     # @return [String] the entries as a JSON object
@@ -329,7 +329,7 @@ module Bytewright
       to_h.to_json(*arguments)
     end
 
-    # What ActiveSupport calls, and adds to Hash; to Enumerable it adds one that makes an Array of pairs.
+    # Supports ActiveSupport, which adds this method to Hash; that of Enumerable would make an Array of pairs.
     #
     # @param options [Hash, nil] the library's, such as only and except
     # @return [Hash{String => Object}] the entries
@@ -338,7 +338,7 @@ module Bytewright
       entries.respond_to?(:as_json) ? entries.as_json(options) : entries
     end
 
-    # What the yaml library calls: the entries become a mapping, as those of a Hash do.
+    # Supports the yaml library: the entries become a mapping, as those of a Hash do.
     #
     # @param coder [Psych::Coder]
     # @return [void]
@@ -399,7 +399,7 @@ module Bytewright
       table
     end
 
-    # Whether all of the others' entries are here.
+    # Returns true if all of the others' entries are here.
     def holds?(others)
       stores_strings = stores_strings?
       others.each { |key, value| return false unless key.is_a?(String) && !value.nil? && (!stores_strings || value.is_a?(String)) && self[key] == value }
@@ -410,12 +410,12 @@ module Bytewright
       values_used.first == "string"
     end
 
-    # Whether an object makes the Strings of the values.
+    # Returns true if an object makes the Strings of the values.
     def dumps_values?
       !values_used.last.nil?
     end
 
-    # Whether the bytes of both mean the same.
+    # Returns true if the bytes of both mean the same.
     def same_values?(other)
       values_used == other.send(:values_used)
     end
@@ -430,21 +430,21 @@ module Bytewright
       yield self
     end
 
-    # The same of these and others, which may be a Hash.
+    # Shows the block these and others, which may be a Hash, as they are at one moment.
     def both_at_one_moment(other)
       at_one_moment do |mine|
         other.is_a?(Entries) ? other.send(:at_one_moment) { |others| yield mine, others } : yield(mine, other)
       end
     end
 
-    # What fetch_values gives for a key that there is not.
+    # Returns what fetch_values gives for a missing key.
     def instead_of_value(key)
       return yield key if block_given?
 
       raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
     end
 
-    # What can be compared: a Hash, or entries.
+    # Returns what can be compared: a Hash, or entries.
     def entries_of(other)
       return other if other.is_a?(Entries)
 

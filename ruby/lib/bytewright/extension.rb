@@ -11,7 +11,7 @@ rescue LoadError => error
   raise error.class, "#{error.message}: this system cannot load the compiled gem; install the source gem, as docs/guides/install.md shows"
 end
 
-# What all of Bytewright stands on: the extension, where each class is to be found, and the errors. It is one file,
+# Base of all of Bytewright: the extension, where each class is to be found, and the errors. It is one file,
 # because each one that is loaded takes as long as a dozen methods in it.
 module Bytewright
   # By their whole paths, because RubyGems looks for others in all gems, which takes as long as loading them.
@@ -40,9 +40,9 @@ module Bytewright
   end
   singleton_class.send(:private, *singleton_methods(false))
 
-  # What stands for something outside of Ruby, or is a row of it: Marshal and YAML would write an object that has nothing.
+  # Object for something outside of Ruby, or for a row of it: Marshal and YAML would write an object that has nothing.
   module Undumpable
-    # What the yaml library calls.
+    # Supports the yaml library.
     def encode_with(_coder)
       refuse_dump
     end
@@ -57,14 +57,14 @@ module Bytewright
       raise TypeError, "expected an object that can be dumped, found a #{self.class}; dump #{instead_of_dump}"
     end
 
-    # What to dump.
+    # Names what to dump.
     def instead_of_dump
       "the name of its file, and open that where it is loaded"
     end
   end
   private_constant :Undumpable
 
-  # What all errors of Bytewright are: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as
+  # Base of all errors of Bytewright: <tt>rescue Bytewright::Error</tt> takes each of them. It is a module, as
   # an error may be one of Ruby's kinds, too. What the operating system refuses is raised as the +Errno+ class
   # that Ruby itself would raise, and a wrong argument as ArgumentError or TypeError.
   module Error

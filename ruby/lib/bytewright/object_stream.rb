@@ -4,20 +4,20 @@
 require "io/wait"
 
 module Bytewright
-  # What readers and writers have in common: the IO, or other object, below.
+  # Base of readers and writers: the IO, or other object, below.
   module ObjectStream
     # fcntl's number for asking what a descriptor does; the same wherever Ruby is.
     GET_FLAGS = 3
 
-    # What a place may be counted from, as numbers of the extension.
+    # Places to count from, as numbers of the extension.
     WHENCES = {
       IO::SEEK_SET => 0, SET: 0, IO::SEEK_CUR => 1, CUR: 1, IO::SEEK_END => 2, END: 2
     }.freeze
-    # The same as IO's, by those numbers.
+    # Those of IO, by these numbers.
     IO_WHENCES = [IO::SEEK_SET, IO::SEEK_CUR, IO::SEEK_END].freeze
     private_constant :GET_FLAGS, :WHENCES, :IO_WHENCES
 
-    # Where an object is, if it can be told to go elsewhere.
+    # Returns the position of an object, if it can be told to go elsewhere.
     def self.position_of(object)
       return unless object.respond_to?(:pos) && object.respond_to?(:seek)
       return if object.is_a?(IO) && !object.stat.file?
@@ -27,7 +27,7 @@ module Bytewright
       nil
     end
 
-    # Whether the system makes who reads or writes an IO wait, or says that there is nothing yet.
+    # Returns true if the system makes readers and writers of an IO wait, false if it says that there is nothing yet.
     def self.blocks?(io)
       (io.fcntl(GET_FLAGS) & File::NONBLOCK).zero?
     end

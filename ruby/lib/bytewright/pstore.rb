@@ -29,14 +29,14 @@ module Bytewright
     # The version of the original whose interface this is.
     VERSION = "0.2.1"
 
-    # How File.new opens a file to read and write it.
+    # Mode in which File.new opens a file to read and write it.
     RDWR_ACCESS = { mode: IO::RDWR | IO::CREAT | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
-    # How it opens one to read it.
+    # Mode in which it opens one to read it.
     RD_ACCESS = { mode: IO::RDONLY | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
-    # How it opens a new one to write it.
+    # Mode in which it opens a new one to write it.
     WR_ACCESS = { mode: IO::WRONLY | IO::CREAT | IO::TRUNC | IO::BINARY, encoding: Encoding::ASCII_8BIT }.freeze
 
-    # How a store keeps its roots: in one table that Marshal dumps, as the original does, or each by itself.
+    # Forms in which a store keeps its roots: in one table that Marshal dumps, as the original does, or each by itself.
     FORMATS = %i[marshal roots].freeze
 
     EMPTY_STRING = ""
@@ -49,7 +49,7 @@ module Bytewright
     DEFAULT_OPTIONS = { verify: false, permitted_classes: nil, format: nil }.freeze
     private_constant :DEFAULT_OPTIONS
 
-    # What goes wrong with a store that is not the system's. If the original was loaded before, it is the
+    # Error of a store that is not the system's. If the original was loaded before, it is the
     # original's class, so that programs may rescue either.
     if !Object.autoload?(:PStore) && defined?(::PStore::Error)
       Error = ::PStore::Error

@@ -31,7 +31,7 @@ module Bytewright
     # Bytes that are asked of an object at once.
     PIECE = 65_536
 
-    # What ends a wait for input when the reader is closed.
+    # Exception that ends a wait for input when the reader is closed.
     class Woken < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
     # When that may come. The Hashes are made once: a wait is to cost nothing beside itself.
@@ -105,7 +105,7 @@ module Bytewright
         [nil, false, :open_descriptor, io.fileno, io.pos, name_of(io), compressed, encoding]
       end
 
-      # What errors call an IO. A path may be any bytes, and a file may have none.
+      # Returns the name of an IO in errors. A path may be any bytes, and a file may have none.
       def name_of(io)
         path = begin
           io.path if io.respond_to?(:path)
@@ -139,7 +139,7 @@ module Bytewright
     #   The next number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits.
     #   @return [Integer]
     # @!method zigzag
-    #   The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    #   The next signed number of that form, as protocol buffers have it: 0, -1, 1, -2.
     #   @return [Integer]
     # @!method read(length = nil, string = nil)
     #   As IO#read: bytes as they are, or all that is left in the encoding of lines.
@@ -157,7 +157,7 @@ module Bytewright
     #   As IO#gets.
     #   @return [String, nil]
     # @!method count_lines
-    #   How many lines are left, all of which are passed over, as +each_line.count+ would say.
+    #   Passes over all lines that are left, and counts them, as +each_line.count+ would.
     #   @return [Integer]
 
     # Goes to a place in a file, or in an object that can go there; beyond the end there is nothing to read.

@@ -3,7 +3,7 @@
 module Bytewright
   # JSON and YAML of what has fields: those of +to_h+, by their names.
   module FieldNotation
-    # What the json library calls, and adds to Hash.
+    # Supports the json library, which adds this method to Hash.
     #
     # @param arguments [Array<Object>] the library's
     # @return [String] the fields as a JSON object
@@ -11,7 +11,7 @@ module Bytewright
       to_h.to_json(*arguments)
     end
 
-    # What ActiveSupport calls.
+    # Supports ActiveSupport.
     #
     # @param options [Hash, nil] the library's, such as only and except
     # @return [Hash{String => Object}]
@@ -20,7 +20,7 @@ module Bytewright
       fields.respond_to?(:as_json) ? fields.as_json(options) : fields
     end
 
-    # What the yaml library calls: the fields become a mapping.
+    # Supports the yaml library: the fields become a mapping.
     #
     # @param coder [Psych::Coder]
     # @return [void]
@@ -29,7 +29,7 @@ module Bytewright
     end
   end
 
-  # What a flow and a call have in common: they have the fields of their FIELDS, and never change.
+  # Base of flows and calls: they have the fields of their FIELDS, and never change.
   module Record
     include Undumpable
     include FieldNotation

@@ -26,7 +26,7 @@ module Bytewright
       "#<#{[self.class, shown_path&.inspect, "(#{state})"].compact.join(" ")}>"
     end
 
-    # Whether to read it would wait for another thread.
+    # Returns true if reading it would wait for another thread.
     def in_use?
       false
     end

@@ -263,7 +263,7 @@ module Bytewright
       super
     end
 
-    # What the json library calls.
+    # Supports the json library.
     #
     # @param arguments [Array<Object>] the library's
     # @return [String] the elements as a JSON array
@@ -271,7 +271,7 @@ module Bytewright
       to_a.to_json(*arguments)
     end
 
-    # What ActiveSupport calls.
+    # Supports ActiveSupport.
     #
     # @param options [Hash, nil] the library's
     # @return [Array<String>] the elements
@@ -280,7 +280,7 @@ module Bytewright
       elements.respond_to?(:as_json) ? elements.as_json(options) : elements
     end
 
-    # What the yaml library calls: the elements become a sequence.
+    # Supports the yaml library: the elements become a sequence.
     #
     # @param coder [Psych::Coder]
     # @return [void]
@@ -310,7 +310,7 @@ module Bytewright
       @table.send(:at_one_moment) { |entries| yield entries.equal?(@table) ? self : new_over(entries) }
     end
 
-    # The same of these and others, which may be a Set.
+    # Shows the block these and others, which may be a Set, as they are at one moment.
     def both_at_one_moment(other)
       at_one_moment do |mine|
         other.is_a?(StringSet) ? other.send(:at_one_moment) { |others| yield mine, others } : yield(mine, other)
@@ -346,7 +346,7 @@ module Bytewright
       path
     end
 
-    # What Marshal calls.
+    # Supports Marshal.
     def marshal_dump
       @table.path ? refuse_dump : @table
     end

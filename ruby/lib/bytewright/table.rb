@@ -348,7 +348,7 @@ module Bytewright
       put_all(other)
     end
 
-    # What Marshal calls: a table in memory is loaded as one of its class, with its entries in their order.
+    # Supports Marshal: a table in memory is loaded as one of its class, with its entries in their order.
     def marshal_dump
       return refuse_dump if path
 

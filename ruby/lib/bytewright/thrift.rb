@@ -13,7 +13,7 @@ end
 require_relative "thrift/drop_in"
 
 module Bytewright
-  # What is here by itself is in thrift/functions.rb.
+  # The methods of the module itself are in thrift/functions.rb.
   module Thrift
     DropIn.install
   end

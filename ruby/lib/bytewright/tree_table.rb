@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bytewright
-  # What entries in the order of their keys can do beside. Keys compare as bytes.
+  # Methods of entries in the order of their keys. Keys compare as bytes.
   #
   # Methods that walk the entries, all of Enumerable among them, take keywords that select entries:
   #

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bytewright
-  # What the values of a table are, as the keyword +values+ says it: a name that a file remembers, and for most names an
+  # Form of a table's values, as the keyword +values+ says it: a name that a file remembers, and for most names an
   # object that makes Strings of other objects.
   module Values
     # Objects as JSON: Hashes, Arrays, Strings, numbers, true and false.

@@ -14,7 +14,7 @@ module Bytewright
   #     writer.u32be(body.bytesize).u64le(0) << body
   #   end
   #
-  # What is written is in the file when it is flushed or closed. An error loses nothing: what was not
+  # Bytes that are written are in the file when it is flushed or closed. An error loses nothing: what was not
   # written is gathered still.
   class Writer < WriterStream
     include Undumpable
@@ -22,7 +22,7 @@ module Bytewright
 
     # Bytes that an object is given at once.
     PIECE = 65_536
-    # What a pipe takes at once where it says that it takes something.
+    # Bytes that a pipe takes at once if it says that it takes something.
     PIPE_PIECE = 4_096
     private_constant :PIECE, :PIPE_PIECE
 
@@ -73,7 +73,7 @@ module Bytewright
       def closing(writer)
         yield writer
       rescue Exception # rubocop:disable Lint/RescueException -- it is raised again
-        # What the block wrote before it raised is written, as File.open does; a second error would hide
+        # Bytes that the block wrote before it raised are written, as File.open does; a second error would hide
         # the first.
         close_quietly(writer)
         raise
@@ -85,7 +85,7 @@ module Bytewright
       def close_for_good(writer)
         writer.close
       ensure
-        # What a failure left over is not to be written at some later time, when the writer is collected.
+        # Bytes that a failure left over are not to be written at some later time, when the writer is collected.
         writer.send(:abandon)
       end
 

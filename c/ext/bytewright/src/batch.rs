@@ -37,7 +37,7 @@ impl bw_batch {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_column {
-    /// What the values are, and how they are kept.
+    /// Type of the values, and the way they are kept.
     pub value_type: bw_type,
     /// Number of rows.
     pub rows: usize,
@@ -52,7 +52,7 @@ pub struct bw_column {
     pub offsets: *const i64,
 }
 
-/// What columns without values point to: aligned memory that never changes.
+/// Target of the pointers of columns without values: aligned memory that never changes.
 static NOTHING: [u64; 2] = [0; 2];
 
 impl bw_column {

@@ -21,7 +21,7 @@ use crate::in_use::{self, InUse};
 use crate::named;
 use crate::text::{self, bw_names, text, text_or_none};
 
-/// What becomes of a damaged capture. What is no capture is an error in any case.
+/// Treatment of a damaged capture. What is no capture is an error in any case.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_damage {
@@ -31,7 +31,7 @@ pub enum bw_damage {
     Keep = 1,
 }
 
-/// How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
+/// Options of reading a capture. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_capture_options {
@@ -41,11 +41,11 @@ pub struct bw_capture_options {
     pub inner: bool,
     /// Threads that decompress and decode; 0 for one on each core.
     pub jobs: u32,
-    /// Whether a call that waits is to end; null for never.
+    /// Function that returns true if a call that waits is to end; null for never.
     pub interrupted: bw_interrupted,
-    /// What `interrupted` is given.
+    /// Argument of `interrupted`.
     pub interrupted_context: *mut c_void,
-    /// What becomes of a damaged capture: a `bw_damage`.
+    /// Treatment of a damaged capture: a `bw_damage`.
     pub damage: u32,
     /// Options by name, as "name=value": those of reading captures in docs/options.md. They count over the fields above.
     pub named: bw_names,

@@ -5,7 +5,7 @@ use std::ptr;
 
 use bytewright::{Error, ErrorKind, Result, host};
 
-/// What became of a call.
+/// Outcome of a call.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_status {
@@ -35,17 +35,17 @@ pub enum bw_status {
     Internal = 25,
 }
 
-/// What went wrong. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
-/// an earlier failure left and fills it anew; a call that succeeds leaves it as it is.
+/// Error of a call. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
+/// an earlier failure left and fills it again; a call that succeeds leaves it as it is.
 #[repr(C)]
 pub struct bw_error {
-    /// The status that the call answered.
+    /// Status that the call returned.
     status: bw_status,
     /// The operating system's number (`errno`), or 0.
     os_error: i32,
     /// Byte offset in the input, after decompression; -1 if unknown.
     offset: i64,
-    /// What was expected and what was found, in UTF-8, with the file and the place before it; harmless to a terminal.
+    /// Text of what was expected and what was found, in UTF-8, after the file and the place; harmless to a terminal.
     message: *mut c_char,
     /// The file, or null.
     file: *mut c_char,

@@ -17,7 +17,7 @@ use crate::error::{bw_error, bw_status, guard};
 pub type bw_read =
     Option<unsafe extern "C" fn(context: *mut c_void, data: *mut u8, capacity: usize) -> i64>;
 
-/// Whether the current call should end: it returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+/// Returns true to end the current call: that returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
 /// again. Asked ten times a second while a call waits, under the rules of `bw_read`.
 pub type bw_interrupted = Option<unsafe extern "C" fn(context: *mut c_void) -> bool>;
 
@@ -33,7 +33,7 @@ pub(crate) struct CallerHost {
 }
 
 impl CallerHost {
-    /// Whether functions of the program may run.
+    /// Returns true if functions of the program may run.
     pub(crate) fn calls_program(&self) -> bool {
         self.input.is_some() || self.interrupted.is_some()
     }
@@ -55,14 +55,14 @@ impl CallerHost {
     }
 }
 
-/// What brings the bytes of a capture that is no file.
+/// Source of the bytes of a capture that is no file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     pub(crate) read: unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64,
     pub(crate) context: Context,
 }
 
-/// What the program's functions are given.
+/// Argument of the program's functions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context(pub(crate) *mut c_void);
 

@@ -61,7 +61,7 @@ impl Drop for InUse {
 
 /// A handle with calls that may run functions of the program.
 pub(crate) trait RunsProgram {
-    /// Whether they may with this one.
+    /// Returns true if they may with this one.
     fn runs_program(&self) -> bool {
         true
     }

@@ -14,7 +14,7 @@ use crate::error::{bw_error, bw_status, guard};
 use crate::named;
 use crate::text::{bw_names, text};
 
-/// How an interface is opened. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
+/// Options of opening an interface. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_live_options {
@@ -100,7 +100,7 @@ pub extern "C" fn bw_capture_stop(
     })
 }
 
-/// How many packets an interface had, up to date within a second; `BW_STATUS_NONE` for other captures.
+/// Counts the packets of an interface, up to date within a second; `BW_STATUS_NONE` for other captures.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_capture_live_counts(
     capture: Option<&bw_capture>,

@@ -1,4 +1,4 @@
-//! How a table is opened.
+//! Options of opening a table.
 
 use std::ffi::c_char;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::text::text_or_none;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_table_kind {
-    /// What the file holds; of a new file, what its name ends in (.bwh or .bwt).
+    /// The kind of the file; of a new file, that which its name ends in (.bwh or .bwt).
     Any = 0,
     /// Finds keys by their hashes (.bwh).
     Hash = 1,
@@ -33,11 +33,11 @@ pub enum bw_sync {
     Never = 2,
 }
 
-/// How a table file is opened. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
+/// Options of opening a table file. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_open_options {
-    /// Which kind is expected: a `bw_table_kind`.
+    /// Kind that is expected: a `bw_table_kind`.
     pub kind: u32,
     /// When commits are made to survive a power cut: a `bw_sync`.
     pub sync: u32,
@@ -49,14 +49,14 @@ pub struct bw_open_options {
     pub verify: bool,
     /// Seconds to wait for another process that writes.
     pub wait: f64,
-    /// What the values are: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
+    /// Form of the values: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
     /// the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
     /// takes a file with whatever it has, and makes a new one with strings.
     pub values: *const c_char,
 }
 
 impl bw_open_options {
-    /// What the core takes; for null, what it takes by default.
+    /// Makes the options of the core; for null, its defaults.
     ///
     /// # Safety
     /// `options` has texts.

@@ -397,7 +397,7 @@ pub unsafe extern "C" fn bw_reader_seek(
     unsafe { in_use::call(reader, "a reader", error, work) }
 }
 
-/// Where a reader is, in bytes from where it began, after decompression.
+/// Gives the position of a reader, in bytes from where it began, after decompression.
 ///
 /// # Safety
 /// `reader` is a handle, `position` is a place, and `error` is null or an error.
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn bw_reader_rows(
     })
 }
 
-/// What records of a template are, and the columns that they become.
+/// Makes the template of records, and the columns that they become.
 ///
 /// # Safety
 /// `record` is text, and `names` has texts.

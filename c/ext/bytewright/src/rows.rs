@@ -36,7 +36,7 @@ pub struct bw_rows {
     origin: Origin,
 }
 
-/// What brings the batches of rows, and nothing after the last.
+/// Source of the batches of rows, with nothing after the last.
 pub(crate) type NextBatch = Box<dyn FnMut() -> Result<Option<Batch>> + Send>;
 
 /// The way through some captures.
@@ -47,7 +47,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// What comes next; none at the end.
+    /// Returns the next item; none at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Item>> {
         loop {
             let host = self.hosts.get(self.rows.place()).copied().unwrap_or_default();

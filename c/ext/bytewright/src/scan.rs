@@ -9,8 +9,8 @@ use crate::buffer::{Place, bw_slice, given, handle, held};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
 
-/// Which entries, and in which order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what you
-/// need.
+/// Range of entries, and their order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what
+/// you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_range {
@@ -18,17 +18,17 @@ pub struct bw_range {
     pub first: bw_slice,
     /// The highest key.
     pub last: bw_slice,
-    /// What all keys begin with.
+    /// Prefix of all keys.
     pub prefix: bw_slice,
-    /// Whether `first` applies.
+    /// True if `first` applies.
     pub has_first: bool,
-    /// Whether `last` applies.
+    /// True if `last` applies.
     pub has_last: bool,
-    /// Whether `last` is itself left out.
+    /// True if `last` is itself left out.
     pub excludes_last: bool,
-    /// Whether the highest key comes first.
+    /// True if the highest key comes first.
     pub reverse: bool,
-    /// How many entries at most; 0 for all.
+    /// Maximum number of entries; 0 for all.
     pub limit: u64,
 }
 

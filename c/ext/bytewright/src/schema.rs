@@ -1,4 +1,4 @@
-//! What rows consist of: the names, types and meanings of their columns.
+//! Columns of rows: their names, types and meanings.
 
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
@@ -16,7 +16,7 @@ use crate::buffer::given;
 use crate::error::{bw_error, bw_status, guard};
 use crate::text::text;
 
-/// What the values of a column are, and how they are kept.
+/// Type of the values of a column, and the way they are kept.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_type {
@@ -97,9 +97,9 @@ pub struct bw_field {
     pub name: *const c_char,
     /// Description with its unit, a sentence that ends with a zero byte; empty if there is none.
     pub meaning: *const c_char,
-    /// What the values are.
+    /// Type of the values.
     pub value_type: bw_type,
-    /// Whether a row may have no value.
+    /// True if a row may have no value.
     pub is_nullable: bool,
 }
 

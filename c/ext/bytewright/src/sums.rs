@@ -14,7 +14,7 @@ use crate::error::{bw_error, bw_status};
 use crate::named;
 use crate::text::{bw_names, text_or_none};
 
-/// What is added up, and by what. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
+/// Fields that are added up, and their groups. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_sum_options {

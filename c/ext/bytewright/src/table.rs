@@ -19,7 +19,7 @@ use crate::text;
 /// A table. One thread at a time may use it.
 pub struct bw_table {
     content: FileTable,
-    /// What a table in memory is told; a file has it.
+    /// Form of the values that a table in memory is told; a file has it.
     pub(crate) values: Values,
     pub(crate) is_in_file: bool,
     /// The database that it is the table of, where it was opened by a name of Tokyo Cabinet's.
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn bw_table_get_with(
     unsafe { guard_raw(error, work) }
 }
 
-/// Whether there is an entry for a key: `BW_STATUS_OK` or `BW_STATUS_NONE`.
+/// Looks for an entry with a key: `BW_STATUS_OK` if there is one, else `BW_STATUS_NONE`.
 ///
 /// # Safety
 /// `key` is bytes.

@@ -19,7 +19,7 @@ use crate::rows::{NextBatch, ROWS_DEFAULT, bw_rows};
 use crate::schema::bw_schema;
 use crate::text::{self, bw_names, text};
 
-/// How messages are written.
+/// Encoding of messages.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_protocol {
@@ -34,9 +34,9 @@ pub struct bw_thrift {
     columns: Columns,
     schema: Arc<bw_schema>,
     encoding: Encoding,
-    /// How many bytes of the messages that were added came before, for errors.
+    /// Number of bytes of the messages that were added before, for errors.
     position: u64,
-    /// What rows of a file ask.
+    /// Host that rows of a file ask.
     host: CallerHost,
 }
 
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn bw_thrift_rows(
         let source = MessageSource::of_stream(stream);
         let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
         let schema = messages.schema().clone();
-        // What may wait is read by another thread where there is a function to ask meanwhile.
+        // A source that may wait is read by another thread if there is a function to ask meanwhile.
         let next: NextBatch = match never_waits {
             true => Box::new(move || messages.next(&host)),
             false => Box::new(move || messages.next(&ReaderHost(host))),

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn bw_table_begin(
     change(table, error, |table| table.begin().map(done))
 }
 
-/// How many `bw_table_begin` are without their end: 0 outside of a transaction, and for null.
+/// Returns how many `bw_table_begin` are without their end: 0 outside of a transaction, and for null.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_table_depth(table: Option<&bw_table>) -> usize {
     table.map_or(0, |table| table.table().depth())

@@ -1,4 +1,4 @@
-//! What is done to a whole table, and known of it.
+//! Maintenance and statistics of a whole table.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -31,7 +31,7 @@ pub struct bw_stat {
     pub file_bytes: u64,
 }
 
-/// How much the table holds and takes.
+/// Tells how much the table holds and takes.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_table_stat(
     table: Option<&bw_table>,

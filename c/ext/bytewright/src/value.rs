@@ -8,7 +8,7 @@ use bytewright::{Error, ErrorKind, Result};
 use crate::buffer::{bw_buffer, bw_slice, given};
 use crate::error::{bw_error, bw_status, guard};
 
-/// What a value is, and which member of `bw_value_data` has it.
+/// Kind of a value, and the member of `bw_value_data` that has it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_value_kind {
@@ -38,7 +38,7 @@ pub enum bw_value_kind {
     Uuid = 11,
 }
 
-/// What a value consists of.
+/// Data of a value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union bw_value_data {
@@ -60,9 +60,9 @@ pub union bw_value_data {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct bw_value {
-    /// What it is: a `bw_value_kind`.
+    /// Kind of the value: a `bw_value_kind`.
     pub kind: u32,
-    /// What it consists of.
+    /// Data of the value.
     pub data: bw_value_data,
 }
 
@@ -94,7 +94,7 @@ impl bw_value {
         bw_value { kind: kind as u32, data }
     }
 
-    /// Whether there is one.
+    /// Returns `BW_STATUS_OK` if there is one, else `BW_STATUS_NONE`.
     pub(crate) fn status(&self) -> bw_status {
         match self.kind == bw_value_kind::Null as u32 {
             true => bw_status::None,

@@ -1,4 +1,4 @@
-//! Which interface a program was compiled for, and which library it found.
+//! Version of the interface that a program was compiled for, and of the library that it found.
 
 use std::ffi::c_char;
 

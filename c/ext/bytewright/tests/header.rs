@@ -19,7 +19,7 @@ fn header_path() -> PathBuf {
     crate_folder().join("../../include/bytewright.h")
 }
 
-/// What is declared where, in the order of the header.
+/// Sources of the declarations, in the order of the header.
 const SOURCES: [&str; 26] = [
     "version",
     "error",

@@ -74,7 +74,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What JSON has no numbers for is a string.
+    /// Writes a float; one for which JSON has no number is a string.
     fn json_float(&mut self, text: &[u8]) {
         let text = float_text(text);
         match text.ends_with(|last: char| last.is_ascii_digit()) {

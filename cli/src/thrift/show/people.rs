@@ -27,7 +27,7 @@ pub(in crate::thrift) fn people<'t>(
     Writer::new(into, schema, Some(0)).value(cursor, value, value_type);
 }
 
-/// The same on one line.
+/// Writes the value on one line.
 pub(in crate::thrift) fn line<'t>(
     into: &mut Vec<u8>,
     schema: &Schema,
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         Block { outer, lines, is_empty: true, is_cut: false }
     }
 
-    /// What stands before an item.
+    /// Writes the text before an item.
     fn next(&mut self, block: &mut Block) {
         let is_first = std::mem::take(&mut block.is_empty);
         match (block.lines, is_first) {
@@ -254,18 +254,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What stands in brackets.
+/// Block of items in brackets.
 struct Block {
     /// The indent around it.
     outer: Option<usize>,
-    /// Whether each item has a line of its own.
+    /// True if each item has a line of its own.
     lines: bool,
     is_empty: bool,
-    /// Whether the rest is left out.
+    /// True if the rest is left out.
     is_cut: bool,
 }
 
-/// Whether values of a type hold others.
+/// Returns true if values of a type hold others.
 fn is_nested(of: &Type) -> bool {
     matches!(of, Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..))
 }

@@ -80,7 +80,7 @@ pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::new(ErrorKind::Argument, message))
 }
 
-/// Why an iterator is not pickled, and what to pickle instead.
+/// Reason for which an iterator is not pickled, and what to pickle instead.
 pub(crate) const BEING_READ: &str = "it is being read; pickle a list of what it gives";
 
 /// The error of pickling, or copying, an object for which something else can be pickled. It says what.

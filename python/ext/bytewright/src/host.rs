@@ -52,7 +52,7 @@ fn read(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
     Ok(bytes_given(read.call1((count_max,))?)?.as_bytes().to_vec())
 }
 
-/// What an object without `read` writes into a buffer.
+/// Reads into a buffer what an object without `read` writes there.
 pub(crate) fn read_into(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult<Vec<u8>> {
     let buffer = PyByteArray::new(object.py(), &[]);
     buffer.resize(count_max)?;
@@ -66,7 +66,7 @@ pub(crate) fn read_into(object: &Bound<'_, PyAny>, count_max: usize) -> PyResult
     Ok(bytes)
 }
 
-/// How many bytes an object says that it read or wrote. True is no count: it says that something was done.
+/// Returns how many bytes an object says that it read or wrote. True is no count: it says that something was done.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ pub(crate) fn count_given(
     })
 }
 
-/// What a file object gave, as bytes; none at its end.
+/// Returns the bytes that a file object gave; none at its end.
 pub(crate) fn bytes_given(found: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyBytes>> {
     let found = match found.cast_into::<PyBytes>() {
         Ok(bytes) => return Ok(bytes),

@@ -71,7 +71,7 @@ impl Store {
         self.path.as_os_str()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
         self.roots.get(py).borrow().is_none()
@@ -151,7 +151,7 @@ struct Plain<'a, 'py> {
     values: &'a Values,
     /// The class of objects of unknown classes.
     object: &'a Bound<'py, PyAny>,
-    /// What was made already: values that the stream links to are one object in Python, too, also one in itself.
+    /// Objects made already: values that the stream links to are one object in Python, too, also one in itself.
     made: HashMap<ValueId, Bound<'py, PyAny>>,
 }
 
@@ -219,7 +219,7 @@ impl<'a, 'py> Plain<'a, 'py> {
         })
     }
 
-    /// What Python has no plain data for.
+    /// Makes an object of a value for which Python has no plain data.
     fn object(&mut self, id: Option<ValueId>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
         let (py, values) = (self.py, self.values);
         let object = self.object_of(id, values.class_name(value))?;
@@ -303,7 +303,7 @@ impl<'a, 'py> Plain<'a, 'py> {
                     Some(Form::String { text, .. }) => self.text(self.values.bytes(text)),
                     _ => return Ok(raw.into_any()),
                 };
-                // What Python does not know, or cannot decode, stays bytes.
+                // Bytes in an encoding that Python does not know, or cannot decode, stay bytes.
                 raw.call_method1("decode", (name,)).unwrap_or_else(|_| raw.into_any())
             }
         })
@@ -319,6 +319,6 @@ impl<'a, 'py> Plain<'a, 'py> {
 /// A floating-point number from its text, in which only bytes before a zero count.
 fn float(text: &[u8]) -> f64 {
     let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
-    // What Ruby makes of text that is no number.
+    // Ruby makes 0.0 of text that is no number.
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }

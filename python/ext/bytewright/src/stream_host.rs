@@ -110,7 +110,7 @@ impl StreamHost for Sharing<'_> {
                 return Err(PyBlockingIOError::new_err(message));
             }
             let given = bytes.as_bytes().len();
-            // What answers no number took all.
+            // An object that returns no number took all.
             let is_count = taken.hasattr("__index__")?;
             writer.forget(if is_count { count_given(&taken, "write", given)? } else { given });
             Ok(())
@@ -153,12 +153,12 @@ fn feed_with(feed: &Feed, bytes: &[u8]) {
     }
 }
 
-/// Whether an object that took nothing says so by None: a raw file that would have to wait. Others may always answer so.
+/// Returns true for a raw file, which returns None if it would have to wait. Others may always return None.
 fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(&object.py().import("io")?.getattr("RawIOBase")?)
 }
 
-/// Whether an object refuses to go to its end, as some that decompress do.
+/// Returns true if an object refuses to go to its end, as some that decompress do.
 fn cannot_tell(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyOSError>(py)
 }

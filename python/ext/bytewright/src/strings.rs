@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-/// How a table's bytes are shown to Python.
+/// Form in which a table's bytes are shown to Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
     /// `str`, kept as UTF-8.

@@ -1,4 +1,4 @@
-//! Which task of its thread uses an object, where a library of Python's runs tasks by turns in one thread.
+//! Task of its thread that uses an object, if a library of Python's runs tasks by turns in one thread.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -46,7 +46,7 @@ impl Task {
         Ok(Task { current: current.clone().unbind(), task: Some(task) })
     }
 
-    /// Whether it is the one that runs now.
+    /// Returns true if it is the one that runs now.
     pub(crate) fn is_running(&self, py: Python<'_>) -> PyResult<bool> {
         let Some(found) = unless_none_runs(self.current.bind(py))? else { return Ok(false) };
         Ok(match &self.task {
@@ -75,7 +75,7 @@ fn asyncio<'py>(
     Ok(Some((current, task)))
 }
 
-/// What the function of a library answers, which raises `RuntimeError` where the library runs nothing.
+/// Calls the function of a library, which raises `RuntimeError` if the library runs nothing; None then.
 fn unless_none_runs<'py>(current: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     match current.call0() {
         Ok(task) => Ok(Some(task)),

@@ -1,4 +1,4 @@
-//! How threads and tasks of Python wait for their turn to use an object of the core that they share.
+//! Turns of Python's threads and tasks at an object of the core that they share.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -15,14 +15,14 @@ use crate::reader::whence_of;
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
 
-/// What `bytewright.Writer` is made of.
+/// Base of `bytewright.Writer`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Writer {
     writer: Locked<host::Writer<Strand>>,
     lock: TurnLock,
-    /// Where the bytes go to an object of Python's.
+    /// Destination of the bytes, if it is an object of Python's.
     file: Option<FileObject>,
-    /// Whether it takes the place of another file when it is closed.
+    /// True if it takes the place of another file when it is closed.
     replaces: bool,
 }
 
@@ -89,7 +89,7 @@ fn u24(number: &Bound<'_, PyAny>, method: &str) -> PyResult<U24> {
     U24::new(integer::<u32>(number, method)?).ok_or_else(|| does_not_fit(number, method))
 }
 
-/// What is to be written, as bytes that nobody changes: a copy where it is not bytes itself.
+/// Returns the data to write as bytes that nobody changes: a copy if it is not bytes itself.
 pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(bytes.clone());
@@ -148,13 +148,13 @@ impl Writer {
         self.writer.get(py).name()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
         self.writer.get(py).is_closed()
     }
 
-    /// Whether it takes the place of another file when it is closed.
+    /// True if it takes the place of another file when it is closed.
     #[getter(_replaces)]
     fn replaces(&self) -> bool {
         self.replaces
@@ -271,12 +271,12 @@ impl Writer {
         self.put_varint(py, integer(number, "varint")?)
     }
 
-    /// The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    /// A signed number of that form, as protocol buffers have it: 0, -1, 1, -2.
     fn zigzag(&self, py: Python<'_>, number: &Bound<'_, PyAny>) -> PyResult<()> {
         self.put_varint(py, to_zigzag(integer(number, "zigzag")?))
     }
 
-    /// Where the next byte goes.
+    /// Returns the position of the next byte.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
         self.operate(py, |writer, host| writer.position(host))
     }
@@ -301,7 +301,7 @@ impl Writer {
         self.operate(py, |writer, host| writer.flush(host, sync))
     }
 
-    /// The same, and closes it where that works. A file that replaces another takes its place.
+    /// Flushes it, and closes it if that works. A file that replaces another takes its place.
     #[pyo3(name = "_finish")]
     fn finish(&self, py: Python<'_>, sync: bool) -> PyResult<()> {
         self.operate(py, |writer, host| match self.replaces {

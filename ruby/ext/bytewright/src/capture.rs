@@ -107,7 +107,7 @@ impl Capture {
         self.session.stop();
     }
 
-    /// What the passes over an interface had; nil of other captures.
+    /// Returns the counts of the passes over an interface; nil for other captures.
     fn live_counts(ruby: &Ruby, this: &Self) -> Result<Option<RHash>, Error> {
         let Some(counts) = this.session.live_counts() else { return Ok(None) };
         let hash = ruby.hash_new();

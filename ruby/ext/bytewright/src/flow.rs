@@ -133,7 +133,7 @@ impl StoreObject {
     }
 }
 
-/// What became of a capture that was to be merged, as a Hash.
+/// Returns the outcome of merging a capture, as a Hash.
 pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
     let hash = row_to_hash(ruby, &merge.to_batch(), 0)?;
     let damage = damage(ruby, merge.damage.as_ref());

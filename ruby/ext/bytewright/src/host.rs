@@ -25,7 +25,7 @@ impl<'r> RubyHost<'r> {
         Self::with_object(ruby, None)
     }
 
-    /// What an operation of the core gives, with its failure as an exception.
+    /// Returns the result of an operation of the core, with its failure as an exception.
     pub(crate) fn raised<T>(&self, outcome: Outcome<T, Self>) -> Result<T, Error> {
         outcome.map_err(|failure| failure.into_host(self))
     }

@@ -1,4 +1,4 @@
-//! What a capture is, as a Hash.
+//! Facts about a capture, as a Hash.
 
 use bytewright::ask::{CaptureInfo, CutTotals, InfoField};
 use bytewright::batch::Batch;
@@ -27,7 +27,7 @@ pub(crate) fn to_hash(ruby: &Ruby, info: &CaptureInfo) -> Result<Value, Error> {
     Ok(hash.as_value())
 }
 
-/// What was written to a new capture; the damage of this one is an error in it, or nil.
+/// Returns the totals of a cut; the damage of the capture that was read is an error in it, or nil.
 pub(crate) fn cut_to_hash(ruby: &Ruby, totals: &CutTotals) -> Result<Value, Error> {
     let hash = ruby.hash_new();
     for (name, count) in

@@ -1,4 +1,4 @@
-//! What Ruby's garbage collector is told of memory that objects hold outside of Ruby. It collects when its own
+//! Reports to Ruby's garbage collector of memory that objects hold outside of Ruby. It collects when its own
 //! memory grows, and to it an object is small however much the core keeps for it.
 
 use std::cell::Cell;
@@ -45,7 +45,7 @@ impl LiveMemory {
     }
 }
 
-/// What all reports tell.
+/// Memory of all reports.
 pub(crate) static REPORTED: LiveMemory = LiveMemory::new(32 << 20);
 
 /// Bytes that the collector knows of; dropped with the object, which withdraws them.
@@ -72,7 +72,7 @@ impl MemoryReport {
         }
     }
 
-    /// What it was told last.
+    /// Returns the bytes that it was told last.
     pub(crate) fn told(&self) -> usize {
         self.told.get()
     }

@@ -233,7 +233,7 @@ impl PStoreFile {
     /// `file.changed(values, added)`: which roots of those in `values`, objects by the numbers of roots,
     /// have to be dumped, in order, if `added` are new roots.
     ///
-    /// What is a scalar still, and the same, is not. But an object that is dumped takes with it all that
+    /// A value that is still the same scalar is not. But an object that is dumped takes with it all that
     /// it may hold: a String that is the value of two roots is written once, and links lead to it.
     fn changed(ruby: &Ruby, this: &Self, values: RHash, added: RHash) -> Result<Vec<usize>, Error> {
         this.with_roots(ruby, |roots| {
@@ -405,7 +405,7 @@ struct Touched {
     kept: Vec<usize>,
     /// The Strings of both, and of new roots: which objects they are.
     strings: Vec<rb_sys::VALUE>,
-    /// Whether there is an object that may hold others.
+    /// True if there is an object that may hold others.
     is_nested: bool,
     has_new: bool,
 }

@@ -125,7 +125,7 @@ fn go(ruby: &Ruby, this: Obj<ReaderObject>, whence: u8, offset: i64) -> Result<(
     operate(ruby, this, |operation| operation.go(whence_of(whence), offset))
 }
 
-/// What a number of `WHENCES` in `ruby/lib/bytewright/object_stream.rb` stands for.
+/// Returns the meaning of a number of `WHENCES` in `ruby/lib/bytewright/object_stream.rb`.
 pub(crate) fn whence_of(number: u8) -> Whence {
     match number {
         0 => Whence::Beginning,

@@ -27,7 +27,7 @@ use crate::record::{object_of, row_to_hash};
 #[magnus(class = "Bytewright::Reading", free_immediately, mark, size)]
 pub(crate) struct Reading {
     pass: Pass,
-    /// Where bytes come from, when that is a Ruby object.
+    /// Source of the bytes, if it is a Ruby object.
     object: Option<Opaque<Value>>,
     fields: Vec<Field>,
     texts: Opaque<Obj<AddressTexts>>,

@@ -9,7 +9,7 @@ use crate::error::raised;
 
 /// An object with fields.
 pub(crate) trait Record {
-    /// Which fields there are.
+    /// Enum of the fields.
     type Field: Copy + 'static;
 
     /// Every one, in the order of the documentation.

@@ -43,7 +43,7 @@ impl OpenReport {
     }
 }
 
-/// What became of a capture that went into a report, as a Hash.
+/// Returns the outcome of a capture that went into a report, as a Hash.
 pub(crate) fn reported_to_hash(ruby: &Ruby, reported: &ReportedCapture) -> Result<Value, Error> {
     let hash = row_to_hash(ruby, &reported.to_batch(), 0)?;
     let damage = damage(ruby, reported.damage.as_ref());

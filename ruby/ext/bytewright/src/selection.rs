@@ -7,7 +7,7 @@ use magnus::{Error, RHash, RString, Range, Ruby, Symbol, TryConvert, Value, prel
 
 use crate::border::bytes_of;
 
-/// What the keywords of a call are.
+/// Keywords of a call.
 #[derive(Default)]
 struct Keywords {
     from: Option<RString>,
@@ -41,7 +41,7 @@ impl Keywords {
     }
 }
 
-/// What the keywords select; ArgumentError for one that is none of them.
+/// Returns the selection that the keywords mean; ArgumentError for an unknown keyword.
 pub(crate) fn selection_of(ruby: &Ruby, keywords: RHash) -> Result<Selection, Error> {
     let mut given = Keywords::default();
     keywords.foreach(|name: Value, value: Value| {

@@ -95,7 +95,7 @@ impl SnapshotObject {
         encoding_object(self.conversion.encoding)
     }
 
-    /// What its table was told that the values are.
+    /// Returns the kind of values that its table was told, and their dumper.
     fn values_used(ruby: &Ruby, this: &Self) -> (String, Option<Value>) {
         (this.values.name().to_owned(), this.conversion.dumper(ruby))
     }
@@ -111,7 +111,7 @@ impl SnapshotObject {
 
 /// A hash of the entries, whatever their order, that is small enough to need no object.
 pub(crate) fn entries_hash(content: &AnySnapshot) -> bytewright::Result<i64> {
-    // What all hashes of entries in this process begin with.
+    // Beginning of all hashes of entries in this process.
     static HASHER: ProcessValue<RandomState> = ProcessValue::new();
     let hash = hash_of_entries(content.as_snapshot(), HASHER.get_or_init(RandomState::new))?;
     Ok(hash.cast_signed() >> 2)

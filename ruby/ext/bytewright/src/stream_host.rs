@@ -11,7 +11,7 @@ use magnus::{Error, Value, prelude::*};
 use crate::turn::{Sharing, Strand};
 
 impl Sharing<'_> {
-    /// Why the turn cannot be waited for: Ruby lets nobody wait in a signal handler.
+    /// Explains a turn that cannot be waited for: Ruby lets nobody wait in a signal handler.
     pub(crate) fn turn_refused(&self, error: Error) -> Error {
         if !error.is_kind_of(self.ruby.exception_thread_error()) {
             return error;

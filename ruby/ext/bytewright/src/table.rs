@@ -149,7 +149,7 @@ impl TableObject {
         Ok(())
     }
 
-    /// What `use_values` was told.
+    /// Returns the arguments of `use_values`.
     fn values_used(ruby: &Ruby, this: &Self) -> (String, Option<Value>) {
         (this.handle.values().name().to_owned(), this.conversion.get().dumper(ruby))
     }
@@ -318,7 +318,7 @@ impl TableObject {
         this.run(ruby, |handle, host| handle.begin(host).map(drop))
     }
 
-    /// How many transactions this fiber has open inside each other.
+    /// Returns the number of transactions that this fiber has open inside each other.
     fn transaction_depth(ruby: &Ruby, this: &Self) -> Result<usize, Error> {
         this.run(ruby, TableHandle::depth)
     }
@@ -347,7 +347,7 @@ impl TableObject {
     }
 }
 
-/// Why an operation of the core ended without a result.
+/// Reason for which an operation of the core ended without a result.
 type Failure = bytewright::host::Failure<Error>;
 
 /// The name that goes with a kind: that of hashed tables, or of ordered ones.
@@ -358,7 +358,7 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
     }
 }
 
-/// How a table is opened: what its values are is told by name, and the rest by the options of the core.
+/// Makes the options that open a table: the kind of values is given by name, the rest by the options of the core.
 fn open_options(ruby: &Ruby, values: &str, options: RHash) -> Result<OpenOptions, Error> {
     let values = Some(raised(ruby, Values::by_name(values))?);
     let mut found = OpenOptions { create: true, values, ..OpenOptions::default() };

@@ -1,4 +1,4 @@
-//! How Ruby's threads and fibers take turns at an object that the core shares between them: the mutex is a
+//! Turns of Ruby's threads and fibers at an object that the core shares between them: the mutex is a
 //! `Thread::Mutex`, so that those who wait do it as Ruby waits: they can be interrupted, a deadlock is found, and a
 //! fiber scheduler is asked.
 
@@ -63,7 +63,7 @@ pub(crate) struct Sharing<'a> {
     mutex: &'a TurnMutex,
     /// The reader or writer; nil for a table.
     pub(crate) object: Value,
-    /// What the collector is told of a reader.
+    /// Memory of a reader that the collector is told of.
     pub(crate) memory: Option<&'a MemoryReport>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Sharing<'a> {
         Sharing { object, memory, ..Self::new(ruby, mutex) }
     }
 
-    /// What an operation of the core gives, with its failure as an exception.
+    /// Returns the result of an operation of the core, with its failure as an exception.
     pub(crate) fn raised<T>(&self, outcome: Outcome<T, Self>) -> Result<T, Error> {
         outcome.map_err(|failure| failure.into_host(self))
     }

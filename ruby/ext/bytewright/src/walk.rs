@@ -47,7 +47,7 @@ impl WalkObject {
         key.map(|key| this.conversion.entry(ruby, (key, bytes))).transpose()
     }
 
-    /// How many entries are left.
+    /// Returns the number of entries left.
     fn count(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
         let host = RubyHost::new(ruby);
         host.raised(this.walk.count(&host))

@@ -2,7 +2,7 @@
 
 module Bytewright
   class ADB
-    # What Tokyo Cabinet's methods take for a String or a number, and what they raise for the rest.
+    # Conversion of Strings and numbers as Tokyo Cabinet's methods do it, with the errors that they raise.
     module Conversion
       INT = (-2**31...2**31)
 

@@ -4,7 +4,7 @@ require "digest"
 
 module Bytewright
   class PStore
-    # What a file is compared by where it goes through {Hooks}.
+    # Digest by which a file is compared if it goes through {Hooks}.
     CHECKSUM_ALGO = %w[SHA512 SHA384 SHA256 SHA1 RMD160 MD5].each do |name|
       break Digest(name)
     rescue LoadError

@@ -2,7 +2,7 @@
 
 module Bytewright
   class PStore
-    # What a table that loads its roots on demand answers as the Hash of +whole+.
+    # Methods that a table that loads its roots on demand has as the Hash of +whole+.
     # @api private
     module HashLike
       def to_h

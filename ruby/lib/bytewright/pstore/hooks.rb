@@ -4,9 +4,9 @@ module Bytewright
   class PStore
     # The bodies of the steps that pstore.rb declares, and the session that goes through them.
     #
-    # What a store with +ultra_safe+ does better than the original: who waited for a file that another one
-    # took the place of meanwhile takes the new one, so that no update is lost; the mode and a symbolic link
-    # stay; and what was written is on the disk before it takes the place.
+    # Improvements on the original with +ultra_safe+: whoever waited for a file that another one took the place
+    # of meanwhile takes the new one, so that no update is lost; the mode and a symbolic link stay; and what was
+    # written is on the disk before it takes the place.
     # @api private
     module Hooks
       # Writes what the file has gathered, and leaves it to others.
@@ -22,7 +22,7 @@ module Bytewright
 
       private
 
-      # What a path leads to that is no regular file: a device would lose what is written, a FIFO would wait.
+      # Targets of a path that are no regular files: a device would lose what is written, a FIFO would wait.
       REFUSED = { "characterSpecial" => "a device", "blockSpecial" => "a device", "fifo" => "a FIFO", "socket" => "a socket" }.freeze
       private_constant :REFUSED
 

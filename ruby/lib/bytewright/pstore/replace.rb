@@ -3,7 +3,7 @@
 # Makes Bytewright::PStore the PStore of the program, whether the original was loaded before or would be
 # later: <tt>require "pstore"</tt> loads nothing then.
 #
-# What was built on the original before stays with it: require this before "yaml/store".
+# A class built on the original before stays with it: require this before "yaml/store".
 
 require_relative "../pstore"
 

@@ -15,7 +15,7 @@ module Bytewright
 
       def open(_store, filename, read_only)
         path = File.expand_path(filename)
-        # What an interrupt kept from being closed is without entries.
+        # A file that an interrupt kept from being closed is without entries.
         close_file unless @entries && path == @path && @process == Process.pid && (read_only || !@reads_only)
         @moment = nil
         return {} unless @entries || open_file(path, read_only)
@@ -41,7 +41,7 @@ module Bytewright
       # Leaves the file to other processes.
       def close_file
         @entries = nil
-        # What the parent has open is not a child's to close.
+        # A file that the parent has open is not a child's to close.
         @opened.close if @opened && @process == Process.pid
         @opened = nil
       end

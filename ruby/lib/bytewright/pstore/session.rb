@@ -2,7 +2,7 @@
 
 module Bytewright
   class PStore
-    # How a store's transactions reach its file: {open} begins one and gives its table, {save} writes that,
+    # Session of a store's transactions with its file: {open} begins one and gives its table, {save} writes that,
     # {close} ends it, whatever happened.
     # @api private
     class Session
@@ -65,7 +65,7 @@ module Bytewright
         super
         @file = PStoreFile.new(@verify)
         @is_empty = false
-        # How many are to come that read, and that write.
+        # Numbers of such transactions to come that read, and that write.
         @eager = { true => 0, false => 0 }
       end
 
@@ -104,7 +104,7 @@ module Bytewright
 
       private
 
-      # What gives roots one by one. Loading it takes a fifth of what loading a store does, so it waits for a
+      # Loads the class that gives roots one by one. It takes a fifth of what loading a store does, so it waits for a
       # store that has roots.
       def table_class
         @table_class ||= begin
@@ -115,11 +115,11 @@ module Bytewright
         end
       end
 
-      # How many roots there are; false if they cannot be taken one by one, nil if there is nothing.
+      # Returns the number of roots; false if they cannot be taken one by one, nil if there is nothing.
       def begin_transaction(path, read_only, is_eager)
         @file.begin(path, !read_only, is_eager)
       rescue SystemCallError
-        # Where opening or reading it is what fails, Ruby has words of its own for that.
+        # If opening or reading it is what fails, Ruby has words of its own for that.
         Bytewright.send(:with_harmless_names) { File.open(path, **(read_only ? RD_ACCESS : RDWR_ACCESS), &:getbyte) }
         raise
       end

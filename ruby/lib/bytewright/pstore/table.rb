@@ -23,7 +23,7 @@ module Bytewright
       def initialize(file, marshal, root_count)
         @file = file
         @marshal = marshal
-        # What was touched, by the number of its root. The file itself is in the place of what was deleted:
+        # Values that were touched, by the number of their root. The file itself is in the place of what was deleted:
         # no program has that object.
         @values = {}
         @added = {}
@@ -53,7 +53,7 @@ module Bytewright
       def []=(key, value)
         case root = @whole ? nil : find(key)
         when Integer
-          # What it shared with others is theirs now, as they were when they shared it.
+          # Objects that it shared with others are theirs now, as they were when they shared it.
           touch(root) if !@values.key?(root) && @file.shares?(root)
           if @whole
             whole[key] = value
@@ -104,7 +104,7 @@ module Bytewright
         @whole ||= (knows_all? ? known_table : loaded_table).update(@added)
       end
 
-      # Whether loading all roots at once would have taken less.
+      # Returns true if loading all roots at once would have taken less.
       def used_mostly?
         return true if @loaded_count > LOADED_ALONE && @whole
 
@@ -130,7 +130,7 @@ module Bytewright
         root && @file.equal?(@values[root]) ? false : root
       end
 
-      # Whether dumping a key tells all that makes it equal to others.
+      # Returns true if dumping a key tells all that makes it equal to others.
       def simple?(key)
         case key
         when String then key.instance_of?(String) && key.instance_variables.empty?
@@ -152,7 +152,7 @@ module Bytewright
         @values[root]
       end
 
-      # Whether loading all roots takes less than loading so many more.
+      # Returns true if loading all roots takes less than loading so many more.
       def loads_whole?(count)
         return false if @loads_alone
 
@@ -202,7 +202,7 @@ module Bytewright
         table
       end
 
-      # Whether what was touched could be written between the roots that stay, if there was anything to
+      # Returns true if what was touched could be written between the roots that stay, if there was anything to
       # write.
       def save_touched(is_durable)
         changed = @file.changed(@values, @added)

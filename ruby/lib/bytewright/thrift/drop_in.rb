@@ -33,7 +33,7 @@ module Bytewright
           know(:deserializer, ::Thrift::Deserializer)
         end
 
-        # The same by a protocol of our own, whatever is done with the gem's.
+        # Installs this for a protocol of our own, whatever is done with the gem's.
         def install_own(name, protocol)
           install_methods
           know(name, protocol, *protocol.ancestors.grep(Class).take_while { |place| place != Object })
@@ -95,7 +95,7 @@ module Bytewright
           ThriftCodec.expire
         end
 
-        # Whether all methods are the gem's or ours, and no module was put in between.
+        # Returns true if all methods are the gem's or ours, and no module was put in between.
         def untouched?(place)
           modules = place.ancestors.take_while { |each| each != Object }
           return false unless modules.all? { |each| each == Guard || each.name.to_s.start_with?("Thrift::", "Bytewright::") }

@@ -22,7 +22,7 @@ module Bytewright
   # Classes are those that Thrift's compiler makes, or {load}.
   module Thrift
     PIECE_LEN = 1 << 20
-    # Where a Set is in native code, as an object with its elements as the keys of a Hash.
+    # Place of a Set in native code, as an object with its elements as the keys of a Hash.
     SET = 10
     private_constant :PIECE_LEN, :SET
 
@@ -124,7 +124,7 @@ module Bytewright
 
       private
 
-      # What is no matter of ours is the gem's: classes that read in a way of their own.
+      # Decodes with the gem what is no matter of ours: classes that read in a way of their own.
       def decode_by_gem(klass, bytes, protocol)
         Layouts.codec_in_any_case(klass)
         ::Thrift::Deserializer.new(factory(protocol)).deserialize(klass.new, bytes.dup)

@@ -2,7 +2,7 @@
 
 module Bytewright
   module Thrift
-    # What the loaded gem does where its releases differ. Each is tried out once, with the gem's own methods and
+    # Behaviour of the loaded gem that differs between releases. Each is tried out once, with the gem's own methods and
     # a few bytes: version numbers say nothing of what a distribution or a program has changed.
     module GemWays
       # An i32 of 1 that takes 6 bytes, and one in 5 bytes with a bit beyond 32.
@@ -28,21 +28,21 @@ module Bytewright
 
         private
 
-        # Whether an object that is read into loses a field that the message does not have.
+        # Returns true if an object that is read into loses a field that the message does not have.
         def resets_structs?
           object = probe(Object, ::Thrift::Struct).allocate.tap { |made| made.instance_variable_set(:@a, 1) }
           read(object, "\0")
           object.instance_variable_get(:@a).nil?
         end
 
-        # The same of a union, whose message has a field that it does not know.
+        # Returns true if a union loses its field likewise, when the message has a field that it does not know.
         def resets_unions?
           object = probe(::Thrift::Union).new(:a, 1)
           read(object, "\x08\0\2\0\0\0\1\0")
           object.get_set_field.nil?
         end
 
-        # Whether read and write take how deep structs may be nested.
+        # Returns true if read and write take the maximum depth of nested structs.
         def takes_depth?
           ::Thrift::Struct.instance_method(original(::Thrift::Struct, :read)).arity != 1
         end

@@ -59,7 +59,7 @@ module Bytewright
         end
       end
 
-      # What all files call that which goes into a module.
+      # Returns the names that all files give to what goes into a module.
       def written_in(place)
         numbers = @places.each_index.select { |number| @places[number].equal?(place) }
         definitions = @all[:enums] + @all[:services] + @all[:structs].select { |struct| struct[3] }

@@ -19,7 +19,7 @@ module Bytewright
       # Structs that one class may hold, itself and those inside counted.
       STRUCTS_MAX = 10_000
 
-      # What a codec does for a class that is none of Thrift's, or has what is not known.
+      # Options of a codec for a class that is none of Thrift's, or has what is not known.
       NOTHING = %i[runs_ruby reads writes compares hashes root_reads root_writes].to_h { |name| [name, false] }.freeze
 
       # A class that no codec can be made for.
@@ -41,7 +41,7 @@ module Bytewright
         codec
       end
 
-      # The same for those who do not call the class's own methods.
+      # Builds a codec for those who do not call the class's own methods.
       #
       # @raise [ArgumentError] for a class that is none of Thrift's
       def codec_in_any_case(klass)
@@ -55,7 +55,7 @@ module Bytewright
         ThriftCodec.build(survey.structs, survey.options.merge(generation: generation))
       end
 
-      # What a class holds, found by walking over its fields.
+      # Content of a class, found by walking over its fields.
       class Survey
         attr_reader :structs
 
@@ -137,7 +137,7 @@ module Bytewright
         end
       end
 
-      # Which of the gem's ways a class has.
+      # Ways of the gem that a class has.
       class Shape
         # Defaults that are copied without calling a method.
         COPIED = [String, Array, Hash, Integer, Float, TrueClass, FalseClass, Symbol].freeze
@@ -151,12 +151,12 @@ module Bytewright
           @klass <= ::Thrift::Union ? ::Thrift::Union : ::Thrift::Struct
         end
 
-        # Whether its objects are what the gem's initialize makes of them.
+        # Returns true if its objects are what the gem's initialize makes of them.
         def plain_initialize?
           owner(:initialize) == base && @klass.method(:new).owner == Class && @klass.method(:allocate).owner == Class
         end
 
-        # Whether validate does nothing; if that cannot be told, it does something.
+        # Returns true if validate does nothing; if that cannot be told, it does something.
         def empty_validate?
           return false unless defined?(RubyVM::InstructionSequence)
 
@@ -190,13 +190,13 @@ module Bytewright
           owner(:hash) == base && plain_accessors? && plain_name?
         end
 
-        # Whether the class of a union, whose name is a part of its hash, has Ruby's method for it: a field
+        # Returns true if the class of a union, whose name is a part of its hash, has Ruby's method for it: a field
         # that is called name gives it another.
         def plain_name?
           base != ::Thrift::Union || @klass.method(:name).owner == Module
         end
 
-        # Whether the accessors are those that the gem made.
+        # Returns true if the accessors are those that the gem made.
         def plain_accessors?
           return of_the_gem?(:get_set_field) && of_the_gem?(:get_value) if base == ::Thrift::Union
 
@@ -240,7 +240,7 @@ module Bytewright
         path.start_with?(gem_folder)
       end
 
-      # Where the gem's files are.
+      # Returns the folder of the gem's files.
       def gem_folder
         @gem_folder ||= File.dirname(::Thrift::Struct.method(:generate_accessors).source_location[0])
       end

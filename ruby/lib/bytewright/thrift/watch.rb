@@ -5,7 +5,7 @@ module Bytewright
     # Notices when a class is changed that a codec was made for: its codec, and those that hold it, are then
     # made anew. A class is watched by its singleton class, whose callbacks Ruby calls.
     module Watch
-      # What a codec looks at, beside the accessors of fields.
+      # Methods that a codec looks at, beside the accessors of fields.
       NAMES = %i[
         read write == hash initialize validate struct_fields read_field handle_message field_info each_field
         sorted_field_ids write_data write_container is_container? name_to_id get_set_field get_value
@@ -50,7 +50,7 @@ module Bytewright
       end
     end
 
-    # The same for a class of the gem that is read and written natively: once it is changed, it is left to
+    # Notices this for a class of the gem that is read and written natively: once it is changed, it is left to
     # the gem for good.
     module Guard
       class << self

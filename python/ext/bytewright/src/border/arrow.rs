@@ -4,8 +4,8 @@ use bytewright::batch::arrow::ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-/// What `read` makes of the schema in a capsule. Raises `TypeError` for another object, and `ValueError` for a capsule of
-/// something else.
+/// Returns the result of `read` for the schema in a capsule. Raises `TypeError` for another object, and `ValueError`
+/// for a capsule of something else.
 pub(crate) fn read_schema<T>(
     capsule: &Bound<'_, PyAny>,
     read: impl FnOnce(&ArrowSchema) -> T,

@@ -1,4 +1,4 @@
-//! What takes `unsafe`: each file holds one thing that the rest of the face can use safely.
+//! Code that takes `unsafe`: each file holds one thing that the rest of the face can use safely.
 
 #![allow(unsafe_code)]
 

@@ -81,7 +81,7 @@ impl Maker {
         Err(PyTypeError::new_err(format!("expected an object of {class}, found {object:?}")))
     }
 
-    /// Whether the class is the object's very own.
+    /// Returns true if the class is the object's very own.
     #[inline]
     pub(crate) fn is_class_of(&self, object: &Bound<'_, PyAny>) -> bool {
         object.get_type_ptr() == self.class.as_ptr().cast()
@@ -161,7 +161,7 @@ impl<'py> Fresh<'_, 'py> {
     }
 }
 
-/// Where objects of a class have the slot of a name, if they have one. It is tried out with `probe`, a new object: of what
+/// Finds the slot of a name in objects of a class, if there is one. It is tried out with `probe`, a new object: of what
 /// is between its head and its end, exactly one word has to change to what was set, and back.
 fn slot_of(
     class: &Bound<'_, PyType>,

@@ -1,4 +1,4 @@
-//! What keywords of captures mean.
+//! Meaning of the keywords of captures.
 
 use std::num::NonZero;
 
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::error::{argument, guarded, raised};
 
-/// How a capture is read.
+/// Makes the options by which a capture is read.
 pub(super) fn capture_options(py: Python<'_>, settings: &Settings) -> PyResult<CaptureOptions> {
     let mut options = CaptureOptions::default();
     options.stream.jobs = all_cores();
@@ -61,7 +61,7 @@ pub(super) fn load_calls(py: Python<'_>, options: CallOptions) -> PyResult<CallQ
     raised(py, py.detach(|| guarded(|| options.load())))
 }
 
-/// How rows leave for programs that lack some of our types.
+/// Makes the options by which rows leave for programs that lack some of our types.
 pub(super) fn export_options(
     py: Python<'_>,
     timestamps: &str,

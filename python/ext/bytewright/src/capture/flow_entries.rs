@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use super::rows::{Batch, entered};
 use crate::error::{guarded, raised};
 
-/// What engines on the JVM take: no nanoseconds, no unsigned numbers.
+/// Types that engines on the JVM take: no nanoseconds, no unsigned numbers.
 const FOR_ENGINES: ExportOptions = ExportOptions {
     timestamps: TimeUnit::Microseconds,
     signed: true,

@@ -1,4 +1,4 @@
-//! What is known of a capture, and what became of one that was merged or reported, as dicts.
+//! Facts about a capture, and the outcome of one that was merged or reported, as dicts.
 
 use bytewright::Error;
 use bytewright::ask::{CaptureInfo, CaptureMerge, CutTotals, FlowMergeField, InfoField};
@@ -43,7 +43,7 @@ pub(super) fn reported_to_dict<'py>(
     Ok(dict)
 }
 
-/// What was written to a new capture.
+/// Makes a dict of the totals of a cut.
 pub(super) fn cut_to_dict<'py>(
     py: Python<'py>,
     totals: &CutTotals,

@@ -94,7 +94,7 @@ impl Interface {
     }
 }
 
-/// What `bytewright.Capture` is made of.
+/// Base of `bytewright.Capture`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Capture {
     capture: Arc<core::Capture>,
@@ -186,7 +186,7 @@ impl Capture {
         self.capture.name()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.capture.is_closed()
@@ -210,8 +210,8 @@ impl Capture {
         self.capture.stop();
     }
 
-    /// What all iterations over an interface had together, as a dict: packets `captured`, `dropped` because there was no
-    /// room for them, and `dropped_by_interface`; None for other captures.
+    /// Counts of all iterations over an interface together, as a dict: packets `captured`, `dropped` because there was
+    /// no room for them, and `dropped_by_interface`; None for other captures.
     fn live_counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(counts) = self.capture.live_counts() else { return Ok(None) };
         let dict = PyDict::new(py);

@@ -20,7 +20,7 @@ enum Record<T> {
     Restored(Box<Restored>),
 }
 
-/// What was pickled of a record: the row of its fields; of a packet the captured bytes, too, and where the payload is in them.
+/// Pickled content of a record: the row of its fields; of a packet also the captured bytes, and the payload's range.
 pub(super) struct Restored {
     pub(super) row: batch::Batch,
     pub(super) captured: Vec<u8>,
@@ -194,7 +194,7 @@ macro_rules! fields {
     };
 }
 
-/// What `pickle` makes an object of again: a function of this module, and what it is given.
+/// Function of this module of which `pickle` makes an object again, and its arguments.
 type Reduced<'py, A> = (Bound<'py, PyAny>, A);
 
 /// The function of this module that makes an object again.

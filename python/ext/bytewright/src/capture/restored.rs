@@ -91,7 +91,7 @@ pub(crate) fn restored_batch(
     Ok(Batch { rows: made, export })
 }
 
-/// What `pickle` makes a batch of again.
+/// Function and arguments of which `pickle` makes a batch again.
 pub(super) type ReducedBatch<'py> = (
     Bound<'py, PyAny>,
     (
@@ -102,7 +102,7 @@ pub(super) type ReducedBatch<'py> = (
     ),
 );
 
-/// What makes a batch again: see [`restored_batch`].
+/// Returns the arguments that make a batch again: see [`restored_batch`].
 pub(super) fn reduced_batch<'py>(py: Python<'py>, batch: &Batch) -> PyResult<ReducedBatch<'py>> {
     let schema = batch.rows.schema();
     let described = schema.fields().iter().map(|field| {
@@ -158,7 +158,7 @@ fn type_named(py: Python<'_>, field: &str, name: &str) -> PyResult<DataType> {
     found.ok_or_else(|| argument(py, format!("expected the type of a column, found {name}")))
 }
 
-/// What [`object`] made an object of, in a column of that type.
+/// Returns the value of which [`object`] made an object, in a column of that type.
 fn value_of<'a>(object: &'a Bound<'_, PyAny>, data_type: DataType) -> PyResult<Value<'a>> {
     if object.is_none() {
         return Ok(Value::Null);

@@ -35,7 +35,7 @@ use crate::host::PythonHost;
 use crate::options::settings;
 use crate::values;
 
-/// How long a wait for a file goes on without a look at interrupts.
+/// Interval between two looks at interrupts while a file is waited for.
 const INTERRUPTS_EVERY: Duration = Duration::from_millis(50);
 
 /// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
@@ -45,7 +45,7 @@ pub(crate) struct Rows {
     captures: Vec<Source>,
     options: CaptureOptions,
     question: Question,
-    /// How the columns leave for Arrow.
+    /// Form in which the columns leave for Arrow.
     export: ExportOptions,
     /// Damage of the reading that began last.
     damage: Mutex<Damage>,
@@ -169,7 +169,7 @@ impl Rows {
         files.flatten().collect()
     }
 
-    /// Where the rows come from, for whoever finds them in a file later.
+    /// Returns the origin of the rows, for whoever finds them in a file later.
     fn origin(&self) -> Origin {
         let sources = self.captures.iter().map(|source| match source {
             Source::Capture(capture) => capture.get().capture.name().to_owned(),
@@ -266,7 +266,7 @@ impl Rows {
         Batches { reading: Mutex::new(self.read(py)), export: self.export }
     }
 
-    /// The same rows, whose columns leave for Arrow as programs take them that lack some types.
+    /// Returns these rows with columns that leave for Arrow as programs take them that lack some types.
     ///
     /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
     /// - `signed`: whether unsigned numbers become signed ones of the next width.
@@ -379,7 +379,7 @@ fn fill(py: Python<'_>, reading: &mut Reading, file: &mut ParquetFile) -> PyResu
     }
 }
 
-/// What columns are in Arrow, for a program that requests a schema, or does not.
+/// Returns the layout of columns in Arrow, for a program that requests a schema, or does not.
 pub(crate) fn layout(
     py: Python<'_>,
     schema: &Schema,
@@ -450,7 +450,7 @@ impl Batches {
 #[pyclass(frozen, module = "bytewright")]
 pub(crate) struct Batch {
     pub(super) rows: batch::Batch,
-    /// How the columns leave for Arrow.
+    /// Form in which the columns leave for Arrow.
     pub(super) export: ExportOptions,
 }
 
@@ -590,7 +590,7 @@ impl Waiting {
         }
     }
 
-    /// What is used up, where its memory can serve again.
+    /// Takes the item that is used up, if its memory can serve again.
     fn used(&mut self) -> Option<Item> {
         match std::mem::replace(self, Waiting::None) {
             Waiting::Frames(batch, _) => Some(Item::Answer(Answer::Frames(batch))),

@@ -18,7 +18,7 @@ use crate::error::{BEING_READ, guarded, no_pickle, raised};
 use crate::host::PythonHost;
 use crate::values::row_to_dict;
 
-/// What `bytewright.FlowStore` is made of.
+/// Base of `bytewright.FlowStore`.
 #[pyclass(frozen, subclass, module = "bytewright._bytewright")]
 pub(crate) struct FlowStore(pub(super) FlowTableFile);
 
@@ -47,7 +47,7 @@ impl FlowStore {
         self.0.name()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.0.is_closed()

@@ -10,7 +10,7 @@ use crate::error::{guarded, guarded_python, raised};
 use crate::host::PythonHost;
 use crate::writer::bytes_written;
 
-/// What `bytewright.CaptureWriter` is made of.
+/// Base of `bytewright.CaptureWriter`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct CaptureWriter(host::CaptureWriter);
 
@@ -29,7 +29,7 @@ impl CaptureWriter {
         self.0.name()
     }
 
-    /// Whether it was closed or discarded.
+    /// True after it was closed or discarded.
     #[getter]
     fn closed(&self) -> bool {
         self.0.is_closed()

@@ -43,7 +43,7 @@ pub(super) fn read_into(
     operation.fill(&mut memory, len)
 }
 
-/// Why an object's bytes cannot be filled.
+/// Explains that an object's bytes cannot be filled.
 #[cold]
 fn unfit(buffer: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let readonly =
@@ -76,7 +76,7 @@ fn read_pieces(
 }
 
 fn given_back(operation: &Operation<'_, Sharing<'_>>, taken: &[u8], error: PyErr) -> PyErr {
-    // Where the stream is closed there is nothing to give back to.
+    // A closed stream has nothing to give back to.
     let _ = operation.with_stream(|stream| {
         stream.give_back(taken);
         Ok(())

@@ -22,12 +22,12 @@ use crate::error::{argument, guarded, guarded_python, raised};
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
 
-/// What `bytewright.Reader` is made of.
+/// Base of `bytewright.Reader`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Reader {
     reader: Locked<host::Reader<Strand>>,
     lock: TurnLock,
-    /// Where the bytes come from an object of Python's.
+    /// Source of the bytes, if it is an object of Python's.
     file: Option<FileObject>,
     templates: Templates,
 }
@@ -85,7 +85,7 @@ fn compression_named(py: Python<'_>, name: &str) -> PyResult<CompressionChoice> 
     })
 }
 
-/// What `os.SEEK_SET`, `os.SEEK_CUR` and `os.SEEK_END` stand for.
+/// Returns the meaning of `os.SEEK_SET`, `os.SEEK_CUR` or `os.SEEK_END`.
 pub(crate) fn whence_of(py: Python<'_>, number: i32) -> PyResult<Whence> {
     match number {
         0 => Ok(Whence::Beginning),
@@ -134,7 +134,7 @@ impl Reader {
         self.reader.get(py).name()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
         self.reader.get(py).is_closed()
@@ -252,7 +252,7 @@ impl Reader {
         self.operate(py, |operation| operation.varint())
     }
 
-    /// The same for signed numbers, as protocol buffers have them: 0, -1, 1, -2.
+    /// The next signed number of that form, as protocol buffers have it: 0, -1, 1, -2.
     fn zigzag(&self, py: Python<'_>) -> PyResult<i64> {
         self.operate(py, |operation| operation.varint()).map(from_zigzag)
     }
@@ -307,7 +307,7 @@ impl Reader {
         self.operate(py, |operation| records::tuples(py, operation, &template, count))
     }
 
-    /// The same as columns that are called `names`.
+    /// Reads them as columns that are called `names`.
     #[pyo3(name = "_unpack_columns", signature = (template, names, count = None))]
     fn unpack_columns(
         &self,
@@ -349,7 +349,7 @@ impl Reader {
         self.operate(py, |operation| operation.find(&search))
     }
 
-    /// Where it is, in decompressed bytes from where it began.
+    /// Returns its position, in decompressed bytes from where it began.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
         self.operate(py, |operation| operation.position())
     }
@@ -374,12 +374,12 @@ impl Reader {
         self.operate(py, |operation| operation.size())
     }
 
-    /// Whether there is nothing left to read.
+    /// Returns True if there is nothing left to read.
     fn at_end(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.operate(py, |operation| operation.want(1))? == 0)
     }
 
-    /// How the input is compressed: "none", "gzip" or "zstd".
+    /// Returns the compression of the input: "none", "gzip" or "zstd".
     fn compression(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.operate(py, |operation| operation.compression())?.to_string())
     }

@@ -106,7 +106,7 @@ pub(crate) struct RecordIterator {
     form: Form,
 }
 
-/// What an iterator gives of each record.
+/// Form in which an iterator gives each record.
 enum Form {
     Tuples(Arc<RecordTemplate>),
     Bytes(usize),

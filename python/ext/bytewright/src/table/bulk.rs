@@ -52,7 +52,7 @@ pub(super) fn values_of(
     found.into_iter().map(|value| value.map(loaded).transpose()).collect()
 }
 
-/// The same values with `default` where there is none.
+/// Puts `default` in the place of missing values.
 pub(super) fn or_default(
     py: Python<'_>,
     mut found: Vec<Option<Py<PyAny>>>,

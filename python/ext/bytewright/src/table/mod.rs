@@ -36,7 +36,7 @@ use crate::turn::{Strand, TurnLock};
 use crate::values as objects;
 use values::{Object, ValueForm};
 
-/// What `HashTable` and `TreeTable` are made of.
+/// Base of `HashTable` and `TreeTable`.
 #[pyclass(frozen, subclass, mapping, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Table {
     strings: Strings,
@@ -139,19 +139,19 @@ impl Table {
         self.path.as_deref().map(Path::as_os_str)
     }
 
-    /// Whether keys and values are `str`; otherwise they are `bytes`.
+    /// True if keys and values are `str`; otherwise they are `bytes`.
     #[getter]
     fn text(&self) -> bool {
         self.strings.is_text()
     }
 
-    /// What the values are, as it was given.
+    /// Form of the values, as it was given.
     #[getter(_values)]
     fn values_given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.values.given(py)
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
         self.handle.get(py).is_closed()
@@ -359,7 +359,7 @@ impl Table {
         Transaction::new(this)
     }
 
-    /// Whether a transaction of this thread, or of this task, is open.
+    /// True while a transaction of this thread, or of this task, is open.
     #[getter]
     fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
         let handle = self.handle.get(py);

@@ -11,7 +11,7 @@ use super::values::ValueForm;
 use crate::error::{BEING_READ, guarded, no_pickle, raised};
 use crate::strings::Strings;
 
-/// What an iteration gives of each entry.
+/// Part of each entry that an iteration gives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     Keys,

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::strings::Strings;
 
-/// What the keywords select; nothing where none is given.
+/// Returns the selection that the keywords mean; None if none is given.
 pub(super) fn selection(
     strings: Strings,
     keywords: Option<&Bound<'_, PyDict>>,

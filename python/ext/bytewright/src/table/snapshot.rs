@@ -15,7 +15,7 @@ use super::{bulk, pair};
 use crate::error::{guarded, raised};
 use crate::strings::Strings;
 
-/// What `bytewright.Snapshot` is made of.
+/// Base of `bytewright.Snapshot`.
 #[pyclass(frozen, subclass, mapping, module = "bytewright._bytewright")]
 pub(crate) struct Snapshot {
     /// Nothing once it is closed.
@@ -63,13 +63,13 @@ impl Snapshot {
         Snapshot { content: Mutex::new(content), strings: other.strings, values }
     }
 
-    /// Whether keys and values are `str`; otherwise they are `bytes`.
+    /// True if keys and values are `str`; otherwise they are `bytes`.
     #[getter]
     fn text(&self) -> bool {
         self.strings.is_text()
     }
 
-    /// Whether it was closed.
+    /// True after it was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.content().is_none()

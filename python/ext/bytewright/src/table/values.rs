@@ -1,4 +1,4 @@
-//! What the values of a table are for Python: strings, integers, or what a codec makes of objects.
+//! Values of a table for Python: strings, integers, or what a codec makes of objects.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::strings::{NotText, Strings};
 /// An object for bytes of a table, or why there is none.
 pub(super) type Object = std::result::Result<Py<PyAny>, Unshown>;
 
-/// Why bytes of a table are no object.
+/// Reason for which bytes of a table are no object.
 #[derive(Debug)]
 pub(super) enum Unshown {
     NotText(NotText),
@@ -37,19 +37,19 @@ impl Unshown {
     }
 }
 
-/// What the values of a table are.
+/// Form of the values of a table.
 pub(super) enum ValueForm {
     Strings(Strings),
     Integers,
     Objects(Codec),
 }
 
-/// What makes bytes of objects, and objects of bytes.
+/// Codec that makes bytes of objects, and objects of bytes.
 pub(super) struct Codec {
     values: Values,
     dumps: Py<PyAny>,
     loads: Py<PyAny>,
-    /// What Python was given for it.
+    /// Object that Python was given for it.
     given: Py<PyAny>,
 }
 
@@ -69,12 +69,12 @@ impl ValueForm {
         }
     }
 
-    /// Whether no Python code makes the bytes of values.
+    /// Returns true if no Python code makes the bytes of values.
     pub(super) fn runs_no_python(&self) -> bool {
         !matches!(self, ValueForm::Objects(_))
     }
 
-    /// What a file remembers of it.
+    /// Returns the form that a file remembers.
     pub(super) fn values(&self) -> Values {
         match self {
             ValueForm::Strings(_) => Values::BYTES,
@@ -83,7 +83,7 @@ impl ValueForm {
         }
     }
 
-    /// What Python was given for it.
+    /// Returns the object that Python was given for it.
     pub(super) fn given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         match self {
             ValueForm::Objects(codec) => codec.given.bind(py).clone(),

@@ -18,7 +18,7 @@ pub(super) struct Building<'a, 'py> {
     codec: &'a ThriftCodec,
     cursor: Cursor<'a>,
     message: &'a [u8],
-    /// Where the message begins in the input, for errors.
+    /// Beginning of the message in the input, for errors.
     start: u64,
     nothing: Bound<'py, PyTuple>,
 }
@@ -144,7 +144,7 @@ impl<'a, 'py> Building<'a, 'py> {
         })
     }
 
-    /// What a container becomes that has elements of another type than the schema says.
+    /// Makes the object for a container that has elements of another type than the schema says.
     #[cold]
     fn of_others(&self, shape: &Shape) -> Bound<'py, PyAny> {
         match shape {
@@ -288,7 +288,7 @@ impl<'a, 'py> Building<'a, 'py> {
         }
     }
 
-    /// What a string becomes that is not UTF-8.
+    /// Makes the object for a string that is not UTF-8.
     #[cold]
     fn no_text(&self, bytes: &'a [u8]) -> PyResult<Bound<'py, PyAny>> {
         match self.codec.ways.text {
@@ -330,7 +330,7 @@ fn boolean(py: Python<'_>, truth: bool) -> Bound<'_, PyAny> {
     PyBool::new(py, truth).to_owned().into_any()
 }
 
-/// Which fields of a struct were set.
+/// Fields of a struct that were set.
 struct Seen {
     count: usize,
     first: u64,
@@ -365,7 +365,7 @@ impl Seen {
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Whether all were; of many fields that is not looked at.
+    /// Returns true if all were; of many fields that is not looked at.
     #[inline]
     fn is_all(&self) -> bool {
         self.count <= 64 && self.first.count_ones() as usize == self.count

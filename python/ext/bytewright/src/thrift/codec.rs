@@ -1,4 +1,4 @@
-//! What the messages of some classes hold, and how their objects are made: found in `python/bytewright`, compiled here.
+//! Codecs of classes: the fields of their messages and the making of their objects, found in `python/bytewright`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -38,19 +38,19 @@ pub(crate) struct ThriftCodec {
     pub(super) frozen_dict: Py<PyType>,
 }
 
-/// How classes of one origin go about what Thrift leaves open.
+/// Behaviour of the classes of one origin in what Thrift leaves open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ways {
     pub(super) text: TextErrors,
-    /// Whether sets are lists.
+    /// True if sets are lists.
     pub(super) sets_as_lists: bool,
-    /// Whether a list or a set of elements of another type is empty, and not None.
+    /// True if a list or a set of elements of another type is empty, and not None.
     pub(super) empties_others: bool,
-    /// Whether required fields, unions, and the classes of values are checked.
+    /// True if required fields, unions, and the classes of values are checked.
     pub(super) is_strict: bool,
 }
 
-/// What becomes of a string that is not UTF-8.
+/// Treatment of a string that is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextErrors {
     /// An error.
@@ -66,7 +66,7 @@ pub(super) struct Layout {
     pub(super) name: String,
     pub(super) maker: Maker,
     pub(super) kind: StructKind,
-    /// Whether the class makes its objects itself, with an `__init__` of its own.
+    /// True if the class makes its objects itself, with an `__init__` of its own.
     pub(super) calls_class: bool,
     pub(super) fields: Vec<FieldLayout>,
 }
@@ -80,17 +80,17 @@ pub(super) struct FieldLayout {
     pub(super) default: FieldDefault,
 }
 
-/// What a field is that a message does not have.
+/// Value of a field that a message does not have.
 pub(super) enum FieldDefault {
     /// None.
     Nothing,
-    /// The same object for all.
+    /// One object for all.
     Shared(Py<PyAny>),
-    /// What a function gives, which is called each time.
+    /// Result of a function, which is called each time.
     Made(Py<PyAny>),
 }
 
-/// What a value is in Python, as far as the message does not say it.
+/// Form of a value in Python, as far as the message does not say it.
 pub(super) enum Shape {
     Bool,
     /// A number of so many bits.
@@ -110,7 +110,7 @@ pub(super) enum Shape {
 /// The elements of a container.
 pub(super) struct Element {
     pub(super) shape: Shape,
-    /// Whether the container is the key of another or in a set, and so cannot be one that changes.
+    /// True if the container is the key of another or in a set, and so cannot be one that changes.
     pub(super) is_frozen: bool,
 }
 
@@ -345,7 +345,7 @@ impl Shape {
         })
     }
 
-    /// How the value stands in a message.
+    /// Returns the type of the value in a message.
     #[inline]
     pub(super) fn wire(&self) -> WireType {
         match self {

@@ -29,7 +29,7 @@ pub(crate) struct ThriftColumns {
 /// The rows while they are read.
 struct Reading {
     rows: MessageRows,
-    /// What the bytes come from, if it is an object.
+    /// Source of the bytes, if it is an object.
     object: Option<Py<PyAny>>,
 }
 

@@ -45,7 +45,7 @@ struct Walk<'a, 'py, W> {
     py: Python<'py>,
 }
 
-/// Why a value cannot be written.
+/// Reason for which a value cannot be written.
 enum Refusal {
     /// It is of another class: what was expected, and what is there.
     Type(&'static str, String),
@@ -307,7 +307,7 @@ fn number_in(value: &Bound<'_, PyAny>, bits: u32) -> Result<i64, Refusal> {
     if number >> (bits - 1) != number >> 63 { Err(out_of_range(value, bits)) } else { Ok(number) }
 }
 
-/// Why a value is no number of 64 bits: it is a larger one, or none, or its `__index__` raised.
+/// Refuses a value that is no number of 64 bits: it is a larger one, or none, or its `__index__` raised.
 #[cold]
 fn no_number(value: &Bound<'_, PyAny>, bits: u32, error: PyErr) -> Refusal {
     let py = value.py();
@@ -317,7 +317,7 @@ fn no_number(value: &Bound<'_, PyAny>, bits: u32, error: PyErr) -> Refusal {
     }
 }
 
-/// Why a value did not become a number: its own method for that raised, or it has none.
+/// Refuses a value that did not become a number: its own method for that raised, or it has none.
 #[cold]
 fn not_converted(
     value: &Bound<'_, PyAny>,

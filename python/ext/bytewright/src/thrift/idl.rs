@@ -1,4 +1,4 @@
-//! What IDL says, as tuples and dicts of which `python/bytewright` makes classes.
+//! Content of IDL, as tuples and dicts of which `python/bytewright` makes classes.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::error::{guarded, raised};
 /// The number by which descriptions tell binary from strings.
 const BINARY: u8 = 111;
 
-/// What an IDL text calls itself in errors.
+/// Name of an IDL text in errors.
 const TEXT: &str = "IDL text";
 
 /// Reads IDL: a text, or where there is none the file at a path. Included files are looked for beside the file, and in the

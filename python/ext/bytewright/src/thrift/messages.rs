@@ -26,7 +26,7 @@ struct State {
     class: Py<PyAny>,
     messages: Messages,
     encoding: Encoding,
-    /// What the bytes come from, if it is an object.
+    /// Source of the bytes, if it is an object.
     object: Option<Py<PyAny>>,
     is_over: bool,
     until_interrupts: u32,

@@ -1,4 +1,4 @@
-//! Where messages come from that follow each other: bytes, a file, or an object with `read`.
+//! Sources of messages that follow each other: bytes, a file, or an object with `read`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyString};
 use super::{copied, encoding_named};
 use crate::error::raised;
 
-/// What a program names as the source of messages.
+/// Source of messages as a program names it.
 pub(super) enum Origin {
     Bytes(Arc<PyBackedBytes>),
     Path(PathBuf),
@@ -24,7 +24,7 @@ pub(super) enum Origin {
 /// A source while it is read.
 pub(super) struct Input {
     pub(super) messages: MessageSource,
-    /// What the bytes come from, if it is an object.
+    /// Source of the bytes, if it is an object.
     pub(super) object: Option<Py<PyAny>>,
 }
 
@@ -47,7 +47,7 @@ impl Origin {
         }
     }
 
-    /// What errors call it.
+    /// Returns its name in errors.
     pub(super) fn name(&self) -> String {
         match self {
             Origin::Bytes(_) => "bytes".to_owned(),
@@ -109,7 +109,7 @@ fn options() -> StreamOptions {
     options
 }
 
-/// How messages are written and lie in their source, by what Python says of them.
+/// Makes the layout of messages in their source, and their encoding, of what Python says of them.
 pub(super) fn layout_of(
     py: Python<'_>,
     protocol: &str,

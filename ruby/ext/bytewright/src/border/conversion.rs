@@ -1,4 +1,4 @@
-//! How keys and values of a table become Ruby objects, and objects values.
+//! Conversion of keys and values of a table to Ruby objects, and of objects to values.
 
 use std::ffi::c_int;
 
@@ -15,16 +15,16 @@ use super::tables::{bytes, encoding_index, new_string, string, string_of};
 use super::{bytes_of, or_raise};
 use crate::error::to_ruby;
 
-/// What the values of a table are as Ruby objects.
+/// Kind of Ruby objects that the values of a table become.
 #[derive(Clone, Copy)]
 pub(crate) enum ValueObjects {
     Strings,
     Integers,
-    /// What this object, which has `dump` and `load`, makes Strings of.
+    /// Objects that `load` of this one makes of the Strings, and `dump` makes Strings of.
     Dumped(Opaque<Value>),
 }
 
-/// What becomes of the entries of one table.
+/// Conversion of the entries of one table.
 #[derive(Clone, Copy)]
 pub(crate) struct Conversion {
     /// The number of the encoding that Strings get, as Ruby counts them.
@@ -123,7 +123,7 @@ impl Conversion {
         }
     }
 
-    /// What of a value is made before Ruby code may run: [`Conversion::loaded`] makes the rest of it.
+    /// Makes the part of a value's object that needs no Ruby code; [`Conversion::loaded`] makes the rest of it.
     ///
     /// # Safety
     /// Called under Ruby, with nothing alive that needs dropping; `value` must stay what it is while the garbage
@@ -224,7 +224,7 @@ fn dump(ruby: &Ruby, dumper: Value, object: Value) -> Result<RString, Error> {
     })
 }
 
-/// What `name` and a dumper say that the values are. ArgumentError where they do not fit.
+/// Returns the kind of objects that `values` and a dumper mean. ArgumentError if they do not fit.
 pub(crate) fn value_objects(
     ruby: &Ruby,
     values: bytewright::table::Values,

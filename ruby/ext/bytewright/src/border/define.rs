@@ -11,7 +11,7 @@ use super::AnyMethod;
 pub(super) type NoArgument = unsafe extern "C" fn(VALUE) -> VALUE;
 pub(super) type OneArgument = unsafe extern "C" fn(VALUE, VALUE) -> VALUE;
 pub(super) type TwoArguments = unsafe extern "C" fn(VALUE, VALUE, VALUE) -> VALUE;
-/// How many arguments, where they are, and self.
+/// Method that takes the number of its arguments, a pointer to them, and self.
 pub(super) type Arguments = unsafe extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE;
 
 pub(super) fn none(class: RClass, name: &CStr, method: NoArgument) {

@@ -30,7 +30,7 @@ use magnus::{Error, Ruby};
 
 use crate::error::defect;
 
-/// What runs without the lock: the work, and its panic.
+/// Work that runs without the lock, and its panic.
 struct Unlocked<'a> {
     work: &'a dyn Fn(),
     panic: Option<Panic>,
@@ -71,7 +71,7 @@ pub(crate) fn without_lock_to_the_end<T>(
 /// Does `work` without Ruby's lock to its end, once, whatever interrupts are pending.
 ///
 /// # Errors
-/// What an interrupt raises before it; InternalError where it panics.
+/// The exception that an interrupt raises before it; InternalError if it panics.
 pub(crate) fn to_the_end<T>(ruby: &Ruby, work: impl FnMut() -> T) -> Result<T, Error> {
     let work = RefCell::new(work);
     loop {
@@ -109,7 +109,7 @@ impl Tries {
     }
 }
 
-/// What wakes work that is to be interrupted.
+/// Means to wake work that is to be interrupted.
 enum Waker<'a> {
     None,
     Call(&'a dyn Fn()),
@@ -129,7 +129,7 @@ fn run_unlocked<T>(
     Ok(result.into_inner())
 }
 
-/// The same for any type of result.
+/// Runs `work` without the lock, for any type of result.
 fn run_without_result(ruby: &Ruby, work: &dyn Fn(), waker: Waker<'_>) -> Result<(), Error> {
     unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
         // SAFETY: `data` is the `Unlocked` below, which outlives the call and is used by

@@ -1,4 +1,4 @@
-//! Where Rust meets Ruby's C API without magnus. The files of this folder are the only ones of the
+//! Border between Rust and Ruby's C API, without magnus. The files of this folder are the only ones of the
 //! gem that may use `unsafe`.
 //!
 //! Three rules hold in all of them. A call that can raise leaves by `longjmp`, so no Rust value that

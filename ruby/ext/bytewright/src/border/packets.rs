@@ -15,7 +15,7 @@ use rb_sys::VALUE;
 
 use super::{AnyMethod, inside, or_raise};
 
-/// What the getters need of a packet's object.
+/// Interface that the getters need of a packet's object.
 pub(crate) trait PacketObject: TypedData {
     /// The cache of address texts that it marks.
     type Texts: AddressCache;
@@ -38,7 +38,7 @@ pub(crate) trait PacketObject: TypedData {
 
 /// Texts of addresses, made once.
 pub(crate) trait AddressCache: TypedData {
-    /// Where the text of `address` is in [`AddressCache::array`], if it is there.
+    /// Returns the index of the text of `address` in [`AddressCache::array`], if it is there.
     fn find(&self, address: IpAddr) -> Option<usize>;
 
     /// The texts.
@@ -48,7 +48,7 @@ pub(crate) trait AddressCache: TypedData {
     fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error>;
 }
 
-/// What the loops need of the object that gives packets.
+/// Interface that the loops need of the object that gives packets.
 pub(crate) trait PacketSource: TypedData {
     /// The object that is moved over them.
     type Packet: PacketObject;

@@ -29,7 +29,7 @@ pub(crate) fn object_of(ruby: &Ruby, scalar: Scalar<'_>) -> Option<Value> {
     })
 }
 
-/// The same as a key of a Hash, where Strings are frozen and one for each text.
+/// Makes a key of a Hash: Strings are frozen, and one for each text.
 pub(crate) fn key_of(ruby: &Ruby, scalar: Scalar<'_>) -> Option<Value> {
     let key = object_of(ruby, scalar)?;
     Some(RString::from_value(key).map_or(key, |text| text.to_interned_str().as_value()))
@@ -80,14 +80,14 @@ pub(crate) fn with_scalar<R>(object: Value, look: impl FnOnce(Option<Scalar<'_>>
     look(scalar)
 }
 
-/// Whether the object is of a kind that has no identity beside its content.
+/// Returns true if the object is of a kind that has no identity beside its content.
 pub(crate) fn is_immediate(object: Value) -> bool {
     let raw = object.as_raw();
     // SAFETY: it looks at the word, and at the type of the object where that is one.
     unsafe { rb_sys::SPECIAL_CONST_P(raw) || is_symbol(raw) }
 }
 
-/// Whether the object is a String, of that class itself, without instance variables or methods of its
+/// Returns true if the object is a String, of that class itself, without instance variables or methods of its
 /// own.
 pub(crate) fn is_string(object: Value) -> bool {
     // SAFETY: as for any object.

@@ -17,12 +17,12 @@ use crate::error::{defect, raised};
 /// Entries that are collected between two looks at what other threads and signals want.
 const ENTRIES_UNCHECKED: u64 = 1024;
 
-/// What the loops need of the object that gives entries.
+/// Interface that the loops need of the object that gives entries.
 pub(crate) trait EntrySource: TypedData {
     /// The entries.
     fn walk(&self) -> &Walk;
 
-    /// How they become objects.
+    /// Conversion of the entries to objects.
     fn conversion(&self) -> Conversion;
 }
 
@@ -118,7 +118,7 @@ unsafe extern "C" fn each_pair<S: EntrySource>(object: VALUE) -> VALUE {
     object
 }
 
-/// The same for a block of two arguments, without the Array.
+/// Yields the key and value of each entry to a block of two arguments, without the Array.
 unsafe extern "C" fn each_two<S: EntrySource>(object: VALUE) -> VALUE {
     // SAFETY: as above.
     unsafe {

@@ -25,7 +25,7 @@ const NIL: VALUE = rb_sys::Qnil as VALUE;
 /// A scratch buffer that grew beyond this is given back.
 const SCRATCH_LEN_MAX: usize = 1 << 20;
 
-/// What the methods of this file need of a table's object.
+/// Interface that the methods of this file need of a table's object.
 pub(crate) trait SharedTable: TypedData {
     /// Who takes turns at it.
     type Caller: Clone;
@@ -49,7 +49,7 @@ pub(crate) trait SharedTable: TypedData {
     /// Tells Ruby how much memory the table takes.
     fn report_memory(&self, ruby: &Ruby);
 
-    /// How its entries become objects.
+    /// Conversion of its entries to objects.
     fn conversion(&self) -> Conversion;
 
     /// Values on their way to Strings, for as long as nothing of Ruby's runs.
@@ -77,7 +77,7 @@ pub(crate) fn encoding_object(index: c_int) -> Value {
 
 /// A new String of `bytes`, in the encoding with the number `encoding`.
 pub(crate) fn string_of(bytes: &[u8], encoding: c_int) -> RString {
-    // Where there is no memory magnus cannot return an error either.
+    // Without memory magnus cannot return an error either.
     // SAFETY: what it makes is a String.
     unsafe { RString::from_value(Value::from_raw(new_string(bytes, encoding))) }.unwrap_or_else(
         || Ruby::get().map_or_else(|_| std::process::abort(), |ruby| ruby.str_new("")),
@@ -241,7 +241,7 @@ fn find<'a>(this: &'a impl SharedTable, content: &'a Content, key: &[u8]) -> Opt
     }
 }
 
-/// The same in a file: the value stands in the table's scratch buffer, which goes with the table.
+/// Finds the value of a key in a file: it stands in the table's scratch buffer, which goes with the table.
 fn find_in_file<'a>(
     this: &'a impl SharedTable,
     content: &'a Content,
@@ -271,7 +271,7 @@ fn empty_scratch(this: &impl SharedTable) -> RefMut<'_, Vec<u8>> {
     scratch
 }
 
-/// What of the value of `key` is made before Ruby code may run, where it has one.
+/// Makes the part of the object of `key`'s value that needs no Ruby code; returns None if there is no value.
 ///
 /// # Safety
 /// `object` and `key`, a String, must be kept alive, and nothing that needs dropping may be.
@@ -362,7 +362,7 @@ unsafe fn change<T: SharedTable>(
 ) {
     // SAFETY: as the caller promises.
     let this: &T = unsafe { inside(object) };
-    // What may be read meanwhile must not be changed.
+    // Content that may be read meanwhile must not be changed.
     if this.handle().turn().is_taken() {
         or_raise(|ruby| this.wait(ruby));
     }

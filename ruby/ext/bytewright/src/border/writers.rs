@@ -168,7 +168,7 @@ fn double(number: f64, _: &str) -> f64 {
     number
 }
 
-/// The same for floats.
+/// Defines the methods that write floats.
 macro_rules! floats {
     ($($name:ident $narrow:ident $encode:ident;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! What IDL files say, as Arrays and Hashes of which `ruby/lib` makes classes.
+//! Content of IDL files, as Arrays and Hashes of which `ruby/lib` makes classes.
 
 use bytewright::ErrorKind;
 use bytewright::thrift::idl::{

@@ -82,7 +82,7 @@ impl Destination for FilledString {
     }
 
     fn set_len(&mut self, len: usize) {
-        // Where it cannot be emptied, because it was frozen meanwhile, the error that is being returned tells more.
+        // If it cannot be emptied, because it was frozen meanwhile, the error that is being returned tells more.
         let _ = match len {
             0 => self.empty(),
             // SAFETY: the core has written so many bytes of it; what this raises `protect` returns.

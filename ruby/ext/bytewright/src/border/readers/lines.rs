@@ -50,7 +50,7 @@ unsafe fn line_string(this: &ReaderObject, line: Line) -> VALUE {
     }
 }
 
-/// Whether `$/` is what it is at first.
+/// Returns true while `$/` has its initial value.
 #[allow(deprecated, reason = "Ruby deprecates assigning to it, and has it declared with that")]
 fn is_default_separator() -> bool {
     // SAFETY: both are there as long as Ruby is, and are read with Ruby's lock.

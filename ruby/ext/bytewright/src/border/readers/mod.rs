@@ -41,9 +41,9 @@ pub(crate) struct ReaderObject {
     pub(crate) mutex: TurnMutex,
     /// The number of the encoding that lines have.
     pub(crate) encoding: c_int,
-    /// Whether a newline of it is one byte that is nothing else.
+    /// True if a newline of it is one byte that is nothing else.
     pub(crate) lines_end_with_a_byte: bool,
-    /// Whether who has the turn waits where Ruby can wake it, and whether that was done.
+    /// True while the turn's holder waits so that Ruby can wake it; `was_woken` is true after Ruby did.
     pub(crate) waits: Cell<bool>,
     pub(crate) was_woken: Cell<bool>,
     pub(crate) memory: MemoryReport,
@@ -101,10 +101,10 @@ pub(crate) fn with_descriptor<R>(number: c_int, work: impl FnOnce(BorrowedFd<'_>
     work(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
-/// What is buffered, where the reader is open and no operation goes on.
+/// Returns the buffered bytes, if the reader is open and no operation goes on.
 ///
 /// # Safety
-/// What is borrowed must be gone before the stream changes or Ruby code runs.
+/// The borrow must end before the stream changes or Ruby code runs.
 #[inline]
 unsafe fn at_rest(this: &ReaderObject) -> Option<&[u8]> {
     // SAFETY: as the caller promises.
@@ -120,7 +120,7 @@ unsafe fn stream_at_rest(this: &ReaderObject) -> Option<&ByteStream> {
     unsafe { this.reader.at_rest()?.try_borrow_unguarded() }.ok()?.as_ref()
 }
 
-/// What is buffered, for the one whose operation goes on, or while the reader is known to be at rest.
+/// Returns the buffered bytes, for the one whose operation goes on, or while the reader is known to be at rest.
 ///
 /// # Safety
 /// As for [`at_rest`].

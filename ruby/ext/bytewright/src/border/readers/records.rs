@@ -152,7 +152,7 @@ unsafe fn object_of(value: RecordValue<'_>) -> VALUE {
 }
 
 /// `take_records(template, count)`: an Array of the next records, or of all there are where `count` is nil.
-/// Where it raises, none of them is taken.
+/// If it raises, none of them is taken.
 unsafe extern "C" fn take_records(object: VALUE, template: VALUE, count: VALUE) -> VALUE {
     // SAFETY: as for `read`; the Array is kept alive by the stack.
     unsafe {

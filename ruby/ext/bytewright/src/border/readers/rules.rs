@@ -1,10 +1,10 @@
-//! What a reader is told once and then uses many times: what a line is, which bytes are looked for, what a
+//! Rules that a reader is told once and then uses many times: what a line is, which bytes are looked for, what a
 //! record holds.
 
 use bytewright::bytes::{LineRule, Search};
 use bytewright::wire::RecordTemplate;
 
-/// What a line is, for as long as lines are read by it.
+/// Rule for lines, for as long as lines are read by it.
 #[magnus::wrap(class = "Bytewright::LineRule", free_immediately, size)]
 pub(crate) struct LineRuleObject(pub(crate) LineRule);
 
@@ -12,6 +12,6 @@ pub(crate) struct LineRuleObject(pub(crate) LineRule);
 #[magnus::wrap(class = "Bytewright::Search", free_immediately, size)]
 pub(crate) struct SearchObject(pub(crate) Search);
 
-/// What records hold.
+/// Layout of records.
 #[magnus::wrap(class = "Bytewright::RecordTemplate", free_immediately, size)]
 pub(crate) struct TemplateObject(pub(crate) RecordTemplate);

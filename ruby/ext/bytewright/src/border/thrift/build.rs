@@ -18,7 +18,7 @@ use super::{NIL, intern, module_of_ways, names, protected};
 /// Fields that are mostly plucked, at most.
 const FEW: usize = 8;
 
-/// What became of a message.
+/// Outcome of reading a message.
 pub(super) enum Decoded {
     /// An object.
     Object(VALUE),
@@ -28,15 +28,15 @@ pub(super) enum Decoded {
     Raised(c_int),
 }
 
-/// Where a message is and what it becomes.
+/// Place of a message, and the object that it becomes.
 #[derive(Clone, Copy)]
 pub(super) struct Source {
     pub(super) encoding: Encoding,
     /// A String.
     pub(super) string: VALUE,
-    /// Where in it the message begins.
+    /// Offset in it at which the message begins.
     pub(super) offset: usize,
-    /// How many bytes it may have at most.
+    /// Maximum number of bytes of the message.
     pub(super) len_max: usize,
     pub(super) limits: Limits,
     /// The object that takes the fields; nil for a new one.
@@ -197,7 +197,7 @@ pub(super) unsafe fn pluck(
     })
 }
 
-/// What runs under protection.
+/// Runs the job under protection.
 unsafe extern "C" fn run(job: VALUE) -> VALUE {
     // SAFETY: `make` calls it with a pointer to its `Building`, which nothing else uses meanwhile.
     unsafe {

@@ -30,17 +30,17 @@ pub(crate) struct Codec {
     pub(crate) plan: Arc<Plan>,
     /// By the number of the struct in the schema. The first is the class's own.
     pub(crate) layouts: Vec<Layout>,
-    /// Whether Ruby code runs while objects are made, which could change the message.
+    /// True if Ruby code runs while objects are made, which could change the message.
     pub(crate) runs_ruby: bool,
-    /// Whether nothing that the class holds reads, writes or compares in a way of its own.
+    /// True if nothing that the class holds reads, writes or compares in a way of its own.
     pub(crate) reads: bool,
     pub(crate) writes: bool,
     pub(crate) compares: bool,
     pub(crate) hashes: bool,
-    /// The same of the class itself.
+    /// As `reads` and `writes`, for the class itself.
     pub(crate) root_reads: bool,
     pub(crate) root_writes: bool,
-    /// What the loaded gem does where gems differ.
+    /// Behaviour of the loaded gem, if gems differ in it.
     pub(crate) ways: Ways,
     /// When it was made.
     pub(crate) generation: usize,
@@ -48,15 +48,15 @@ pub(crate) struct Codec {
     projections: RefCell<Vec<Kept>>,
 }
 
-/// What gems do in different ways, from release to release.
+/// Behaviour that differs between releases of the gem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ways {
-    /// Whether an object that is read into loses the fields that it has from before.
+    /// True if an object that is read into loses the fields that it has from before.
     pub(crate) resets_structs: bool,
     pub(crate) resets_unions: bool,
-    /// Whether `read` and `write` take how deep structs may be nested.
+    /// True if `read` and `write` take the maximum depth of nested structs.
     pub(crate) takes_depth: bool,
-    /// What varints may be that are read.
+    /// Rule for varints that are read.
     narrow_varint: NarrowVarint,
 }
 
@@ -90,13 +90,13 @@ struct Kept {
     projection: Arc<Projection>,
 }
 
-/// How objects of one class are.
+/// Layout of the objects of one class.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// The class, as Ruby's value.
     pub(crate) class: u64,
     pub(crate) making: Making,
-    /// Whether `validate` does something.
+    /// True if `validate` does something.
     pub(crate) validates: bool,
     /// By the number of the field in the schema.
     pub(crate) fields: Vec<FieldLayout>,
@@ -108,16 +108,16 @@ pub(crate) struct Layout {
     pub(crate) value: Variable,
 }
 
-/// How an object comes to be.
+/// Way in which an object is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Making {
     /// It is there, and has its defaults.
     Allocated,
-    /// The same, for a union.
+    /// As `Allocated`, for a union.
     AllocatedUnion,
     /// Its class makes it, in a way of its own, with its defaults.
     New,
-    /// The same, for a union.
+    /// As `New`, for a union.
     NewUnion,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct FieldLayout {
     pub(crate) default_bit: u64,
 }
 
-/// What a field is where a message does not have it.
+/// Value of a field that a message does not have.
 #[derive(Debug)]
 pub(crate) struct DefaultValue {
     pub(crate) variable: Variable,
@@ -195,7 +195,7 @@ impl Codec {
         })
     }
 
-    /// Whether it is the class's own: a copy of a class has the variables of the class.
+    /// Returns true if it is the class's own: a copy of a class has the variables of the class.
     #[inline]
     pub(crate) fn is_of(&self, class: u64) -> bool {
         self.layouts.first().is_none_or(|layout| layout.class == class)

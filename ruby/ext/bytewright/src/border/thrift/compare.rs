@@ -12,7 +12,7 @@ use super::codec::{Codec, Layout};
 use super::known::{HASH, Known, known, variable};
 use super::{NIL, Variable, class_of};
 
-/// How deep objects are compared here.
+/// Maximum depth of objects that are compared here.
 const DEPTH_MAX: u32 = 128;
 
 /// Comparing by one codec.
@@ -32,7 +32,7 @@ impl<'a> Comparison<'a> {
         Some(Comparison { depth: self.depth.checked_sub(1)?, ..self })
     }
 
-    /// Whether two objects of the layout's class have equal fields.
+    /// Returns true if two objects of the layout's class have equal fields.
     pub(super) unsafe fn fields_are_equal(self, one: VALUE, other: VALUE, layout: &Layout) -> bool {
         // SAFETY: as for all.
         unsafe {
@@ -154,7 +154,7 @@ unsafe fn same_type(one: VALUE, other: VALUE) -> Option<ruby_value_type> {
     (one == other).then_some(one)
 }
 
-/// Whether an object is a Set that has its elements as the keys of a Hash.
+/// Returns true for a Set that has its elements as the keys of a Hash.
 #[inline]
 pub(super) unsafe fn is_set(object: VALUE) -> bool {
     // SAFETY: as the caller promises, an object.

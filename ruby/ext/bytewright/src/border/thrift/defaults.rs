@@ -1,4 +1,4 @@
-//! What the fields of an object are where a message does not have them.
+//! Values of an object's fields that a message does not have.
 
 use rb_sys::VALUE;
 
@@ -26,7 +26,7 @@ pub(super) unsafe fn reset(object: VALUE, layout: &Layout) {
     }
 }
 
-/// The same for a union, which has no field then.
+/// Resets a union, which has no field then.
 ///
 /// # Safety
 /// As for [`reset`].

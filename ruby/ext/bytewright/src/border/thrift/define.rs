@@ -76,7 +76,7 @@ const SERIALIZER: u8 = 3;
 const DESERIALIZER: u8 = 4;
 const FUNCTIONS: u8 = 5;
 
-/// Which methods a name is for.
+/// Returns the methods that a name is for.
 fn methods_named(symbol: Symbol) -> u8 {
     match symbol.name().as_deref() {
         Ok("struct") => STRUCT,

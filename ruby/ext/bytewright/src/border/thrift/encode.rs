@@ -15,7 +15,7 @@ use super::known::{HASH, Known, known, variable};
 use super::scratch::with_scratch;
 use super::{NIL, class_of, is_string, names, protected};
 
-/// What became of an object.
+/// Outcome of writing an object.
 pub(super) enum Encoded {
     /// The String that was added to, or a new one.
     Written(VALUE),
@@ -36,7 +36,7 @@ pub(super) struct OutOfRange {
     pub(super) bits: u32,
 }
 
-/// Why an object is not written.
+/// Reason for which an object is not written.
 enum Refusal {
     Left,
     Protocol(ProtocolError),
@@ -61,7 +61,7 @@ struct Job<'a, W> {
     outcome: Outcome,
 }
 
-/// What writing needs everywhere. It has nothing that needs dropping.
+/// State that writing needs everywhere. Nothing in it needs dropping.
 struct Walk<'a, W> {
     codec: &'a Codec,
     writer: &'a mut W,
@@ -119,7 +119,7 @@ unsafe fn finish<W: Write>(
     }
 }
 
-/// What runs under protection.
+/// Runs the job under protection.
 unsafe extern "C" fn run<W: Write>(job: VALUE) -> VALUE {
     // SAFETY: `finish` calls it with a pointer to its job, which nothing else uses meanwhile.
     unsafe {

@@ -164,7 +164,7 @@ pub(super) unsafe extern "C" fn pluck_one(
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
             let projection = held.projection(ruby, paths)?;
-            // What it answers is plain, unless it is an error.
+            // The result is plain, unless it is an error.
             match pluck(&held, &projection, source) {
                 Decoded::Object(object) => Ok((object, 0)),
                 Decoded::Raised(state) => Ok((NIL, state)),
@@ -279,17 +279,17 @@ pub(super) unsafe extern "C" fn each_message(
     }
 }
 
-/// How messages lie in the input.
+/// Layout of messages in the input.
 #[derive(Clone, Copy)]
 struct Row {
-    /// How messages are read that have no frames.
+    /// Encoding of messages that have no frames.
     unframed: Option<Encoding>,
-    /// Whether the input ends behind the bytes that are there.
+    /// True if the input ends behind the bytes that are there.
     at_end: bool,
 }
 
-/// Where the message at `offset` begins, behind the length of its frame if it has one, and its length; `None`
-/// where none is whole.
+/// Finds the message at `offset`, behind the length of its frame if it has one; returns its offset and length,
+/// `None` if none is whole.
 ///
 /// # Safety
 /// As for [`read`](super::methods::read).

@@ -23,13 +23,13 @@ use super::known::{HASH, Known, variable};
 use super::mixing::{Mixing, Sum, as_element};
 use super::{class_of, names};
 
-/// How deep objects are hashed here.
+/// Maximum depth of objects that are hashed here.
 const DEPTH_MAX: u32 = 128;
 
 /// The total of a struct without fields.
 const SEED: u32 = 17;
 
-/// What the total is multiplied by for each field.
+/// Factor of the total for each field.
 const FACTOR: u32 = 37;
 
 /// Hashing by one codec.
@@ -52,7 +52,7 @@ impl<'a> Hashing<'a> {
         Some(Hashing { depth: self.depth.checked_sub(1)?, ..self })
     }
 
-    /// What `hash` answers for an object of the layout's class.
+    /// Returns the result of `hash` for an object of the layout's class.
     pub(super) unsafe fn structure(self, object: VALUE, layout: &Layout) -> Option<i64> {
         // SAFETY: as for all.
         unsafe {
@@ -104,7 +104,7 @@ impl<'a> Hashing<'a> {
         }
     }
 
-    /// What an Array or a Hash takes for an element, as `rb_hash` answers it.
+    /// Returns the hash that an Array or a Hash takes for an element, as `rb_hash` returns it.
     #[inline]
     unsafe fn element(self, value: VALUE) -> Option<i64> {
         // SAFETY: as for all.
@@ -119,8 +119,8 @@ impl<'a> Hashing<'a> {
         }
     }
 
-    /// What `value.hash` answers for a container or an object of a class that the codec has; `None` for
-    /// another value, `Some(None)` where the gem's method has to do it.
+    /// Returns the result of `value.hash` for a container or an object of a class that the codec has; `None` for
+    /// another value, `Some(None)` if the gem's method has to do it.
     #[inline]
     unsafe fn inside(self, value: VALUE, class: VALUE) -> Option<Option<i64>> {
         // SAFETY: as for all; each has the class that was asked for.

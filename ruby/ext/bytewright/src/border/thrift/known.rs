@@ -9,7 +9,7 @@ use magnus::{Error, RClass, Ruby};
 
 use super::variable::{Variable, find_places};
 
-/// What a class is to us. The number is its place in [`CLASSES`] and in Ruby's `KNOWN`.
+/// Known class. The number is its place in [`CLASSES`] and in Ruby's `KNOWN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     Binary,
@@ -111,7 +111,7 @@ pub(super) fn know(ruby: &Ruby, which: usize, class: Option<RClass>) -> Result<(
     Ok(())
 }
 
-/// What codecs of now are made of.
+/// Returns the generation of codecs that are made now.
 #[inline]
 pub(crate) fn generation() -> usize {
     GENERATION.load(Ordering::Relaxed)

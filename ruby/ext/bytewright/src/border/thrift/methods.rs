@@ -53,7 +53,7 @@ fn refuse_range(found: OutOfRange) -> ! {
     })
 }
 
-/// How deep structs may be nested, where a caller of the gem's `read` or `write` may say so and does.
+/// Returns the maximum depth of nested structs that a caller of the gem's `read` or `write` gave, or the usual one.
 unsafe fn depth_of(count: c_int, arguments: *const VALUE, ways: Ways) -> Option<u32> {
     if count < 2 {
         return Some(DEPTH_USUAL);

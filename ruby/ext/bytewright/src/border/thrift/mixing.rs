@@ -26,16 +26,16 @@ const WORD_FACTOR: u64 = 0x2e0b_b864_e9ea_7df5;
 const STEP_FACTORS: [u64; 2] = [0x87c3_7b91_1142_53d5, 0x4cf5_ad43_2745_937f];
 const END_FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
-/// How often an object grows by which a salt is tried: wrong bits would show in one of its hashes.
+/// Number of elements by which an object grows to try a salt: wrong bits would show in one of its hashes.
 const SAMPLE_COUNT: i64 = 32;
 
-/// What this process starts with.
+/// Values that hashes of this process start with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mixing {
     start: u64,
-    /// Whether Integers are hashed so.
+    /// True if Integers are hashed so.
     words: bool,
-    /// What is added to the hashes of Arrays and of Hashes, where those are hashed so.
+    /// Salts added to the hashes of Arrays and of Hashes, if those are hashed so.
     array: Option<u64>,
     hash: Option<u64>,
 }
@@ -60,7 +60,7 @@ impl Mixing {
         Some(self.sum(len, self.array?))
     }
 
-    /// The same of a Hash.
+    /// The beginning of the hash of a Hash; `None` as for an Array.
     #[inline]
     pub(super) fn of_hash(self, count: u64) -> Option<Sum> {
         Some(self.sum(count, self.hash?))
@@ -73,7 +73,7 @@ impl Mixing {
         sum
     }
 
-    /// What `rb_hash` answers, as a number: the hash of an element.
+    /// Returns the result of `rb_hash` as a number: the hash of an element.
     ///
     /// # Safety
     /// Called under Ruby with an object, with nothing alive that needs dropping.
@@ -159,7 +159,7 @@ impl Sum {
         Sum(self.0 ^ hash as u64)
     }
 
-    /// What the method answers: the second highest bit has no place in an Integer.
+    /// Returns the result of the method: the second highest bit has no place in an Integer.
     #[inline]
     pub(super) fn end(self) -> i64 {
         let first = (self.0 ^ self.0 >> 30).wrapping_mul(END_FACTORS[0]);
@@ -167,14 +167,14 @@ impl Sum {
         in_place((second ^ second >> 31) as i64)
     }
 
-    /// What [`end`](Sum::end) was called on: no step of it loses anything.
+    /// Returns the sum that [`end`](Sum::end) was called on: no step of it loses anything.
     fn before_end(end: u64) -> Sum {
         let second = unshifted(end, 31).wrapping_mul(inverse(END_FACTORS[1]));
         let first = unshifted(second, 27).wrapping_mul(inverse(END_FACTORS[0]));
         Sum(unshifted(first, 30))
     }
 
-    /// What was added last, to a sum that was `before`.
+    /// Returns the number that was added last, to a sum that was `before`.
     fn last_step(self, before: u64) -> u64 {
         let mixed = self.0.rotate_right(24).wrapping_mul(inverse(STEP_FACTORS[1])) ^ before;
         let word = mixed.rotate_right(33).wrapping_mul(inverse(STEP_FACTORS[0]));
@@ -182,7 +182,7 @@ impl Sum {
     }
 }
 
-/// What `word ^ word >> bits` was made of.
+/// Returns the `word` that gave `mixed` as `word ^ word >> bits`.
 fn unshifted(mixed: u64, bits: u32) -> u64 {
     (0..u64::BITS / bits).fold(mixed, |word, _| mixed ^ word >> bits)
 }
@@ -220,13 +220,13 @@ fn is_word(object: VALUE) -> bool {
         || object == rb_sys::Qfalse as VALUE
 }
 
-/// What Ruby takes as the hash of an element.
+/// Returns the hash that Ruby takes for an element.
 unsafe fn asked_as_element(object: VALUE) -> i64 {
     // SAFETY: as the caller promises, an object; the answer is an Integer in place.
     unsafe { rb_sys::FIX2LONG(rb_sys::rb_hash(object)) as i64 }
 }
 
-/// What the method `hash` of an object answers, if it is an Integer in place.
+/// Returns the result of an object's method `hash`, if it is an Integer in place.
 unsafe fn asked(object: VALUE) -> Option<i64> {
     // SAFETY: as the caller promises, an object.
     unsafe {

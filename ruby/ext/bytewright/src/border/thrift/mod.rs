@@ -143,7 +143,7 @@ unsafe fn class_of(object: VALUE) -> VALUE {
     unsafe { (*(object as *const rb_sys::RBasic)).klass }
 }
 
-/// Whether an object is of that class, and has no methods of its own.
+/// Returns true if an object is of that class, and has no methods of its own.
 ///
 /// # Safety
 /// `object` must be an object.
@@ -282,7 +282,7 @@ unsafe fn value(object: VALUE) -> Value {
     unsafe { Value::from_raw(object) }
 }
 
-/// Whether an object is frozen.
+/// Returns true if an object is frozen.
 ///
 /// # Safety
 /// `object` must be an object, and no special constant.
@@ -293,7 +293,7 @@ unsafe fn is_frozen(object: VALUE) -> bool {
     unsafe { (*(object as *const rb_sys::RBasic)).flags & FROZEN != 0 }
 }
 
-/// Whether an object is a String.
+/// Returns true if an object is a String.
 ///
 /// # Safety
 /// `object` must be an object.

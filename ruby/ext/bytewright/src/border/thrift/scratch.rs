@@ -7,7 +7,7 @@ use bytewright::thrift::{BinaryWriter, CompactWriter, Tape, Write};
 /// Bytes of a message's copy that are kept.
 const COPY_RETAINED_MAX: usize = 1 << 20;
 
-/// What one message needs while it is read or written.
+/// Buffers that one message needs while it is read or written.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) tape: Tape,

@@ -1,4 +1,4 @@
-//! Which protocols and transports of the gem are known, and where they have their bytes.
+//! Known protocols and transports of the gem, and the places of their bytes.
 
 use bytewright::thrift::Encoding;
 use rb_sys::VALUE;
@@ -12,13 +12,13 @@ use super::{NIL, class_of, is_frozen, is_of, is_string};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) encoding: Encoding,
-    /// Which transport: in memory all bytes are there, framed a frame, buffered some.
+    /// Kind of transport: in memory all bytes are there, framed a frame, buffered some.
     pub(super) kind: Known,
     pub(super) transport: VALUE,
 }
 
 impl Place {
-    /// Where a protocol reads or writes; `None` for all that the gem has to do.
+    /// Finds the place where a protocol reads or writes; `None` for all that the gem has to do.
     ///
     /// # Safety
     /// Called under Ruby with an object.
@@ -108,7 +108,7 @@ pub(super) fn is_true(value: VALUE) -> bool {
     value != NIL && value != rb_sys::Qfalse as VALUE
 }
 
-/// Which known protocol it is, and how it writes messages; `None` for another.
+/// Returns the known protocol and its encoding of messages; `None` for another.
 ///
 /// # Safety
 /// As for [`Place::of`].

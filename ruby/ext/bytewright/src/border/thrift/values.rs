@@ -98,7 +98,7 @@ pub(super) unsafe fn uuid(bytes: &[u8]) -> VALUE {
     unsafe { new_string(&uuid_digits(bytes), utf8()) }
 }
 
-/// The same, for those who know magnus's values.
+/// Makes the text of a uuid for callers that know magnus's values.
 pub(crate) fn uuid_text(bytes: &[u8]) -> magnus::RString {
     super::super::string_of(&uuid_digits(bytes), super::super::encoding_index(None))
 }

@@ -82,7 +82,7 @@ impl Variable {
         }
     }
 
-    /// The same of an object of any class.
+    /// Returns its value in an object of any class.
     ///
     /// # Safety
     /// `object` must be an object.
@@ -113,7 +113,7 @@ impl Variable {
         }
     }
 
-    /// Where the object has it, if it has room for it.
+    /// Returns its slot in the object, if the object has room for it.
     #[inline(always)]
     unsafe fn slot(self, object: VALUE) -> Option<*mut VALUE> {
         if self.place == NONE {
@@ -157,7 +157,7 @@ pub(crate) fn find_places(class: RClass, variables: &mut [Variable]) -> Result<(
     Ok(())
 }
 
-/// Whether this is the Ruby that objects are known of.
+/// Returns true if this is the Ruby whose objects are known.
 fn is_known_ruby() -> bool {
     // SAFETY: a constant of the process.
     let [major, minor, _] = unsafe { rb_sys::ruby_api_version };
