@@ -542,6 +542,12 @@ class Packet:
     def dns_type(self) -> int | None:
         """Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS)."""
     @property
+    def dns_id(self) -> int | None:
+        """Identification of the DNS message, the same in a query and its response."""
+    @property
+    def dns_rcode(self) -> int | None:
+        """Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query."""
+    @property
     def dns_answers(self) -> str | None:
         """Addresses in the answers of the DNS message, with commas between them."""
     @property

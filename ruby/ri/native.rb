@@ -287,6 +287,20 @@ module Bytewright
     # Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS).
 
     ##
+    # :method: dns_id
+    # :call-seq:
+    #   dns_id() -> Integer?
+    #
+    # Identification of the DNS message, the same in a query and its response.
+
+    ##
+    # :method: dns_rcode
+    # :call-seq:
+    #   dns_rcode() -> Integer?
+    #
+    # Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query.
+
+    ##
     # :method: dns_answers
     # :call-seq:
     #   dns_answers() -> String?

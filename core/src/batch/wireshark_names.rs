@@ -9,6 +9,8 @@ const NAMES: &[(&str, &str)] = &[
     ("arp.src.proto_ipv4", "arp_src_ip"),
     ("dns.a", "dns_answers"),
     ("dns.aaaa", "dns_answers"),
+    ("dns.flags.rcode", "dns_rcode"),
+    ("dns.id", "dns_id"),
     ("dns.qry.name", "dns_query"),
     ("dns.qry.type", "dns_type"),
     ("eth.dst", "dst_mac"),

@@ -24,6 +24,24 @@ pub static PROTOCOLS: Enumeration = Enumeration {
     is_closed: false,
 };
 
+/// Response codes of DNS (RFC 1035, section 4.1.1, and RFC 2136, section 2.2).
+static DNS_RCODES: Enumeration = Enumeration {
+    names: &[
+        (0, "noerror"),
+        (1, "formerr"),
+        (2, "servfail"),
+        (3, "nxdomain"),
+        (4, "notimp"),
+        (5, "refused"),
+        (6, "yxdomain"),
+        (7, "yxrrset"),
+        (8, "nxrrset"),
+        (9, "notauth"),
+        (10, "notzone"),
+    ],
+    is_closed: false,
+};
+
 record_fields! { "A field of a packet." "packets" Field {
     Ts "ts" optional DataType::TimeNs, "Time of capture, nanoseconds since 1970-01-01 00:00 UTC; null where the file keeps none.";
     SrcIp "src_ip" optional DataType::Address, "Source address of the IP header.";
@@ -57,6 +75,8 @@ record_fields! { "A field of a packet." "packets" Field {
     InterfaceName "interface_name" optional DataType::Text, "Name of that interface; null where the file keeps none.";
     DnsQuery "dns_query" optional DataType::Text, "Name in the first question of a DNS message over UDP.";
     DnsType "dns_type" optional DataType::U16, "Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS).";
+    DnsId "dns_id" optional DataType::U16, "Identification of the DNS message, the same in a query and its response.";
+    DnsRcode "dns_rcode" optional DataType::Enumeration(&DNS_RCODES), "Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query.";
     DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
     TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins.";
     HttpHost "http_host" optional DataType::Text, "Host header of an HTTP/1 request that the packet begins.";

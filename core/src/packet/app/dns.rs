@@ -8,6 +8,10 @@ use crate::wire::{Endian::Big, Reader};
 
 const HEADER_LEN: usize = 12;
 
+/// The bit of a response in the third byte of the header, and the bits of its code in the fourth.
+const RESPONSE: u8 = 0x80;
+const RCODE: u8 = 0x0f;
+
 /// Types of records (RFC 1035, RFC 3596) and the class of the Internet.
 const A: u16 = 1;
 const AAAA: u16 = 28;
@@ -22,6 +26,9 @@ const NAME_MAX: usize = 255;
 /// Parts of a message that are read.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::packet) struct Message {
+    id: u16,
+    /// The code of a response; none for a query.
+    rcode: Option<u8>,
     /// The name of the first question, with dots between its labels; empty for the root.
     query: Option<String>,
     /// The type of the first question.
@@ -41,7 +48,9 @@ impl Message {
             0 => None,
             _ => Some(name(bytes, HEADER_LEN)?),
         };
-        let mut message = Message { query, query_type: None, answers: None };
+        let id = u16::from_be_bytes([header[0], header[1]]);
+        let rcode = (header[2] & RESPONSE != 0).then_some(header[3] & RCODE);
+        let mut message = Message { id, rcode, query, query_type: None, answers: None };
         message.read_rest(&mut reader, questions, answers);
         Some(message)
     }
@@ -51,6 +60,8 @@ impl Message {
         match field {
             Field::DnsQuery => self.query.as_deref().map_or(Value::Null, Value::Text),
             Field::DnsType => self.query_type.into(),
+            Field::DnsId => self.id.into(),
+            Field::DnsRcode => self.rcode.into(),
             Field::DnsAnswers => self.answers.as_deref().map_or(Value::Null, Value::Text),
             _ => Value::Null,
         }
@@ -178,6 +189,14 @@ mod tests {
         let message = Message::read(QUERY).unwrap();
         assert_eq!(message.query.as_deref(), Some("www.example.org"));
         assert_eq!((message.query_type, message.answers), (Some(28), None));
+    }
+
+    #[test]
+    fn a_response_has_a_code_and_a_query_has_none() {
+        assert_eq!(Message::read(QUERY).map(|query| (query.id, query.rcode)), Some((0x1234, None)));
+        let mut bytes = response(&[]);
+        bytes[3] = 0x83;
+        assert_eq!(Message::read(&bytes).and_then(|message| message.rcode), Some(3));
     }
 
     #[test]

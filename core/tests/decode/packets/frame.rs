@@ -22,8 +22,14 @@ fn text(packet: &Packet, captured: &[u8], field: Field) -> String {
 fn told(captured: &[u8]) -> String {
     let packet = decoded(LinkType::ETHERNET, captured);
     let frame = Frame::new(&packet, captured, None);
-    let fields =
-        [Field::DnsQuery, Field::DnsType, Field::DnsAnswers, Field::TlsSni, Field::HttpHost];
+    let fields = [
+        Field::DnsQuery,
+        Field::DnsType,
+        Field::DnsRcode,
+        Field::DnsAnswers,
+        Field::TlsSni,
+        Field::HttpHost,
+    ];
     let told = fields.into_iter().filter(|field| !frame.value(*field).is_null());
     let told = told.map(|field| format!("{}={}", field.name(), frame.value(field)));
     told.collect::<Vec<_>>().join(" ")
@@ -82,7 +88,7 @@ const QUESTION: &[u8] =
 
 #[test]
 fn dns_is_read_on_its_ports_in_both_versions_of_ip() {
-    let expected = "dns_query=www.example.org dns_type=28";
+    let expected = "dns_query=www.example.org dns_type=28 dns_rcode=0";
     for (src_port, dst_port) in [(53, 40_000), (40_000, 53), (5353, 5353), (1, 5355)] {
         let datagram = udp(src_port, dst_port, QUESTION);
         assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &datagram))), expected);

@@ -36,6 +36,8 @@ macro_rules! packet_fields {
             interface_name InterfaceName,
             dns_query DnsQuery,
             dns_type DnsType,
+            dns_id DnsId,
+            dns_rcode DnsRcode,
             dns_answers DnsAnswers,
             tls_sni TlsSni,
             http_host HttpHost,
