@@ -19,8 +19,8 @@ pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     format!("{}…{}", &text[..before], &text[behind..]).into()
 }
 
-/// Whether a terminal acts on `character` instead of showing it: a control character (C0, DEL, C1), or one that turns
-/// the direction of text ([UAX #9](https://www.unicode.org/reports/tr9/)) or ends a line (U+2028, U+2029).
+/// Returns true if a terminal acts on `character` instead of showing it: a control character (C0, DEL, C1), or one that
+/// turns the direction of text ([UAX #9](https://www.unicode.org/reports/tr9/)) or ends a line (U+2028, U+2029).
 #[inline]
 pub fn is_harmful(character: char) -> bool {
     character.is_control()

@@ -16,7 +16,7 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 /// Starts a thread that blocks all signals.
 ///
 /// # Errors
-/// Where the system gives no thread.
+/// Returns an error if the system gives no thread.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,

@@ -34,13 +34,13 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// How many bytes are not read yet.
+    /// Returns the number of bytes not read yet.
     #[inline(always)]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// How many bytes of `whole`, which it is a cursor over, were read.
+    /// Returns the number of bytes of `whole`, which it is a cursor over, that were read.
     #[inline(always)]
     pub fn position_in(&self, whole: &[u8]) -> usize {
         self.rest.as_ptr().addr().wrapping_sub(whole.as_ptr().addr())
@@ -186,7 +186,7 @@ impl From<U24> for u64 {
     }
 }
 
-/// What stands at the start of bytes where a varint should.
+/// Result of the search for a varint at the start of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VarintStart {
     /// A number, and how many bytes it takes.

@@ -1,7 +1,7 @@
 //! Threads that work ahead for one caller: tasks side by side, their results in the order of the tasks.
 //!
-//! What waits is bounded twice: a task is begun only while few tasks before it are not used up, and a task whose results
-//! nobody takes waits with the next one. Dropping the handle ends the threads and waits until they are gone.
+//! Waiting work is bounded twice: a task is begun only while few tasks before it are not used up, and a task whose
+//! results nobody takes waits with the next one. Dropping the handle ends the threads and waits until they are gone.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use crate::{Error, ErrorKind, Result, panics, threads};
 
-/// How many threads work, and how far ahead.
+/// Bounds of the threads and of their work ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Threads, at most as many as there are tasks at a time.
@@ -28,7 +28,7 @@ pub(crate) struct Workers<T> {
     process: u32,
 }
 
-/// Where a task puts its results.
+/// Place for the results of a task.
 pub(crate) struct Lane<T> {
     shared: Arc<Shared<T>>,
     task: usize,
@@ -189,7 +189,7 @@ impl<T> Workers<T> {
         drop(unused);
     }
 
-    /// Whether this is the process that has the threads. In a child the lock may have been copied while a thread held
+    /// Returns true in the process that has the threads. In a child the lock may have been copied while a thread held
     /// it, and nobody gives it back there.
     fn is_here(&self) -> bool {
         self.process == std::process::id()
@@ -216,7 +216,7 @@ impl<T> Drop for Workers<T> {
     }
 }
 
-/// What each thread does until it is told to end.
+/// Does tasks until the threads are told to end.
 fn work<T>(shared: &Arc<Shared<T>>) {
     while let Some((task, number)) = next_task(shared) {
         let lane = Lane { shared: Arc::clone(shared), task: number };

@@ -14,7 +14,7 @@ const PAIRS_MAX: usize = 1 << 16;
 /// fewest bytes are forgotten.
 const AMOUNTS_MAX: usize = 1 << 17;
 
-/// What a host has to do with packets.
+/// Packets and bytes of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct HostAmount {
     pub(super) packets: u64,
@@ -41,9 +41,9 @@ pub(super) struct HostTimeline {
     /// The pair of the last packets, which the next one often has, too.
     pair: Option<(IpAddr, IpAddr)>,
     run: Amount,
-    /// What the interval has, by who sent to whom.
+    /// Amounts of the open interval, by sender and receiver.
     open: HashMap<(IpAddr, IpAddr), Amount>,
-    /// What all have, by the numbers of the intervals.
+    /// Amounts of closed intervals, by number of the interval and host.
     kept: HashMap<(i64, IpAddr), HostAmount>,
     amounts_max: usize,
 }
@@ -141,8 +141,8 @@ impl HostTimeline {
         self.kept.retain(|(_, ip), _| hosts.contains_key(ip));
     }
 
-    /// What each of these hosts has in intervals of `width`, which no interval here is wider than, by the number of the
-    /// interval. Of a host that was forgotten, some is missing.
+    /// Returns the amounts of each of these hosts in intervals of `width`, by the number of the interval; no interval
+    /// here is wider. The amounts of a host that was forgotten are incomplete.
     pub(super) fn amounts(mut self, hosts: &[IpAddr], width: i64) -> Vec<HashMap<i64, HostAmount>> {
         self.end_run();
         self.close();

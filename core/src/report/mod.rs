@@ -53,16 +53,16 @@ const SYN: u16 = 0x002;
 const RST: u16 = 0x004;
 const ACK: u16 = 0x010;
 
-/// What a page is about.
+/// Title of a page, and the conditions that it shows.
 #[derive(Debug, Clone, Default)]
 pub struct ReportOptions {
-    /// What the page is called; the names of the captures where nothing is said.
+    /// Title of the page; by default the names of the captures and the conditions.
     pub title: Option<String>,
     /// The expression that packets had to match, to be shown.
     pub filter: Option<String>,
     /// The conversation that packets had to be of, to be shown.
     pub flow: Option<String>,
-    /// What packets have to meet to be in the report, in the words of [`Condition`].
+    /// Condition that packets of the report meet, in the words of [`Condition`].
     pub condition: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl ReportOptions {
         Ok(ReportOptions { filter: text("filter"), flow: text("flow"), ..settings.take()? })
     }
 
-    /// Which packets were asked for, as text; none where all were.
+    /// Returns the conditions on packets as text; `None` if there are none.
     fn asked(&self) -> Option<String> {
         let words = |word: &str, text: &Option<String>| Some(format!("{word}{}", text.as_ref()?));
         let parts =
@@ -112,7 +112,7 @@ impl ReportOptions {
     }
 }
 
-/// What is known of one capture.
+/// Summary of one capture.
 #[derive(Debug, Clone)]
 struct CaptureSums {
     name: String,
@@ -337,7 +337,7 @@ impl Report {
         PageFile::create(path, options)?.write(self)
     }
 
-    /// What the page is called: what the user says, or what was asked.
+    /// Returns the title of the page: the one of the options, or the names of the captures and the conditions.
     fn title(&self) -> String {
         if let Some(title) = &self.options.title {
             return title.clone();

@@ -1,5 +1,5 @@
-//! What rows of tables have in parts of the time, for a page that is zoomed: fewer and wider intervals than those of the
-//! pictures, as many as the page has room for.
+//! Amounts of table rows in parts of the time, for a zoomed page: fewer and wider intervals than those of the pictures,
+//! as many as the page has room for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -30,14 +30,14 @@ const OF_HOSTS: &Sums<HostAmount> = &[
 const OF_SERIES: &Sums<Amount> =
     &[("packets", |amount| amount.packets), ("bytes", |amount| amount.bytes)];
 
-/// What the rows of each table have by interval; none for a row of which not everything was kept by its time.
+/// Amounts of the rows of each table by interval; `None` for a row whose amounts were not all kept by time.
 pub(super) struct Parts {
     hosts: Vec<Option<Row>>,
     protocols: Vec<Option<Row>>,
     ports: Vec<Option<Row>>,
 }
 
-/// What a row has in each interval of the pictures, one sum after the other, by the names of the sums.
+/// Amounts of a row in each interval of the pictures, one sum after the other, by name of the sum.
 type Row = Vec<(&'static str, BTreeMap<usize, u64>)>;
 
 impl Parts {
@@ -69,7 +69,7 @@ impl Parts {
         b"null".to_vec()
     }
 
-    /// The same with so many intervals of the pictures in each part.
+    /// Writes the parts as JSON, with `each` intervals of the pictures in a part.
     fn json_of(&self, each: usize, axis: &Axis) -> Vec<u8> {
         let (mut text, count) = (Vec::new(), axis.count.div_ceil(each));
         let mut object = Object::new(&mut text);
@@ -112,7 +112,7 @@ fn row<A>(
     is_whole.then_some(row)
 }
 
-/// What the hosts of the table have, in the order of its rows.
+/// Returns the amounts of the hosts of the table, in the order of its rows.
 fn hosts_by_time(hosts: &Batch, timeline: HostTimeline, axis: &Axis) -> Vec<Option<Row>> {
     let number = |row, name: &str| {
         let place = hosts.schema().find(name);
@@ -136,7 +136,7 @@ fn hosts_by_time(hosts: &Batch, timeline: HostTimeline, axis: &Axis) -> Vec<Opti
     by_time.collect()
 }
 
-/// What the largest series have, in the order of their table.
+/// Returns the amounts of the largest series, in the order of their table.
 fn series_by_time(
     timeline: &Timeline,
     amounts: &BTreeMap<(Series, i64), Amount>,

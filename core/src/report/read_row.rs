@@ -1,10 +1,10 @@
-//! What became of a capture that went into a report, as a row, which all faces convert.
+//! Row for a capture that went into a report, which all faces convert.
 
 use crate::Error;
 use crate::batch::schema::record_fields;
 use crate::batch::{Batch, DataType, Value, damage};
 
-/// What became of a capture that went into a report.
+/// Result of reading a capture for a report.
 #[derive(Debug, Clone)]
 pub struct ReportedCapture {
     /// The capture.
@@ -13,7 +13,7 @@ pub struct ReportedCapture {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-    /// What made reading end before the end of the file. The packets before it are in the report.
+    /// Error that ended reading before the end of the file. The packets before it are in the report.
     pub damage: Option<Error>,
 }
 

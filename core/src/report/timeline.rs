@@ -10,7 +10,7 @@ use crate::query::TimeBins;
 /// fewest bytes are counted together.
 const PORT_AMOUNTS_MAX: usize = 1 << 18;
 
-/// What is counted by intervals.
+/// Series of packets that are counted by intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Series {
     /// Packets of a protocol after IP; none where there is no IP.
@@ -32,7 +32,7 @@ pub(super) enum Series {
 /// Places of all series: protocols and none, ports and none, and the others.
 const PLACES: usize = 257 + 65_537 + OTHERS.len();
 
-/// What is neither of a protocol nor of a port.
+/// Series of neither a protocol nor a port.
 const OTHERS: [Series; 5] =
     [Series::OtherPorts, Series::Syn, Series::Reset, Series::Repeat, Series::Fill];
 
@@ -67,7 +67,7 @@ impl Series {
     }
 }
 
-/// Whether a series at that place is of one port.
+/// Returns true if the series at that place is of one port.
 fn is_port(place: u32) -> bool {
     Series::at(place as usize).is_port()
 }
@@ -94,13 +94,13 @@ pub(super) struct Timeline {
     end: i64,
     /// Nanoseconds of it, as of those that are kept.
     width: i64,
-    /// What it has, by the places of the series, and at which places there is anything.
+    /// Amounts of the open interval by place of the series, and the places that have any.
     open: Vec<Amount>,
     touched: Vec<u32>,
-    /// What the others have, by their numbers.
+    /// Amounts of closed intervals, by number of the interval and place of the series.
     kept: HashMap<(i64, u32), Amount>,
     kept_ports: usize,
-    /// What all packets come to but those of the open interval, those without a time counted.
+    /// Totals of all packets but those of the open interval, those without a time counted.
     totals: Vec<Amount>,
     port_amounts_max: usize,
 }
@@ -220,7 +220,7 @@ impl Timeline {
         &self.bins
     }
 
-    /// What a series has in all, once the last interval is closed.
+    /// Returns the total of a series, complete once the last interval is closed.
     pub(super) fn total(&self, series: Series) -> Amount {
         self.totals.get(series.place()).copied().unwrap_or_default()
     }
@@ -233,8 +233,8 @@ impl Timeline {
         totals
     }
 
-    /// What each series has in intervals of `width`, which is one of the [`TimeBins::shown_width`], by the number of the
-    /// interval counted from 1970.
+    /// Returns the amounts of each series in intervals of `width`, one of the [`TimeBins::shown_width`], by the number
+    /// of the interval counted from 1970.
     pub(super) fn amounts(&mut self, width: i64) -> BTreeMap<(Series, i64), Amount> {
         self.close();
         let mut amounts = BTreeMap::new();

@@ -8,7 +8,7 @@ use crate::batch::{Batch, DataType, Field, Schema, Value};
 use crate::flow::{Flow, FlowField};
 use crate::query::{GROUPS_MAX, GroupBy, Groups};
 
-/// What a host has to do with a flow.
+/// Schema of a host's amounts in one flow.
 const HOST: Schema = Schema::constant("flows", HOST_FIELDS);
 
 const HOST_FIELDS: &[Field] = &[
@@ -19,7 +19,7 @@ const HOST_FIELDS: &[Field] = &[
     number("received", "Bytes of the frames that it received."),
 ];
 
-/// What went wrong with a connection.
+/// Schema of the trouble with a connection.
 const TROUBLE: Schema = Schema::constant("packets", TROUBLE_FIELDS);
 
 const TROUBLE_FIELDS: &[Field] = &[
@@ -72,7 +72,7 @@ impl Hosts {
     }
 }
 
-/// What a packet shows that went wrong.
+/// Trouble that a packet shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Trouble {
     pub(super) is_reset: bool,

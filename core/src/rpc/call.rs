@@ -24,12 +24,12 @@ pub(super) static OUTCOMES: Enumeration = Enumeration {
     is_closed: true,
 };
 
-/// How messages go through a connection.
+/// Encoding and framing of the messages of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
-    /// How they are written.
+    /// Encoding of the messages.
     pub encoding: Encoding,
-    /// Whether the length of each stands before it.
+    /// True if the length of each message stands before it.
     pub is_framed: bool,
 }
 
@@ -46,7 +46,7 @@ impl Protocol {
     }
 }
 
-/// What became of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Outcome {
@@ -70,7 +70,7 @@ impl Outcome {
         OUTCOMES.name(self as u8).unwrap_or_default()
     }
 
-    /// Whether it counts as an error.
+    /// Returns true if it counts as an error.
     pub fn is_error(self) -> bool {
         matches!(self, Outcome::Exception | Outcome::Failure)
     }
@@ -89,9 +89,9 @@ pub struct Call {
     pub method: Box<str>,
     /// The number that an answer has from its call.
     pub sequence_id: i32,
-    /// How it went through the connection.
+    /// Protocol of its connection.
     pub protocol: Protocol,
-    /// What became of it.
+    /// Outcome of the call.
     pub outcome: Outcome,
     /// When its first byte was captured, nanoseconds since the epoch; of an answer whose call is not in the
     /// capture, when that was.

@@ -15,12 +15,12 @@ const WAITING_MAX: usize = 1024;
 /// Messages that make sure that a connection is Thrift, where one is no proof.
 const MESSAGES_FOR_PROOF: u32 = 2;
 
-/// What is looked for, and how much is remembered.
+/// Options of the search for calls, with the bounds of its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RpcOptions {
-    /// How connections are followed.
+    /// Options of the reassembly of connections.
     pub tcp: TcpOptions,
-    /// Whether calls have the structs of their messages.
+    /// True if calls keep the structs of their messages.
     pub keeps_messages: bool,
     /// Bytes of a struct that a call has; one that is longer is left out.
     pub message_max: usize,
@@ -51,7 +51,7 @@ pub struct Rpc {
     used: Used,
 }
 
-/// What all connections together remember.
+/// State that all connections share.
 #[derive(Debug)]
 struct Used {
     ledger: Ledger,
@@ -70,7 +70,7 @@ struct Used {
     told: Vec<Message>,
 }
 
-/// What is known of one connection.
+/// State of one connection.
 #[derive(Debug, Default)]
 struct Conversation {
     initiator: Messages,
@@ -116,7 +116,7 @@ impl Rpc {
         while self.is_short() && self.give_up_oldest(each) {}
     }
 
-    /// Whether too many calls wait, or their structs leave too little room for others.
+    /// Returns true if too many calls wait, or their structs leave too little room for others.
     fn is_short(&self) -> bool {
         let (used, options) = (&self.used, &self.options);
         used.waiting > options.waiting_total_max
@@ -146,7 +146,7 @@ impl Rpc {
         used.ledger.counts
     }
 
-    /// Where the bytes of connections went so far.
+    /// Returns the counts of the bytes of connections so far.
     pub fn byte_counts(&self) -> ByteCounts {
         self.used.ledger.counts
     }

@@ -31,7 +31,7 @@ record_fields! { "What a call carries, by an IDL file: columns behind those of t
 pub enum CallColumn {
     /// A field of the call.
     Own(CallField),
-    /// What it carries, as JSON.
+    /// Arguments or result of the call, as JSON.
     Carried(CarriedField),
 }
 

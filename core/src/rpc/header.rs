@@ -21,11 +21,11 @@ const FRAME_HEADER_LEN: usize = 4;
 /// Bytes in which every header ends: a frame's length, Binary's fixed parts, Compact's varints, a name.
 pub(super) const HEADER_MAX: usize = FRAME_HEADER_LEN + 2 + 10 + 10 + NAME_MAX as usize;
 
-/// Whether bytes begin with a header.
+/// Result of the search for a header at the start of bytes.
 pub(super) enum HeaderSearch<'a> {
     /// A message.
     Header(Header<'a>),
-    /// What may be one; more bytes will tell.
+    /// Possible beginning of a message; more bytes will tell.
     Part,
     /// No message.
     Nothing,
@@ -52,7 +52,7 @@ pub(super) fn first_byte(protocol: Protocol) -> u8 {
     }
 }
 
-/// What `bytes` begin with; of one protocol if it is known.
+/// Looks for a header at the start of `bytes`; of one protocol if it is known.
 pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
     let Some(first) = bytes.first() else { return HeaderSearch::Part };
     let (frame_len, message) = match first {
@@ -87,8 +87,8 @@ pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
     }
 }
 
-/// Whether a message, or the part of one that is there, begins with version and kind as they must be. It
-/// refuses nearly everything that is no message before more of it is looked at.
+/// Returns true if a message, or the available part of it, begins with a valid version and kind. It refuses nearly
+/// everything that is no message before more of it is looked at.
 fn has_magic(encoding: Encoding, message: &[u8]) -> bool {
     let is_kind = |kind: u8| (MessageKind::CALL.0..=MessageKind::ONEWAY.0).contains(&kind);
     let at = |place: usize, is_right: &dyn Fn(u8) -> bool| {
@@ -133,7 +133,7 @@ fn checked<'a>(
     })
 }
 
-/// Whether a method may be called so: an identifier of IDL, perhaps with a service and a colon before it.
+/// Returns true for a possible name of a method: an identifier of IDL, perhaps with a service and a colon before it.
 fn is_name(name: &str) -> bool {
     let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     let is_next =

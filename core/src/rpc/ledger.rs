@@ -1,10 +1,10 @@
-//! What all connections together keep of messages, within its bounds, and where their bytes went.
+//! Memory that all connections together keep for messages, within its bounds, and counts of their bytes.
 
 /// Memory for the open levels of structs that are walked: enough for a struct in every direction of as many connections
 /// as there may be. A walk that would go beyond it is given up.
 const LEVELS_MAX: usize = 64 << 20;
 
-/// Where the bytes of connections went. Once everything is over, each that came is in a message that was told, or
+/// Counts of the bytes of connections. Once everything is over, each byte that came is in a message that was told, or
 /// outside of all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ByteCounts {
@@ -24,7 +24,7 @@ pub struct ByteCounts {
     pub walked_in_vain: u64,
 }
 
-/// What is kept and counted.
+/// Memory in use, and counts of bytes.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) counts: ByteCounts,

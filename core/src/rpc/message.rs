@@ -8,8 +8,8 @@ use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
 /// Longest message without a frame, in bytes.
 const MESSAGE_MAX: u64 = 1 << 30;
 
-/// The same where only its own bytes say that it is one: text that holds a message may claim any length, and would take
-/// all that comes behind it.
+/// Longest message without a frame that only its own bytes show to be one: text that holds a message may claim any
+/// length, and would take all that comes behind it.
 const GUESS_MAX: u32 = 1 << 20;
 
 /// Bytes that are put behind the rest of the last piece, to walk over the seam: more than any one number
@@ -28,9 +28,9 @@ pub(super) struct Message {
     pub(super) last_ts: Option<i64>,
     /// Its bytes with its frame.
     pub(super) len: u64,
-    /// Whether all of its bytes were there.
+    /// True if all of its bytes were there.
     pub(super) is_whole: bool,
-    /// Whether its struct was walked from its first byte to its last.
+    /// True if its struct was walked from its first byte to its last.
     pub(super) is_checked: bool,
     /// The id of the first field of its struct: 0 of a result, another of an exception. Without any field it is
     /// 0, too; `None` where too little of it is there.
@@ -40,13 +40,13 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Whether one of them may be the answer of the other: they have one number and one name.
+    /// Returns true if one of them may be the answer of the other: they have one number and one name.
     pub(super) fn is_like(&self, other: &Message) -> bool {
         self.sequence_id == other.sequence_id && self.name == other.name
     }
 }
 
-/// What the connection knows.
+/// Known protocol of a connection, and the bound of structs that are kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     /// The protocol, once it is sure.
@@ -55,7 +55,7 @@ pub(super) struct Known {
     pub(super) keep_max: usize,
 }
 
-/// What is known of where a message begins.
+/// Possible start of the next message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Footing {
     /// With a piece, if anywhere: nothing says that there are messages.
@@ -77,14 +77,14 @@ pub(super) struct Body {
     pub(super) extent: Option<Extent>,
     /// Bytes of the message that are missing.
     missing: u64,
-    /// Whether it was found between other bytes, so that it may be none as long as it is not walked to its end.
+    /// True if it was found between other bytes, so that it may be no message as long as it is not walked to its end.
     pub(super) is_guess: bool,
     /// The first bytes of the struct.
     first: [u8; 4],
     first_len: usize,
 }
 
-/// How far a struct went.
+/// Result of a walk over bytes of a struct.
 pub(super) enum Walk {
     /// It ends behind so many bytes.
     Ends(usize),
@@ -154,8 +154,8 @@ impl Body {
         }
     }
 
-    /// Whether its frame, and what a message may have, have room for so many more bytes, and for no others if it is
-    /// over.
+    /// Returns true if its frame and the bound of a message have room for `more` bytes; if `is_over`, the frame has to
+    /// end with them.
     pub(super) fn has_room(&self, more: u64, is_over: bool) -> bool {
         let fits = match self.left {
             Some(left) if is_over => left == more,
@@ -273,7 +273,7 @@ fn walk(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
     }
 }
 
-/// The same with the rest of the last piece before them; looks at the first [`SEAM_LEN`] of them only.
+/// Walks over the rest of the last piece and the first [`SEAM_LEN`] of `bytes` behind it.
 fn walk_over_seam(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
     let before = carry.len();
     carry.extend_from_slice(bytes.get(..bytes.len().min(SEAM_LEN)).unwrap_or_default());

@@ -21,7 +21,7 @@ pub(super) struct Messages {
     carry_ts: Option<i64>,
     /// In a box, as most connections have none.
     body: Option<Box<Body>>,
-    /// Where the next message begins.
+    /// Possible start of the next message.
     footing: Footing,
 }
 
@@ -35,7 +35,7 @@ struct Piece<'p> {
     vain_max: u64,
 }
 
-/// What waiting bytes of a header are with those that follow.
+/// Result of a search in waiting bytes of a header and those that follow.
 enum Seam {
     /// So many more bytes belong to it.
     Takes(usize),
@@ -169,7 +169,7 @@ impl Messages {
         }
     }
 
-    /// The same where a header may have begun in an earlier piece.
+    /// Looks for a header that may have begun in an earlier piece.
     fn search_over_seam(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> Seam {
         let before = self.carry.len();
         let room = HEADER_MAX.saturating_sub(before).min(bytes.len());
@@ -207,7 +207,7 @@ impl Messages {
         header.len
     }
 
-    /// How many bytes to pass before a message may begin, of bytes that do not begin with one.
+    /// Passes over bytes that do not begin with a message, up to the next that may; returns how many.
     fn pass_to_candidate(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
         self.footing = footing_without(known);
         let passed = next_candidate(bytes, known);
@@ -254,8 +254,8 @@ impl Messages {
         passed
     }
 
-    /// What was taken for a struct is none. Nothing can be said of where the next message begins, so that all is looked
-    /// at again; unless nothing says that there are messages.
+    /// Refuses bytes that were taken for a struct. The next message may begin anywhere, so that all are searched again,
+    /// unless nothing says that there are messages.
     fn fail(&mut self, body: Body, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
         body.refuse(ledger);
         self.carry.clear();
@@ -268,12 +268,12 @@ impl Messages {
     }
 }
 
-/// Where messages begin when the last bytes have not told.
+/// Returns the possible start of messages if the last bytes have not told.
 fn footing_without(known: Known) -> Footing {
     if known.protocol.is_some() { Footing::Lost } else { Footing::Start }
 }
 
-/// How many bytes to pass before a message of the known protocol may begin, at least one; all if none is known.
+/// Returns how many bytes to pass before a message of the known protocol may begin, at least one; all if none is known.
 fn next_candidate(bytes: &[u8], known: Known) -> usize {
     let Some(protocol) = known.protocol else { return bytes.len() };
     let first = header::first_byte(protocol);

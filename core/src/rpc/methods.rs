@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind, Result};
 /// Services that extend each other, one behind the other.
 const ANCESTORS_MAX: usize = 64;
 
-/// What the messages of a service's methods hold.
+/// Structs of the messages of a service's methods.
 #[derive(Debug)]
 pub struct Methods {
     plan: Plan,
@@ -53,7 +53,7 @@ impl Methods {
         self.plan.schema()
     }
 
-    /// Whether the service has the method of a call.
+    /// Returns true if the service has the method of a call.
     pub fn has(&self, call: &Call) -> bool {
         self.structs(call).is_some()
     }
@@ -63,7 +63,7 @@ impl Methods {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes.
+    /// Returns an error if the bytes are invalid.
     pub fn read_arguments(&self, call: &Call, tape: &mut Tape) -> ProtocolResult<bool> {
         let found = self.structs(call).map(|(arguments, _)| arguments);
         self.read(call, found, call.arguments.as_deref(), tape)
@@ -74,7 +74,7 @@ impl Methods {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes.
+    /// Returns an error if the bytes are invalid.
     pub fn read_result(&self, call: &Call, tape: &mut Tape) -> ProtocolResult<bool> {
         let found = match call.outcome {
             Outcome::Failure => Some(self.failure),
@@ -83,8 +83,8 @@ impl Methods {
         self.read(call, found, call.result.as_deref(), tape)
     }
 
-    /// What a call carries, as JSON with fields by name. None where the call does not have it, and where it is no such struct
-    /// by the IDL, which is as good as one that is not there.
+    /// Returns arguments or result of a call as JSON with fields by name; `None` if the call does not have it. A
+    /// struct that does not fit the IDL is as good as one that is not there.
     pub fn json(&self, call: &Call, field: CarriedField, tape: &mut Tape) -> Option<String> {
         let (read, bytes) = match field {
             CarriedField::Arguments => (self.read_arguments(call, tape), &call.arguments),
@@ -121,7 +121,7 @@ impl Methods {
     }
 }
 
-/// What a failure answers, which Thrift's libraries have without an IDL.
+/// Declares the struct of a failure, which Thrift's libraries have without an IDL.
 fn declare_failure(schema: &mut Schema) -> Result<StructId> {
     let id = schema.declare_struct("TApplicationException", StructKind::Exception);
     let fields =

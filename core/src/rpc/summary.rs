@@ -11,7 +11,7 @@ const METHODS_MAX: usize = 4096;
 /// The name of all methods beyond [`METHODS_MAX`]. It is no identifier, so that no method has it.
 const OTHERS: &str = "(others)";
 
-/// What was seen of one method.
+/// Counts and latencies of the calls of one method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodSummary {
     /// Calls, of which one of call and answer may be missing.
@@ -61,7 +61,7 @@ impl Summary {
         methods
     }
 
-    /// Whether there was no call.
+    /// Returns true if there was no call.
     pub fn is_empty(&self) -> bool {
         self.methods.is_empty()
     }

@@ -13,7 +13,7 @@ const ROOM_MIN: usize = 4;
 pub(super) struct Waiting {
     pub(super) from: Side,
     pub(super) message: Message,
-    /// Which message it was, of all.
+    /// Number of the message, among all.
     pub(super) since: u64,
     /// Bytes of the other side are missing since: the answer may have been among them.
     pub(super) may_be_answered: bool,
@@ -79,7 +79,7 @@ impl WaitingCalls {
         Some((first, !self.calls.iter().skip(first + 1).any(is_its)))
     }
 
-    /// Whether an answer of that call may be missing.
+    /// Returns true if an answer of that call may be missing.
     pub(super) fn may_be_answered(&self, at: usize) -> bool {
         self.calls.get(at).is_some_and(|waiting| waiting.may_be_answered)
     }

@@ -46,7 +46,7 @@ impl CallStore {
         Self::open_to_count_within(path, Duration::ZERO)
     }
 
-    /// The same, and waits so long for another process that writes the file.
+    /// Opens it to count, and waits up to `timeout` for another process that writes the file.
     pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<CallStore> {
         CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(CallStore)
     }
@@ -89,7 +89,7 @@ impl CallStore {
         self.0.len()
     }
 
-    /// Whether there is no method.
+    /// Returns true if there is no method.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }

@@ -31,12 +31,12 @@ const HAS_PACKETS: u8 = 1;
 /// Lengths of a capture's content id.
 const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
 
-/// What a table holds, and what people read of it.
+/// Format and names of a kind of table.
 #[derive(Debug)]
 pub(super) struct Holding {
     /// The value of the entry that says so.
     pub(super) format: &'static str,
-    /// What it begins with in every version.
+    /// Beginning of the format in every version.
     pub(super) format_of_any_version: &'static str,
     /// One of the entries: "flow".
     pub(super) entry: &'static str,
@@ -68,12 +68,12 @@ pub(super) struct CountedTable {
 }
 
 struct State {
-    /// Where the file is yet to be made, an empty table in memory stands for it.
+    /// Table with the sums; an empty table in memory until the file is made.
     table: Box<dyn OrderedTable>,
     /// The file that the first capture makes, and how long to wait for another process that writes it.
     unmade: Option<(PathBuf, Duration)>,
     counting: Option<Counting>,
-    /// The same of the file that the capture being counted has made.
+    /// The file that the capture being counted has made, with the same timeout.
     made: Option<(PathBuf, Duration)>,
 }
 
@@ -109,7 +109,7 @@ impl std::fmt::Debug for State {
 /// A capture that is in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedCapture {
-    /// What identifies its content.
+    /// Identifier of its content.
     pub content_id: Vec<u8>,
     /// Its name when it was counted.
     pub name: String,
@@ -190,7 +190,7 @@ impl CountedTable {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same; an error where it would be waited for in vain.
+    /// Locks the state; returns an error in a forked child if its copy of the lock is taken.
     fn state_here(&self) -> Result<MutexGuard<'_, State>> {
         if self.opener.is_here() {
             return Ok(self.state());
@@ -280,11 +280,11 @@ impl CountedTable {
         decode_capture(content_id, value).ok_or_else(|| self.damaged("capture"))
     }
 
-    /// Which of these captures were counted in this table: none, or all of them, of which it answers the first.
+    /// Returns the first of these captures if all of them were counted in this table, `None` if none was.
     ///
     /// # Errors
-    /// `Argument` where that is so of some: what they have added to the sums of the other table cannot be told from the
-    /// rest.
+    /// `Argument` if only some of them were: what they have added to the sums of the other table cannot be told from
+    /// the rest.
     pub(super) fn held(&self, captures: &[CountedCapture]) -> Result<Option<CountedCapture>> {
         let mut held = Vec::new();
         for capture in captures {
@@ -325,7 +325,7 @@ impl CountedTable {
 #[derive(Debug)]
 pub(super) struct Count<'t> {
     table: &'t CountedTable,
-    /// Whether the table's transaction is to be taken back.
+    /// True while the table's transaction is to be taken back.
     is_open: bool,
 }
 

@@ -11,9 +11,9 @@ use crate::flow::Flow;
 /// An entry of a flow table, as `docs/flow-table.md` draws it.
 #[derive(Debug, Clone)]
 pub enum FlowEntry {
-    /// What says that the table holds flows.
+    /// Mark of a table that holds flows.
     Format,
-    /// What was added up for a key.
+    /// Sums of the flows of a key.
     Flow(Flow),
     /// A capture that was counted.
     Capture(CountedCapture),
@@ -50,7 +50,7 @@ impl FlowEntry {
         }
     }
 
-    /// What a table has of both, which have the same key and were counted in this order.
+    /// Returns the merged entry of both, which have the same key and were counted in this order.
     fn merged(self, later: FlowEntry) -> FlowEntry {
         match (self, later) {
             (FlowEntry::Flow(stored), FlowEntry::Flow(added)) => {

@@ -18,7 +18,7 @@ record_fields! { "A field of an entry of a flow table, or of a file that is no c
     Text "text" optional DataType::Text, "What the damage is, beside file; null where there is none.";
 } }
 
-/// What is left of entries when those of all captures are merged.
+/// Schema of the merged entries of all captures.
 const MERGED: Schema = Schema::constant("merged entries", MERGED_FIELDS);
 
 const MERGED_FIELDS: &[Field] = &[
@@ -26,14 +26,14 @@ const MERGED_FIELDS: &[Field] = &[
     Field::constant("value", DataType::Bytes, false, "Value of the entry."),
 ];
 
-/// What the entries of one capture say of it.
+/// Capture that entries belong to.
 #[derive(Debug, Clone)]
 pub struct EntryOrigin {
     /// Its place in the list of captures, from 0.
     pub place: i64,
     /// Its path.
     pub file: String,
-    /// Where it is damaged, in bytes, and how.
+    /// Offset of its damage in bytes, and what the damage is.
     pub damage: Option<(u64, String)>,
 }
 

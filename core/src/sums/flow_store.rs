@@ -14,7 +14,7 @@ use crate::packet::FlowKey;
 use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
 
-/// What an entry is about: the first byte of its key.
+/// Kinds of entries: the first bytes of their keys.
 pub(super) mod kind {
     pub(in crate::sums) const V4_FLOW: u8 = 4;
     pub(in crate::sums) const V6_FLOW: u8 = 6;
@@ -39,7 +39,7 @@ const BATCH_LEN: usize = 8192;
 #[derive(Debug)]
 pub struct FlowStore(CountedTable);
 
-/// What became of a capture's flows.
+/// Result of merging a capture's flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
     /// They are in the table, and on disk.
@@ -49,7 +49,7 @@ pub enum Merged {
         /// Those of them whose key was not in the table.
         new_flows: u64,
     },
-    /// The same content was counted before, and the table was left as it was.
+    /// Capture of the same content that was counted before; the table was left as it was.
     AlreadyCounted(CountedCapture),
 }
 
@@ -65,7 +65,7 @@ impl FlowStore {
         Self::open_to_count_within(path, Duration::ZERO)
     }
 
-    /// The same, and waits so long for another process that writes the file.
+    /// Opens it to count, and waits up to `timeout` for another process that writes the file.
     pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<FlowStore> {
         CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(FlowStore)
     }
@@ -97,10 +97,10 @@ impl FlowStore {
         self.merge_checked(other, || Ok(()))
     }
 
-    /// The same, and calls `check` for every few thousand flows. An error from it ends the merge, and nothing changes.
+    /// Merges, and calls `check` for every few thousand flows. An error from it ends the merge, and nothing changes.
     ///
     /// # Errors
-    /// Those of [`FlowStore::merge`] and of `check`.
+    /// Returns the errors of [`FlowStore::merge`] and of `check`.
     pub fn merge_checked(
         &self,
         other: &FlowStore,
@@ -157,7 +157,7 @@ impl FlowStore {
         self.0.len()
     }
 
-    /// Whether there is no flow.
+    /// Returns true if there is no flow.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -274,7 +274,7 @@ pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
 /// Flows of a table in the order of their keys.
 pub struct StoredFlows {
     entries: Box<dyn Scan>,
-    /// What a damaged entry comes to.
+    /// Error for a damaged entry.
     damaged: Error,
 }
 

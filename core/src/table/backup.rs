@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// time of a step.
 const STEP_LEN: u64 = 16_384;
 
-/// How to make a backup.
+/// Options of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupOptions {
     /// Replace a table file that has the name already. Without it, such a file is an error.

@@ -9,8 +9,7 @@ use super::{KeyRange, Origin, Table};
 use crate::error::excerpt_of_bytes;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What to do with a key that comes again, as in trees of Tokyo Cabinet it may: a table has one value
-/// for it.
+/// Choice for a key that comes again, as in trees of Tokyo Cabinet it may: a table has one value for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Duplicates {
     /// End with an error.
@@ -22,16 +21,16 @@ pub enum Duplicates {
     Last,
 }
 
-/// How to convert.
+/// Options of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ConvertOptions {
-    /// What to do with a key that comes again.
+    /// Choice for a key that comes again.
     pub duplicates: Duplicates,
     /// Keep what could be read of a file that is damaged.
     pub salvage: bool,
 }
 
-/// What has become of a file.
+/// Result of converting a file.
 #[derive(Debug)]
 pub struct Converted {
     /// Entries in the new table.
@@ -94,7 +93,7 @@ struct Filling<'table> {
     /// An ordered table takes everything in one transaction: a commit in the middle of unordered keys
     /// would write most of its pages again, and leave a file several times as large.
     is_ordered: bool,
-    /// What to do with a key that comes again, where that can be.
+    /// Choice for a key that comes again, if one can.
     duplicates: Option<Duplicates>,
     /// Entries so far.
     given: u64,

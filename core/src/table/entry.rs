@@ -1,4 +1,4 @@
-//! How long the two parts of an entry may be.
+//! Bounds of the lengths of an entry's two parts.
 
 use crate::error::{Error, Result};
 

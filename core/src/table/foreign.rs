@@ -1,4 +1,4 @@
-//! What a file that is no table is, for the errors that refuse it; and which files keep what somebody may have only once.
+//! Formats of files that are no tables, for the errors that refuse them; and those whose content may exist only once.
 
 use super::file::TableKind;
 use super::tokyo_cabinet::Database;
@@ -24,7 +24,7 @@ const OTHERS: [(&[u8], &str); 5] = [
 /// Bytes that are shown of an unknown file.
 const SHOWN: usize = 16;
 
-/// What a file that begins so is: its format, or its first bytes, as text where they are text.
+/// Describes a file that begins so: its format, or its first bytes, as text if they are text.
 pub(in crate::table) fn described(beginning: &[u8]) -> String {
     let mut known = STORES.iter().chain(&OTHERS);
     if let Some((_, name)) = known.find(|(magic, _)| beginning.starts_with(magic)) {

@@ -54,7 +54,7 @@ pub trait Table: Send {
     /// Number of entries.
     fn len(&self) -> Result<u64>;
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -81,7 +81,7 @@ pub trait Table: Send {
         Ok(value)
     }
 
-    /// Whether there is an entry for `key`.
+    /// Returns true if there is an entry for `key`.
     fn contains(&self, key: &[u8]) -> Result<bool> {
         self.get_with(key, &mut |_| ())
     }
@@ -144,7 +144,7 @@ pub trait Table: Send {
     /// [`ErrorKind::Argument`] without one.
     fn abort(&mut self) -> Result<()>;
 
-    /// How many transactions and savepoints are open.
+    /// Returns the number of open transactions and savepoints.
     fn depth(&self) -> usize;
 
     /// Makes everything committed so far durable. A table in memory does nothing.
@@ -152,14 +152,13 @@ pub trait Table: Send {
         Ok(())
     }
 
-    /// Whether a change made now may wait for a disk, or for a thread that does. A host language lets
-    /// its other threads run meanwhile. The end of a transaction may wait where this is false:
-    /// [`file::SyncMode`] tells.
+    /// Returns true if a change made now may wait for a disk, or for a thread that does. A host language lets its other
+    /// threads run meanwhile. The end of a transaction may wait if this is false: [`file::SyncMode`] tells.
     fn waits_for_disk(&self) -> bool {
         false
     }
 
-    /// Whether to read now would wait for a thread that waits for a disk.
+    /// Returns true if a read would wait now for a thread that waits for a disk.
     fn is_busy(&self) -> bool {
         false
     }
@@ -173,7 +172,7 @@ pub trait Table: Send {
     /// Frees all space of deleted and overwritten entries, however long that takes.
     fn compact(&mut self) -> Result<()>;
 
-    /// What the values are, as a file has it. A table in memory does not know.
+    /// Returns the type of the values, as a file has it. A table in memory does not know.
     fn values(&self) -> Values {
         Values::BYTES
     }
@@ -223,7 +222,7 @@ pub trait Snapshot: Send {
     /// Number of entries.
     fn len(&self) -> Result<u64>;
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }

@@ -13,7 +13,7 @@ use crate::files::{
     Directory, Displaced, FileDirectory, FileStorage, Storage, StorageMode, UnnamedDirectory,
 };
 
-/// What to do with a file that has the name already.
+/// Choice for a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
     /// [`ErrorKind::Argument`].
@@ -26,7 +26,7 @@ pub(super) enum Existing {
 pub(super) struct NewFile {
     table: FileTable,
     place: Place,
-    /// Where the files of the table are until they have names.
+    /// Directory of the table's files until they have names.
     unnamed: Arc<UnnamedDirectory>,
 }
 
@@ -85,13 +85,13 @@ enum Claim {
     Ordered { _table: FileTable },
 }
 
-/// Where the new file will be.
+/// Place of the new file.
 struct Place {
     directory: FileDirectory,
     existing: Existing,
     name: OsString,
     path: PathBuf,
-    /// What errors call it.
+    /// Name of the file in errors.
     shown: String,
 }
 

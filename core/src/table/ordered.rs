@@ -1,18 +1,18 @@
-//! What a table that keeps its entries in the order of their keys can do beside.
+//! Additional operations of a table that keeps its entries in the order of their keys.
 
 use std::ops::{Bound, RangeBounds};
 
 use super::{Scan, Snapshot, Table};
 use crate::error::Result;
 
-/// Which keys, and from which end.
+/// Range of keys, and the end that comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRange {
-    /// Where the keys begin.
+    /// Lower bound of the keys.
     pub from: Bound<Vec<u8>>,
-    /// Where they end.
+    /// Upper bound of the keys.
     pub to: Bound<Vec<u8>>,
-    /// Whether the last comes first.
+    /// True if the last key comes first.
     pub reverse: bool,
 }
 
@@ -68,13 +68,13 @@ impl KeyRange {
         }
     }
 
-    /// The same keys, from the other end.
+    /// Returns the range of the same keys, from the other end.
     #[must_use]
     pub fn reversed(self) -> KeyRange {
         KeyRange { reverse: !self.reverse, ..self }
     }
 
-    /// Whether `key` is one of them.
+    /// Returns true if `key` is one of them.
     pub fn contains(&self, key: &[u8]) -> bool {
         let (from, to) = (self.from.as_ref(), self.to.as_ref());
         let range = (from.map(Vec::as_slice), to.map(Vec::as_slice));
@@ -82,7 +82,7 @@ impl KeyRange {
         RangeBounds::<[u8]>::contains(&range, key)
     }
 
-    /// Whether no key can be in it.
+    /// Returns true if no key can be in it.
     pub fn is_empty(&self) -> bool {
         use Bound::{Excluded, Included, Unbounded};
         match (&self.from, &self.to) {

@@ -28,7 +28,7 @@ impl Origin {
         Ok(Origin::Table(file::open(path, None, options)?))
     }
 
-    /// What it is, for people.
+    /// Returns the name of its kind, for people.
     pub fn kind_name(&self) -> &'static str {
         match self {
             Origin::Table(FileTable::Hashed(_)) => "hashed",
@@ -40,7 +40,7 @@ impl Origin {
         }
     }
 
-    /// What the values are.
+    /// Returns the type of the values.
     pub fn values(&self) -> Values {
         match self {
             Origin::Table(table) => table.as_table().values(),
@@ -56,13 +56,13 @@ impl Origin {
         }
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Whether its writer did not come to close it, so that some of its entries may be missing. Tables
-    /// of ours are whole all the same.
+    /// Returns true if its writer did not come to close it, so that some of its entries may be missing. Tables of ours
+    /// are whole all the same.
     pub fn is_left_open(&self) -> bool {
         match self {
             Origin::Table(_) => false,

@@ -1,11 +1,11 @@
-//! Whether two tables hold the same, and a hash of what one holds.
+//! Comparison of the entries of two tables, and a hash of those of one.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::Snapshot;
 use crate::error::Result;
 
-/// Whether `a` and `b` have the same keys with the same values, in whatever order.
+/// Returns true if `a` and `b` have the same keys with the same values, in whatever order.
 pub fn have_same_entries(a: &dyn Snapshot, b: &dyn Snapshot) -> Result<bool> {
     if a.len()? != b.len()? {
         return Ok(false);

@@ -3,12 +3,12 @@
 use super::{KeyRange, OrderedSnapshot, Scan};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which entries, and how many of them at most.
+/// Range of entries, and how many of them at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// The keys, and which of them comes first.
     pub range: KeyRange,
-    /// How many entries at most.
+    /// Number of entries at most.
     pub limit: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What a table holds and takes.
+//! Counts and sizes of a table.
 
 use crate::batch::schema::record_fields;
 use crate::batch::{DataType, Value};

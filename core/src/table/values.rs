@@ -1,5 +1,5 @@
-//! What the values of a table are: bytes as they were given, integers, or what something outside of this library makes
-//! of objects, which has a name here and no meaning.
+//! Types of values of a table: bytes as they were given, integers, or what something outside of this library makes of
+//! objects, which has a name here and no meaning.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::Table;
 use crate::error::excerpt;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What the values of a table are. A file remembers it in its header.
+/// Type of the values of a table. A file remembers it in its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Values {
     /// The name and zeros behind it; nothing but zeros for bytes.
@@ -24,7 +24,7 @@ impl Values {
     /// Integers of 64 bits with a sign: 8 bytes, little-endian.
     pub const INTEGER: Values = Values { name: *b"integer\0\0\0\0\0" };
 
-    /// What bytes are called.
+    /// Name of bytes.
     const STRING: &'static str = "string";
 
     /// The values of that name: "string", "integer", or whatever a face knows to make of objects.
@@ -48,7 +48,7 @@ impl Values {
         Ok(values)
     }
 
-    /// What they are called.
+    /// Returns the name of the type.
     pub fn name(&self) -> &str {
         let len = self.name.iter().position(|byte| *byte == 0).unwrap_or(self.name.len());
         match std::str::from_utf8(&self.name[..len]) {

@@ -9,7 +9,7 @@ pub struct View(Bytes);
 
 #[derive(Debug, Clone)]
 enum Bytes {
-    /// Where the table keeps them.
+    /// Bytes in the memory of the table.
     Pinned(Pin),
     Copied(Vec<u8>),
 }
@@ -20,7 +20,7 @@ impl View {
         View(Bytes::Copied(bytes))
     }
 
-    /// Whether the bytes are a copy of the table's.
+    /// Returns true if the bytes are a copy of the table's.
     pub fn is_copy(&self) -> bool {
         matches!(self.0, Bytes::Copied(_))
     }

@@ -24,7 +24,7 @@ impl Side {
     }
 }
 
-/// What tells a connection from others.
+/// Identity of a connection: its number and its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
     /// Counted from 1 in the order of first packets.
@@ -33,12 +33,12 @@ pub struct Connection {
     pub initiator: SocketAddr,
     /// The end that was called.
     pub responder: SocketAddr,
-    /// Where the reassembler keeps it.
+    /// Slot of the reassembler that keeps it.
     pub(super) slot: usize,
 }
 
 impl Connection {
-    /// Where it is found again.
+    /// Returns the id by which the reassembler finds it again.
     pub(crate) fn id(&self) -> ConnectionId {
         ConnectionId { slot: self.slot, number: self.number }
     }

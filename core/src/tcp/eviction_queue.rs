@@ -20,7 +20,7 @@ pub(crate) struct ConnectionId {
 #[derive(Debug, Default)]
 pub(crate) struct EvictionQueue {
     entries: BinaryHeap<Reverse<(u64, ConnectionId)>>,
-    /// How many were left after the last removal of ended waits.
+    /// Entries that were left after the last removal of ended waits.
     checked_len: usize,
 }
 

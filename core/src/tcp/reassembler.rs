@@ -22,14 +22,14 @@ const EVICTION_SAMPLE: usize = 16;
 /// Packets for each connection that is looked at, whether it is over.
 const PACKETS_PER_SWEEP: u64 = 4;
 
-/// The same for every connection that begins, so that those that are over leave faster than new ones come.
+/// Connections looked at for each one that begins, so that those that are over leave faster than new ones come.
 const SWEEPS_PER_CONNECTION: usize = 2;
 
-/// How long a connection that was closed is remembered, so that a packet that comes late does not begin
-/// another: 10 seconds, in nanoseconds.
+/// Time for which a closed connection is remembered, so that a packet that comes late does not begin another: 10
+/// seconds, in nanoseconds.
 const LINGER: i64 = 10_000_000_000;
 
-/// How much is remembered.
+/// Bounds of time and memory of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpOptions {
     /// A connection without a packet for more than so many nanoseconds has ended; `None`: never.
@@ -39,7 +39,7 @@ pub struct TcpOptions {
     /// Memory for bytes that wait for others in front of them, for each direction. Above it, or where more
     /// than 1,024 pieces wait, what is missing is given up.
     pub pending_max: usize,
-    /// The same for all connections together: above it, what has been missing for the longest time is given up.
+    /// Memory for such bytes of all connections; above it, what has been missing for the longest time is given up.
     pub pending_total_max: usize,
 }
 
@@ -54,8 +54,8 @@ impl Default for TcpOptions {
     }
 }
 
-/// What a connection gives, in the order in which it becomes known. Of each side the bytes and gaps together
-/// are its stream, without holes.
+/// Event of a connection, in the order in which it becomes known. The bytes and gaps of each side together are its
+/// stream, without holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The next bytes that a side sent.
@@ -71,7 +71,7 @@ pub enum Event<'a> {
     Gap {
         /// Who sent them.
         from: Side,
-        /// How many there are.
+        /// Number of bytes that are missing.
         len: u64,
     },
     /// Nothing comes any more.
@@ -102,7 +102,7 @@ pub struct Reassembler<S> {
 struct Open<S> {
     key: FlowKey,
     connection: Connection,
-    /// Whether the initiator is the second endpoint of the key.
+    /// True if the initiator is the second endpoint of the key.
     is_second: bool,
     state: S,
     initiator: Stream,
@@ -118,17 +118,17 @@ struct Open<S> {
     is_queued: bool,
 }
 
-/// Where a stream waits, and the packet since which it does.
+/// Position at which a stream waits, and the packet since which it does.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wait {
     position: u64,
     since: u64,
 }
 
-/// What a packet says of its connection.
+/// Segment of a packet, with its direction, flags and acknowledgement.
 #[derive(Debug, Clone, Copy)]
 struct Seen<'a> {
-    /// Whether it goes from the second endpoint of the key to the first.
+    /// True if it goes from the second endpoint of the key to the first.
     reversed: bool,
     flags: u16,
     ack: u32,
@@ -211,7 +211,7 @@ impl<S: Default> Reassembler<S> {
         }
     }
 
-    /// What `S` keeps of a connection, as long as it is open.
+    /// Calls `visit` with what `S` keeps of a connection; returns `None` if it is not open.
     pub(crate) fn visit<R>(
         &mut self,
         id: ConnectionId,
@@ -252,7 +252,7 @@ impl<S: Default> Reassembler<S> {
         self.by_key.len()
     }
 
-    /// Whether no connection is open.
+    /// Returns true if no connection is open.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }
@@ -398,7 +398,7 @@ impl<S> Open<S> {
         now.zip(self.last_ts).map(|(now, last)| now.saturating_sub(last))
     }
 
-    /// Whether a packet cannot be of this connection, though it has its addresses and ports.
+    /// Returns true if a packet cannot be of this connection, though it has its addresses and ports.
     fn is_over(&self, seen: &Seen<'_>, idle_max: Option<i64>) -> bool {
         let idle = self.idle(seen.segment.ts).zip(idle_max);
         if idle.is_some_and(|(idle, idle_max)| idle > idle_max) {
@@ -409,8 +409,8 @@ impl<S> Open<S> {
         seen.flags & SYN != 0 && stream.is_another(seen.segment.seq) && !self.is_answer(seen)
     }
 
-    /// Whether a packet answers the SYN that opened this connection, with whatever number: a second system behind one
-    /// address does, or one that was asked twice.
+    /// Returns true if a packet answers the SYN that opened this connection, with whatever number: a second system
+    /// behind one address does, or one that was asked twice.
     fn is_answer(&self, seen: &Seen<'_>) -> bool {
         seen.reversed != self.is_second
             && seen.flags & ACK != 0
@@ -530,7 +530,7 @@ fn waits_since<S>(slots: &mut [Option<Open<S>>], id: ConnectionId) -> Option<u64
     since
 }
 
-/// What a stream gives, told as an event of its connection.
+/// Returns a function that tells the output of a stream as events of its connection.
 fn told<S>(
     connection: &Connection,
     state: &mut S,
@@ -546,7 +546,7 @@ fn told<S>(
     }
 }
 
-/// What a packet says, if it is a segment of TCP with a whole header.
+/// Returns the flow key and the segment of a packet, if it is a segment of TCP with a whole header.
 #[inline]
 fn seen<'a>(packet: &Packet, captured: &'a [u8]) -> Option<(FlowKey, Seen<'a>)> {
     if packet.proto() != Some(TCP) || !packet.has(Field::SrcPort) {

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-/// What a pending piece takes beside its bytes: so that many small ones are bounded, too.
+/// Memory of a pending piece beside its bytes: so that many small ones are bounded, too.
 const PIECE_COST: usize = 96;
 
-/// What their tree takes more as long as there are few.
+/// Memory of their tree beyond that as long as there are few.
 const TREE_COST: usize = 456;
 
 /// Pieces that wait for bytes in front of them. Each is met by every later segment that overlaps it, so that many small
@@ -26,27 +26,27 @@ const OLD_MAX: u32 = 1 << 30;
 /// write packets of two processors in another order.
 const LATE_SYN_MAX: u32 = 1 << 16;
 
-/// What one segment carries.
+/// Bytes of one segment, with their sequence number and time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment<'a> {
     /// The sequence number of its first byte.
     pub(super) seq: u32,
     /// Its bytes, or as many as were captured.
     pub(super) bytes: &'a [u8],
-    /// How many there were on the wire.
+    /// Number of its bytes on the wire.
     pub(super) len: u32,
     /// When it was captured, nanoseconds since the epoch.
     pub(super) ts: Option<i64>,
 }
 
-/// What comes out.
+/// Output of a stream: bytes in order, or a gap.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Output<'a> {
     Bytes(&'a [u8], Option<i64>),
     Gap(u64),
 }
 
-/// What a segment is beside those that came before it.
+/// Relation of a segment to those that came before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// It goes on, or leaves bytes out in front of it, or is none that is counted.
@@ -77,32 +77,32 @@ pub(super) struct Stream {
     /// The position of the end, where a FIN has told it.
     end: Option<u64>,
     pending: BTreeMap<u64, Piece>,
-    /// What the pieces in `pending` take.
+    /// Memory of the pieces in `pending`.
     pending_bytes: usize,
 }
 
 impl Stream {
-    /// What waits for bytes in front of it, in bytes of memory.
+    /// Returns the memory of what waits for bytes in front of it.
     pub(super) fn pending_bytes(&self) -> usize {
         self.pending_bytes + if self.pending.is_empty() { 0 } else { TREE_COST }
     }
 
-    /// How many pieces wait.
+    /// Returns the number of pieces that wait.
     pub(super) fn pending_pieces(&self) -> usize {
         self.pending.len()
     }
 
-    /// How many bytes were passed on, missing ones counted. It moves on when what is waited for has come.
+    /// Returns the number of bytes passed on, missing ones counted. It grows once the wait for missing bytes is over.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Whether everything up to the FIN was passed on.
+    /// Returns true if everything up to the FIN was passed on.
     pub(super) fn is_over(&self) -> bool {
         self.end.is_some_and(|end| self.position >= end)
     }
 
-    /// Whether a SYN with that number opens another connection than the one that was seen.
+    /// Returns true if a SYN with that number opens another connection than the one that was seen.
     pub(super) fn is_another(&self, syn: u32) -> bool {
         match (self.start, self.next) {
             (Some(start), _) => start != syn,
@@ -111,12 +111,12 @@ impl Stream {
         }
     }
 
-    /// Whether a SYN with that number was seen.
+    /// Returns true if a SYN with that number was seen.
     pub(super) fn began_with(&self, syn: u32) -> bool {
         self.start == Some(syn)
     }
 
-    /// Whether an acknowledgement fits the numbers behind the SYN `other` better than those of the stream. Two
+    /// Returns true if an acknowledgement fits the numbers behind the SYN `other` better than those of the stream. Two
     /// systems choose numbers that are far from each other.
     pub(super) fn is_left_for(&self, other: u32, ack: u32) -> bool {
         let distance = |number: u32| ack.wrapping_sub(number).cast_signed().unsigned_abs();
@@ -151,7 +151,7 @@ impl Stream {
         }
     }
 
-    /// How far a sequence number is ahead of the next byte; `None` where it is before it.
+    /// Returns how far a sequence number is ahead of the next byte; `None` if it is before it.
     fn ahead(&self, seq: u32) -> Option<u32> {
         let ahead = seq.wrapping_sub(self.next?);
         (ahead <= u32::MAX - OLD_MAX).then_some(ahead)

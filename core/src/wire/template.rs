@@ -15,7 +15,7 @@ use super::Endian;
 use crate::error::excerpt;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a record of a fixed length holds.
+/// Layout of a record of a fixed length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordTemplate {
     fields: Vec<Field>,
@@ -56,7 +56,7 @@ pub enum RecordValue<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What a value of a record is, whatever record it is of.
+/// Type of a value, for all records of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordType {
     /// A number that is never negative, of so many bytes.
@@ -101,12 +101,12 @@ impl RecordTemplate {
         self.len
     }
 
-    /// How many values a record has.
+    /// Returns the number of values of a record.
     pub fn value_count(&self) -> usize {
         self.fields.len()
     }
 
-    /// What the values of a record are.
+    /// Returns the types of the values of a record.
     pub fn types(&self) -> impl Iterator<Item = RecordType> {
         self.fields.iter().map(|field| match field.kind {
             Kind::Unsigned(_) => RecordType::Unsigned(field.len),
@@ -123,8 +123,7 @@ impl RecordTemplate {
         Some(field.value(record.get(field.offset..)?.get(..field.len)?))
     }
 
-    /// Where the value at a place is in a record, if it is a whole number: from which byte on, and in which order its
-    /// bytes are.
+    /// Returns the offset and the byte order of the value at a place of a record, if it is a whole number.
     pub fn number_at(&self, place: usize) -> Option<(usize, Endian)> {
         let field = self.fields.get(place)?;
         match field.kind {
@@ -204,8 +203,7 @@ fn unsigned(bytes: &[u8], endian: Endian) -> u64 {
     }
 }
 
-/// What a letter stands for, and its length; nothing for a letter that has no fixed length or takes no
-/// order.
+/// Returns the kind and the length of a letter; `None` for a letter that has no fixed length or takes no order.
 fn kind(letter: u8, order: Option<Endian>) -> Option<(Kind, usize)> {
     let given = order.unwrap_or(NATIVE);
     let ordered = match letter {

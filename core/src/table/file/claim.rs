@@ -1,5 +1,5 @@
-//! Which files this process has open through objects that must not share one: Tokyo Cabinet's databases.
-//! A lock of the operating system cannot tell such an object that it waits for its own process, and for ever.
+//! Files that this process has open through objects that must not share one: Tokyo Cabinet's databases. A lock of the
+//! operating system cannot tell such an object that it waits for its own process, and for ever.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

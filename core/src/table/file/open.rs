@@ -15,7 +15,7 @@ use crate::table::{OrderedTable, Table};
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
 
-/// What is read of a file to tell its kind.
+/// Bytes that are read of a file to tell its kind.
 const BEGINNING_LEN: u64 = 32;
 
 /// The kinds of tables that live in files.
@@ -81,7 +81,7 @@ pub enum FileTable {
 }
 
 impl FileTable {
-    /// Which kind it is.
+    /// Returns its kind.
     pub fn kind(&self) -> TableKind {
         match self {
             FileTable::Hashed(_) => TableKind::Hashed,
@@ -89,7 +89,7 @@ impl FileTable {
         }
     }
 
-    /// What every table can do.
+    /// Returns the operations that every table has.
     pub fn as_table(&self) -> &dyn Table {
         match self {
             FileTable::Hashed(table) => &**table,
@@ -97,7 +97,7 @@ impl FileTable {
         }
     }
 
-    /// What every table can do, changes among it.
+    /// Returns the operations that every table has, changes among them.
     pub fn as_table_mut(&mut self) -> &mut dyn Table {
         match self {
             FileTable::Hashed(table) => &mut **table,
@@ -113,7 +113,7 @@ impl FileTable {
         }
     }
 
-    /// What only an ordered table can do: [`ErrorKind::Argument`] for a hashed one.
+    /// Returns the operations that only an ordered table has: [`ErrorKind::Argument`] for a hashed one.
     pub fn into_ordered(self) -> Result<Box<dyn OrderedTable>> {
         match self {
             FileTable::Ordered(table) => Ok(table),
@@ -151,8 +151,8 @@ pub fn open(
     }
 }
 
-/// Whether the file at `path` holds anything. A missing or empty one is to be made, for which its
-/// folder must be there: [`ErrorKind::Io`] where it is not.
+/// Returns true if the file at `path` holds anything. A missing or empty one is to be made, for which its folder must
+/// be there: [`ErrorKind::Io`] if it is not.
 pub fn holds_something(path: &Path) -> Result<bool> {
     let len = match FileStorage::open_unlocked(path, StorageMode::Follow) {
         Ok(file) => file.len().map_err(|error| Error::io("read", &error)),
@@ -165,7 +165,7 @@ pub fn holds_something(path: &Path) -> Result<bool> {
     Ok(len.map_err(|error| error.in_file(&path.to_string_lossy()))? > 0)
 }
 
-/// What a file that holds something says that it is; nothing where it is to be made.
+/// Returns the kind of table that a file says it holds; `None` if the file is to be made.
 pub(in crate::table) fn kind_of_file(
     path: &Path,
     may_be_missing: bool,

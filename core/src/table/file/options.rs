@@ -1,4 +1,4 @@
-//! How a table in a file is opened.
+//! Options of opening a table in a file.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl FromStr for SyncMode {
     }
 }
 
-/// How a table is opened.
+/// Options of opening a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Make the file where it is missing or empty.
@@ -58,10 +58,10 @@ pub struct OpenOptions {
     pub verify: bool,
     /// When commits are made to last.
     pub sync: SyncMode,
-    /// How long to wait for another writer to go; not at all by default.
+    /// Time to wait for another writer to go; none by default.
     pub timeout: Duration,
-    /// What the values are: those of a new file, and what a file that there is must have. Without it, a new file's are
-    /// bytes, and of a file any will do.
+    /// Type of the values: that of a new file, and the one that an existing file must have. Without it, a new file's
+    /// are bytes, and of an existing file any will do.
     pub values: Option<Values>,
 }
 

@@ -7,11 +7,11 @@ use super::tree_table::TreeTable;
 use crate::error::{Error, Result};
 use crate::table::Table;
 
-/// Removes the ordered table in the file at `path` if it has no more than `entries_max` entries, which its maker put there.
-/// Whether it did. The table was closed before; nobody else may have it open to write.
+/// Removes the ordered table in the file at `path` if it has no more than `entries_max` entries, which its maker put
+/// there; returns true if it did. The table was closed before; nobody else may have it open to write.
 ///
 /// # Errors
-/// Those of opening and removing the file.
+/// Returns the errors of opening and removing the file.
 pub fn remove_untouched(path: &Path, entries_max: u64) -> Result<bool> {
     let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     // Opened to write, so that no other writer is let in before the name is gone.

@@ -7,7 +7,7 @@ use super::open::kind_of_file;
 use super::{HashTable, TableKind, TreeTable};
 use crate::error::Result;
 
-/// What repairing a table left out.
+/// Result of repairing a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repaired {
     /// Bytes that are lost; `None` where the engine does not count them.

@@ -1,9 +1,8 @@
 //! The bytes of a page: from the operating system where they are many, so that giving them back is
 //! more than a promise.
 //!
-//! What an allocator frees in the middle of its heap stays resident; a mapping that is dropped does
-//! not. A mapping is resident only where it was touched, too, so a page that is half full takes half
-//! of its length.
+//! Memory that an allocator frees in the middle of its heap stays resident; a mapping that is dropped does not. A
+//! mapping is resident only where it was touched, too, so a page that is half full takes half of its length.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +17,7 @@ pub(super) const MAPPED_LEN: usize = 64 << 10;
 /// many, half at most stand alone.
 const MAPPED_MAX: usize = 96 << 10;
 
-/// What the system gives and takes at a time, as [`Buffer::resident_len`] reckons it.
+/// Bytes that the system gives and takes at a time, as [`Buffer::resident_len`] reckons them.
 const SYSTEM_PAGE: usize = 4 << 10;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);

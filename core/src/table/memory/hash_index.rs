@@ -167,7 +167,7 @@ impl Home {
     }
 }
 
-/// How far a tag's bits are from the lowest of the hash, where `level` bits choose the bucket.
+/// Returns how far a tag's bits are from the lowest of the hash, if `level` bits choose the bucket.
 #[inline]
 fn tag_shift(level: u32) -> u32 {
     level - level % TAG_STEP
@@ -227,7 +227,7 @@ impl HashIndex {
         }
     }
 
-    /// Whether `address` was put in under `hash` and is there still.
+    /// Returns true if `address` was put in under `hash` and is there still.
     #[inline]
     pub(super) fn contains(&self, hash: u64, address: Address) -> bool {
         self.find(hash, |found| found == address).is_some()

@@ -35,7 +35,7 @@ const BLOCK_LEN: usize = 16;
 pub struct HashTable {
     seed: u64,
     content: Content,
-    /// What the open transactions changed, the last change last.
+    /// Changes of the open transactions, the last change last.
     changes: Vec<Change>,
     /// For each open transaction, the changes made before it.
     savepoints: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a transaction goes back to when it is aborted.
+//! State that a transaction goes back to when it is aborted.
 //!
 //! One of few changes remembers what they replaced, because to hold on to a whole tree means that
 //! every page has to be copied before it is changed. One of many holds on to the tree, because that

@@ -1,4 +1,4 @@
-//! What holds for every tree, for tests to look at.
+//! Invariants of every tree, for tests to check.
 
 use super::tree_node::{Inner, Node};
 use super::tree_page::Page;
@@ -14,7 +14,7 @@ pub(super) fn check(root: &Node) -> Result<(u64, u64)> {
     Ok((found.len, found.live_bytes))
 }
 
-/// What was checked so far, in the order of keys.
+/// State of a check, in the order of keys.
 #[derive(Default)]
 struct Checked {
     len: u64,
@@ -22,7 +22,7 @@ struct Checked {
     last_key: Option<Vec<u8>>,
     /// A separator that the next key must not be below.
     separator: Option<Vec<u8>>,
-    /// How deep the leaves are.
+    /// Depth of the leaves.
     depth: Option<usize>,
 }
 

@@ -7,7 +7,7 @@ use crate::wire::varint_len;
 /// Bytes of a key, after the page's prefix, that stand in its slot.
 pub(super) const HEAD_LEN: usize = 4;
 
-/// Where the record of an entry outside of the page names its place.
+/// Bytes with which the record of an entry outside of the page names its place.
 pub(super) const PLACE_LEN: usize = 4;
 
 /// The part of a page that an entry in it, or the prefix, takes at most.
@@ -20,7 +20,7 @@ pub(super) struct LongEntry {
 }
 
 impl LongEntry {
-    /// Whether an entry of `len` bytes is too long for a page of up to `page_len` bytes.
+    /// Returns true if an entry of `len` bytes is too long for a page of up to `page_len` bytes.
     pub(super) fn is_needed(page_len: usize, len: usize) -> bool {
         len > page_len / PARTS
     }
@@ -47,7 +47,7 @@ impl LongEntry {
     }
 }
 
-/// What belongs to a key.
+/// Content that belongs to a key.
 #[derive(Clone, Copy)]
 pub(super) enum Body<'a> {
     /// Its value, in the page.

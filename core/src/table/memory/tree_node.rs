@@ -32,14 +32,14 @@ pub(super) struct Inner {
     children: Vec<Node>,
 }
 
-/// What a put did.
+/// Result of a put.
 #[derive(Default)]
 pub(super) struct Put {
     /// The length of the value before, if there was one.
     pub(super) replaced: Option<usize>,
-    /// What does not fit the node any more: the key that divides it from the node, and the subtree.
+    /// Part that does not fit the node any more: the key that divides it from the node, and the subtree.
     split: Option<(Vec<u8>, Node)>,
-    /// Whether the node became smaller, and may fit with a neighbour.
+    /// True if the node became smaller, and may fit with a neighbour.
     has_shrunk: bool,
 }
 
@@ -144,7 +144,7 @@ impl Node {
         }
     }
 
-    /// Whether it is so small that it should be one with a neighbour.
+    /// Returns true if it is so small that it should be one with a neighbour.
     fn is_small(&self) -> bool {
         match self {
             Node::Leaf(page) => page.live_len() < LEAF_LEN / 4,

@@ -32,7 +32,7 @@ const ALLOCATED_MAX: usize = 8 << 10;
 /// Shorter buffers save nothing.
 const ALLOCATED_MIN: usize = 128;
 
-/// Where records are found, as their bytes say it.
+/// Parts of a record, as its bytes say them.
 struct Record<'a> {
     rest_len: usize,
     tail: &'a [u8],
@@ -41,13 +41,13 @@ struct Record<'a> {
 
 pub(super) struct Page {
     buffer: Buffer,
-    /// How long the buffer may become.
+    /// Greatest length of the buffer.
     len_max: usize,
     prefix_len: usize,
     count: usize,
     /// The most slots that this buffer had, which tells how much of it was touched.
     count_max: usize,
-    /// Where records begin.
+    /// Offset at which records begin.
     low: usize,
     /// Bytes of records that no slot knows any more.
     dead_len: usize,
@@ -169,7 +169,7 @@ impl Page {
         self.long.iter().flatten()
     }
 
-    /// Where the entry of `key` is, or where it would be.
+    /// Returns the place of the entry of `key`, or as an error the place for it.
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
         let Some(rest) = key.strip_prefix(self.prefix()) else {
@@ -328,7 +328,7 @@ impl Page {
         is_much
     }
 
-    /// Where the record of an entry is, and how long.
+    /// Returns the offset and the length of an entry's record.
     fn place_of(&self, at: usize) -> (usize, usize) {
         let slot = &self.slots()[at];
         let record = self.record(slot);
@@ -353,7 +353,7 @@ impl Page {
 
 /// For tests.
 impl Page {
-    /// What is wrong with the way its bytes are used.
+    /// Returns a fault in the way its bytes are used, if there is one.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let records: usize = (0..self.count).map(|at| self.place_of(at).1).sum();
         let long = self.entries().filter(|entry| matches!(entry.body, Body::Long(_))).count();
@@ -385,7 +385,7 @@ impl Clone for Page {
 }
 
 impl Record<'_> {
-    /// How the rest of its key compares with `rest`, which has the same head.
+    /// Compares the rest of its key with `rest`, which has the same head.
     #[inline]
     fn compare_rest(&self, rest: &[u8]) -> Ordering {
         let tail = rest.get(HEAD_LEN..).unwrap_or_default();

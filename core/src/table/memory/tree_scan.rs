@@ -18,7 +18,7 @@ pub(super) struct TreeScan {
     path: Vec<(Arc<Inner>, usize)>,
     /// The leaf, and which of its entries are still to come.
     leaf: Option<(Arc<Page>, std::ops::Range<usize>)>,
-    /// Whether the end of the range is in this leaf.
+    /// True if the end of the range is in this leaf.
     is_last: bool,
     key: Vec<u8>,
 }

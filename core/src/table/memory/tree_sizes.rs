@@ -1,4 +1,4 @@
-//! What the nodes of trees take, each counted once however many trees have it.
+//! Memory of the nodes of trees, each counted once however many trees have it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::tree_node::{Inner, Node};
 use super::tree_page::Page;
 
-/// What an allocation of a node takes beside the node: two counts, and the allocator's own.
+/// Memory that an allocation of a node takes beside the node: two counts, and the allocator's own.
 const NODE_OVERHEAD: usize = 4 * size_of::<usize>();
 
 /// Sums in bytes.

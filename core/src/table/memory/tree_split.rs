@@ -34,8 +34,8 @@ impl Page {
         (divider, second)
     }
 
-    /// The same where the entry in the middle goes to neither half: its key and number, and the
-    /// second half.
+    /// Puts an entry as [`Page::split`] does, but the entry in the middle goes to neither half; returns its key and
+    /// number, and the second half.
     pub(super) fn split_around(
         &mut self,
         at: usize,

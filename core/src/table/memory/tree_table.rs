@@ -24,7 +24,7 @@ use crate::table::{
 /// entries.
 pub struct TreeTable {
     root: Root,
-    /// What each open [`Table::begin`] goes back to.
+    /// State that each open [`Table::begin`] goes back to.
     savepoints: Vec<Savepoint>,
     /// Snapshots and scans that may still be there.
     held: RefCell<Vec<Weak<Root>>>,

@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// What lies at `offset`, all of it before the end.
+    /// Reads the head of the block at `offset`, and checks that all of it is before the end.
     pub(super) fn block(&mut self, offset: u64) -> Result<Block> {
         let header = &self.file.header;
         let used_left = header.used_len.saturating_sub(offset);
@@ -123,7 +123,7 @@ impl Walk {
         Ok(self.window.bytes(shown.start + head_len..shown.end))
     }
 
-    /// Where the window has the key and the value of `record`, until it moves.
+    /// Returns the places of the key and the value of `record` in the window, until it moves.
     pub(super) fn show(&mut self, record: &Record) -> Result<(Range<usize>, Range<usize>)> {
         let Record { offset, head_len, key_len, value_len, .. } = *record;
         let whole = self.window.show(offset, head_len + key_len + value_len)?;
@@ -132,12 +132,12 @@ impl Walk {
     }
 }
 
-/// What a place in the file holds.
+/// Content of a place in the file.
 #[derive(Debug)]
 pub(super) enum Block {
     /// An entry, or a part of a tree.
     Record(Record),
-    /// What a deletion or a move left.
+    /// Space that a deletion or a move left.
     Free {
         /// Its bytes.
         len: u64,
@@ -231,7 +231,7 @@ impl HashScan {
         HashScan { file, walk, inflated: Vec::new(), count: 0, is_over: false }
     }
 
-    /// Where the window has the next entry, its value maybe deflated.
+    /// Returns the places of the next entry's key and value in the window, its value maybe deflated.
     fn step(&mut self) -> Result<Option<(Range<usize>, Range<usize>)>> {
         let Some(record) = self.walk.next()? else {
             return self.file.header.check_count(self.count).map(|()| None);
@@ -268,7 +268,7 @@ impl Scan for HashScan {
 }
 
 impl DatabaseFile {
-    /// The same error with the file's name, and with what may have caused it.
+    /// Adds the file's name to an error, and what may have caused it.
     pub(super) fn explain(&self, error: Error) -> Error {
         let offset = error.offset();
         let is_damage = !matches!(error.kind(), ErrorKind::Io(_));

@@ -1,4 +1,4 @@
-//! What a file of Tokyo Cabinet begins with, and in which byte order.
+//! Header of a file of Tokyo Cabinet, in either byte order.
 //!
 //! ```text
 //!   0  "ToKyO CaBiNeT\n", then the version as text, zeros up to 32
@@ -22,18 +22,18 @@ use crate::files::Storage;
 use crate::table::foreign::described;
 use crate::wire::{Endian, Reader};
 
-/// How every file begins.
+/// Beginning of every file.
 pub(super) const MAGIC: &[u8] = b"ToKyO CaBiNeT\n";
 
 const HEADER_LEN: usize = 256;
 
-/// Where the header counts the records of a hash.
+/// Offset of the count of records in the header of a hash.
 const RECORD_COUNT_OFFSET: u64 = 48;
 
-/// Where the header counts the entries of a tree.
+/// Offset of the count of entries in the header of a tree.
 const ENTRY_COUNT_OFFSET: u64 = 184;
 
-/// What a database keeps its entries in.
+/// Structure that a database keeps its entries in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A hash, `.tch`.
@@ -47,12 +47,12 @@ pub enum Kind {
 pub(super) struct Options(u8);
 
 impl Options {
-    /// Whether offsets have 64 bits, not 32.
+    /// Returns true if offsets have 64 bits, not 32.
     pub(super) fn is_large(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Whether values are deflated.
+    /// Returns true if values are deflated.
     pub(super) fn is_deflated(self) -> bool {
         self.0 & 2 != 0
     }
@@ -68,7 +68,7 @@ impl Options {
     }
 }
 
-/// What the header says.
+/// Content of the header.
 #[derive(Debug, Clone)]
 pub(super) struct Header {
     pub(super) kind: Kind,
@@ -79,7 +79,7 @@ pub(super) struct Header {
     record_count: u64,
     /// Bytes of the file that are in use.
     pub(super) used_len: u64,
-    /// Where the first record is.
+    /// Offset of the first record.
     pub(super) first_record: u64,
     /// The number of a tree's first leaf.
     pub(super) first_leaf: u64,
@@ -140,7 +140,7 @@ impl Header {
         }
     }
 
-    /// Whether its last writer did not close the file, or gave up on it.
+    /// Returns true if its last writer did not close the file, or gave up on it.
     pub(super) fn is_left_open(&self) -> bool {
         self.flags & 3 != 0
     }

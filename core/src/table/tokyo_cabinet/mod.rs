@@ -36,7 +36,7 @@ pub struct Database {
     file: Arc<DatabaseFile>,
 }
 
-/// What all who read the file share.
+/// State that all who read the file share.
 #[derive(Debug)]
 struct DatabaseFile {
     storage: Box<dyn Storage>,
@@ -46,7 +46,7 @@ struct DatabaseFile {
 }
 
 impl Database {
-    /// Whether a file that begins with these bytes is one of Tokyo Cabinet, of whatever kind.
+    /// Returns true if a file that begins with these bytes is one of Tokyo Cabinet, of whatever kind.
     pub fn is_beginning(bytes: &[u8]) -> bool {
         bytes.starts_with(header::MAGIC)
     }
@@ -102,8 +102,8 @@ impl Database {
         &self.file.name
     }
 
-    /// Whether its last writer did not close it, or is still at it. What was in that writer's memory
-    /// is missing, and in a tree leaves may be of different times.
+    /// Returns true if its last writer did not close it, or is still at it. What was in that writer's memory is
+    /// missing, and in a tree leaves may be of different times.
     pub fn is_left_open(&self) -> bool {
         self.file.header.is_left_open()
     }
@@ -112,9 +112,8 @@ impl Database {
     /// which is that of the keys' bytes unless the tree was made with another comparison. A key with
     /// several values comes as often, its values in their order.
     ///
-    /// Where leaves of a tree cannot be reached because of damage, they come at the end, in the order
-    /// in which they were made, and the error after them. Memory grows with the largest record, and
-    /// for a tree by 16 bytes a leaf.
+    /// Leaves of a tree that cannot be reached because of damage come at the end, in the order in which they were made,
+    /// and the error after them. Memory grows with the largest record, and for a tree by 16 bytes a leaf.
     pub fn scan(&self) -> Result<Box<dyn Scan>> {
         let file = Arc::clone(&self.file);
         file.header.check_codec().map_err(|error| error.in_file(&file.name))?;

@@ -31,10 +31,10 @@ const LEAF_AHEAD_LEN: usize = 8 << 10;
 /// The longest key of a leaf: 64 bits in hexadecimal.
 const LEAF_KEY_LEN_MAX: usize = 16;
 
-/// What stands for the offset of a leaf that was read.
+/// Offset that stands for that of a leaf that was read.
 const TAKEN: u64 = 0;
 
-/// Where the leaves lie.
+/// Places of the leaves.
 #[derive(Debug)]
 struct Leaves {
     /// Number and offset of each, by number.
@@ -156,7 +156,7 @@ impl Leaf {
         Ok(numbers)
     }
 
-    /// Where the next `len` bytes are, which are passed over.
+    /// Passes over the next `len` bytes; returns where they are.
     fn skip(&mut self, len: u64) -> Result<Range<usize>> {
         let left = self.bytes.len() - self.position;
         let len = usize::try_from(len).ok().filter(|len| *len <= left);

@@ -47,7 +47,7 @@ impl Window {
         Ok(at..at + len)
     }
 
-    /// What [`Window::show`] moved to.
+    /// Returns the bytes that [`Window::show`] moved to.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.bytes.get(range).unwrap_or_default()
     }

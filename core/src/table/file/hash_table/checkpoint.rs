@@ -67,7 +67,7 @@ pub(super) fn save(
     kept.map_err(|error| crate::Error::io("write the index", &error))
 }
 
-/// Whether a file that has the name is an index of a table, of this machine or another.
+/// Returns true if a file that has the name is an index of a table, of this machine or another.
 pub(super) fn is_checkpoint(file: &dyn Storage) -> bool {
     let orders = [MAGIC.to_be_bytes(), MAGIC.to_le_bytes()];
     orders.iter().any(|magic| begins_like(file, magic).unwrap_or(false))

@@ -27,7 +27,7 @@ use crate::threads;
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
 const FLOOR: u64 = 448 << 10;
 
-/// How much the log may grow while it is copied, at least: for a new file to last takes a while.
+/// Bytes that the log may grow while it is copied, at least: for a new file to last takes a while.
 const GROWTH_MIN: u64 = 544 << 10;
 
 /// A log that is closed by a thread.
@@ -47,8 +47,7 @@ impl Engine {
         compacted.map_err(|error| error.in_file(&self.name))
     }
 
-    /// What each commit does beside: begins to compact when half of the file is dead, and goes on with
-    /// it.
+    /// Compacts beside each commit: begins when half of the file is dead, and goes on with it.
     pub(super) fn compact_beside(&mut self) -> Result<()> {
         if self.transaction.depth() > 0 {
             return Ok(());

@@ -23,33 +23,33 @@ const SLACK: u64 = 256 << 10;
 /// Bytes that the copy is ahead when somebody has waited for it, so that not every commit waits.
 const LEAD: u64 = 256 << 10;
 
-/// What nobody waits for.
+/// Place that nobody waits for.
 const NOWHERE: u64 = u64::MAX;
 
 /// Bytes of log that are left to copy at the end, when others wait: what they may commit while the copy
 /// is made to last, and a commit.
 const TAIL_LEN: u64 = 2 * SLACK;
 
-/// How often to make the copy last and look whether the tail is short.
+/// Rounds at most of making the copy last and looking whether the tail is short.
 const ROUNDS_MAX: u32 = 8;
 
-/// How long to wait before looking again whether a transaction is over.
+/// Time to wait before looking again whether a transaction is over.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A compaction that is under way.
 #[derive(Debug)]
 pub(super) struct Compactor {
-    /// What is copied.
+    /// View that is copied.
     view: Arc<View>,
     work: Work,
-    /// Where in the log the copy began, and where the log ended then.
+    /// Place in the log where the copy began, and the end of the log then.
     start: u64,
     first_end: u64,
-    /// How much may be committed until the copy is complete.
+    /// Bytes of growth that are allowed until the copy is complete.
     growth: u64,
-    /// How much was.
+    /// Bytes of growth so far.
     grown: u64,
-    /// How much there was at the last commit.
+    /// Extent of the log at the last commit.
     seen: Extent,
 }
 
@@ -62,17 +62,17 @@ enum Work {
 /// Shared by the thread and the writer.
 #[derive(Debug)]
 struct Shared {
-    /// Where the log ends.
+    /// End of the log.
     end: AtomicU64,
-    /// Where in the log the copy is.
+    /// Place of the copy in the log.
     at: AtomicU64,
-    /// Where it has to be for the waiting writer.
+    /// Place that the copy has to reach for the waiting writer.
     awaited_at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,
-    /// Whether the writer waits for the copy. No transaction is open then. Changed with the lock.
+    /// True while the writer waits for the copy. No transaction is open then. Changed with the lock.
     is_awaited: AtomicBool,
-    /// Whether the thread waits for a transaction. Changed with the lock.
+    /// True while the thread waits for a transaction. Changed with the lock.
     is_paused: AtomicBool,
     outcome: Mutex<Option<Result<Box<Copying>>>>,
     /// Rung by the thread when it has got on, by the other when a transaction is over.
@@ -165,7 +165,7 @@ impl Compactor {
         Compactor { view, work, start, first_end, growth, grown: 0, seen: *extent }
     }
 
-    /// Whether it is `view` that is copied.
+    /// Returns true if it is `view` that is copied.
     pub(super) fn copies(&self, view: &Arc<View>) -> bool {
         Arc::ptr_eq(&self.view, view)
     }
@@ -189,7 +189,7 @@ impl Compactor {
         }
     }
 
-    /// Where in the log the copy should be at least; beyond the log where it should be complete.
+    /// Returns the place in the log that the copy should have reached; beyond the log if it should be complete.
     fn wanted_at(&self) -> u64 {
         if self.grown >= self.growth {
             return u64::MAX;
@@ -199,7 +199,7 @@ impl Compactor {
         self.start.saturating_add(u64::try_from(part).unwrap_or(u64::MAX)).saturating_sub(SLACK)
     }
 
-    /// Whether the next commit has to wait for the copy.
+    /// Returns true if the next commit has to wait for the copy.
     pub(super) fn is_behind(&self) -> bool {
         match &self.work {
             Work::InThread(shared) => shared.at.load(Relaxed) < self.wanted_at(),

@@ -27,7 +27,7 @@ const LOCKED_RECORDS: usize = 16;
 /// Bytes of the new file that are made to last together, so that the end has little left.
 const SYNC_LEN: u64 = 16 << 20;
 
-/// How a piece of the work has ended.
+/// Result of a piece of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// There is more to copy.
@@ -46,7 +46,7 @@ pub(super) struct Copying {
     index: LogIndex,
     words: Arc<dyn Words>,
     walk: Walk,
-    /// Where the log ended at the beginning: before, no key has two entries that are copied.
+    /// End of the log at the beginning: before, no key has two entries that are copied.
     first_end: u64,
     /// The place of the log up to which the copy lasts.
     lasting_end: u64,
@@ -54,7 +54,7 @@ pub(super) struct Copying {
     scratch: Vec<u8>,
 }
 
-/// What became of the copy.
+/// Result of the copy.
 #[derive(Debug)]
 pub(super) struct Copied {
     pub(super) log: Log,
@@ -85,7 +85,7 @@ impl Copying {
         })
     }
 
-    /// Where in the log it is.
+    /// Returns its place in the log.
     pub(super) fn at(&self) -> u64 {
         self.walk.at
     }

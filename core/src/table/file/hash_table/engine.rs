@@ -22,23 +22,23 @@ use crate::files::{
 use crate::heap::record::Record;
 use crate::table::{Scan, Stat};
 
-/// How far apart a question and the commit that it is about may be.
+/// Longest time between a question and the commit that it is about.
 const SOON: Duration = Duration::from_millis(10);
 
-/// How long commits may wait to be made to last in [`SyncMode::Interval`].
+/// Time that commits may wait to be made to last in [`SyncMode::Interval`].
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bytes of log beyond a checkpoint that are worth a new one: less is read in no time.
 const CHECKPOINT_AFTER: u64 = 256 << 10;
 
-/// What may be done with it.
+/// Allowed use of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Access {
     /// All.
     Write,
     /// To read, and to follow the writer.
     Read,
-    /// The same, because the writer is the process that forked this one.
+    /// To read, and to follow the writer, which is the process that forked this one.
     Forked,
     /// To read what was committed before a write failed, in this way.
     Failed(ErrorKind, String),
@@ -51,24 +51,24 @@ pub(super) enum Access {
 pub(super) struct Engine {
     pub(super) home: Home,
     pub(super) options: OpenOptions,
-    /// How errors call the file.
+    /// Name of the file in errors.
     pub(super) name: Arc<str>,
     pub(super) access: Access,
     pub(super) view: Arc<View>,
-    /// What there is, the changes of an open transaction included.
+    /// Extent of the log, the changes of an open transaction included.
     pub(super) extent: Extent,
     pub(super) transaction: Transaction,
-    /// How the file looked when a reader looked last.
+    /// Status of the file when a reader looked last.
     pub(super) seen: FileStatus,
     pub(super) process: ProcessMark,
     pub(super) durability: Durability,
-    /// Where the checkpoint ends that is kept.
+    /// End of the part of the log that the kept checkpoint covers.
     pub(super) checkpoint_end: u64,
     /// The compaction that is under way.
     pub(super) compactor: Option<Compactor>,
-    /// Where the log has to end before a compaction is tried again that has failed.
+    /// End of the log from which on a compaction that has failed is tried again.
     pub(super) compaction_put_off_until: u64,
-    /// What snapshots may still hold.
+    /// Views that snapshots may still hold.
     pub(super) retired: Vec<Weak<View>>,
     /// The frame of a commit that is written at once.
     pub(super) frame: FrameBuffer,
@@ -80,15 +80,15 @@ pub(super) struct Engine {
 #[derive(Debug)]
 pub(super) struct Durability {
     last_sync: Instant,
-    /// Whether something was written since.
+    /// True if something was written since.
     unsynced: bool,
-    /// Whether this process has made all of the log last, and nothing was written since.
+    /// True if this process has made all of the log last, and nothing was written since.
     follows_sync: bool,
-    /// Whether the name of the log may be another one's after a power cut.
+    /// True if the name of the log may be another one's after a power cut.
     is_name_unsynced: bool,
     /// The end of what was written.
     written_end: u64,
-    /// The same when it was made to last. What was there when it was opened counts.
+    /// End of what was made to last. What was there when it was opened counts.
     pub(super) lasting_end: u64,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct StoredEntry {
     place: u64,
     /// The length of the record with its check.
     len: u64,
-    /// Where in the buffer the value is.
+    /// Range of the value in the buffer.
     pub(super) value: Range<usize>,
 }
 
@@ -169,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// What was committed.
+    /// Returns the extent of what was committed.
     pub(super) fn committed(&self) -> &Extent {
         self.transaction.beginning().unwrap_or(&self.extent)
     }
@@ -325,7 +325,7 @@ impl Engine {
         }
     }
 
-    /// Whether a commit made soon will be made to last before it returns.
+    /// Returns true if a commit made soon will be made to last before it returns.
     pub(super) fn next_commit_is_synced(&self) -> bool {
         let is_writer = matches!(self.access, Access::Write) && self.transaction.depth() == 0;
         let is_time = match self.options.sync {
@@ -416,7 +416,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What the index has cannot be taken back any more.
+    /// Ends the transaction of the index, whose changes cannot be taken back any more.
     fn leave_transaction(&mut self) {
         self.view.index().is_in_transaction = false;
         if let Some(compactor) = &self.compactor {
@@ -599,5 +599,5 @@ pub(super) fn shorten(buffer: &mut Vec<u8>) {
     buffer.shrink_to(BUFFER_LEN_MAX);
 }
 
-/// What a buffer keeps.
+/// Bytes that a buffer keeps.
 const BUFFER_LEN_MAX: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! How far a log is known, and what it holds up to there.
+//! Known part of a log, and what it holds.
 
 use super::header::{Header, LOG_START};
 use crate::files::CommitFrame;
@@ -6,15 +6,15 @@ use crate::files::CommitFrame;
 /// The part of a log that ends with a whole transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Where it ends.
+    /// End of the part.
     pub(super) end: u64,
     /// The number of the transaction that begins there.
     pub(super) next_transaction: u64,
-    /// Where its last frame is; 0 without one.
+    /// Offset of its last frame; 0 without one.
     pub(super) last_frame: u64,
-    /// Whether that was added by closing the table.
+    /// True if closing the table added that frame.
     pub(super) is_closed: bool,
-    /// Where its entries begin: nothing before is alive.
+    /// Beginning of its entries: nothing before is alive.
     pub(super) start: u64,
     /// Entries.
     pub(super) records: u64,

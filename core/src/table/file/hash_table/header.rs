@@ -25,19 +25,19 @@ pub(super) const LOG_START: u64 = 2 * HEADER_LEN as u64;
 /// The end of the longest log: what an index can point into.
 pub(super) const LOG_END_MAX: u64 = 1 << 40;
 
-/// What is the same for the whole file.
+/// Facts about the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     /// Of the hash of keys, and so of the checks.
     pub(super) seed: u64,
-    /// How many times the table was written anew.
+    /// Number of times that the whole table was written, from 1.
     pub(super) generation: u64,
     /// The number of the file's first transaction.
     pub(super) first_transaction: u64,
     /// The length that the file had when it was closed last: it is never shorter. 0 where it was not
     /// closed yet.
     pub(super) closed_len: u64,
-    /// What the values are.
+    /// Type of the values.
     pub(super) values: Values,
 }
 

@@ -22,7 +22,7 @@ use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, St
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
 
-/// Where a table is.
+/// Directory and name of a table.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     pub(super) directory: Arc<dyn Directory>,
@@ -30,7 +30,7 @@ pub(super) struct Home {
     pub(super) name: OsString,
 }
 
-/// Whether a new file must be for the same people as the log.
+/// Demand that a new file is for the same people as the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// It is not made where that cannot be.
@@ -39,7 +39,7 @@ pub(super) enum Access {
     Similar,
 }
 
-/// Which file has a name.
+/// File that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Ours,

@@ -69,7 +69,7 @@ pub(super) struct LogIndex {
     len: u64,
 }
 
-/// Where an entry is.
+/// Place of an entry in the index.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     line: usize,
@@ -140,7 +140,7 @@ impl LogIndex {
         Ok(None)
     }
 
-    /// Whether `hash` has an entry at `place`.
+    /// Returns true if `hash` has an entry at `place`.
     pub(super) fn contains(&self, hash: KeyHash, place: u64) -> bool {
         self.slot_of(hash, place).is_some()
     }
@@ -309,7 +309,7 @@ impl LogIndex {
     }
 }
 
-/// How many entries so many lines hold before there are more of them: four in five.
+/// Returns how many entries so many lines hold before there are more of them: four in five.
 fn capacity(line_bits: u32) -> u64 {
     4 << line_bits
 }

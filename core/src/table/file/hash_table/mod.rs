@@ -79,7 +79,7 @@ pub(in crate::table) fn publish_index(
 #[derive(Debug)]
 pub struct HashTable {
     engine: RefCell<Engine>,
-    /// What look-ups read into. It is away while a caller looks at it, who may look something up.
+    /// Buffer that look-ups read into. It is away while a caller looks at it, who may look something up.
     buffer: RefCell<Vec<u8>>,
     name: Arc<str>,
     read_only: bool,
@@ -118,7 +118,7 @@ impl HashTable {
         &self.name
     }
 
-    /// Whether it was opened to be read only.
+    /// Returns true if it was opened to be read only.
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -145,7 +145,7 @@ impl HashTable {
         Ok(engine)
     }
 
-    /// Whether another process may commit between two calls.
+    /// Returns true if another process may commit between two calls.
     fn follows_a_writer(&self) -> bool {
         let engine = self.engine.borrow();
         !engine.process.is_here() || matches!(engine.access, Access::Read | Access::Forked)

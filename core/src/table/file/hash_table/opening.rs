@@ -1,4 +1,4 @@
-//! How a hashed table is opened, and how a reader follows the writer.
+//! Opening of a hashed table, and how a reader follows the writer.
 
 use std::sync::Arc;
 use std::thread;
@@ -23,16 +23,16 @@ use crate::table::foreign::described;
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
 
-/// How often a reader looks at a log that changes, before it believes that it is damaged.
+/// Number of times that a reader looks at a log that changes, before it believes that it is damaged.
 const READING_TRIES: u32 = 200;
 
-/// How long a reader waits before it looks again.
+/// Time that a reader waits before it looks again.
 const READING_PAUSE: Duration = Duration::from_millis(2);
 
 /// Bytes that are compared where damage is found twice.
 const BYTES_COMPARED: u64 = 256;
 
-/// What a log holds, as it was found.
+/// Content of a log, as it was found.
 struct Content {
     view: Arc<View>,
     extent: Extent,
@@ -103,7 +103,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What a reader does before it reads: takes in what the writer has committed since.
+    /// Takes in what the writer has committed since, before a reader reads.
     pub(super) fn follow(&mut self) -> Result<()> {
         if !self.process.is_here() {
             self.leave_parent()?;
@@ -134,8 +134,8 @@ impl Engine {
         }
     }
 
-    /// Whether a reader has found damage where a writer has cut the log since the reader looked at it. It
-    /// has the table as it is now then.
+    /// Opens the table again for a reader that has found damage because a writer has cut the log meanwhile; returns
+    /// true if it did.
     pub(super) fn follows_anew(&mut self) -> bool {
         let is_reader = matches!(self.access, Access::Read | Access::Forked);
         let mut reader = LogReader::new(self.view.log.clone(), self.extent.end);
@@ -144,7 +144,7 @@ impl Engine {
             && self.reopen().is_ok()
     }
 
-    /// Whether another file has the name of this one.
+    /// Returns true if another file has the name of this one.
     fn is_replaced(&self) -> Result<bool> {
         let failed = |error| self.view.log.system_error("find the table", &error);
         let named = self.home.directory.id(&self.home.name).map_err(failed)?;
@@ -153,8 +153,8 @@ impl Engine {
         Ok(named.is_some() && named != own)
     }
 
-    /// Whether the last frame that was taken in is there: a writer whose write failed may have cut it
-    /// off, and another may have written something else there.
+    /// Returns true if the last frame that was taken in is there: a writer whose write failed may have cut it off, and
+    /// another may have written something else there.
     fn still_ends_with_its_frame(&self, reader: &mut LogReader) -> Result<bool> {
         if self.extent.last_frame == 0 {
             return Ok(true);
@@ -317,7 +317,7 @@ pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
     Err(Error::format(expected, found).at(0))
 }
 
-/// How often to look for the file, while others make it and take it away.
+/// Number of times to look for the file, while others make it and take it away.
 const MAKING_TRIES: usize = 100;
 
 /// Opens the file to write, and makes it where it is missing or empty. No moment of the making leaves a

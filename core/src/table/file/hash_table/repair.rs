@@ -13,12 +13,12 @@ use super::opening::read_header;
 use crate::error::{Error, Result};
 use crate::files::{CommitFrame, Directory, FileDirectory, StorageMode};
 
-/// What there is in a table's file.
+/// Result of checking a table's file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Check {
     /// Whole transactions.
     pub transactions: u64,
-    /// Where the first damage is, if there is any.
+    /// Offset of the first damage, if there is any.
     pub damaged_at: Option<u64>,
     /// Bytes that damage has cost: those that are damaged or missing, and those of transactions that
     /// are not whole without them.

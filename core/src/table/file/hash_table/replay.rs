@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::files::CommitFrame;
 use crate::heap::record::Record;
 
-/// What follows the transactions that were taken in.
+/// Rest of a log behind the transactions that were taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// Nothing.

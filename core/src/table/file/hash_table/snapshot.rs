@@ -18,7 +18,7 @@ use crate::table::{Scan, Snapshot};
 #[derive(Debug, Clone)]
 pub(super) struct HashSnapshot {
     held: Arc<Held>,
-    /// What an open transaction had changed.
+    /// Changes that an open transaction had made.
     pending: Option<Arc<Pending>>,
     len: u64,
 }
@@ -58,7 +58,7 @@ impl Held {
 #[derive(Debug, Default)]
 struct Pending {
     entries: Vec<Option<(Vec<u8>, Vec<u8>)>>,
-    /// Where in `entries` a key is, or nowhere.
+    /// Index in `entries` by key; `None` for a key without an entry.
     keys: HashMap<Vec<u8>, Option<usize>>,
 }
 
@@ -136,7 +136,7 @@ impl HashSnapshot {
     }
 }
 
-/// What `transaction` has changed, read again from where it is.
+/// Reads the changes of `transaction` again from where they are.
 fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pending> {
     let mut pending = Pending::default();
     let frame_to_come = transaction.frame();

@@ -1,9 +1,9 @@
 //! The changes of an open transaction: records on their way into the log, and how to take them back.
 //!
-//! Where a record will be in the log is known when it is added, so the index has it at once, and the
-//! table's own look-ups find it here until it is written. What is added waits in memory, up to the
-//! longest payload of a frame; then it is written as a frame that does not commit, which everybody
-//! else passes over until the last one does. To take changes back needs 24 bytes for each.
+//! The place of a record in the log is known when it is added, so the index has it at once, and the table's own
+//! look-ups find it here until it is written. What is added waits in memory, up to the longest payload of a frame; then
+//! it is written as a frame that does not commit, which everybody else passes over until the last one does. To take
+//! changes back needs 24 bytes for each.
 
 use std::sync::Arc;
 
@@ -13,33 +13,33 @@ use super::view::View;
 use crate::files::{CommitFrame, FrameBuffer, FrameFlags, PAYLOAD_LEN_MAX, Salt};
 use crate::heap::record::Record;
 
-/// How to take one change back.
+/// Record of one change, to take it back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undo {
     pub(super) hash: KeyHash,
-    /// Where the entry was before; 0 where it was not.
+    /// Place of the entry before; 0 if there was none.
     pub(super) old: u64,
-    /// Where it is now; 0 where it is not.
+    /// Place of the entry now; 0 if there is none.
     pub(super) new: u64,
 }
 
-/// How things were when a part of a transaction began.
+/// State when a part of a transaction began.
 #[derive(Debug)]
 struct Savepoint {
-    /// Where the next record would have been.
+    /// Place that the next record would have had.
     place: u64,
-    /// Whether the frame had begun with taking out all entries.
+    /// True if the frame had begun with taking out all entries.
     clears: bool,
     undo_len: usize,
     cleared_len: usize,
     extent: Extent,
 }
 
-/// What the table was before all entries were taken out.
+/// View of the table before all entries were taken out.
 #[derive(Debug)]
 struct Cleared {
     view: Arc<View>,
-    /// How many changes came before.
+    /// Number of changes that came before.
     undo_len: usize,
 }
 
@@ -65,12 +65,12 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
-    /// How many parts of it are open.
+    /// Returns the number of its parts that are open.
     pub(super) fn depth(&self) -> usize {
         self.savepoints.len()
     }
 
-    /// What was committed when it began.
+    /// Returns the extent of what was committed when it began.
     pub(super) fn beginning(&self) -> Option<&Extent> {
         self.savepoints.first().map(|savepoint| &savepoint.extent)
     }
@@ -101,12 +101,12 @@ impl Transaction {
         &self.frame
     }
 
-    /// Whether `record` has no more room in the frame.
+    /// Returns true if `record` has no more room in the frame.
     pub(super) fn is_full_for(&self, record: &Record<'_>) -> bool {
         self.has_records() && self.frame.payload_len_with(record) > PAYLOAD_LEN_MAX
     }
 
-    /// Whether nothing would be written.
+    /// Returns true if nothing would be written.
     pub(super) fn is_empty(&self) -> bool {
         self.written.is_empty() && !self.has_records() && !self.clears
     }
@@ -133,7 +133,7 @@ impl Transaction {
         self.cleared.push(Cleared { view: before, undo_len: self.undo.len() });
     }
 
-    /// Whether there is a record in the frame to come.
+    /// Returns true if there is a record in the frame to come.
     pub(super) fn has_records(&self) -> bool {
         self.frame.payload_len() > 0
     }
@@ -227,7 +227,7 @@ impl Transaction {
         Some((savepoint.extent, back))
     }
 
-    /// Where to put what is read back.
+    /// Returns the buffer for what is read back.
     pub(super) fn payload_mut(&mut self) -> &mut [u8] {
         self.frame.payload_mut()
     }

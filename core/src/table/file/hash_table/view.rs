@@ -15,13 +15,13 @@ use super::header::Log;
 use super::log_index::{KeyHash, LogIndex, Words};
 use crate::error::Result;
 
-/// How often to look whether the index is free before another thread may have the processor.
+/// Number of tries to lock the index before another thread may have the processor.
 const SPINS: u32 = 200;
 
-/// How often to look before this thread sleeps.
+/// Number of tries before this thread sleeps.
 const YIELDS: u32 = 230;
 
-/// How long it sleeps.
+/// Time that it sleeps.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// One generation, or what came after all entries were taken out of it.
@@ -44,7 +44,7 @@ impl View {
         View { log, tracked: Mutex::new(tracked) }
     }
 
-    /// The same log without entries.
+    /// Returns a view of the same log without entries.
     pub(super) fn cleared(&self) -> Result<View> {
         let home = self.index().home.clone();
         let index = LogIndex::with_room(0, &*home)?;
@@ -55,8 +55,8 @@ impl View {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for a thread that the table's own calls must not have to wake: it does not sleep while
-    /// they have the index.
+    /// Locks the index for a thread that the table's own calls must not have to wake: it tries again while they have
+    /// the index.
     pub(super) fn index_beside(&self) -> MutexGuard<'_, TrackedIndex> {
         let mut tries = 0;
         loop {
@@ -84,13 +84,13 @@ impl View {
 pub(super) struct TrackedIndex {
     pub(super) index: LogIndex,
     home: Arc<dyn Words>,
-    /// Whether it has changes that may be taken back.
+    /// True if it has changes that may be taken back.
     pub(super) is_in_transaction: bool,
-    /// How many snapshots there are of each end of the log.
+    /// Number of snapshots of each end of the log.
     snapshots: BTreeMap<u64, usize>,
-    /// What was displaced while there were snapshots of it, and by what.
+    /// Records that were displaced while there were snapshots of them, each with the one that displaced it.
     displaced: BTreeMap<(KeyHash, u64), u64>,
-    /// How many there were of these when the needless ones were taken out last.
+    /// Number of these when the needless ones were taken out last.
     displaced_len_checked: usize,
 }
 
@@ -127,7 +127,7 @@ impl TrackedIndex {
         }
     }
 
-    /// Whether the record at `place` was the newest of its key when the log ended at `end`.
+    /// Returns true if the record at `place` was the newest of its key when the log ended at `end`.
     pub(super) fn was_alive(&self, hash: KeyHash, place: u64, end: u64) -> bool {
         place < end
             && (self.index.contains(hash, place)

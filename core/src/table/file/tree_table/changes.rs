@@ -23,7 +23,7 @@ impl Changes {
         self.memory_len
     }
 
-    /// What became of `key`: `None` where nothing did.
+    /// Returns the value that `key` got, or that it was deleted (`Some(None)`); `None` if it was not changed.
     pub(super) fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.entries.get(key).map(Option::as_deref)
     }

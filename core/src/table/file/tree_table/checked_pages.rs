@@ -27,7 +27,7 @@ use crate::table::Values;
 use crate::table::foreign::described;
 use crate::wire::Endian;
 
-/// How a file begins. The last bytes change when it is copied as text.
+/// First bytes of a file. The last of them change when it is copied as text.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWT\r\n\x1a\n";
 
 const KIND: FileKind = FileKind { name: "an ordered table", magic: MAGIC, format: 1 };
@@ -41,7 +41,7 @@ const CHECK_LEN: usize = 8;
 /// Bytes from one page to the next.
 const STRIDE: usize = PAGE_LEN + CHECK_LEN;
 
-/// Where the two copies of redb's header are.
+/// Offsets of the two copies of redb's header.
 const COPIES: [u64; 2] = [4096, 8192];
 
 /// Bytes of such a copy.
@@ -50,7 +50,7 @@ const COPY_LEN: usize = 512;
 /// Bytes of redb's header that a copy has room for; redb 4 needs 320.
 const REDB_HEADER_LEN: usize = COPY_LEN - 8 - CHECK_LEN;
 
-/// Where the pages begin. The first is redb's second: the first holds its header.
+/// Offset of the first page, which is redb's second: redb's first holds its header.
 const PAGES: u64 = 12_288;
 
 /// Pages that are read at once.
@@ -67,13 +67,13 @@ pub(super) struct CheckedPages {
     /// Present in a process that writes, which alone knows what it wrote last. It is read when it is
     /// first needed, after redb has locked the file.
     writer: Option<Mutex<Option<HeaderWriter>>>,
-    /// Whether pages are given as they are, to be verified by redb itself.
+    /// True if pages are given as they are, to be verified by redb itself.
     trusts: AtomicBool,
-    /// Whether redb is to make a table of it.
+    /// True if redb is to make a table of it.
     is_new: bool,
 }
 
-/// What a writer knows of redb's header.
+/// Copy of redb's header that a writer keeps.
 #[derive(Debug)]
 struct HeaderWriter {
     header: RedbHeader,
@@ -120,7 +120,7 @@ impl CheckedPages {
         Ok(CheckedPages { below, seed, values, writer, trusts, is_new: false })
     }
 
-    /// What the values of the table are.
+    /// Returns the type of the table's values.
     pub(super) fn values(&self) -> Values {
         self.values
     }
@@ -318,7 +318,7 @@ impl Storage for CheckedPages {
     }
 }
 
-/// Where the page of this number is in the file.
+/// Returns the offset of the page of this number in the file.
 fn place_of(number: u64) -> u64 {
     PAGES + (number - 1) * STRIDE as u64
 }
@@ -332,7 +332,7 @@ fn page_at(offset: u64, len: usize) -> io::Result<u64> {
     }
 }
 
-/// What all checks begin with, from the header or its copy.
+/// Returns the seed of all checks and the type of the values, from the header or its copy.
 fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
     for header in copies {
         if let Some(mut fields) = KIND.fields(header)? {

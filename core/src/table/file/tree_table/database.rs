@@ -45,13 +45,13 @@ const POSITION_NAME: &str = "bytewright.position.1";
 /// Memory that redb may use for pages, read and not yet written.
 pub(super) const CACHE_LEN: usize = 8 << 20;
 
-/// How long to wait between two tries to open a file that another process has.
+/// Time to wait between two tries to open a file that another process has.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// How long a reader waits at least for a writer that is opening the file, or repairing it.
+/// Least time that a reader waits for a writer that is opening the file, or repairing it.
 const READER_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often a file is verified that others change meanwhile.
+/// Number of tries to verify a file that others change meanwhile.
 const VERIFY_COUNT_MAX: u32 = 5;
 
 /// Bytes of redb's header, which every commit changes.
@@ -166,7 +166,7 @@ impl Database {
         })
     }
 
-    /// What the values of the table are.
+    /// Returns the type of the table's values.
     pub(super) fn values(&self) -> Values {
         self.values
     }
@@ -178,8 +178,8 @@ impl Database {
         })
     }
 
-    /// Whether the commit that is read now can be kept as the newest. A follower that kept it would
-    /// miss the writer's commits, and the writer could not use the pages that it frees.
+    /// Returns true if the commit that is read now can be kept as the newest. A follower that kept it would miss the
+    /// writer's commits, and the writer could not use the pages that it frees.
     pub(super) fn keeps_readings(&self) -> bool {
         !matches!(self.redb, Redb::Follower(_))
     }
@@ -243,7 +243,7 @@ impl Database {
         }
     }
 
-    /// Why redb does nothing more, if it does not.
+    /// Returns the error after which redb does nothing more, if there was one.
     pub(super) fn failure(&self) -> Option<&Error> {
         self.failure.get()
     }
@@ -302,7 +302,7 @@ fn retried<T>(timeout: Duration, mut open: impl FnMut() -> Result<T>) -> Result<
     }
 }
 
-/// The same error, with the process that writes the table where it is locked.
+/// Replaces the error of a lock with one that names the process that writes the table.
 fn with_holder(error: Error, reopen: &mut Reopen<'_>, name: &str) -> Error {
     if error.kind() != ErrorKind::Lock {
         return error;
@@ -329,7 +329,7 @@ fn explained(error: Error, reopen: &mut Reopen<'_>) -> Error {
     }
 }
 
-/// Whether a file that begins so is an ordered table.
+/// Returns true if a file that begins so is an ordered table.
 pub(in crate::table::file) fn is_beginning(beginning: &[u8]) -> bool {
     beginning.starts_with(checked_pages::MAGIC)
 }
@@ -376,7 +376,7 @@ impl Reading {
         guarded(&self.name, || table.len())
     }
 
-    /// What the pages hold; takes as long as reading all of them.
+    /// Returns counts of what the pages hold; takes as long as reading all of them.
     pub(super) fn stats(&self) -> Result<Option<TableStats>> {
         let Some(table) = self.table.checked()? else { return Ok(None) };
         guarded(&self.name, || table.stats()).map(Some)

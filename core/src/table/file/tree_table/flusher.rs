@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::state::State;
 use crate::threads;
 
-/// How long committed changes may wait.
+/// Time that committed changes may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of a table, between its user and the thread.
@@ -29,7 +29,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `question` says of the state, or true where somebody has it locked.
+    /// Returns what `question` says of the state, or true if somebody has it locked.
     pub(super) fn asked(&self, question: impl FnOnce(&State) -> bool) -> bool {
         match self.state.try_lock() {
             Ok(state) => question(&state),

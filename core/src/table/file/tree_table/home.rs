@@ -24,13 +24,13 @@ use crate::table::file::options::OpenOptions;
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
 
-/// How long to wait at least for another process that makes the same table.
+/// Least time to wait for another process that makes the same table.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is written last of a table that is made in place.
+/// Bytes that are written last of a table that is made in place.
 const BEGINNING_LEN: usize = 512;
 
-/// Where a table is.
+/// Directory and name of a table.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     pub(super) directory: Arc<dyn Directory>,
@@ -41,7 +41,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Where the table at `path` is, or will be.
+    /// Returns the directory and name of the table at `path`, which may not exist yet.
     pub(super) fn find(path: &Path) -> Result<Home> {
         let found = FileDirectory::find(path);
         let (directory, name) = found.map_err(|error| Error::io("open", &error))?;
@@ -83,7 +83,7 @@ impl Home {
         }
     }
 
-    /// What errors call the log.
+    /// Returns the name of the log in errors.
     pub(super) fn shown_log(&self) -> String {
         let table = self.path.as_deref().map_or(self.name.as_os_str(), Path::as_os_str);
         name_beside(table, ".log").to_string_lossy().into_owned()
@@ -138,13 +138,13 @@ impl Home {
         write_in_place(&*file, bytes).map_err(|error| Error::io("create the table", &error))
     }
 
-    /// Whether a file has the name of the table.
+    /// Returns true if a file has the name of the table.
     fn is_there(&self) -> Result<bool> {
         let id = self.directory.id(&self.name);
         Ok(id.map_err(|error| Error::io("open", &error))?.is_some())
     }
 
-    /// Whether there is no table: no file, or an empty one.
+    /// Returns true if there is no table: no file, or an empty one.
     fn is_missing(&self) -> Result<bool> {
         let is_empty = |file: Arc<dyn Storage>| Ok(file.len()? == 0);
         Ok(!self.is_there()?
@@ -152,7 +152,7 @@ impl Home {
     }
 }
 
-/// Whether the directory, not the disk, keeps a file from being made.
+/// Returns true if the directory, not the disk, keeps a file from being made.
 pub(super) fn is_refused(error: ErrorKind) -> bool {
     const EPERM: i32 = 1;
     const EACCES: i32 = 13;
@@ -167,7 +167,7 @@ fn write_all(file: &dyn Storage, bytes: &[u8]) -> io::Result<()> {
     file.sync()
 }
 
-/// The same in a file that others may find meanwhile: until it is whole, it begins with zeros.
+/// Writes a whole file, to last, that others may find meanwhile: until it is whole, it begins with zeros.
 pub(super) fn write_in_place(file: &dyn Storage, bytes: &[u8]) -> io::Result<()> {
     let (beginning, rest) = bytes.split_at(bytes.len().min(BEGINNING_LEN));
     file.write_at(BEGINNING_LEN as u64, rest)?;

@@ -68,7 +68,7 @@ use crate::table::{
 pub struct TreeTable {
     shared: Arc<Shared>,
     name: String,
-    /// Where a child of this process finds the file.
+    /// Path at which a child of this process finds the file.
     path: Option<PathBuf>,
     values: Values,
     options: OpenOptions,
@@ -199,7 +199,7 @@ impl TreeTable {
         &self.name
     }
 
-    /// Whether it was opened to be read only.
+    /// Returns true if it was opened to be read only.
     pub fn is_read_only(&self) -> bool {
         self.options.read_only
     }

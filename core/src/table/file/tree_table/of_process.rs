@@ -1,5 +1,5 @@
-//! What belongs to the process that made it. A forked child has a copy of it, and with the copy the
-//! locks and the file offsets of its parent: dropped there, it would write to the parent's file.
+//! Value that belongs to the process that made it. A forked child has a copy of it, and with the copy the locks and the
+//! file offsets of its parent: dropped there, it would write to the parent's file.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::ProcessMark;
@@ -23,7 +23,7 @@ impl<T> OfProcess<T> {
         self.value.as_ref().ok_or_else(closed)
     }
 
-    /// The same, to change it.
+    /// Returns the value to be changed, for a caller that knows that this is the process.
     pub(super) fn checked_mut(&mut self) -> Result<&mut T> {
         self.value.as_mut().ok_or_else(closed)
     }

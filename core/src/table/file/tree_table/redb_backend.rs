@@ -17,7 +17,7 @@ use crate::panics::{self, Panic};
 /// the file open. A reader that finds it free takes an unclean file for one to be repaired first.
 const CONSISTENT_BYTE: u64 = (1 << 62) + 4;
 
-/// Where redb's header has flags.
+/// Offset of the flags in redb's header.
 const FLAGS: usize = 9;
 /// The flag of a commit that was synced before the header said that it is the newest.
 const TWO_PHASE: u8 = 4;
@@ -56,7 +56,7 @@ impl Backend {
         Backend { storage, locks: None, is_reader: false, failure, process }
     }
 
-    /// Where its first error will be.
+    /// Returns the cell that its first error will be in.
     pub(super) fn failure(&self) -> Arc<OnceLock<Error>> {
         self.failure.clone()
     }
@@ -65,14 +65,14 @@ impl Backend {
         outcome.inspect_err(|error| drop(self.failure.set(failed_io(error))))
     }
 
-    /// The same for a reader: an unclean file is read as it is, and left to the next writer. That
-    /// is safe because every commit of ours is synced before redb's header says that it is the newest:
-    /// what a crash leaves needs a repair only before somebody allocates pages.
+    /// Makes it the backend of a reader: an unclean file is read as it is, and left to the next writer. That is safe
+    /// because every commit of ours is synced before redb's header says that it is the newest: what a crash leaves
+    /// needs a repair only before somebody allocates pages.
     pub(super) fn for_reader(self) -> Backend {
         Backend { is_reader: true, ..self }
     }
 
-    /// Whether a process has the file open to write, and has repaired it.
+    /// Returns true if a process has the file open to write, and has repaired it.
     fn has_writer(&self) -> Result<bool, BackendError> {
         let byte = Bound::Included(CONSISTENT_BYTE);
         self.locked(false, |locks| locks.query_lock_range(byte, byte))
@@ -92,8 +92,8 @@ impl Backend {
         }
     }
 
-    /// What a reader makes of the beginning of the file: of the two commits that the header has, a
-    /// writer that died may have left the newest without saying that it is synced. It is, then.
+    /// Marks the newer of the two commits in `header` as synced, and syncs it, if a writer that died has left it
+    /// unmarked.
     fn publish_newest(&self, header: &mut [u8]) -> io::Result<()> {
         let Some(flags) = header.get_mut(FLAGS) else { return Ok(()) };
         let is_unflushed = *flags & (UNFLUSHED | TWO_PHASE) == UNFLUSHED | TWO_PHASE;
@@ -232,7 +232,7 @@ pub(super) fn is_read(uses: &Uses, name: &str) -> Error {
     named(Error::new(ErrorKind::Lock, message), name)
 }
 
-/// The same where another process does.
+/// Returns the error of a table that is to be compacted while another handle or process reads it.
 fn is_read_elsewhere(name: &str) -> Error {
     let message = "expected a table that nobody is reading, found a snapshot or scan in use in another \
                    handle or process";
@@ -251,7 +251,7 @@ fn without_locks() -> Error {
     Error::new(error.kind(), message)
 }
 
-/// What one of redb's errors means for the file `name`.
+/// Converts one of redb's errors, for the file `name`.
 fn failed(name: &str, error: redb::Error) -> Error {
     let error = match error {
         redb::Error::Io(error) => failed_io(&error),
@@ -289,7 +289,7 @@ fn failed(name: &str, error: redb::Error) -> Error {
     named(error, name)
 }
 
-/// What an error of a read or write means.
+/// Converts an error of a read or write.
 pub(super) fn failed_io(error: &io::Error) -> Error {
     if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return ours.clone();

@@ -38,7 +38,7 @@ const KIND: FileKind = FileKind { name: "a log", magic: MAGIC, format: 1 };
 /// A frame begins at a multiple of this, and a mapping is written by as much.
 const WORD_LEN: usize = size_of::<u64>();
 
-/// What is mapped of a log at least: 64 KiB.
+/// Words of a log that are mapped at least: 64 KiB.
 const MAPPED_WORDS_MIN: usize = (64 << 10) / WORD_LEN;
 
 /// Offset of the first frame.
@@ -96,7 +96,7 @@ pub(super) struct RedoLog {
     home: Home,
     /// The file of the table.
     table: Arc<dyn Storage>,
-    /// What the table held when the session began.
+    /// Position of the table when the session began.
     base: Position,
     header: RedoHeader,
     file: LogFile,
@@ -185,7 +185,7 @@ impl RedoLog {
         self.write_frame(number)
     }
 
-    /// The same for a transaction.
+    /// Appends the commit of a transaction, and says whether it did, as [`RedoLog::append_one`] does.
     pub(super) fn append(&mut self, number: u64, changes: &Changes) -> Result<bool> {
         if !self.is_open()? {
             return Ok(false);
@@ -238,12 +238,12 @@ impl RedoLog {
         Ok(true)
     }
 
-    /// Whether each commit goes to the table's file at once, because there can be no log.
+    /// Returns true if each commit goes to the table's file at once, because there can be no log.
     pub(super) fn is_refused(&self) -> bool {
         matches!(self.file, LogFile::Refused)
     }
 
-    /// Whether what it has should go to the table's file.
+    /// Returns true if what it has should go to the table's file.
     pub(super) fn is_full(&self) -> bool {
         self.end > END_MAX
     }
@@ -283,7 +283,7 @@ impl RedoLog {
         }
     }
 
-    /// Whether there is a file to write to, which this makes.
+    /// Makes the file to write to, unless there is one; returns false if the directory refuses.
     fn is_open(&mut self) -> Result<bool> {
         if matches!(self.file, LogFile::None) {
             self.file = match self.create() {
@@ -317,8 +317,8 @@ impl RedoLog {
         })
     }
 
-    /// Whether the name of the log has a log, which may be removed when its commits are in the table's file. An error
-    /// where something else has it.
+    /// Returns true if the name of the log has a log, which may be removed when its commits are in the table's file.
+    /// Returns an error if something else has it.
     pub(super) fn check_place(home: &Home, table: &dyn Storage) -> Result<bool> {
         let Some(file) = home.open_log(table)? else { return Ok(false) };
         let is_log = is_log(&*file).map_err(|error| error.in_file(&home.shown_log()))?;
@@ -375,7 +375,7 @@ impl RedoHeader {
 /// Commits of a log that the table's file does not have.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// What the table's file has.
+    /// Position of the table's file.
     base: Position,
     /// The last commit.
     pub(super) end: Position,
@@ -388,14 +388,14 @@ impl Tail {
         Tail { base, end, changes: Arc::new(changes) }
     }
 
-    /// Whether a table at `position`, with these changes, is the table at the end: it has none of the
-    /// commits yet, or the first ones.
+    /// Returns true if a table at `position`, with these changes, is the table at the end: it has none of the commits
+    /// yet, or the first ones.
     pub(super) fn fits(&self, position: Position) -> bool {
         let is_within = position.session == self.end.session;
         position == self.base || is_within && position.number <= self.end.number
     }
 
-    /// Whether the table's file has all of the commits already.
+    /// Returns true if the table's file has all of the commits already.
     pub(super) fn is_empty(&self) -> bool {
         self.end.number == self.base.number
     }
@@ -448,7 +448,7 @@ impl Tail {
     }
 }
 
-/// Whether a file that has the name is a log.
+/// Returns true if a file that has the name is a log.
 fn is_log(file: &dyn Storage) -> Result<bool> {
     begins_like(file, MAGIC).map_err(|error| Error::io("read the table's log", &error))
 }

@@ -1,4 +1,4 @@
-//! What a table is made of at a moment, and how changes move through it.
+//! Parts of a table at a moment, and how changes move through them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,10 +28,10 @@ const CHANGE_LEN: usize = 64 << 10;
 /// look whether its key is there.
 const COUNTED_CHANGES: u32 = 1000;
 
-/// How often a reader looks again for a log that a table seems to lack while its writer goes on.
+/// Number of times that a reader looks again for a log that a table seems to lack while its writer goes on.
 const LOOKS_FOR_LOG: u32 = 100;
 
-/// What becomes of a table whose log has commits that it lacks, and is not there.
+/// Treatment of a table whose missing log has commits that it lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MissingLog {
     /// It is not opened.
@@ -40,7 +40,7 @@ pub(super) enum MissingLog {
     GivenUp,
 }
 
-/// What stays readable when a flush fails.
+/// Commits that stay readable when a flush fails.
 #[derive(Clone, Copy)]
 enum Kept {
     /// All that was to be written: who committed it was told so.
@@ -53,7 +53,7 @@ enum Kept {
 pub(super) struct State {
     /// Gone after closing, but for those that read it still.
     database: Option<Arc<OfProcess<Database>>>,
-    /// Whether the database is open to be read only.
+    /// True if the database is open to be read only.
     is_reader: bool,
     /// The file of the table.
     storage: Arc<dyn Storage>,
@@ -64,7 +64,7 @@ pub(super) struct State {
     position: Position,
     /// The newest commit of redb.
     written: Position,
-    /// Where commits are before redb has them. Without one, they wait in memory only.
+    /// Log of commits before redb has them. Without one, they wait in memory only.
     log: Option<RedoLog>,
     /// Commits that the file does not have, while it is only read: of a process that died, or of this
     /// one when a write failed.
@@ -80,10 +80,10 @@ pub(super) struct State {
     waiting_since: Option<Instant>,
     /// The number of entries, where it is known, and for how many changes it will be.
     len: Option<(u64, u32)>,
-    /// Why nothing can be done any more, and whether it was told.
+    /// Error after which nothing can be done any more, and true if it was told.
     failure: Option<(Error, bool)>,
     is_closing: bool,
-    /// What reads it in this process.
+    /// Counts of what reads it in this process.
     uses: Arc<Uses>,
 }
 
@@ -228,7 +228,7 @@ impl State {
         self.database = None;
     }
 
-    /// The same where nothing waits in memory that was committed.
+    /// Calls [`State::fail`] for an error while nothing that was committed waits in memory.
     fn failed<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if let Err(error) = &outcome {
             self.fail(error, Arc::default());
@@ -314,7 +314,7 @@ impl State {
         }
     }
 
-    /// Where the value of `key` is.
+    /// Finds the value of `key`.
     pub(super) fn find(&mut self, key: &[u8]) -> Result<FoundValue> {
         if self.tail.is_some() {
             return self.view()?.find(key);
@@ -437,8 +437,8 @@ impl State {
         Ok(())
     }
 
-    /// Whether a change made now will be written to the file before it returns, unless it is longer
-    /// than [`CHANGE_LEN`].
+    /// Returns true if a change made now will be written to the file before it returns, unless it is longer than
+    /// [`CHANGE_LEN`].
     pub(super) fn next_change_is_written(&self) -> bool {
         match self.layers.as_slice() {
             [committed] => {
@@ -567,7 +567,7 @@ impl State {
         database::commit(writing, self.position, &self.name)
     }
 
-    /// Whether no view shows the part of the transaction that would be changed.
+    /// Returns true if no view shows the part of the transaction that would be changed.
     fn may_spill(&self) -> bool {
         self.spill.as_ref().is_none_or(|spill| Arc::strong_count(spill) == 1)
     }
@@ -608,7 +608,7 @@ impl State {
         self.failed(outcome)
     }
 
-    /// What is above a savepoint can be taken back, so every entry is taken out by itself.
+    /// Takes out every entry by itself, because what is above a savepoint can be taken back.
     fn clear_one_by_one(&mut self) -> Result<()> {
         let mut scan = self.view()?.scan(&KeyRange::ALL)?;
         while let Some((key, _)) = scan.advance()? {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What reads one commit for a while.
+/// Kind of use: a read of one commit that goes on for a while.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum UseKind {
     Snapshot,
     Scan,
 }
 
-/// How many of each kind are in use.
+/// Numbers of snapshots and scans in use.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     snapshots: AtomicUsize,
@@ -25,7 +25,7 @@ impl Uses {
         }
     }
 
-    /// What is in use, for people.
+    /// Describes what is in use, for people.
     pub(super) fn describe(&self) -> String {
         let counted = |count: &AtomicUsize, name: &str| match count.load(Ordering::Relaxed) {
             0 => None,

@@ -1,5 +1,5 @@
-//! What a table shows at one moment: changes that are not in the file yet, laid over what is below
-//! them. Snapshots and scans are views that stay.
+//! View of a table at one moment: changes that are not in the file yet, laid over what is below them. Snapshots and
+//! scans are views that stay.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -65,7 +65,7 @@ impl Spill {
     }
 }
 
-/// What the changes in memory are laid over.
+/// Base that the changes in memory are laid over.
 #[derive(Clone)]
 pub(super) enum Below {
     Reading(Arc<Reading>),
@@ -118,7 +118,7 @@ impl FoundValue {
     }
 }
 
-/// Where the value of `key` is in `layers`, of which the last is the newest, or below them.
+/// Finds the value of `key` in `layers`, of which the last is the newest, or below them.
 pub(super) fn find(
     layers: &[Arc<Changes>],
     below: impl FnOnce() -> Result<Below>,
@@ -303,7 +303,7 @@ fn pass(range: &mut KeyRange, key: &[u8]) {
     }
 }
 
-/// Where the entry that a scan gave last is.
+/// Place of the entry that a scan gave last.
 enum Current {
     /// In the layer of this number, at this key.
     Change(usize, Vec<u8>),
