@@ -123,7 +123,7 @@ unsafe extern "C" fn each_packet<S: PacketSource>(source: VALUE, object: VALUE) 
     }
 }
 
-/// Fields that one row may have; far above the number of fields there are.
+/// Fields that one row may have, and getters; above the number of fields that there are.
 pub(crate) const ROW_FIELDS_MAX: usize = 64;
 
 /// `source.each_row(packet) { |array| }`: yields an Array of field values per packet.
@@ -170,19 +170,22 @@ pub(crate) fn define_packet_loops<S: PacketSource>(class: RClass) {
 
 type Getter = unsafe extern "C" fn(VALUE) -> VALUE;
 
-/// Lists the getters: `get::<P, 0>, get::<P, 1>, ...`, one per field, checked against their number.
+/// Lists the getters: `get::<P, 0>, get::<P, 1>, ...`.
 macro_rules! getters {
     ($($number:literal)*) => {
-        /// A getter for each field, in the order of the fields.
-        fn getters<P: PacketObject>() -> [Getter; Field::ALL.len()] {
+        /// Getters by the number of their field: as many as a row may have fields, of which the first ones are used.
+        fn getters<P: PacketObject>() -> [Getter; ROW_FIELDS_MAX] {
             [$(get::<P, $number>),*]
         }
     };
 }
 
 getters! {
-    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 }
+
+const _: () = assert!(Field::ALL.len() <= ROW_FIELDS_MAX, "a field without a getter");
 
 /// Defines a method for each field, of its name, that answers its value. The objects of `class` are packets.
 pub(crate) fn define_field_getters<P: PacketObject>(class: RClass) {
