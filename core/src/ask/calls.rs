@@ -60,7 +60,7 @@ impl CallBatches {
         Ok(step.map(|_| ()))
     }
 
-    /// The same of a capture whose bytes have to be waited for: before that, calls that are over are given.
+    /// Does this for a capture whose bytes arrive over time: gives the calls that are over before each wait.
     fn read_as_it_comes<E>(
         &mut self,
         reader: &mut CaptureReader,
@@ -125,12 +125,12 @@ impl Batch {
     }
 }
 
-/// What became of a capture whose calls were to be merged.
+/// Outcome of merging the calls of a capture.
 #[derive(Debug, Clone)]
 pub struct CallsMerge {
     /// The capture.
     pub file: String,
-    /// What its packets are recognised by.
+    /// Fingerprint that its packets are recognised by.
     pub content_id: ContentId,
     /// Packets that were read.
     pub packets: u64,
@@ -138,7 +138,7 @@ pub struct CallsMerge {
     pub calls: u64,
     /// The capture that was counted before with the same content, in which case nothing was added.
     pub already_counted: Option<CountedCapture>,
-    /// What made reading end before the end of the file. The packets before it are what was merged.
+    /// Error that ended reading before the end of the file. The packets before it were merged.
     pub damage: Option<Error>,
 }
 

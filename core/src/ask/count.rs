@@ -8,7 +8,7 @@ use crate::input::CaptureReader;
 use crate::packet::{Field, Frame};
 use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
 
-/// How many packets had which value of a field.
+/// Counts of packets by the value of a field.
 #[derive(Debug, Clone)]
 pub struct Counts {
     field: Field,

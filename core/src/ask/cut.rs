@@ -19,20 +19,20 @@ use crate::packet::{self, Field, Packet};
 use crate::query::{self, Condition};
 use crate::{Error, ErrorKind, Result};
 
-/// Which packets are written, and how much of each.
+/// Options for the packets that are written, and for the length of each.
 #[derive(Debug, Clone, Default)]
 pub struct CutOptions {
     /// Only packets of this time or later, in nanoseconds since 1970; none without a time then.
     pub from: Option<i64>,
     /// Only packets before this time.
     pub to: Option<i64>,
-    /// What their fields have to hold, as rows of packets.
+    /// Condition that their fields meet, as rows of packets.
     pub condition: Option<Condition>,
     /// Bytes that are kept of each packet at most.
     pub snaplen: Option<u32>,
 }
 
-/// What was written.
+/// Totals of the packets that were written.
 #[derive(Debug, Clone, Default)]
 pub struct CutTotals {
     /// Packets.
@@ -41,7 +41,7 @@ pub struct CutTotals {
     pub bytes: u64,
     /// Packets that are earlier than one before them, because they came late in their own capture.
     pub late: u64,
-    /// Why captures ended before their end. What was before that is written.
+    /// Errors that ended captures before their end. The packets before them are written.
     pub damage: Vec<Error>,
 }
 
@@ -50,8 +50,8 @@ pub struct CutTotals {
 /// kept, up to the last that fitted.
 ///
 /// # Errors
-/// What is no capture at all, before anything is written; what the file does not take; and those of reading that are not
-/// damage, such as a read that was called off.
+/// Fails before anything is written if an input is no capture at all; later if the file refuses something, and with
+/// errors of reading that are not damage, such as a read that was called off.
 pub fn cut(
     readers: Vec<CaptureReader>,
     options: &CutOptions,
@@ -208,14 +208,14 @@ struct Head {
     like: BlockOptions<'static>,
 }
 
-/// What is written.
+/// Output of a cut.
 struct Cut<'c> {
     options: &'c CutOptions,
     file: &'c mut CaptureFile,
     totals: CutTotals,
     /// The latest time that was written.
     latest: i64,
-    /// How many interfaces like that each section had at most, with their numbers in the new capture.
+    /// Interface numbers in the new capture by `identity`: for each, as many as one section had at most.
     known: HashMap<u128, Vec<u32>>,
 }
 
@@ -467,7 +467,7 @@ impl Cut<'_> {
     }
 }
 
-/// What tells interfaces apart.
+/// Hashes the properties that tell interfaces apart.
 fn identity(interface: &Interface, options: Option<BlockOptions<'_>>) -> u128 {
     let clock = match interface.clock {
         Clock::MICROSECONDS => 0,

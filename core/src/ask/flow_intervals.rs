@@ -8,7 +8,7 @@ use crate::packet::{Field, Packet};
 /// Flows that are given together.
 const BATCH_LEN: usize = 256;
 
-/// What comes of packets that are summed up by intervals, in this order for each.
+/// Part of the sums of packets by intervals, in this order for each interval.
 #[derive(Debug)]
 pub enum IntervalPart {
     /// Flows of the interval.

@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::sums::{CaptureCount, FlowStore, Merged};
 use crate::{Error, Result};
 
-/// How often flows that have been idle for too long are looked for, of packets that come as they are captured.
+/// Interval between two searches for flows that were idle for too long, in packets that come as they are captured.
 const SWEPT_EVERY: Duration = Duration::from_millis(200);
 
 /// Finished flows that are merged into a table file together.
@@ -79,7 +79,7 @@ impl FlowBatches {
         }
     }
 
-    /// The same of a capture whose bytes have to be waited for: before that, what has ended is given.
+    /// Does this for a capture whose bytes arrive over time: gives the flows that have ended before each wait.
     fn read_as_it_comes<E>(
         &mut self,
         reader: &mut CaptureReader,
@@ -116,20 +116,20 @@ impl FlowBatches {
     }
 }
 
-/// What became of a capture that was to be merged.
+/// Outcome of merging the flows of a capture.
 #[derive(Debug, Clone)]
 pub struct CaptureMerge {
     /// The capture.
     pub file: String,
-    /// What its packets are recognised by.
+    /// Fingerprint that its packets are recognised by.
     pub content_id: ContentId,
     /// Packets that were read.
     pub packets: u64,
     /// Packets among them that belong to no flow.
     pub packets_without_flow: u64,
-    /// Whether they were added.
+    /// Outcome for its flows: added, or counted before.
     pub merged: Merged,
-    /// What made reading end before the end of the file. The packets before it are what was merged.
+    /// Error that ended reading before the end of the file. The packets before it were merged.
     pub damage: Option<Error>,
 }
 

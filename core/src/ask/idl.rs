@@ -69,7 +69,7 @@ fn source_text(file: WholeFile) -> Result<SourceText> {
     }
 }
 
-/// What the operating system would say, with the places where the file is not.
+/// Builds the operating system's error for a missing file, with the folders that were searched.
 fn absent(name: &str, folders: &[PathBuf]) -> Error {
     let number = Errno::NOENT.raw_os_error();
     let mut message = "cannot find it".to_owned();

@@ -1,4 +1,4 @@
-//! What a capture is, without looking at its flows.
+//! Facts about a capture, without looking at its flows.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::packet::{Field, LinkType, Packet};
 use crate::wire::Endian;
 use crate::{Error, Result};
 
-/// What is known of a capture after reading all of it.
+/// Facts about a capture after reading all of it.
 #[derive(Debug, Clone)]
 pub struct CaptureInfo {
     /// The file, or what stands for it.
@@ -21,7 +21,7 @@ pub struct CaptureInfo {
     pub version: (u16, u16),
     /// Byte order of the file, or of its last section.
     pub byte_order: Endian,
-    /// What the file is compressed with.
+    /// Compression of the file.
     pub compression: Compression,
     /// Bytes of the file as it lies there, and once decompressed.
     pub file_bytes: u64,
@@ -45,7 +45,7 @@ pub struct CaptureInfo {
     pub first_ts: Option<i64>,
     /// Latest time, in nanoseconds since the epoch.
     pub last_ts: Option<i64>,
-    /// Why reading ended before the end of the file.
+    /// Error that ended reading before the end of the file.
     pub damage: Option<Error>,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a capture as a row, which all faces print and convert.
+//! Facts about a capture as a row, which all faces print and convert.
 
 use super::CaptureInfo;
 use crate::batch::schema::record_fields;
@@ -77,7 +77,7 @@ impl CaptureInfo {
         batch
     }
 
-    /// How much of a count there is in a second between the earliest and the latest time; none where these are the same.
+    /// Divides `count` by the seconds from the earliest to the latest time; returns None if these are equal or unknown.
     pub fn per_second(&self, count: u64) -> Option<f64> {
         let nanoseconds = self.last_ts?.abs_diff(self.first_ts?);
         (nanoseconds > 0).then(|| count as f64 * 1e9 / nanoseconds as f64)

@@ -1,4 +1,4 @@
-//! What became of a capture that was merged into a table file, as a row, which all faces print and convert.
+//! Outcome of merging a capture into a table file, as a row, which all faces print and convert.
 
 use super::{CallsMerge, CaptureMerge};
 use crate::Error;
@@ -29,7 +29,7 @@ record_fields! { "What became of a capture whose calls were merged." "merges" Ca
     Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
 } }
 
-/// What both kinds of merges tell as text.
+/// Texts that both kinds of merges tell.
 struct Texts {
     content_id: String,
     damage: Option<String>,

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// Flows of all captures that may wait, each of some 200 bytes.
 const FLOWS_AHEAD: usize = 1 << 18;
 
-/// What becomes of each capture whose flows are merged into a store, as of [`merge_flows`]: the same, on any number of
+/// Iterator that merges the flows of captures into a store, each with the outcome of [`merge_flows`], on any number of
 /// threads. A capture is merged when it is asked for.
 pub struct FlowMerges<'s> {
     captures: SideBySide<FlowPart>,
@@ -23,7 +23,7 @@ pub struct FlowMerges<'s> {
     store: &'s FlowStore,
 }
 
-/// What a thread sends of a capture, in this order.
+/// Part of a capture that a thread sends, in this order.
 enum FlowPart {
     /// It is a capture.
     Begin,
@@ -78,7 +78,7 @@ impl Iterator for FlowMerges<'_> {
     }
 }
 
-/// What a thread does with a capture: reads it to its end, and sends its flows.
+/// Reads a capture to its end on a thread, and sends its flows.
 fn send_flows(
     reader: &mut CaptureReader,
     options: FlowOptions,
@@ -93,8 +93,8 @@ fn send_flows(
     })
 }
 
-/// What becomes of each capture whose calls are merged into a store, as of [`merge_calls`](super::merge_calls): the
-/// same, on any number of threads. A capture is merged when it is asked for.
+/// Iterator that merges the calls of captures into a store, each with the outcome of
+/// [`merge_calls`](super::merge_calls), on any number of threads. A capture is merged when it is asked for.
 pub struct CallMerges<'s> {
     captures: SideBySide<Result<calls::ReadCalls>>,
     options: RpcOptions,

@@ -52,7 +52,7 @@ pub struct SumQuestion {
     pub top: Option<usize>,
 }
 
-/// How packets are added up.
+/// Options for adding up packets.
 #[derive(Debug, Clone, Default)]
 pub struct SumOptions {
     /// Names of the fields that packets are grouped by.

@@ -25,7 +25,7 @@ pub struct Run {
     open: Arc<Mutex<Open>>,
 }
 
-/// What goes on from one capture to the next.
+/// State that goes on from one capture to the next.
 enum Open {
     Nothing,
     Flows(FlowBatches, FlowQuestion),

@@ -16,14 +16,14 @@ record_fields! { "What became of a table of flows that was merged into another o
     CountedAs "counted_as" optional DataType::Text, "The name under which its first capture was counted before.";
 } }
 
-/// What became of a table of flows that was merged into another one.
+/// Outcome of merging a table of flows into another one.
 #[derive(Debug)]
 pub struct TableMerge {
     /// The table.
     pub file: String,
     /// Captures that it holds.
     pub captures: u64,
-    /// What became of them.
+    /// Outcome for them: added, or counted before.
     pub merged: Merged,
 }
 

@@ -17,11 +17,11 @@ use crate::bytes::{Cancel, Source};
 use crate::files::ProcessMark;
 use crate::{Error, ErrorKind, Result, panics, threads};
 
-/// How long a wait goes on before it lets the host look for interrupts by itself. Not every host can be relied on
-/// to wake a waiting thread: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
+/// Longest wait before the host looks for interrupts by itself. Not every host can be relied on to wake a waiting
+/// thread: Ruby before 3.3 leaves its signals to other threads of the program, which may end.
 const HOST_PATIENCE: Duration = Duration::from_millis(100);
 
-/// What [`Background::next`] has to say.
+/// Event that [`Background::next`] returns.
 #[derive(Debug)]
 pub enum Event<T> {
     /// A result.
@@ -46,7 +46,7 @@ pub struct Background<T> {
     process: ProcessMark,
 }
 
-/// Where the work puts its results.
+/// Outlet that the work puts its results into.
 pub struct Outlet<T>(Arc<Shared<T>>);
 
 /// Bytes that the face supplies from a host object.
@@ -57,7 +57,7 @@ struct Shared<T> {
     changed: Condvar,
     /// Results that may wait to be taken.
     queue_max: usize,
-    /// What the work is over, as errors call it: "capture".
+    /// Object of the work, as errors call it: "capture".
     object: &'static str,
 }
 
@@ -80,7 +80,7 @@ impl<T> Shared<T> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What there is to say without waiting.
+    /// Takes the next event without waiting; returns None if there is none.
     fn take_event(&self, state: &mut State<T>) -> Result<Option<Event<T>>> {
         if state.is_closed {
             return Err(closed(self.object));
@@ -188,7 +188,7 @@ impl<T: Send + 'static> Background<T> {
         shared.take_event(&mut shared.lock())
     }
 
-    /// What the handle and the thread share; `Closed` in a forked child.
+    /// Returns what the handle and the thread share; `Closed` in a forked child.
     fn shared_here(&self) -> Result<&Shared<T>> {
         self.shared().ok_or_else(|| {
             let message = format!(
@@ -285,9 +285,9 @@ impl<T> Background<T> {
         drop(unused);
     }
 
-    /// What the handle and the thread share; nothing in a forked child. There the lock may have been
-    /// copied while the thread held it, and then nobody gives it back; and the bell of `cancel` is a
-    /// pipe, which would ring in the parent.
+    /// Returns what the handle and the thread share; None in a forked child. There the lock may have
+    /// been copied while the thread held it, and then nobody gives it back; and the bell of `cancel`
+    /// is a pipe, which would ring in the parent.
     fn shared(&self) -> Option<&Shared<T>> {
         self.process.is_here().then_some(&*self.shared)
     }
@@ -305,7 +305,7 @@ impl<T> Drop for Background<T> {
     }
 }
 
-/// What the work is told when nobody wants its results any more.
+/// Builds the error that the work gets when nobody wants its results any more.
 fn closed(object: &str) -> Error {
     let message = format!("expected an open {object}, found it closed while it was read");
     Error::new(ErrorKind::Closed, message)

@@ -37,12 +37,12 @@ pub struct Capture {
 struct State {
     /// The reader that opening made, for the first pass.
     opened: Option<CaptureReader>,
-    /// Whether the bytes that the host brings were asked for.
+    /// True after the bytes that the host brings were asked for.
     is_used: bool,
     is_closed: bool,
 }
 
-/// What is captured.
+/// Input of a capture.
 #[derive(Clone)]
 enum Input {
     Path(PathBuf),
@@ -51,7 +51,7 @@ enum Input {
     Host,
 }
 
-/// Where a pass has its packets from.
+/// Source of the packets of a pass.
 enum Origin {
     Opened(Box<CaptureReader>),
     Anew(Input),
@@ -105,7 +105,7 @@ impl Capture {
         Capture { name, input, file, options, state, process, passes, damage }
     }
 
-    /// The same capture, whose bytes the host brings from the file with that descriptor.
+    /// Sets the file that the host brings the bytes from, by its descriptor.
     #[must_use]
     pub fn of_descriptor(mut self, descriptor: i32) -> Self {
         self.file = FileId::at(Path::new(&format!("/dev/fd/{descriptor}"))).ok();
@@ -122,7 +122,7 @@ impl Capture {
         &self.name
     }
 
-    /// Whether it was closed.
+    /// Returns true after it was closed.
     pub fn is_closed(&self) -> bool {
         self.state().is_closed
     }
@@ -147,7 +147,7 @@ impl Capture {
         }
     }
 
-    /// What all passes over an interface had together; nothing of other captures.
+    /// Returns the packet counts of all passes over an interface; None for other captures.
     pub fn live_counts(&self) -> Option<LiveCounts> {
         match &self.input {
             Input::Live(live) => Some(live.counts()),

@@ -56,7 +56,7 @@ impl CaptureWriter {
         &self.name
     }
 
-    /// Whether it was finished or discarded.
+    /// Returns true after it was finished or discarded.
     pub fn is_closed(&self) -> bool {
         self.open.try_lock().is_ok_and(|open| open.is_none())
     }

@@ -1,4 +1,4 @@
-//! Why an operation of a host ended without a result.
+//! Failure of an operation for a host, which ended without a result.
 
 use super::pass_host::Host;
 use crate::error::{Error, Result};
@@ -7,13 +7,13 @@ use crate::panics;
 /// An error of the core, which a face may keep or raise, or what its host raised, which has to go on to the host.
 #[derive(Debug)]
 pub enum Failure<E> {
-    /// What the operation itself met.
+    /// Error of the operation itself.
     Core(Error),
-    /// What the host raised meanwhile.
+    /// Error that the host raised meanwhile.
     Host(E),
 }
 
-/// What an operation for the host `H` gives.
+/// Result of an operation for the host `H`.
 pub type Outcome<T, H> = std::result::Result<T, Failure<<H as Host>::Error>>;
 
 impl<E> From<Error> for Failure<E> {
@@ -23,7 +23,7 @@ impl<E> From<Error> for Failure<E> {
 }
 
 impl<E> Failure<E> {
-    /// The same as an error of the host's.
+    /// Converts it to an error of the host's.
     pub fn into_host<H: Host<Error = E>>(self, host: &H) -> E {
         match self {
             Failure::Core(error) => host.error(error),

@@ -64,7 +64,7 @@ impl FlowTableFile {
         &self.name
     }
 
-    /// Whether it was closed.
+    /// Returns true after it was closed.
     pub fn is_closed(&self) -> bool {
         self.opened().is_err()
     }
@@ -89,7 +89,7 @@ impl FlowTableFile {
         self.opened()?.len()
     }
 
-    /// Whether it has no flow.
+    /// Returns true if it has no flow.
     ///
     /// # Errors
     /// Those of [`FlowTableFile::len`].

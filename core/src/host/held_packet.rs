@@ -100,7 +100,7 @@ impl HeldPacket {
 }
 
 impl PartialEq for HeldPacket {
-    /// Whether fields, captured bytes and interface are equal.
+    /// Returns true if fields, captured bytes and interface are equal.
     fn eq(&self, other: &Self) -> bool {
         self.frame() == other.frame()
     }

@@ -10,7 +10,7 @@ pub(super) struct LiveInput {
     name: String,
     options: LiveOptions,
     counts: LiveCounts,
-    /// What ends the passes under way.
+    /// Handles that end the passes under way.
     running: Mutex<Vec<Cancel>>,
 }
 
@@ -35,7 +35,7 @@ impl LiveInput {
         running.push(cancel);
     }
 
-    /// What all passes together had.
+    /// Returns the packet counts of all passes together.
     pub(super) fn counts(&self) -> LiveCounts {
         self.counts.clone()
     }

@@ -13,7 +13,7 @@ use crate::thrift::{Ahead, Columns, Frame, MessageLayout};
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
 
-/// Where messages come from.
+/// Source of messages.
 pub struct MessageSource(Bytes);
 
 enum Bytes {
@@ -119,10 +119,10 @@ impl Messages {
         Messages { source, layout }
     }
 
-    /// What `made` makes of the next message, as soon as that is there; none at the end.
+    /// Calls `made` with the next message, as soon as that is there, and returns its result; None at the end.
     ///
     /// # Errors
-    /// What is wrong with the message or its frame, those of reading, of the host, and of `made`, which leave the source
+    /// Errors in the message or its frame, those of reading, of the host, and of `made`, which leave the source
     /// where it is.
     pub fn next<H: Host, T>(
         &mut self,
@@ -158,7 +158,7 @@ pub struct MessageRows {
     layout: MessageLayout,
     columns: Columns,
     rows_max: usize,
-    /// Whether all is in the buffer that there is.
+    /// True if the buffer holds all that is left.
     at_end: bool,
     is_over: bool,
     failure: Option<Error>,
@@ -177,7 +177,7 @@ impl MessageRows {
         MessageRows { source, layout, columns, rows_max, at_end, is_over, failure }
     }
 
-    /// What the rows consist of.
+    /// Returns the schema of the rows.
     pub fn schema(&self) -> &Schema {
         self.columns.batch().schema()
     }
@@ -185,8 +185,8 @@ impl MessageRows {
     /// The next rows; none at the end.
     ///
     /// # Errors
-    /// What is wrong with a message, and those of reading, after all rows before; and again however often it is asked. Those
-    /// of the host come at once, and the rows before them with the next call.
+    /// Errors in a message, and those of reading, after all rows before, and again on each further call. Those of the
+    /// host come at once, and the rows before them with the next call.
     pub fn next<H: Host>(&mut self, host: &H) -> Result<Option<Batch>, H::Error> {
         host.check_interrupts()?;
         while !self.is_over && self.columns.batch().len() < self.rows_max {

@@ -16,8 +16,8 @@ use crate::bytes::Cancel;
 use crate::report::ReportedCapture;
 use crate::{Error, Result};
 
-/// How long a pass that was stopped is waited for without [`Host::wait`]. Nearly all are gone sooner, and giving up a
-/// host's lock can cost more than that wait: Ruby starts a thread for it.
+/// Longest wait for a stopped pass without [`Host::wait`]. Nearly all are gone sooner, and giving up a host's lock can
+/// cost more than that wait: Ruby starts a thread for it.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A piece of what a pass gives.
@@ -54,7 +54,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The same pass, which notes damage there.
+    /// Makes the pass note damage in `damage`.
     #[must_use]
     pub(super) fn noting(self, damage: KeptDamage) -> Self {
         Pass { damage, ..self }
@@ -127,7 +127,7 @@ fn wait_for_end<H: Host>(pass: &Background<Item>, host: &H) -> Result<(), H::Err
 
 /// The passes under way over one object, to end them when it is closed.
 pub(super) struct Passes {
-    /// What they are over, as errors call it: "capture".
+    /// Object of the passes, as errors call it: "capture".
     object: &'static str,
     passes: Mutex<Vec<Weak<Background<Item>>>>,
 }

@@ -1,4 +1,4 @@
-//! What a pass asks of the program that it works for.
+//! Interface of a pass to the program that it works for.
 
 use crate::Error;
 
@@ -7,7 +7,7 @@ use crate::Error;
 /// A pass holds no lock while it calls one of these methods, and an error from any of them leaves the pass in a
 /// state that it can go on from. A method returns its error, and never jumps over the frames of its caller.
 pub trait Host {
-    /// What the host raises.
+    /// Error that the host raises.
     type Error;
 
     /// An error of the core, as the host raises it.
@@ -18,7 +18,7 @@ pub trait Host {
     /// `work` did not run.
     ///
     /// # Errors
-    /// Where the host cannot wait.
+    /// Fails if the host cannot wait.
     fn wait<T: Send>(
         &self,
         work: &(dyn Fn() -> T + Sync),
@@ -31,7 +31,7 @@ pub trait Host {
     /// Handles the interrupts that are pending.
     ///
     /// # Errors
-    /// What an interrupt raises: the operation ends with it.
+    /// Returns the error that an interrupt raises: the operation ends with it.
     fn check_interrupts(&self) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -40,7 +40,7 @@ pub trait Host {
     /// object.
     ///
     /// # Errors
-    /// What the object raises.
+    /// Returns the error that the object raises.
     fn read(&self, count_max: usize) -> Result<Vec<u8>, Self::Error> {
         let _ = count_max;
         Ok(Vec::new())

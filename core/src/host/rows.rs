@@ -43,7 +43,7 @@ pub struct Rows {
     damage: Vec<Error>,
 }
 
-/// What [`Rows::step`] found.
+/// Result of [`Rows::step`].
 #[derive(Debug)]
 pub enum Step {
     /// Some records.
@@ -68,7 +68,7 @@ impl Rows {
         }
     }
 
-    /// What the rows consist of.
+    /// Returns the schema of the rows.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }

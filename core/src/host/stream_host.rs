@@ -1,4 +1,4 @@
-//! What readers and writers ask of a host beside waiting and turns: an object of the host's that bytes come from or go to.
+//! Host of readers and writers: beside waiting and turns, it has an object that bytes come from or go to.
 
 use std::io::SeekFrom;
 
@@ -20,7 +20,7 @@ pub trait StreamHost: TurnHost {
     /// the object giving bytes and the feed having them, or they are lost.
     ///
     /// # Errors
-    /// What the object raises.
+    /// Returns the error that the object raises.
     fn bring(&self, feed: &Feed) -> Result<(), Self::Error> {
         match self.read(PIECE)? {
             bytes if bytes.is_empty() => feed.end(),
@@ -33,7 +33,7 @@ pub trait StreamHost: TurnHost {
     /// [`Writer::forget`] before an interrupt can come, or it is given those bytes once more.
     ///
     /// # Errors
-    /// What the object raises.
+    /// Returns the error that the object raises.
     fn give(&self, writer: &Writer<Self::Caller>) -> Result<(), Self::Error> {
         let _ = writer;
         Err(self.error(Error::internal("a writer to an object that takes nothing")))
@@ -42,7 +42,7 @@ pub trait StreamHost: TurnHost {
     /// Makes the object hand on what it has been given, with `sync` until that survives a power cut.
     ///
     /// # Errors
-    /// What the object raises.
+    /// Returns the error that the object raises.
     fn flush(&self, sync: bool) -> Result<(), Self::Error> {
         let _ = sync;
         Ok(())
@@ -51,7 +51,7 @@ pub trait StreamHost: TurnHost {
     /// Has the object go to a place, and answers where that is; `None` where it knows no such place.
     ///
     /// # Errors
-    /// What the object raises.
+    /// Returns the error that the object raises.
     fn seek(&self, place: SeekFrom) -> Result<Option<u64>, Self::Error> {
         let _ = place;
         Ok(None)
@@ -60,14 +60,14 @@ pub trait StreamHost: TurnHost {
 
 impl StreamHost for Blocking {}
 
-/// Where a place is counted from.
+/// Origin of an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whence {
-    /// Where the stream began.
+    /// The beginning of the stream.
     Beginning,
-    /// Where it is.
+    /// The current position.
     Here,
-    /// Where it ends.
+    /// The end of the stream.
     End,
 }
 
@@ -76,7 +76,7 @@ pub(super) const ESPIPE: i32 = 29;
 /// The number of `EINVAL`: there is no such place.
 pub(super) const EINVAL: i32 = 22;
 
-/// What the system would say of a place that a stream cannot go to.
+/// Builds the system's error for a place that a stream cannot go to.
 pub(super) fn no_place(number: i32, name: &str) -> Error {
     Error::new(ErrorKind::Io(Some(number)), "cannot seek").in_file(name)
 }

@@ -19,13 +19,13 @@ pub trait TurnHost: Host {
     /// Says who uses the object now.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     fn caller(&self) -> Result<Self::Caller, Self::Error>;
 
     /// Says whether the code that runs now may do what `holder` may, who has the turn.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     fn is_running(&self, holder: &Self::Caller) -> Result<bool, Self::Error>;
 
     /// Says whether `holder` is a strand of the thread that runs now.
@@ -34,7 +34,7 @@ pub trait TurnHost: Host {
     /// Waits for the mutex that goes with the object, and takes it. In a forked child it is free, even if another thread had it.
     ///
     /// # Errors
-    /// Where the host cannot wait, and what is raised meanwhile.
+    /// Fails if the host cannot wait, and with what is raised meanwhile.
     fn lock_turn(&self) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -42,7 +42,7 @@ pub trait TurnHost: Host {
     /// Takes the mutex where it is free, and says whether it was.
     ///
     /// # Errors
-    /// Where the host refuses that.
+    /// Fails if the host refuses that.
     fn try_lock_turn(&self) -> Result<bool, Self::Error> {
         self.lock_turn().map(|()| true)
     }
@@ -50,7 +50,7 @@ pub trait TurnHost: Host {
     /// Gives the mutex back.
     ///
     /// # Errors
-    /// Where the host refuses that.
+    /// Fails if the host refuses that.
     fn unlock_turn(&self) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -58,7 +58,7 @@ pub trait TurnHost: Host {
     /// Says whether a strand of a thread goes on while another waits: where something schedules them.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     fn schedules_strands(&self) -> Result<bool, Self::Error> {
         Ok(false)
     }
@@ -74,7 +74,7 @@ pub trait TurnHost: Host {
     /// are pending.
     ///
     /// # Errors
-    /// What an interrupt raises before it.
+    /// Returns the error that an interrupt raises before it.
     fn wait_to_the_end<T: Send>(&self, work: &(dyn Fn() -> T + Sync)) -> Result<T, Self::Error> {
         loop {
             match self.wait(work, &|| ())? {
@@ -110,7 +110,7 @@ impl TurnHost for Blocking {
     }
 }
 
-/// What taking a turn found.
+/// Result of taking a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// It was this caller's before.
@@ -149,7 +149,7 @@ impl<C: Clone> Turn<C> {
     /// Says whether it is this caller's.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     pub fn is_mine<H: TurnHost<Caller = C>>(&self, host: &H) -> Result<bool, H::Error> {
         match self.holder() {
             Some(holder) if host.is_of_this_thread(&holder) => host.is_running(&holder),
@@ -160,7 +160,7 @@ impl<C: Clone> Turn<C> {
     /// Says whether another strand of this thread has it, which cannot go on while this one waits.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     pub fn is_of_suspended_strand<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
@@ -176,7 +176,7 @@ impl<C: Clone> Turn<C> {
     /// Says whether who uses the object now has to wait for another caller.
     ///
     /// # Errors
-    /// Where the host cannot say.
+    /// Fails if the host cannot tell.
     pub fn is_of_others<H: TurnHost<Caller = C>>(&self, host: &H) -> Result<bool, H::Error> {
         Ok(self.is_taken() && !self.is_mine(host)? && !self.is_of_suspended_strand(host)?)
     }

@@ -48,14 +48,14 @@ pub struct Writer<C> {
     process: ProcessMark,
 }
 
-/// Where an object of the host's is.
+/// Position of an object of the host's.
 #[derive(Default)]
 struct Object {
-    /// Where it was at first, if it can be told to go elsewhere.
+    /// Position at first, if the object can seek.
     origin: Option<u64>,
-    /// Where the next byte goes, counted from there.
+    /// Position of the next byte, counted from there.
     position: Cell<u64>,
-    /// Whether it may be elsewhere, and has to go back there before it is given anything.
+    /// True if it may be elsewhere, and has to go back there before it is given anything.
     is_elsewhere: Cell<bool>,
 }
 
@@ -123,12 +123,12 @@ impl<C: Clone> Writer<C> {
         &self.turn
     }
 
-    /// What errors call it.
+    /// Returns its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it was closed.
+    /// Returns true after it was closed.
     pub fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
@@ -261,7 +261,7 @@ impl<C: Clone> Writer<C> {
         self.in_turn(host, || self.write_through(host, sync))
     }
 
-    /// The same, and closes it where that works; nothing where it is closed. A forked child's is closed, and writes
+    /// Flushes it, and closes it if that works; does nothing if it is closed. A forked child's is closed, and writes
     /// nothing.
     ///
     /// # Errors
@@ -275,7 +275,7 @@ impl<C: Clone> Writer<C> {
         })
     }
 
-    /// The same for a file that replaces another, and replaces that.
+    /// Writes what is gathered, replaces the other file with this one, and closes it.
     ///
     /// # Errors
     /// As for [`Writer::put`]; it is open still.
@@ -313,7 +313,7 @@ impl<C: Clone> Writer<C> {
         host.wait_to_the_end(&|| drop(file.lock().unwrap_or_else(PoisonError::into_inner).take()))
     }
 
-    /// Where the next byte goes.
+    /// Returns the position of the next byte.
     ///
     /// # Errors
     /// `Closed`; `Lock` where this very thread writes; what is raised while it waits for another one.

@@ -16,13 +16,13 @@ const STEP_LEN: usize = 1 << 20;
 
 /// Memory of the host's that grows, which is empty at first.
 pub trait Destination {
-    /// What the host raises.
+    /// Error that the host raises.
     type Error;
 
     /// Makes room for `count` bytes behind the first `len`, and answers where they go.
     ///
     /// # Errors
-    /// Where the host has no memory, or the memory may not be changed.
+    /// Fails if the host has no memory, or the memory may not be changed.
     fn room(&mut self, len: usize, count: usize) -> Result<&mut [MaybeUninit<u8>], Self::Error>;
 
     /// Says that the first `len` bytes are written. It is 0 after a failure.
@@ -34,7 +34,7 @@ pub trait Destination {
     /// Keeps others from changing the memory while they run, until [`Destination::unlock`].
     ///
     /// # Errors
-    /// Where the host cannot do so.
+    /// Fails if the host cannot do so.
     fn lock(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -91,8 +91,8 @@ impl<H: StreamHost> Operation<'_, H> {
         Ok(len)
     }
 
-    /// How many more bytes there is to be room for: no more than `left`, as a length that is wrong must cost no memory.
-    /// What a file has left is known; of what is not known, as much comes at once as has come.
+    /// Returns the number of bytes to make room for: at most `left`, as a length that is wrong must cost no memory.
+    /// The rest of a file is known; of other input, as much comes at once as has come.
     fn room_wanted(&self, left: usize, come: usize) -> Result<usize, H::Error> {
         let likely = come.max(PIECE);
         if left <= likely {
@@ -119,7 +119,7 @@ fn known_left(stream: &ByteStream) -> Option<usize> {
     usize::try_from(len.saturating_sub(stream.position())).ok()
 }
 
-/// How many bytes came, and why there are no more.
+/// Number of bytes that came, and the reason why there are no more.
 struct FillStep {
     count: usize,
     fill: Fill,

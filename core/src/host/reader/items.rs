@@ -1,4 +1,4 @@
-//! What is read: values, records, lines, and where a sequence of bytes is.
+//! Items that are read: values, records, lines, and the place of a sequence of bytes.
 
 use super::super::stream_host::StreamHost;
 use super::operation::{Operation, Step};
@@ -143,8 +143,8 @@ impl<H: StreamHost> Operation<'_, H> {
         })
     }
 
-    /// The same for a caller that has taken lines already, and would lose them to an interrupt if the input is not seekable:
-    /// nothing then where it would have to wait. The next call gets the error.
+    /// Does this for a caller that has taken lines already, which an interrupt would lose if the input is not seekable:
+    /// returns None then if it would have to wait. The next call gets the error.
     fn another_line(&self, rule: &LineRule) -> Result<Option<Line>, H::Error> {
         let mut searched = 0;
         let goes_back = self.goes_back()?;

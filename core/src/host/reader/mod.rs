@@ -57,9 +57,9 @@ pub struct Reader<C> {
 
 /// An object of the host's that bytes come from.
 struct Object {
-    /// Where they go.
+    /// Feed that they go to.
     feed: Feed,
-    /// Where it was at first, if it can be told to go elsewhere.
+    /// Position of the object at first, if it can seek.
     origin: Option<u64>,
 }
 
@@ -144,17 +144,17 @@ impl<C: Clone> Reader<C> {
         }
     }
 
-    /// What errors call it.
+    /// Returns its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the bytes of an object go, if one is read.
+    /// Returns the feed that the bytes of an object go to, if one is read.
     pub fn feed(&self) -> Option<&Feed> {
         self.object.as_ref().map(|object| &object.feed)
     }
 
-    /// Whether it was closed, and perhaps is read still.
+    /// Returns true after it was closed, even if it is still being read.
     pub fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
@@ -192,13 +192,13 @@ impl<C: Clone> Reader<C> {
         }
     }
 
-    /// Whether the input can be read again.
+    /// Returns true if the input can be read again.
     fn can_go_back(&self) -> bool {
         self.object.as_ref().is_none_or(|object| object.origin.is_some())
     }
 }
 
-/// What a caller is told who comes back in the middle of its own operation, and would wait for itself.
+/// Builds the error of a caller that comes back in the middle of its own operation, and would wait for itself.
 fn busy<H: StreamHost>(host: &H) -> H::Error {
     let message = "expected an idle reader, found one that this thread is already using: a signal handler \
                    came while it reads, or the object that it reads uses it";

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result as CoreResult};
 /// Bytes that one step makes buffered, so that a step never takes long.
 pub(super) const STEP_MAX: usize = 1 << 20;
 
-/// What came of a step.
+/// Outcome of a step.
 pub(super) enum Step<R> {
     Done(R),
     /// It is not done, and may go on when interrupts have had their turn.
@@ -111,7 +111,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
     /// Lets the host do what interrupts want, and others run, who wait for the reader then.
     ///
     /// # Errors
-    /// What an interrupt raises; `Lock` where another operation of this very thread goes on.
+    /// Returns the error that an interrupt raises; `Lock` if another operation of this very thread goes on.
     pub fn let_interrupts(&self) -> Result<(), H::Error> {
         self.take_turn()?;
         self.host.check_interrupts()
@@ -143,7 +143,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         gone.map(drop)
     }
 
-    /// Where the object that is read ends, where it says so.
+    /// Returns the end of the object that is read, if the object tells it.
     pub(super) fn end_of(&self, object: &Object) -> Result<Option<u64>, H::Error> {
         self.take_turn()?;
         let (Some(origin), Some(before)) = (object.origin, self.host.seek(SeekFrom::Current(0))?)
@@ -225,7 +225,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         })?
     }
 
-    /// Where it is, counted from where it began.
+    /// Returns the position, counted from where the reader began.
     ///
     /// # Errors
     /// `Closed`.
@@ -233,7 +233,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         self.with_stream(|stream| Ok(stream.position()))
     }
 
-    /// Whether going back costs nothing.
+    /// Returns true if going back costs nothing.
     pub fn goes_back(&self) -> Result<bool, H::Error> {
         let compression = self.with_stream(|stream| Ok(stream.compression()))?;
         Ok(self.reader.object.is_none() && compression == Compression::None)

@@ -113,7 +113,7 @@ impl<H: StreamHost> Operation<'_, H> {
         })
     }
 
-    /// Where the input ends, counted from where it began. It may take reading all of it.
+    /// Returns the end of the input, counted from where it began. It may take reading all of it.
     fn end(&self) -> Result<u64, H::Error> {
         self.decide()?;
         let is_plain = self.with_stream(|stream| Ok(stream.compression() == Compression::None))?;
@@ -129,7 +129,7 @@ impl<H: StreamHost> Operation<'_, H> {
         self.position()
     }
 
-    /// Where the input ends, counted from where it began, if that is known without reading it.
+    /// Returns the end of the input, counted from where it began, if that is known without reading it.
     ///
     /// # Errors
     /// `Closed`; what is raised while it waits.
@@ -144,7 +144,7 @@ impl<H: StreamHost> Operation<'_, H> {
         }
     }
 
-    /// Where input that is not compressed ends, if a file or an object says so.
+    /// Returns the end of input that is not compressed, if a file or an object tells it.
     fn known_end(&self) -> Result<Option<u64>, H::Error> {
         match &self.reader.object {
             Some(object) => self.end_of(object),
@@ -152,7 +152,7 @@ impl<H: StreamHost> Operation<'_, H> {
         }
     }
 
-    /// How many bytes there are from here on, where that is known.
+    /// Returns the number of bytes from here on, if known.
     ///
     /// # Errors
     /// `Closed`.
@@ -164,7 +164,7 @@ impl<H: StreamHost> Operation<'_, H> {
         })
     }
 
-    /// How the input is compressed.
+    /// Returns the compression of the input.
     ///
     /// # Errors
     /// Damage; `Closed`; what is raised while it waits.

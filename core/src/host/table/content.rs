@@ -28,7 +28,7 @@ impl Content {
         }
     }
 
-    /// What every table can do. [`ErrorKind::Closed`] where it was closed.
+    /// Returns it as a [`Table`]. [`ErrorKind::Closed`] if it was closed.
     pub fn table(&self) -> Result<&dyn Table> {
         match self {
             Content::Hash(table) => Ok(table),
@@ -38,7 +38,7 @@ impl Content {
         }
     }
 
-    /// What every table can do, changes among it.
+    /// Returns it as a [`Table`] that can be changed. [`ErrorKind::Closed`] if it was closed.
     pub fn table_mut(&mut self) -> Result<&mut dyn Table> {
         match self {
             Content::Hash(table) => Ok(table),
@@ -48,7 +48,7 @@ impl Content {
         }
     }
 
-    /// What only an ordered table can do. [`ErrorKind::Argument`] for a hashed one.
+    /// Returns it as an [`OrderedTable`]. [`ErrorKind::Argument`] for a hashed one.
     pub fn ordered(&self) -> Result<&dyn OrderedTable> {
         match self {
             Content::Tree(table) => Ok(table),
@@ -93,7 +93,7 @@ pub enum AnySnapshot {
 }
 
 impl AnySnapshot {
-    /// What every snapshot can do.
+    /// Returns it as a [`Snapshot`].
     pub fn as_snapshot(&self) -> &dyn Snapshot {
         match self {
             AnySnapshot::Hashed(snapshot) => snapshot.as_ref(),

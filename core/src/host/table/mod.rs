@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use crate::table::{Table, Values};
 
-/// What an operation takes, which says whether the host's other threads run meanwhile.
+/// Cost of an operation in time, which decides if the host's other threads run meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// No longer than a method of the host may, unless the table has to wait for a disk.
@@ -67,12 +67,12 @@ pub struct TableHandle<C> {
     transactions: Transactions,
     is_in_file: Cell<bool>,
     values: Cell<Values>,
-    /// Whether the end of a transaction waits for a disk.
+    /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
     reported: Reported,
 }
 
-/// What the host was told of the memory of a table. It is told in coarse steps: counting takes longer than a change does.
+/// Memory of a table that was reported to the host, in coarse steps: counting takes longer than a change does.
 struct Reported {
     bytes: Cell<isize>,
     changes_left: Cell<u64>,
@@ -115,17 +115,17 @@ impl<C: Clone> TableHandle<C> {
         self.commits_wait.set(options.sync == SyncMode::Commit);
     }
 
-    /// Which kind it is.
+    /// Returns the kind of the table.
     pub fn kind(&self) -> TableKind {
         self.kind
     }
 
-    /// Whether it is, or was before it was closed, in a file.
+    /// Returns true if it is, or was before it was closed, in a file.
     pub fn is_in_file(&self) -> bool {
         self.is_in_file.get()
     }
 
-    /// What its values are.
+    /// Returns the kind of its values.
     pub fn values(&self) -> Values {
         self.values.get()
     }
@@ -137,7 +137,7 @@ impl<C: Clone> TableHandle<C> {
         }
     }
 
-    /// Whether it was closed.
+    /// Returns true after it was closed.
     pub fn is_closed(&self) -> bool {
         self.content.try_borrow().is_ok_and(|content| matches!(*content, Content::Closed))
     }
@@ -155,7 +155,7 @@ impl<C: Clone> TableHandle<C> {
         &self.content
     }
 
-    /// Whether the table cannot be read without waiting for another caller.
+    /// Returns true if the table cannot be read without waiting for another caller.
     pub fn is_in_use<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
         self.turn.is_of_others(host).map_err(Failure::Host)
     }
@@ -247,7 +247,7 @@ impl<C: Clone> TableHandle<C> {
         Ok(self.look(work)?)
     }
 
-    /// The same of a table that this caller may use.
+    /// Does this with a table that this caller may use.
     fn look<R>(&self, work: impl FnOnce(&Content) -> Result<R>) -> Result<R> {
         let content = self.content.try_borrow().map_err(|_| used_by_itself())?;
         guard(|| work(&content))
@@ -373,7 +373,7 @@ fn used_by_itself() -> Error {
     Error::internal("a table that is in use while it is used")
 }
 
-/// How long to wait for a writer at one time, before the host handles interrupts.
+/// Longest wait for a writer at one time, before the host handles interrupts.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// Opens the table at `path` as [`file::open`] does, without the host's lock, and so that the host can interrupt the

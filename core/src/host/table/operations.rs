@@ -1,4 +1,4 @@
-//! What a table is asked to do, and what of it takes long.
+//! Operations on a table, and the cost of those that may take long.
 
 use std::path::Path;
 
@@ -168,7 +168,7 @@ impl<C: Clone> TableHandle<C> {
     }
 }
 
-/// How far a backup is.
+/// Progress of a backup.
 pub(in super::super) enum Writing {
     Taken(Backup),
     Begun(BackupFile),

@@ -30,7 +30,7 @@ impl Transactions {
         one
     }
 
-    /// How many others one is in; nothing where it is over.
+    /// Counts the others that `one` is in; returns None if it is over.
     fn outer_count(&self, one: TransactionId) -> Option<usize> {
         self.open.borrow().iter().position(|open| *open == one)
     }

@@ -46,7 +46,7 @@ impl Walk {
         Ok(found)
     }
 
-    /// How many entries are left. The walk is over then.
+    /// Counts the entries that are left. The walk is over then.
     pub fn count<H: Host>(&self, host: &H) -> Outcome<u64, H> {
         let mut count = 0;
         self.visit_rest(host, |_, _| {
