@@ -58,7 +58,7 @@ fn cut_to(name: &str, captures: &[&[u8]], options: &CutOptions) -> Result<(Vec<u
     Ok((files::plain(&path), totals))
 }
 
-/// What a comment of a packet, and one of an interface, are told by.
+/// Code of the pcapng option for a comment, of a packet or of an interface.
 const COMMENT: u16 = 1;
 
 #[test]

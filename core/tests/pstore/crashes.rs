@@ -22,7 +22,7 @@ fn store(system: &SimulatedSystem) -> Store {
     Store::with_file_system(Options::default(), Box::new(system.clone()))
 }
 
-/// What the file held after each transaction, and the number of the call that came next.
+/// Contents of the file after each transaction, with the number of the call that came next.
 struct History {
     system: SimulatedSystem,
     states: Vec<(u64, Vec<u8>)>,

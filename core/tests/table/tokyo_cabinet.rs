@@ -43,7 +43,7 @@ fn sample(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap()
 }
 
-/// What the library lists.
+/// Reads the entries that the library lists.
 fn listing(name: &str) -> Entries {
     let text = fs::read_to_string(path(&format!("{name}.txt"))).unwrap();
     let bytes = |hex: &str| {
@@ -312,7 +312,7 @@ fn leaf_offset(bytes: &[u8], number: u8) -> usize {
         .unwrap()
 }
 
-/// Where the links of a leaf lie: before, behind.
+/// Returns the offsets of the links of a leaf: before, behind.
 fn links(bytes: &[u8], leaf: usize) -> (usize, usize) {
     let mut at = leaf + 12;
     let (key_len, _) = (length(bytes, &mut at), length(bytes, &mut at));

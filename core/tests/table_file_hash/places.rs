@@ -1,5 +1,5 @@
-//! Which file a table is: a handle never writes over another's table, and what takes the place of a file
-//! is for the same people.
+//! Identity of a table's file: a handle never writes over another's table, and a file that takes the place of
+//! another is for the same people.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

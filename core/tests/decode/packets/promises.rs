@@ -1,4 +1,4 @@
-//! What holds for every packet, whatever its bytes.
+//! Properties of every packet, whatever its bytes.
 
 use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, Status};
 

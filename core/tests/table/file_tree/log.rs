@@ -23,11 +23,11 @@ fn open_in(disk: &SimulatedDisk, options: OpenOptions) -> Result<TreeTable> {
     TreeTable::open_in(Arc::new(disk.clone()), "table", options)
 }
 
-/// What was committed one after another, with the calls that the disk had done by then.
+/// States committed one after another, with the calls that the disk had done by then.
 #[derive(Default)]
 struct History {
     states: Vec<(u64, Entries)>,
-    /// The same of what was synced: the number of the state.
+    /// Calls that the disk had done by each sync, with the number of the synced state.
     synced: Vec<(u64, usize)>,
 }
 

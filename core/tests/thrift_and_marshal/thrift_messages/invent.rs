@@ -16,7 +16,7 @@ pub(crate) struct Inventor {
     is_plain: bool,
 }
 
-/// How deep structs and containers of a message are in each other, about.
+/// Approximate depth of structs and containers in a message.
 const DEPTH: usize = 4;
 
 impl Inventor {

@@ -32,7 +32,7 @@ pub(crate) fn cases(usual: u64) -> u64 {
     std::env::var("BYTEWRIGHT_CASES").map_or(usual, |cases| cases.parse().expect("a number"))
 }
 
-/// What the core reads, with the bytes it took.
+/// Decodes with the core; returns the tree and the number of bytes read.
 fn read(
     plan: &Plan,
     encoding: Encoding,
@@ -51,7 +51,7 @@ fn read(
     Ok((Tree::of_tape(&tape, bytes), len))
 }
 
-/// What the twin reads, with the bytes it took.
+/// Decodes with the twin; returns the tree and the number of bytes read.
 fn twin_read(
     inventor: &Inventor,
     encoding: Encoding,
@@ -114,7 +114,7 @@ fn a_message_that_ends_early_is_truncated_wherever_it_ends() {
     });
 }
 
-/// The same bytes with one of them changed.
+/// Returns the bytes with one of them changed.
 fn damaged(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     let at = random.below(bytes.len());
