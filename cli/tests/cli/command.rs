@@ -1,4 +1,4 @@
-//! What all commands have in common.
+//! Behaviour that all commands have in common.
 
 use crate::capture::mixed;
 use crate::run::{Folder, Outcome, outcome};

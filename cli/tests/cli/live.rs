@@ -45,7 +45,7 @@ fn wait_for_watch(child: &Child) {
     }
 }
 
-/// Whether the program watches for signals. The thread that does is begun last.
+/// Returns true if the program watches for signals. The thread that does is begun last.
 pub(crate) fn watches(child: &Child) -> bool {
     let is_watch = |task: DirEntry| {
         read_to_string(task.path().join("comm")).is_ok_and(|name| name == "signals\n")
