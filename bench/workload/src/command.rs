@@ -108,7 +108,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays of it is below bench/data, which `make clean` takes away.
+        // The rest of it is below bench/data, which `make clean` takes away.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -80,7 +80,7 @@ fn a_random_capture_reads_back_as_it_was_from_every_form() {
             };
             let mut found = shown(&bytes);
             assert_eq!(totals.packets, found.len() as u64);
-            // What cannot be without a time has the one at which its clock begins, which is 0 in pcap.
+            // A record that cannot be without a time has the one at which its clock begins, which is 0 in pcap.
             for (found, expected) in found.iter_mut().zip(&expected) {
                 if expected.ts.is_none() {
                     assert!(name.starts_with("o.pcapng") || found.ts == Some(0));

@@ -123,7 +123,7 @@ impl StreamHost for Trying {
         }
         feed.push(&rest[..count.min(rest.len())]);
         self.position.set(self.position.get() + count.min(rest.len()));
-        // What it brought is there, whatever comes then.
+        // The bytes it brought are there, whatever comes then.
         self.may_raise()
     }
 

@@ -164,7 +164,7 @@ fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
     let folder = Folder::new("readers");
     let path = folder.path("x");
     seeds(rounds(10), |random| {
-        // The same run of the system, so that the order of writing is looked at.
+        // Runs in the boot of this machine, so that the order of writing is looked at.
         let system = SimulatedSystem::new(SimulatedDisk::new(), LocalFileSystem.boot());
         let mut ours = store(&system);
         let none = Table::default();

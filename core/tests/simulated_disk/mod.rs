@@ -491,7 +491,7 @@ fn survive(file: &mut Vec<u8>, changes: &[&Event], random: &mut Random) {
                 }
             }
             Event::SetLen { len, .. } => {
-                // What a cut takes away comes back as zeros.
+                // Bytes that a cut takes away come back as zeros.
                 let cut = lengths[number].saturating_sub(*len);
                 for range in survivors(survival, number as u64, *len, cut) {
                     file[range.start as usize..range.end as usize].fill(0);

@@ -518,7 +518,7 @@ fn a_thousand_mutated_files_give_entries_and_errors_and_always_end() {
         let bytes = mutated(original.clone(), random);
         let (len, is_deflated) = (bytes.len(), bytes.get(36).is_some_and(|bits| bits & 2 != 0));
         let (entries, error) = scan_bytes(bytes);
-        // What is not inflated comes from bytes of its own.
+        // Entries that are not inflated come from bytes of their own.
         let given: usize = entries.iter().map(|(_, value)| value.len() + 1).sum();
         assert!(is_deflated || given <= len, "{given} bytes out of {len}");
         if let Some(error) = error {

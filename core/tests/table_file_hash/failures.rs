@@ -23,7 +23,7 @@ struct Outcome {
 fn commit(random: &mut Random, table: &mut HashTable, twin: &mut Twin) -> Result<bool> {
     match random.below(20) {
         0 => table.sync().map(|()| true),
-        // What fails before the new file has the name leaves the table as it is.
+        // A failure before the new file has the name leaves the table as it is.
         1 => table.compact().map(|()| false),
         2..=4 => {
             let changes: Vec<Change> =

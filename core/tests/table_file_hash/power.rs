@@ -110,7 +110,7 @@ fn check_all_cuts(history: &History, sync: SyncMode, ways: u64) {
             let found = entries(&table).unwrap();
             let states = &history.states[oldest..=newest];
             assert!(states.contains(&found), "{}: {} entries", what(), found.len());
-            // What was saved can be gone on with.
+            // The saved table can be written again.
             table.put(b"after", b"the cut").unwrap();
             table.close().unwrap();
             let table = open_on(&left, WRITE).unwrap();

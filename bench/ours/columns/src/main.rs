@@ -109,7 +109,7 @@ fn columns(path: &Path, fields: &[Field], stream: StreamOptions) -> Result<Strin
         lengths += sum(&columns, Field::Length);
         caplens += sum(&columns, Field::Caplen);
     }
-    // What a pcap file of these packets has, so that the sides that see only bytes can be compared.
+    // Bytes of a pcap file of these packets, so that the sides that see only bytes can be compared.
     let stream_bytes = PCAP_HEADER_BYTES + PCAP_RECORD_HEADER_BYTES * packets + caplens;
     Ok(format!("{{\"packets\":{packets},\"lengths\":{lengths},\"stream_bytes\":{stream_bytes}}}"))
 }

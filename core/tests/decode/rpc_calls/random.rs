@@ -109,7 +109,7 @@ fn with_bytes_lost_only_calls_that_were_there_come_out() {
         assert!(found.len() <= asked_count + answered_count);
         for call in &found {
             assert!(NAMES.contains(&&*call.method), "{call:?}");
-            // Where the length of a frame is lost, and nothing else, its message has none.
+            // If the length of a frame is lost, and nothing else, its message has none.
             assert!((0..40).contains(&call.sequence_id));
             assert_eq!(call.protocol.encoding, protocol.encoding);
             let has = |is_there: bool, body: &Option<Vec<u8>>| {

@@ -281,7 +281,7 @@ fn a_log_is_done_again_only_behind_the_commit_that_it_follows() {
     table.put(b"a", b"3").unwrap();
     table.put(b"b", b"3").unwrap();
     let value = |path: &Path| TreeTable::open(path, READ).unwrap().get(b"a").unwrap().unwrap();
-    // What the log has now does not follow the earlier state.
+    // The commits that the log has now do not follow the earlier state.
     std::fs::copy(beside(&path, ".log"), beside(&early, ".log")).unwrap();
     assert_eq!(value(&early), b"1");
     // Two tables that go on from the same state: neither takes the other's commits.

@@ -72,7 +72,7 @@ fn a_message_is_read_as_its_slow_twin_reads_it() {
             for encoding in ENCODINGS {
                 let mut bytes = twin::encode(encoding, &raw);
                 let len = bytes.len();
-                // What follows a message is not its business.
+                // Bytes after a message are not its business.
                 bytes.extend(random.bytes(3));
                 let (found, taken) =
                     read(&inventor.plan, encoding, id, &bytes).expect("it is whole");
@@ -142,7 +142,7 @@ fn a_damaged_message_is_read_as_its_slow_twin_reads_it_or_refused_by_both() {
                 let progress = extent.advance(&damaged);
                 match found {
                     Ok((_, len)) => assert_eq!(progress.unwrap(), Progress::Complete(len)),
-                    // What a count claims may hide a later defect from one of the two.
+                    // A count may claim so much that one of the two does not see a later defect.
                     Err(ProtocolErrorKind::Truncated) => {
                         assert!(!matches!(progress, Ok(Progress::Complete(_))));
                     }
