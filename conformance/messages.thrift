@@ -1,4 +1,4 @@
-// What the messages of thrift.json are by.
+// Schema of the messages of thrift.json.
 
 enum Kind { SMALL = 1, LARGE = 3 }
 

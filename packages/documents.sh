@@ -6,7 +6,7 @@
 #
 # Each block that is marked ```sh install has a root of its own (packages/clean_root.sh), with make, which README's block installs.
 # ONLY="docs/c.md 1" runs that one.
-# What README installs without a compiler is also run by packages/test.sh. What is compiled is kept in target/clean-builds.
+# README's installs without a compiler are also run by packages/test.sh. Compiled files are kept in target/clean-builds.
 set -euo pipefail
 pkg=$(realpath "${1:?usage: packages/documents.sh PKG [RELEASE...]}")
 shift
@@ -63,7 +63,7 @@ END
 [ "$(bytewright flows samples/web.pcap.gz --csv | wc -l)" = 927 ]
 ri --no-pager --format=markdown 'Bytewright::Packet#src_ip' 'Bytewright::Capture#each'
 END
-  # What `make install-c` has apt install: what compiling needs, and what that depends on. 289 packages were installed once.
+  # `make install-c` has apt install what compiling needs, and what that depends on. 289 packages were installed once.
   block docs/c.md 1 <<'END'
 [ "$(./a.out)" = green ]
 readelf --dynamic a.out | grep -q libbytewright.so.1

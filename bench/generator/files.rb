@@ -4,7 +4,7 @@
 
 # Records of so many bytes, which is what the loops over records and headers read.
 RECORD_BYTES = 80
-# What is made at a time.
+# Number of records or lines made at a time.
 PIECE_COUNT = 10_000
 
 METHODS = %w[GET GET GET POST PUT DELETE].freeze

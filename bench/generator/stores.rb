@@ -22,7 +22,7 @@ PROFILES = {
   "kilobytes" => ->(count) { Array.new(count) { |n| ["key#{n}", format("%08d", n) * 125] }.to_h },
   # Records as programs keep them.
   "records" => ->(count) { records(count, &:dup) },
-  # The same by a program whose literals are frozen, so that all records have the same three Strings.
+  # Records of a program whose literals are frozen, so that all records have the same three Strings.
   "sharing" => ->(count) { records(count, &:itself) }
 }.freeze
 

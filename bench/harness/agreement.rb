@@ -4,7 +4,7 @@ require_relative "inputs"
 require_relative "side"
 
 module Bench
-  # What a peer is known to get wrong, and the values of its answer that suffer from it.
+  # Known error of a peer, and the values of its answer that suffer from it.
   KnownDifference = Struct.new(:reason, :keys)
 
   # Two sides that must answer the same, usually about one input.
@@ -13,7 +13,7 @@ module Bench
       super
     end
 
-    # What the set-up must bring before the two can be asked.
+    # Returns the parts that the set-up must bring before the two can be asked.
     def parts
       [first.needs, second.needs, Inputs.part(input), Inputs.part(second_input)].compact.uniq
     end

@@ -3,10 +3,10 @@
 require_relative "agreement"
 
 module Bench
-  # How two answers differ, and whether that is what the peer is known for.
+  # Difference of two answers, and whether the peer is known for it.
   Difference = Struct.new(:text, :known)
 
-  # What the sides answer, each asked once per input.
+  # Answers of the sides, each asked once per input.
   class Answers
     def initialize(inputs)
       @inputs = inputs

@@ -16,7 +16,7 @@ module Bench
     PARTS = { "gz" => :gzip, "zst" => :zstd }.freeze
     COMPRESSORS = { "gz" => %w[gzip -6 -n -c], "zst" => %w[zstd -3 -q -T1 -c] }.freeze
 
-    # What the set-up must bring before `path(key)` can be asked, or nil.
+    # Returns the part that the set-up must bring before `path(key)` can be asked, or nil.
     def self.part(key)
       PARTS[key.to_s[/_(gz|zst)\z/, 1]]
     end

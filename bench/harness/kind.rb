@@ -15,7 +15,7 @@ module Bench
       Bench.median(runs.map(&member))
     end
 
-    # What each run measured itself under this name.
+    # Returns the figures of this name that each run measured itself.
     def figures(name)
       runs.map { |run| run.figures.fetch(name) }
     end
@@ -62,9 +62,9 @@ module Bench
     end
   end
 
-  # How a row's two sides become the number in its ratio column, and how each is shown. `unit` is the
-  # ratio's where it has one. `figure` is what the sides measured themselves, or nil where the whole
-  # process counts.
+  # Rules by which a row's two sides become the number in its ratio column, and each is shown. `unit` is
+  # the ratio's if it has one. `figure` is what the sides measured themselves, or nil if the whole process
+  # counts.
   module Kind
     # The share of the peer's time that we need.
     module TimeShare
@@ -85,7 +85,7 @@ module Bench
       def self.figure; end
     end
 
-    # How many times faster we are.
+    # Factor by which we are faster.
     module Speedup
       def self.ratio(ours, peer)
         peer.seconds / ours.seconds
@@ -104,7 +104,7 @@ module Bench
       def self.figure; end
     end
 
-    # How many times more packets a second we do. The inputs may differ in size.
+    # Factor by which we do more packets a second. The inputs may differ in size.
     module Rate
       def self.ratio(ours, peer)
         packets_per_second(ours) / packets_per_second(peer)
@@ -148,7 +148,7 @@ module Bench
       def self.figure; end
     end
 
-    # What kinds have in common that compare a number which the sides measure themselves.
+    # Methods of the kinds that compare a number which the sides measure themselves.
     module OfFigure
       def show(timed)
         figure.show(figure.of(timed))
@@ -170,7 +170,7 @@ module Bench
       end
     end
 
-    # How many times lower our figure is.
+    # Factor by which our figure is lower.
     FigureSpeedup = Struct.new(:figure) do
       include OfFigure
 
@@ -200,7 +200,7 @@ module Bench
       end
     end
 
-    # What a figure of ours is above the peer's: one stage of some work, where the peer does the others.
+    # Figure of ours minus the peer's: one stage of some work, if the peer does the others.
     FigureAbove = Struct.new(:figure) do
       include OfFigure
 

@@ -23,7 +23,7 @@ module Bench
       kind.ratio(ours_timed, peer_timed)
     end
 
-    # What the set-up must bring for this row.
+    # Returns the parts that the set-up must bring for this row.
     def parts
       [ours.needs, peer&.needs, Inputs.part(input), *agreement.parts].compact.uniq
     end

@@ -3,21 +3,21 @@
 require "rbconfig"
 
 module Bench
-  # Where things are. Everything that a bench makes is below DATA or the cargo target folder.
+  # Paths of the benches. Everything that a bench makes is below DATA or the cargo target folder.
   module Paths
     BENCH = File.realpath("..", __dir__)
     ROOT = File.dirname(BENCH)
     DATA = File.join(BENCH, "data")
     RECORDS = File.join(BENCH, "records")
-    # Where the Makefile builds the gem and the wheel: what they, the command, the C library and the tools of the benches
-    # are made of is compiled once.
+    # Folder in which the Makefile builds the gem and the wheel: the crates of these, the command, the C library and the
+    # tools of the benches are compiled once.
     CARGO_TARGET = File.join(ROOT, "target", "gem-build")
     TKRZW = File.join(DATA, "build", "tkrzw", "tables")
     IO_FLOOR = File.join(DATA, "build", "io_floor", "floor")
     C_LIBRARY = File.join(DATA, "build", "c_library")
     C_TABLES = File.join(C_LIBRARY, "c_tables")
     C_EXTENSION = File.join(DATA, "build", "c_ext")
-    # What packages of the distribution are for; another may come first on the path.
+    # Python that packages of the distribution are for; another may come first on the path.
     SYSTEM_PYTHON = ["/usr/bin/python3", "python3"].find { |path| !path.include?("/") || File.executable?(path) }
     # An environment of that Python, with its packages and those of PyPI.
     VENV = File.join(DATA, "python")
@@ -25,16 +25,16 @@ module Bench
     # An environment with Spark, which the tests of Spark also use.
     SPARK = File.join(ROOT, "target", "spark", "environment")
     SPARK_PYTHON = File.join(SPARK, "bin", "python")
-    # Where the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another folder that has it.
+    # Folder in which the Makefile builds the wheel, unless BYTEWRIGHT_WHEELS names another that has it.
     WHEELS = File.expand_path(ENV.fetch("BYTEWRIGHT_WHEELS", File.join(ROOT, "target", "python", "wheels")))
     COMMAND = File.join(CARGO_TARGET, "release", "bytewright")
     THRIFT_FLOOR = File.join(DATA, "build", "thrift_floor")
     THRIFT_CLASSES = File.join(DATA, "build", "thrift_classes")
     THRIFT_IDL = File.join(BENCH, "workload", "messages.thrift")
-    # Where the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another place that has it.
+    # Folder in which the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another that has it.
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
-    # Where the Makefile installs the Perl module, unless BYTEWRIGHT_PERL_HOME names another place that has it.
+    # Folder in which the Makefile installs the Perl module, unless BYTEWRIGHT_PERL_HOME names another that has it.
     PERL_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_PERL_HOME", File.join(ROOT, "target", "perl", "installed")))
     PERL_ENVIRONMENT = { "PERL5LIB" => File.join(PERL_HOME, "lib", "perl5") }.freeze
     RUBY = RbConfig.ruby

@@ -62,7 +62,7 @@ module Bench
       ratio&.[](/\A(\d[\d.,]*×?)(?: \w+)?\z/, 1) || raise(Unfit, "#{suite_name}: #{title}: expected a number, found #{ratio.inspect}")
     end
 
-    # What a terabyte costs on Spark.
+    # Returns the table of what a terabyte costs on Spark.
     def costs
       record = newest_record("spark")
       return without_record("spark") unless record
@@ -101,7 +101,7 @@ module Bench
       (bars.uniq.size == 1 ? bars.uniq : bars).join(", ")
     end
 
-    # What was measured, those that miss their bars in bold.
+    # Returns the ratios that were measured, those that miss their bars in bold.
     def figures(found)
       found.slice_when { |one, next_one| one.missed? != next_one.missed? }.map do |run|
         text = run.map(&:ratio).join(", ")
@@ -136,7 +136,7 @@ module Bench
       @text[/\A# \w+, (.*)$/, 1]
     end
 
-    # What counts for times, in a few words.
+    # Describes the machine, as far as it counts for times.
     def machine
       [about("processor"), "Ruby #{about("ruby")[/[\d.]+/]}", "Rust #{about("rustc")[/[\d.]+/]}"].join(", ")
     end

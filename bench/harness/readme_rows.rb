@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # Which rows of the records README.md and docs/benchmarks.md show, in their own words. The titles are those of the suites.
+  # Rows of the records that README.md and docs/benchmarks.md show, in their own words. The suites give the titles.
   module ReadmeRows
     # The worst of the rows whose titles begin so, where one figure stands for many.
     Worst = Struct.new(:beginning)
@@ -23,7 +23,7 @@ module Bench
       end)
     end
 
-    # The same for both structs.
+    # Makes a row for both structs.
     def self.rich_and_flat(sentence, title)
       of_protocols("Rich, Flat: #{sentence}", ["Rich", title], ["Flat", title])
     end

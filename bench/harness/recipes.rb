@@ -3,7 +3,7 @@
 require_relative "paths"
 
 module Bench
-  # What a generator makes one input from. The same values give the same bytes.
+  # Values from which a generator makes one input. The same values give the same bytes.
   #
   # generator_command(path):: writes the input to `path`
   # ending:: of its file name
@@ -24,7 +24,7 @@ module Bench
     end
   end
 
-  # The same for a folder of captures, compressed by gzip, each of the next seed.
+  # Recipe of a folder of captures, compressed by gzip, each of the next seed.
   CaptureFolderRecipe = Struct.new(:count, :megabytes, :profile) do
     def generator_command(path)
       script = 'generator=$0 folder=$1 count=$2 megabytes=$3 profile=$4; mkdir -p "$folder" && ' \
@@ -42,7 +42,7 @@ module Bench
     end
   end
 
-  # The same for entries of a table.
+  # Recipe of entries of a table.
   RecordsRecipe = Struct.new(:seed, :count, :profile) do
     def generator_command(path)
       [Paths.executable("record-generator"), seed, count, profile, path].map(&:to_s)
@@ -57,7 +57,7 @@ module Bench
     end
   end
 
-  # The same for messages of Thrift, each in a frame.
+  # Recipe of messages of Thrift, each in a frame.
   MessagesRecipe = Struct.new(:struct, :protocol, :count) do
     def generator_command(path)
       [Paths::RUBY, Paths::MESSAGE_GENERATOR, struct, protocol, count, path].map(&:to_s)
@@ -72,7 +72,7 @@ module Bench
     end
   end
 
-  # The same for a file of bytes or lines, which is read as it is.
+  # Recipe of a file of bytes or lines, which is read as it is.
   FileRecipe = Struct.new(:profile, :count) do
     def generator_command(path)
       [Paths::RUBY, Paths::FILE_GENERATOR, profile, count, path].map(&:to_s)
@@ -102,7 +102,7 @@ module Bench
     end
   end
 
-  # The same for a store of Ruby objects.
+  # Recipe of a store of Ruby objects.
   StoreRecipe = Struct.new(:profile, :count) do
     def generator_command(path)
       [Paths::RUBY, Paths::STORE_GENERATOR, profile, count, path].map(&:to_s)

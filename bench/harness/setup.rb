@@ -58,7 +58,7 @@ module Bench
       @packages_updated = false
     end
 
-    # Why `part` cannot be used, as one line, or nil when it is there.
+    # Returns the reason why `part` cannot be used, as one line, or nil if it is there.
     def missing(part)
       return @reasons[part] if @reasons.key?(part)
 
@@ -125,7 +125,7 @@ module Bench
       advice
     end
 
-    # What to put before a command so that it may install packages, or nil.
+    # Returns the words to put before a command so that it may install packages, or nil.
     def administrator
       return [] if Process.uid.zero?
 
@@ -254,7 +254,7 @@ module Bench
       nil
     end
 
-    # Whether inputs are on a file system that can be asked for what it has in memory.
+    # Checks that inputs are on a file system that can be asked for what it has in memory.
     def prepare_nowait
       reason = missing(:io_floor)
       return reason if reason || Shell.succeeds?(Paths::IO_FLOOR, "nowait", Paths::IO_FLOOR)

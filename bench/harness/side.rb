@@ -21,7 +21,7 @@ module Bench
       super
     end
 
-    # What the program answers, as a Hash. Raises Failed when it does not end well.
+    # Returns the program's answer, as a Hash. Raises Failed when it does not end well.
     def answer(path)
       run_and_answer(answer_command || command, path).answer
     end
@@ -55,8 +55,8 @@ module Bench
     end
   end
 
-  # What one run took. `peak_kb` is its peak resident memory; `answer` and `figures` are there when
-  # the program was asked for them.
+  # Costs of one run. `peak_kb` is its peak resident memory; `answer` and `figures` are there if the
+  # program was asked for them.
   Run = Struct.new(:status, :wall_s, :user_s, :system_s, :peak_kb, :answer, :figures, keyword_init: true) do
     def cpu_s
       user_s + system_s

@@ -38,7 +38,7 @@ module Bench
       self.class::CHECK_INPUTS
     end
 
-    # What check mode compares.
+    # Returns the agreements that check mode compares.
     def agreements
       measures.map(&:agreement)
     end
@@ -62,8 +62,8 @@ module Bench
       side.name.split(": ", 2).last
     end
 
-    # What to put before a command that measures itself in small units: one core, or caches and clocks
-    # of two would be mixed.
+    # Returns the words to put before a command that measures itself in small units: one core, or caches
+    # and clocks of two would be mixed.
     def pin
       @pin ||= Shell.command?("taskset") ? ["taskset", "-c", (Etc.nprocessors - 1).to_s] : []
     end

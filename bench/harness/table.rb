@@ -60,7 +60,7 @@ module Bench
       render(CPU_HEADINGS, rows)
     end
 
-    # How far the runs of sides that measure themselves lie apart.
+    # Renders the ranges of the runs of sides that measure themselves.
     def ranges(outcomes)
       rows = outcomes.map do |outcome|
         figure = outcome.measure.kind.figure

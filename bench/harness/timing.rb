@@ -7,7 +7,7 @@ require_relative "measure"
 module Bench
   # Timing mode: the sides of each block by turns, A B A B, and the medians of their runs.
   class Timing
-    # How a row came out. Without a ratio, `remark` says why.
+    # Outcome of a row. Without a ratio, `remark` says why.
     Outcome = Struct.new(:measure, :ours, :peer, :ratio, :remark, :answer_wrong, keyword_init: true)
 
     # A side with its input, its runs so far, and the error that ended them.
@@ -39,7 +39,7 @@ module Bench
       end
     end
 
-    # Why a row cannot be run, or nil.
+    # Returns the reason why a row cannot be run, or nil.
     def reason(measure)
       measure.parts.filter_map { |part| @setup.missing(part) }.first
     end
@@ -57,7 +57,7 @@ module Bench
       pairs.map { |side, input| [[side.name, input], Place.new(side, input, [])] }
     end
 
-    # What measures itself warms up by itself, before it begins to count.
+    # Runs a side once, unless it measures itself: then it warms up by itself, before it begins to count.
     def warm_up(place)
       place.side.time(@inputs.path(place.input)) unless place.side.measures_itself
     rescue Failed, Shell::Failed => error

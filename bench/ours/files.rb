@@ -105,7 +105,7 @@ class BatchEngine < ReaderEngine
   end
 end
 
-# The same, and each line is looked at.
+# Engine of batches that looks at each line.
 class EachOfBatchEngine < BatchEngine
   def lines
     count = 0

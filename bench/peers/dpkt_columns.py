@@ -1,4 +1,4 @@
-"""What peers/dpkt.py and peers/spark_dpkt.py do with a capture: seven columns of its packets, as lists."""
+"""Decoding of a capture for peers/dpkt.py and peers/spark_dpkt.py: seven columns of its packets, as lists."""
 
 import socket
 
@@ -12,7 +12,7 @@ def internet(frame):
 
 
 def segment_of(packet):
-    """What has ports of an IP packet, or None."""
+    """Returns the part of an IP packet that has ports, or None."""
     segment = packet.data
     return segment if isinstance(segment, (dpkt.tcp.TCP, dpkt.udp.UDP)) else None
 

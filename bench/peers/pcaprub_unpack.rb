@@ -61,7 +61,7 @@ def transport_fields(data, offset, protocol)
   end
 end
 
-# Where the two ports of a frame stand, or nil where it has none.
+# Returns the offset of the two ports in a frame, or nil if it has none.
 def ports_offset(data)
   ethertype = data.getbyte(12) << 8 | data.getbyte(13)
   offset = 14

@@ -1,5 +1,5 @@
-"""What is asked of captures in Python, told so that answers can be compared. The sides are ours/captures.py, peers/dpkt.py and
-peers/scapy.py, and for folders of captures ours/spark.py, ours/folder.py, peers/spark_dpkt.py and
+"""Questions about captures in Python, with answers that can be compared. The sides are ours/captures.py,
+peers/dpkt.py and peers/scapy.py, and for folders of captures ours/spark.py, ours/folder.py, peers/spark_dpkt.py and
 peers/whole_folder.py.
 """
 
@@ -39,8 +39,8 @@ def paths(folder):
 
 
 def measured(folder, work):
-    """What `work()` answers, and what it took: seconds by the clock, hours of one core that a terabyte would take, and megabytes
-    that one core goes through in a second, both by processor time."""
+    """Returns what `work()` returns, and its costs: seconds by the clock, hours of one core for a terabyte, and
+    megabytes that one core goes through in a second, both by processor time."""
     processor, start = process_tree.processor_s(), time.perf_counter()
     answer = work()
     seconds, processor = time.perf_counter() - start, process_tree.processor_s() - processor
@@ -49,5 +49,5 @@ def measured(folder, work):
 
 
 def for_a_terabyte(folder, amount):
-    """What takes so much for the captures of a folder, for a terabyte of them."""
+    """Scales an amount for the captures of a folder to a terabyte of them."""
     return amount / sum(map(os.path.getsize, paths(folder))) * 1e12

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What every reader of the benches is asked to do in Ruby, and how it is measured. The engines stand in
+# Tasks for every reader of the benches in Ruby, and how they are measured. The engines stand in
 # ours/files.rb and peers/files.rb; peers/files.py and peers/io_floor do the same in other languages.
 
 require "zlib"

@@ -1,5 +1,5 @@
-"""What every Thrift of the benches is asked to do in Python, and how it is measured: workload/messages.rb says more. The engines
-stand in ours/messages.py and peers/messages.py.
+"""Tasks for every Thrift of the benches in Python, and how they are measured: workload/messages.rb says more. The
+engines stand in ours/messages.py and peers/messages.py.
 
 An engine is made of a struct's name and a protocol. It has `decode(message)`, which gives an object, and may have
 `columns(framed, paths)`, which gives the columns of all messages, and `values(columns)`, which gives them as lists.

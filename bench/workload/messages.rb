@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What every Thrift of the benches is asked to do in Ruby, and how it is measured. The engines stand in
+# Tasks for every Thrift of the benches in Ruby, and how they are measured. The engines stand in
 # ours/messages.rb and peers/messages.rb. Classes are those that Thrift's compiler made of messages.thrift,
 # in a folder that is on the load path.
 
@@ -201,7 +201,7 @@ module MessageWorkload
       { same: same, figures: { message_s: seconds_per_message { pairs.each { |object, other| object == other } } } }
     end
 
-    # What the reporter of THRIFT-1189 measured.
+    # Measures what the reporter of THRIFT-1189 did.
     def ten_thousand
       count = @input.small? ? @messages.size : TEN_THOUSAND
       messages = @messages.cycle.first(count)

@@ -1,4 +1,4 @@
-// What the benches of Thrift decode: a struct with everything, and a line of a log.
+// Structs that the benches of Thrift decode: one with everything, and a line of a log.
 
 namespace rb BenchMessages
 namespace py bench_messages

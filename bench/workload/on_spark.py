@@ -1,5 +1,5 @@
-"""What is asked of a folder of captures on Spark, and how it is measured: each program answers again and again until Spark is warm, and
-then once more, which is timed. The sides are ours/spark.py and peers/spark_dpkt.py.
+"""Questions about a folder of captures on Spark, and how they are measured: each program answers again and again until
+Spark is warm, and then once more, which is timed. The sides are ours/spark.py and peers/spark_dpkt.py.
 """
 
 import json
@@ -60,7 +60,7 @@ def shuffled_bytes(spark):
 
 
 def of_packets(packets, microseconds):
-    """What a frame of packets with `COLUMNS` holds: every value counts. Times are a column of their own."""
+    """Sums up a frame of packets with `COLUMNS`: every value counts. Times are a column of their own."""
     total = functions.sum
     text = [total(functions.octet_length(name)) for name in ("src_ip", "dst_ip")]
     numbers = [total(functions.col(name)) for name in ("src_port", "dst_port", "proto", "length")]

@@ -2,7 +2,7 @@
 
 require "json"
 
-# What the programs of all workloads have in common: how they are called, and how they answer.
+# Common part of the programs of all workloads: how they are called, and how they answer.
 module WorkloadProgram
   # Does a task and prints its answer as a line of JSON.
   #

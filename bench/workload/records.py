@@ -1,5 +1,5 @@
-"""What is asked of records of 16 bytes in Python, four numbers of 32 bits each, big-endian, and how it is measured. The sides are
-ours/records.py and peers/records.py: for each task a function of a path that is timed, and one that sums the records up by column.
+"""Tasks on records of 16 bytes in Python, four big-endian numbers of 32 bits each, and how they are measured. The
+sides are ours/records.py and peers/records.py: for each task a timed function of a path, and one that sums by column.
 """
 
 import gc

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What every PStore of the benches is asked to do, and how it is measured. The engines stand in
+# Tasks for every PStore of the benches, and how they are measured. The engines stand in
 # ours/stores.rb and peers/stores.rb.
 
 require "digest"
@@ -8,11 +8,11 @@ require "fileutils"
 
 require_relative "program"
 
-# What the records of generator/stores.rb hold.
+# Class of an object in the records of generator/stores.rb.
 Place = Struct.new(:town, :distance)
 
 module StoreWorkload
-  # What a transaction does to the root of a key, of a store or of the Hash that says what is right.
+  # Work of a transaction on the root of a key, of a store or of the Hash that says what is right.
   #
   # read_only:: whether it is a read-only transaction
   # work::      (table, key, number of the transaction) -> anything
@@ -60,7 +60,7 @@ module StoreWorkload
       @keys = ["key0"] if @keys.empty?
     end
 
-    # What the store holds.
+    # Returns the contents of the store.
     def table
       bytes = File.binread(@path)
       bytes.empty? ? {} : Marshal.load(bytes)
@@ -81,7 +81,7 @@ module StoreWorkload
 
     # Transactions whose outcome is the answer; more follow while they are timed.
     ANSWERED_COUNT = 5
-    # How long the transactions of an action are timed, and how many there are at least.
+    # Seconds for which the transactions of an action are timed, and the least number of them.
     TIMED_S = 0.25
     TIMED_COUNT_MIN = 5
     # The benchmark of 2011 makes what it measures longer, so all sides make as many transactions: by
@@ -161,7 +161,7 @@ module StoreWorkload
       { value: value, sha256: Digest::SHA256.hexdigest(@copy.bytes), figures: { transaction_s: seconds } }
     end
 
-    # What reading one root takes at its highest. The store is not copied, since nothing is written.
+    # Measures the peak memory of reading one root. The store is not copied, since nothing is written.
     def memory
       key = "key1"
       store = @open.call(@input)

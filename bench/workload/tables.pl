@@ -1,4 +1,4 @@
-# What every engine of the tables' benches is asked to do from Perl, and how it is measured: workload/tables.rb says more. The
+# Tasks for every engine of the tables' benches from Perl, and how they are measured: workload/tables.rb says more. The
 # engines stand in ours/tables.pl and peers/tables.pl; each makes a table below a folder, as a reference to a tied hash.
 #
 #   memory       what storing all records takes, through the hash

@@ -1,4 +1,4 @@
-"""What every engine of the tables' benches is asked to do from Python, and how it is measured: workload/tables.rb says more.
+"""Tasks for every engine of the tables' benches from Python, and how they are measured: workload/tables.rb says more.
 The engines stand in ours/tables.py and peers/tables.py; each makes a table below a folder, a mapping of bytes.
 
     memory      what storing all records takes
@@ -75,7 +75,7 @@ def answer(records, table, figures, **rest):
 
 
 def timed(work):
-    """What `work` gives, and its processor time. Garbage of before is collected first."""
+    """Returns what `work` returns, and its processor time. Garbage of before is collected first."""
     gc.collect()
     start = time.process_time()
     result = work()
@@ -151,7 +151,7 @@ def many(records, engine):
     _, update_pairs_s = timed(lambda: [table.update(each) for each in pairs])
     table.clear()
     _, update_dicts_s = timed(lambda: [table.update(each) for each in dicts])
-    # What a program without get_many writes.
+    # Programs write this list if there is no get_many.
     get_many = getattr(table, "get_many", None) or (lambda keys: [table[key] for key in keys])
     counts, get_many_s = timed(lambda: [len(get_many(keys)) for keys in slices])
     figures = {"update_pairs_s": update_pairs_s, "update_dicts_s": update_dicts_s, "get_many_s": get_many_s}
@@ -166,7 +166,7 @@ def collection(records, engine):
 
 
 def collection_of_nothing(records, _engine):
-    """The same in a process that read the records, and kept nothing."""
+    """Measures a collection in a process that read the records, and kept nothing."""
     for _ in records.each():
         pass
     gc.collect()

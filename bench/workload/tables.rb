@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What every engine of the tables' benches is asked to do from Ruby, and how it is measured. The
+# Tasks for every engine of the tables' benches from Ruby, and how they are measured. The
 # engines stand in ours/tables.rb and peers/tables.rb; the crate beside this file is the same for
 # native engines.
 
@@ -131,7 +131,7 @@ module TableWorkload
 
     private
 
-    # What a table of all records takes. Nothing else is kept meanwhile.
+    # Measures the memory of a table of all records. Nothing else is kept meanwhile.
     def memory
       GC.start
       before = Resident.now
@@ -215,7 +215,7 @@ module TableWorkload
       opening { Process.kill(:KILL, Process.pid) }
     end
 
-    # How long it takes to open what another process stored and then ended as the block says.
+    # Measures the time to open a table that another process stored, which then ended as the block says.
     def opening
       _, status = Process.wait2(fork { yield stored })
       raise "the process that stores #{status}" unless status.success? || status.termsig == Signal.list["KILL"]
@@ -273,7 +273,7 @@ module TableWorkload
       found == keys.size ? seconds : raise("values_at gave #{found} values for #{keys.size} keys")
     end
 
-    # What the block gives, and its processor time. Garbage of before is collected first: only what the
+    # Returns what the block returns, and its processor time. Garbage of before is collected first: only what the
     # block makes itself shall cost it.
     def timed
       GC.start

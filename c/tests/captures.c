@@ -483,7 +483,7 @@ static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   bw_error_clear(&error);
 }
 
-/* Whether the value of a row is that text; a null pointer stands for none. */
+/* Returns true if the value of a row is that text; a null pointer stands for none. */
 static bool is_json(const bw_batch *batch, size_t row, size_t place, const char *text) {
   bw_error error = BW_ERROR_INIT;
   bw_value value;

@@ -1,4 +1,4 @@
-/* What tests in C expect; the first thing that is not so ends the program. */
+/* Expectations of tests in C; the first that is not met ends the program. */
 #ifndef EXPECT_H
 #define EXPECT_H
 

@@ -8,7 +8,7 @@
 
 #define WEB "samples/web.pcap.gz"
 
-/* What was freed is overwritten at once, so that the library, which has no checks of its own, does not go on with it unseen. */
+/* Freed memory is overwritten at once, so that the library, which has no checks of its own, does not use it unseen. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "max_free_fill_size=65536:free_fill_byte=221"; }
 

@@ -95,7 +95,7 @@ C
 cc -std=c99 "${strict[@]}" "$work/own.c" "$out/libbytewright.a" "${system[@]}" -o "$work/own"
 passes "$work/own" samples/warehouse.pcap.zst
 if command -v pkg-config >/dev/null; then
-  # What glibc says of dlopen in static programs is no concern of the link.
+  # A warning of glibc about dlopen in static programs is no concern of the link.
   cc -static -std=c99 "${strict[@]}" c/tests/tables.c $(PKG_CONFIG_PATH=$out pkg-config --static --cflags --libs bytewright) \
     -o "$work/static" 2>"$work/static.txt" || { cat "$work/static.txt" >&2 && exit 1; }
   passes in_folder "$work/static"

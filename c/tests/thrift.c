@@ -43,7 +43,7 @@ static size_t written(uint8_t *into, bool is_framed) {
   return len;
 }
 
-/* Whether a batch has the rows of the messages of `written`, from the first on. */
+/* Expects that a batch has the rows of the messages of `written`, from the first on. */
 static void expect_rows(const bw_batch *batch, size_t count) {
   bw_error error = BW_ERROR_INIT;
   bw_column times, texts, cities;

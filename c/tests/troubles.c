@@ -1128,13 +1128,13 @@ static void in_full(const operation *of, const char *folder, uint64_t expected) 
   }
   expect_well(child);
   if (of->second == second_store) {
-    /* What was merged before stays: the next run answers with more. */
+    /* Flows that were merged before stay: the next run answers with more. */
     (void)of->run(folder);
     expect_nothing_left(folder);
     return;
   }
   if (of->second == second_table) {
-    /* What grew stays: what was there before is looked for in it. */
+    /* Tables that grew stay: the entries of before are looked for in them. */
     bw_error error = BW_ERROR_INIT;
     const uint32_t kinds[] = {BW_TABLE_KIND_HASH, BW_TABLE_KIND_TREE};
     size_t place;
@@ -1353,7 +1353,7 @@ static const char PLAIN[] =
   "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_rows_schema bw_frames_captured "
   "bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
 
-/* Whether a list of names, each with a space behind it, has the one of this length. */
+/* Returns true if a list of names, each with a space behind it, has the one of this length. */
 static bool has_name(const char *names, const char *name, size_t len) {
   const char *found = names;
   while ((found = strstr(found, "bw_")) != NULL) {

@@ -48,7 +48,7 @@ fn in_child(child: impl FnOnce() -> bool) -> i32 {
 /// Uses what the process has one of, and says whether that worked.
 fn use_everything(folder: &Path) -> bool {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
-    // Where libpcap is not there, that is looked for.
+    // Looks for libpcap, which may be absent.
     let _ = input::libpcap_version();
     let is_caught = panics::catch(|| ()).is_ok();
     let claim = Claim::of(&folder.join(format!("{}", std::process::id())));
@@ -56,7 +56,7 @@ fn use_everything(folder: &Path) -> bool {
     let options = CaptureOptions::default();
     let mut web = CaptureReader::open(&samples.join("web.pcap.gz"), &options).unwrap();
     let is_read = web.each_while(|_, _| false).is_ok();
-    // Which process it is of is asked.
+    // Asks for the process of the mark.
     let is_here = ProcessMark::new().is_here();
     is_caught && claim.is_ok() && dumped.is_ok() && is_read && is_here
 }

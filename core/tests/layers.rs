@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Which modules of the core a module may use, beside itself.
+/// Modules of the core that a module may use, beside itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &[]),
     ("error", &["terminal"]),
@@ -90,7 +90,7 @@ const UNSAFE_FILES: &[&str] = &[
 /// Ways to start a thread, which only `threads.rs` may use: it blocks all signals there.
 const THREADS_STARTED: &[&str] = &["thread::Builder", "thread::spawn", "thread::scope"];
 
-/// What a thread can have in its hands for good, in a child that was forked meanwhile, where it stands in a static.
+/// Types that stay locked for ever in a forked child if they stand in a static and a thread held them at the fork.
 const BLOCKING: &[&str] =
     &["Mutex", "RwLock", "Condvar", "Once", "OnceLock", "LazyLock", "Lazy", "OnceCell"];
 
@@ -100,7 +100,7 @@ const FORKS: &str = "forks.rs";
 /// Modules that work in memory only: no input or output, no waiting.
 const IN_MEMORY: &[&str] = &["capture", "packet", "marshal", "thrift", "flow", "tcp", "rpc"];
 
-/// What they never name.
+/// Names that these modules never use.
 const NOT_IN_MEMORY: &[&str] = &[
     "std::io",
     "std::fs",
@@ -164,8 +164,8 @@ fn code_of(text: &str) -> String {
 
 const TESTS_ONLY: &str = "#[cfg(test)]";
 
-/// How long an item with its attributes is, in text without comments and quotes: to the `;` or the closing brace that
-/// ends it.
+/// Returns the length of an item with its attributes, in text without comments and quotes: to the `;` or the closing
+/// brace that ends it.
 fn item_len(plain: &str) -> usize {
     let mut open = Vec::new();
     for (at, c) in plain.char_indices() {
@@ -185,12 +185,12 @@ fn item_len(plain: &str) -> usize {
     plain.len()
 }
 
-/// What a piece of a source is.
+/// Kind of a piece of source text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Code,
     Comment,
-    /// What stands between the quotes of a string or of a character.
+    /// Text between the quotes of a string or of a character.
     Quote,
 }
 
@@ -215,7 +215,7 @@ fn code_and_plain(text: &str) -> (String, String) {
     (code, plain)
 }
 
-/// What the text begins with, and how many bytes of it; `before` is the character in front of it.
+/// Returns the kind of the first part of the text, and its bytes; `before` is the character in front of it.
 fn first_part(text: &str, before: Option<char>) -> (Part, usize) {
     let may_begin = ['/', '"', '\'', 'r', 'b'];
     if !text.starts_with(may_begin) {
@@ -356,7 +356,7 @@ fn blocking_statics(source: &Source) -> Vec<String> {
     found
 }
 
-/// Whether `word` stands in `code` and is no part of a longer name.
+/// Returns true if `word` stands in `code` and is no part of a longer name.
 fn has_word(code: &str, word: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
@@ -486,8 +486,8 @@ fn the_drawing_in_architecture_is_the_table() {
     assert_eq!(drawn.len(), table.len(), "a module of the table is not drawn");
 }
 
-/// What each module of the core may use, as the block below "## Layers" draws it: `name ▶ uses   what it is`, with more
-/// uses in lines that have no arrow.
+/// Returns the modules that each module of the core may use, as the block below "## Layers" draws them:
+/// `name ▶ uses   what it is`, with more uses in lines that have no arrow.
 fn drawn_layers(page: &str) -> BTreeMap<String, Vec<String>> {
     let (_, layers) = page.split_once("## Layers").expect("the heading");
     let (layers, _) = layers.split_once("\n## ").expect("the next heading");

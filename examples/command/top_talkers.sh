@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which hosts sent the most bytes, over all captures that are named: top_talkers.sh CAPTURE...
+# Lists the hosts that sent the most bytes, over all captures that are named: top_talkers.sh CAPTURE...
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: top_talkers.sh CAPTURE..." >&2; exit 2; }
 

@@ -1,4 +1,4 @@
-"""Which hosts sent the most bytes, over all captures that are named: python top_talkers.py CAPTURE..."""
+"""Lists the hosts that sent the most bytes, over all captures that are named: python top_talkers.py CAPTURE..."""
 
 import collections
 import sys

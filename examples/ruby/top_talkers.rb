@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Which hosts sent the most bytes, over all captures that are named: ruby top_talkers.rb CAPTURE...
+# Lists the hosts that sent the most bytes, over all captures that are named: ruby top_talkers.rb CAPTURE...
 
 require "bytewright"
 

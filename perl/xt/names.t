@@ -58,7 +58,7 @@ for my $type (sort(keys(%types))) {
 
 my %types_of_c = map { $_ => 1 } column("Types", "C");
 like($header, qr/\b\Q$_\E(?:;| = \d|\b \{)/, "$_ is in the header") for sort(keys(%types_of_c));
-# What a program gets and frees: declared without its fields.
+# Handles that a program gets and frees: declared without their fields.
 ok($types_of_c{$_}, "the handle $_ is on the page") for $header =~ /^typedef struct (bw_\w+) \1;/mg;
 
 sub options_of {

@@ -14,14 +14,14 @@ my $lib = "$ENV{BYTEWRIGHT_ROOT}/perl/lib";
 my @files;
 find({ no_chdir => 1, wanted => sub { push(@files, $_) if /\.pm\z/ } }, $lib);
 
-# What Perl itself calls is documented by perltie and perlobj.
+# Methods that Perl itself calls are documented by perltie and perlobj.
 sub is_of_perl { return $_[0] =~ /\A(?:[A-Z_]+|import|unimport)\z/ || $_[0] =~ /\A\(/ }
 
 sub methods {
     my ($package) = @_;
     no strict "refs";
     my @names = grep { defined(&{"${package}::$_"}) && !/\A_/ && !is_of_perl($_) && $_ ne "bootstrap" } keys(%{"${package}::"});
-    # What it imported is another's.
+    # Imported functions are another's.
     require B;
     return grep { B::svref_2object(\&{"${package}::$_"})->GV->STASH->NAME =~ /\ABytewright/ } @names;
 }

@@ -62,7 +62,7 @@ sub expect_kind {
     sub end { }
     # Dies where something of what was there is not.
     sub check { }
-    # What names of files begin with that it may leave.
+    # Returns the beginnings of the names of files that it may leave.
     sub files { return () }
     sub path { my ($self, $name) = @_; return "$self->{folder}/$name" }
 
@@ -785,7 +785,7 @@ if (@ARGV && $ARGV[0] eq "--full") {
     my $error = $@;
     die $error if !Bytewright::Error::_is($error);
     expect($error->kind eq "io" && ($error->os_error // 0) == Errno::EFBIG(), "EFBIG, found $error");
-    # What is open is left to the end of the program, which may warn.
+    # Open objects are left to the end of the program, which may warn.
     $SIG{__WARN__} = sub { };
     POSIX::_exit(0);
 }
@@ -926,7 +926,7 @@ sub methods {
     my ($class) = @_;
     no strict "refs";
     my @names = grep { defined(&{"Bytewright::${class}::$_"}) && /\A[A-Za-z]/ } keys(%{"Bytewright::${class}::"});
-    # What every package has, and what `use` brings.
+    # Leaves out what every package has, and what `use` brings.
     return map { $class eq "Reader" && /$NUMBER/ ? "$class->NUMBER" : "$class->$_" } grep { !/\A(?:DESTROY|BEGIN|import|bootstrap|refaddr|STORABLE_freeze)\z/ } @names;
 }
 

@@ -418,7 +418,7 @@ def test_flows_of_a_source_that_raises_leave_no_file_and_no_lock(tmp_path, error
         bytewright.flows(Breaking(content, error), into=path)
     assert os.listdir(tmp_path) == []
     assert bytewright.flows(WEB, into=path)[0]["added"]
-    # What was counted before stays.
+    # Flows that were counted before stay.
     with pytest.raises(error):
         bytewright.flows(Breaking(content, error), into=path)
     with FlowStore(path) as store:

@@ -41,7 +41,7 @@ class Checks(ast.NodeTransformer):
 
 
 def lacks_a_peer(source):
-    """Whether an example imports a library that is not there; other tests of the newest environment need them, too."""
+    """Returns true if an example imports an absent library; other tests of the newest environment need these, too."""
     imported = set(re.findall(r"^import (\w+)", source, re.M))
     return any(importlib.util.find_spec(name) is None for name in imported & {"duckdb", "polars"})
 

@@ -131,6 +131,6 @@ def test_the_exception_of_another_handler_ends_a_pull_and_is_the_one_that_is_rai
     pytest.importorskip("pyarrow")
     taken, said = interrupt("import pyarrow; pyarrow.table(rows)", number=signal.SIGALRM)
     assert 0 <= taken < PIECES_MAX // 3, (taken, said)
-    # Where Python raises it as the block that handles the library's error begins, that error is not printed.
+    # If Python raises it as the block that handles the library's error begins, that error is not printed.
     assert "raised Timeout" in said, said
     assert "error" not in said or "interrupted: Timeout" in said, said

@@ -35,7 +35,7 @@ def cut(folder, kind, sample="tunnels.pcap", cuts=CUTS):
 
 
 def until_error(rows):
-    """What iteration gives, and the error that ends it."""
+    """Returns the rows of an iteration, and the error that ends it."""
     found = []
     try:
         found.extend(rows)

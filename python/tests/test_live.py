@@ -26,7 +26,7 @@ def live(**options):
 
 
 def told(script):
-    """What a script prints as JSON that runs in a namespace of its own."""
+    """Runs a script in a namespace of its own; returns the JSON that it prints."""
     for namespace in NAMESPACES:
         try:
             subprocess.run([*namespace, "ip", "link", "set", "lo", "up"], check=True, capture_output=True)

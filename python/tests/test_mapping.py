@@ -35,7 +35,7 @@ def row():
 
 
 def message():
-    """What has `items`, and repeats a key there."""
+    """Makes an object that has `items`, and repeats a key there."""
     found = email.message.Message()
     found["v"], found["v"], found["x"] = "1", "2", "y"
     return found

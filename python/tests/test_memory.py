@@ -97,7 +97,7 @@ def resident_bytes():
 
 
 def references():
-    """How many references there are to objects that the iterators are given, or raise."""
+    """Counts the references to objects that the iterators are given, or raise."""
     given = [HASHED, ORDERED, ENTRY, Failing, BytesCodec, CUT, MESSAGES, *vars(bytewright).values(), ZeroDivisionError]
     return sum(sys.getrefcount(each) for each in given)
 

@@ -212,7 +212,7 @@ SCENARIOS = [
 
 
 def with_panic(use, nth):
-    """What a use gives or raises in which the nth work of the core panics, and whether there were as many."""
+    """Returns the result and the error of a use in which the nth work of the core panics, and if there were so many."""
     _bytewright.panic_in_nth(nth)
     try:
         return use(), None, _bytewright.panic_in_nth(0) == 0

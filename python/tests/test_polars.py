@@ -239,7 +239,7 @@ def test_random_predicates_over_random_frames_are_those_of_polars(seed, tmp_path
         if where is not None and expected != "InvalidOperationError":
             count += 1
             left_out += len(list(bytewright.packets(path, "number", where=where, **options))) < len(frame)
-    # What is not pushed down is right for nothing.
+    # Predicates that are not pushed down are right for nothing.
     assert count > PREDICATES / 3 and left_out > PREDICATES / 4, (seed, count, left_out)
 
 

@@ -23,7 +23,7 @@ def packets():
 
 
 def read(rows, *columns):
-    """What comes where these columns are requested."""
+    """Reads the rows with these columns requested."""
     return pyarrow.RecordBatchReader.from_stream(rows, schema=pyarrow.schema(columns)).read_all()
 
 

@@ -24,7 +24,7 @@ import pytest
 import bytewright
 from bytewright import Reader, Writer
 
-# How `struct` and a template call the same, and the methods of readers and writers.
+# Names of a number for `struct`, for a template, and as a method of readers and writers.
 NUMBERS = [
     ("B", "C", "u8"), ("b", "c", "i8"),
     ("<H", "v", "u16le"), (">H", "n", "u16be"), ("<h", "s<", "i16le"), (">h", "s>", "i16be"),
@@ -56,7 +56,7 @@ class OnlyReadInto(io.RawIOBase):
 
 
 def inputs(data, folder):
-    """The same bytes from all that can be read."""
+    """Yields the same bytes as every kind of input that can be read."""
     path = folder / "input.bin"
     path.write_bytes(data)
     (folder / "input.gz").write_bytes(gzip.compress(data))

@@ -347,7 +347,7 @@ def test_wrong_values_are_refused_by_their_field(field, value, error, told):
 
 
 class Indexed:
-    """What counts as a whole number for Python, as the numbers of numpy do."""
+    """Object that counts as a whole number for Python, as the numbers of numpy do."""
 
     def __init__(self, number):
         self.number = number

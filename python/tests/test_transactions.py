@@ -39,7 +39,7 @@ def run(*tasks):
 
 
 def in_thread(work):
-    """What `work` returns or raises in another thread."""
+    """Runs `work` in another thread; returns what it returns or raises."""
     answers = []
 
     def run():

@@ -804,7 +804,7 @@ def in_threads(operation, expected):
         thread.join(SECONDS_MAX)
         assert not thread.is_alive()
     assert failures == [] and len(found) == 10
-    # What the other thread changes meanwhile, a walk may see.
+    # A walk may see what the other thread changes meanwhile.
     assert all(found)
     check(operation, expected)
 

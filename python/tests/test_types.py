@@ -65,7 +65,7 @@ def modules(tmp_path_factory):
 
 
 def checked(modules, *command):
-    """What a checker writes of the modules."""
+    """Returns what a checker writes of the modules."""
     run = subprocess.run([sys.executable, "-m", *command], cwd=modules, capture_output=True, text=True)
     assert run.stdout, run.stderr
     return run.stdout

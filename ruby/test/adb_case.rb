@@ -2,7 +2,7 @@
 
 require_relative "test_case"
 
-# What the tests of ADB share: Tokyo Cabinet beside it, where that is installed.
+# Common part of the tests of ADB: Tokyo Cabinet beside it, if that is installed.
 class AdbCase < TestCase
   TOKYO_CABINET =
     begin

@@ -49,7 +49,7 @@ class BundlerTest < TestCase
     said
   end
 
-  # What a program prints that loads the gem through a Gemfile.
+  # Returns what a program prints that loads the gem through a Gemfile.
   def used_by(gemfile)
     Dir.mktmpdir do |folder|
       folder = File.realpath(folder)

@@ -108,8 +108,8 @@ class CommandTest < TestCase
     end
   end
 
-  # Whether the process has the file open, by the kernel's account: asking with a lock of our own
-  # would keep it out.
+  # Returns true if the process has the file open, by the kernel's account: asking with a lock of our
+  # own would keep it out.
   def opened?(pid, path)
     Dir.glob("/proc/#{pid}/fd/*").any? do |link|
       File.readlink(link) == path

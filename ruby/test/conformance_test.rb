@@ -141,7 +141,7 @@ class ConformanceTest < TestCase
     adb.close if step["do"] == "open another"
   end
 
-  # What the system refuses is no class of ours.
+  # Checks the error. A refusal of the system is no class of ours.
   def check_adb_error(error, kind)
     kind == "Io" ? assert_kind_of(SystemCallError, error) : assert_equal(ERRORS.fetch(kind), error.class.name.split("::").last)
   end

@@ -2,7 +2,7 @@
 
 require "rbconfig"
 
-# What BYTEWRIGHT_GC asks for: that tests run while objects are collected and moved all the time.
+# Modes of BYTEWRIGHT_GC, in which tests run while objects are collected and moved all the time.
 #
 # - +compact+: a collection of all objects moves them, too, and comes soon. Calls of native methods collect at
 #   every allocation: of each method the first call in a file of tests, its fourth, its sixteenth and so on. After
@@ -23,7 +23,7 @@ module GarbageMode
 
   # Has calls of native methods collect at every allocation.
   class NativeCalls
-    # How many collections a call may have that calls other native methods.
+    # Most collections of a call that calls other native methods.
     COLLECTIONS_MAX = 100
 
     # A call under way.
@@ -34,7 +34,7 @@ module GarbageMode
     end
 
     attr_reader :count
-    # Whether calls are let alone.
+    # True while calls are let alone.
     attr_writer :rests
 
     def initialize

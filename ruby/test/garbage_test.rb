@@ -71,7 +71,7 @@ class GarbageTest < TestCase
     assert_operator(resident.call - before, :<, 48 << 20)
   end
 
-  # What each leaves behind is freed when its pass ends, or soon collected: not when Ruby's own memory has grown.
+  # Uses that are abandoned. Their memory is freed when the pass ends, or soon collected: not when Ruby's own has grown.
   ABANDONED = {
     "first" => "Bytewright::Capture.open(ARGV[0], &:first)",
     "break" => "Bytewright::Capture.open(ARGV[0]).each { break }",

@@ -7,7 +7,7 @@ require_relative "table_case"
 # wait.
 # Method: objects are brought into each state, and inspected there.
 class InspectTest < TableCase
-  # What the object shows while another thread has the table for itself.
+  # Runs the block while another thread has the table for itself.
   def inspected_beside(holding)
     held, done = Queue.new, Queue.new
     thread = Thread.new { holding.call(-> { held << true; done.pop }) }

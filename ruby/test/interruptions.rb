@@ -2,7 +2,7 @@
 
 # Signals from a process beside this one, at random moments fractions of a millisecond apart.
 module Interruptions
-  # What a signal raises.
+  # Exception that a signal raises.
   class Interruption < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
   module_function

@@ -23,7 +23,7 @@ class InterruptsTest < TestCase
 
   # Interrupts the operation, and runs the block, which raises where what is left cannot be used.
   def interrupted(operation)
-    # What Ruby loads when it is first used is loaded: RubyGems is not made for interrupts.
+    # Loads all that Ruby loads on first use: RubyGems is not made for interrupts.
     operation.call
     was_disabled = GC.disable
     seed = Integer(ENV.fetch("BYTEWRIGHT_SEED") { Random.new_seed % 2**32 })
@@ -40,7 +40,7 @@ class InterruptsTest < TestCase
     GC.enable unless was_disabled
   end
 
-  # What Ruby raises where all threads wait for each other.
+  # Returns the class of the error that Ruby raises if all threads wait for each other.
   def fatal
     ObjectSpace.each_object(Class).find { |each| each.name == "fatal" }
   end
@@ -130,7 +130,7 @@ class InterruptsTest < TestCase
     interrupted(operation) { elsewhere { table.delete("beside") || table["beside"] = "1" and table.compact } }
   end
 
-  # What a block is lent from a file that others wait for.
+  # Returns the ways to lend a block an object of a file that others wait for, by class.
   def self.lent
     { "HashTable" => ->(path, &block) { Bytewright::HashTable.open("#{path}.bwh", &block) },
       "TreeTable" => ->(path, &block) { Bytewright::TreeTable.open("#{path}.bwt", &block) },

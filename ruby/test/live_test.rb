@@ -63,7 +63,7 @@ class LiveTest < TestCase
   def test_stop_ends_sums_and_captures_with_what_came
     assert_equal("same same same 0 nil", told(<<~RUBY))
       require "tmpdir"
-      # What the block answers when the capture is stopped, and how many packets that took.
+      # Returns the block's result when the capture is stopped, and the number of packets until then.
       def stopped(capture)
         before = capture.live_counts[:captured]
         Thread.new do
@@ -164,7 +164,7 @@ class LiveTest < TestCase
 
   private
 
-  # What a script prints that runs in a namespace of its own.
+  # Returns what a script prints that runs in a namespace of its own.
   def told(script)
     path = $LOAD_PATH.map { |folder| "-I#{folder}" }
     output, status = Open3.capture2(*NAMESPACE, RbConfig.ruby, "-W", *path, stdin_data: SETUP + script)

@@ -230,7 +230,7 @@ class MonetaTest < TestCase
 
   private
 
-  # Whether the block of a child came to its end; a child has nobody else to tell what went wrong.
+  # Returns true if the block of a child came to its end; a child has nobody else to tell what went wrong.
   def reported
     yield
     true

@@ -18,7 +18,7 @@ class NamesTest < TestCase
     lines.map { |line| line.strip.delete_prefix("|").delete_suffix("|").split("|", -1).map(&:strip) }
   end
 
-  # What stands in backticks.
+  # Returns the texts in backticks.
   def quoted(cell)
     cell.scan(/`([^`]+)`/).flatten
   end

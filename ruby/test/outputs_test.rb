@@ -7,7 +7,7 @@ require "zlib"
 # Goal: an output replaces no input, and a capture, a table or a store only with force; and where its end is not reached, the
 # older file stays.
 class OutputsTest < TestCase
-  # What writes a file, from a source.
+  # Methods that write a file, from a source.
   WRITERS = {
     write_to: ->(source, path, **options) { Bytewright::Capture.open(source) { |capture| capture.write_to(path, **options) } },
     report: ->(source, path, **options) { Bytewright::Capture.report(source, into: path, **options) }

@@ -18,7 +18,7 @@ class PanicsTest < TestCase
     end
   end
 
-  # What a program prints, and what it says on standard error.
+  # Runs a program; returns its output with standard error, and its status.
   def run_ruby(script, *arguments)
     folders = $LOAD_PATH.map { |path| "-I#{path}" }
     Open3.capture2e(RbConfig.ruby, *folders, "-rbytewright", "-e", script, *arguments)

@@ -107,7 +107,7 @@ class PathsTest < Minitest::Test
     rows.drop(2)
   end
 
-  # What a row names as tests and is not there.
+  # Returns the tests that a row names and that do not exist.
   def missing_tests(text)
     named = text.scan(/`([\w\/]+\.r[sb])`((?::? ?,? ?`[a-z]\w*`)*)/)
     return ["no test"] if named.empty?
@@ -119,7 +119,7 @@ class PathsTest < Minitest::Test
     end
   end
 
-  # Where a test is defined, by itself or as one of several whose names go on.
+  # Returns the pattern of a test's definition, by itself or as one of several whose names go on.
   def test_pattern(name)
     /(?:\bfn |\bdef |same\("|define_method\(")(?:#{name}|#{name.delete_prefix("test_")})(?:\b|_\#\{)/
   end

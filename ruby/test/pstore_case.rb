@@ -7,7 +7,7 @@ rescue LoadError
 end
 require_relative "test_case"
 
-# What the tests of stores share: the original beside ours, values to store, and oracles.
+# Common part of the tests of stores: the original beside ours, values to store, and oracles.
 class StoreCase < TestCase
   OURS = Bytewright::PStore
   STOCK = (::PStore if defined?(::PStore))

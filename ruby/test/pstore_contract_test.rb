@@ -10,7 +10,7 @@ require "timeout"
 # raises must be the same, as must be the bytes of the file then. What version 0.2 of the original changed
 # is in DIFFERENCES, for Rubies that come with an older one.
 class PStoreContractTest < StoreCase
-  # What the older original says, and what the newer one and ours say.
+  # Messages of the older original, and those of the newer one and ours.
   DIFFERENCES = { /undefined (?:root name|key) `(.*)'/ => "undefined key '\\1'" }.freeze
   IS_OLD = STOCK && Gem::Version.new(STOCK::VERSION) < Gem::Version.new("0.2")
 
@@ -23,7 +23,7 @@ class PStoreContractTest < StoreCase
     end
   end
 
-  # What a case answers or raises, and what is in its folder then.
+  # Returns what a case returns or raises, and what is in its folder then.
   def outcome(store_class, &block)
     with_folder do |folder|
       path = File.join(folder, "store")

@@ -10,7 +10,7 @@ class PStoreCrashTest < StoreCase
   KILLS = Integer(ENV.fetch("BYTEWRIGHT_KILLS", 40))
   LENGTH = 2 << 20
 
-  # What a child does in its transaction number +count+: each leaves a store of which one can tell that it is
+  # Work of a child in its transaction number +count+: each leaves a store of which one can tell that it is
   # whole.
   HISTORIES = {
     same_length: ->(store, count) { store["value"] = digit(count) * LENGTH },
@@ -24,14 +24,13 @@ class PStoreCrashTest < StoreCase
     (count % 10).to_s
   end
 
-  # Whether all that a table holds is of one transaction.
+  # Returns true if all that a table holds is of one transaction.
   def whole?(table)
     text = table.values.flatten.map { |value| value.is_a?(Hash) ? value["text"] : value }.join
     text.empty? || text == text[0] * text.length
   end
 
-  # What became of the file of a child that was killed; and of the file as it is without a look at its
-  # journal.
+  # Returns the state of the file of a child that was killed: :whole, :mixed or :broken.
   def killed_state(store_class, history, ultra_safe, random)
     with_store_path do |path|
       child = fork { run_for_ever(store_class, path, history, ultra_safe) }

@@ -109,7 +109,7 @@ class PStoreProcessesTest < StoreCase
     end
   end
 
-  # What comes back from the fork is the parent and the child, each with a transaction. The original lets
+  # The parent and the child both come back from the fork, each with a transaction. The original lets
   # both write, the one over the other.
   def test_a_child_cannot_end_its_parents_transaction
     with_store_path do |path|

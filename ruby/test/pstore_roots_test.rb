@@ -35,7 +35,7 @@ class PStoreRootsTest < StoreCase
     [number, "key#{number}", :"key#{number}", [number], 1.5 + number].sample(random: random)
   end
 
-  # What both are asked; `table` is the store, or the Hash beside it.
+  # Changes or reads both in one way; `table` is the store, or the Hash beside it.
   def change(table, random)
     key = key(random)
     case random.rand(6)
@@ -115,7 +115,7 @@ class PStoreRootsTest < StoreCase
       assert_equal([:marshal, { "a" => 1 }], [OURS.format_of(path), Marshal.load(File.binread(path))])
       assert_raises(Errno::ENOENT) { OURS.format_of("#{path}.missing") }
     end
-    # What is neither is the original's matter.
+    # A file that is neither is the original's matter.
     with_store_path("other") do |path|
       File.write(path, "text")
       assert_raises(TypeError) { OURS.new(path).transaction { flunk } }

@@ -154,7 +154,7 @@ class ReaderTest < TestCase
     end
   end
 
-  # What a call of the reader's and the same call of IO's give, errors and what became of a string among it.
+  # Returns the outcome of a call of the reader or of IO: result or error, the string passed to it, and the position.
   def outcome_of(io, call, string = nil)
     [io.public_send(*call, *string), string&.b, io.pos]
   rescue EOFError, ArgumentError, TypeError, FrozenError, NoMethodError => e

@@ -14,7 +14,7 @@ class ReaderThreadsTest < TestCase
   INTERRUPTS = Integer(ENV.fetch("BYTEWRIGHT_INTERRUPTS", 400))
   PIECE = 65_536
 
-  # What interrupts.
+  # Exception that interrupts.
   class Interruption < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
   def setup
@@ -96,7 +96,7 @@ class ReaderThreadsTest < TestCase
         at += answer.bytesize
         raise "at #{reader.pos}, not #{at}" unless reader.pos == at
       rescue Interruption
-        # What was answered when it came is lost by Ruby, and taken from the reader as a whole.
+        # A result that was there when it came is lost by Ruby, and taken from the reader as a whole.
         taken = reader.pos - at
         raise "took #{taken}" if taken.negative?
 
@@ -204,7 +204,7 @@ class ReaderThreadsTest < TestCase
     end
   end
 
-  # What each of some threads is answered until there is nothing more, all together.
+  # Returns the results of the block in some threads until there is nothing more, all together.
   def answers_of_threads(count = 4)
     Array.new(count) do
       Thread.new do
@@ -265,7 +265,7 @@ class ReaderThreadsTest < TestCase
     assert_equal(Array.new(answers.size) { |at| at * 20_000 }, places.sort_by(&:to_i))
   end
 
-  # What a reader is asked in a signal handler.
+  # Returns the uses of a reader in a signal handler.
   def uses(reader)
     {
       u8: -> { reader.u8 }, varint: -> { reader.varint }, read: -> { reader.read(3) }, long_read: -> { reader.read(20_000) },
@@ -430,7 +430,7 @@ class ReaderThreadsTest < TestCase
     end
   end
 
-  # What is done under stress, in a Ruby with little beside it, where collecting is quick.
+  # Script that runs under stress, in a Ruby with little beside it, in which collecting is quick.
   STRESS = <<~'RUBY'.sub("move_all_objects", MOVE_ALL_OBJECTS)
     require "stringio"
     bytes = Array.new(200) { |at| format("%015d\n", at * 16) }.join

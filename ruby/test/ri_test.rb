@@ -39,7 +39,7 @@ class RiTest < TestCase
     @@documented ||= document # rubocop:disable Style/ClassVars -- once
   end
 
-  # What rdoc makes in a process of its own, which reads sources as UTF-8 in any locale.
+  # Returns the store that rdoc makes in a process of its own, which reads sources as UTF-8 in any locale.
   def document
     Dir.mktmpdir do |folder|
       out = File.join(folder, "ri")

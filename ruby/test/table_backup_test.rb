@@ -39,7 +39,7 @@ class TableBackupTest < TableCase
         until done
           t.transaction { %w[left right].each { |side| t["#{side} #{writer} #{number}"] = "x" } }
           t.delete("entry #{number += 1}")
-          # Where every thread computes, Ruby changes threads ten times a second.
+          # If every thread computes, Ruby changes threads ten times a second.
           Thread.pass
         end
         number

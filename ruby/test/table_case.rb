@@ -2,12 +2,12 @@
 
 require_relative "test_case"
 
-# What the tests of tables share: a table of each kind, in memory and in a file, and a Hash beside them.
+# Common part of the tests of tables: a table of each kind, in memory and in a file, and a Hash beside them.
 class TableCase < TestCase
   HashTable = Bytewright::HashTable
   TreeTable = Bytewright::TreeTable
 
-  # How a store of Strings is made, by name. A file's goes with the test.
+  # Constructors of a store of Strings, by name. A file goes with the test.
   STORES = {
     "hash" => ->(_folder, entries) { entries.dup },
     "hash_table" => ->(_folder, entries) { HashTable[entries] },

@@ -26,7 +26,7 @@ class TableMomentTest < TableCase
     end
   end
 
-  # The same for pairs of a Hash.
+  # Calls a block with itself, between two pairs of a Hash.
   class HashBetween < Hash
     attr_accessor :block
 

@@ -21,7 +21,7 @@ class TableProtocolTest < TableCase
     enumerator
   end
 
-  # What a Hash gives as a Hash, a table gives as a table or a Hash: it is the entries that count.
+  # Asserts the entries: for a Hash of a Hash, a table gives a table or a Hash.
   def assert_entries(expected, actual)
     assert_equal(expected, actual.to_h)
     assert_equal(expected.to_a, actual.to_a)

@@ -72,7 +72,7 @@ class TableRangeTest < TableCase
     cursor: [], to_proc: []
   }.freeze
 
-  # What takes a Hash of its own, which keywords become: of entries, of names, or the json library's options.
+  # Methods that take a Hash of their own, which keywords become: of entries, of names, or the json library's options.
   WITH_HASH = %i[update merge! merge replace fetch to_json as_json encode_with backup].freeze
 
   def plain(result)

@@ -7,7 +7,7 @@ require "json"
 # kind is not opened for another.
 # Method: each kind of values in each kind of table, beside a Hash.
 class TableValuesTest < TableCase
-  # What has dump and load, and no name.
+  # Serializer with dump and load, and without a name.
   class Pairs
     def dump(value) = value.join("=")
     def load(string) = string.split("=")
@@ -20,7 +20,7 @@ class TableValuesTest < TableCase
 
   TABLES = { "hash_table" => [HashTable, nil], "tree_table" => [TreeTable, nil],
              "hash_table_file" => [HashTable, "t.bwh"], "tree_table_file" => [TreeTable, "t.bwt"] }.freeze
-  # What is said on opening, and three values in order.
+  # Option on opening, and three values in order.
   KINDS = {
     "integer" => [:integer, [-2**63, 0, 2**63 - 1]],
     "json" => [:json, [[1, "ü", nil], { "a" => { "b" => 1.5 } }, false]],
@@ -77,7 +77,7 @@ class TableValuesTest < TableCase
     assert_operator(t, :>=, expected.slice("a"))
     assert_includes(t.inspect, expected["b"].inspect)
   rescue TypeError
-    # What is in a file cannot be copied.
+    # A table in a file cannot be copied.
     raise unless t.path
   end
 

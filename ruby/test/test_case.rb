@@ -11,7 +11,7 @@ GarbageMode.start if GarbageMode::MODE
 # A shell starts jobs in its background with Ctrl-C ignored, and so would the tests, which wait for it.
 trap("INT", "DEFAULT")
 
-# What the tests share: sample captures, and small captures made to measure.
+# Common part of the tests: sample captures, and small captures made to measure.
 class TestCase < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
   WEB = File.join(ROOT, "samples/web.pcap.gz")

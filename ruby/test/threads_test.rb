@@ -32,7 +32,7 @@ class ThreadsTest < TestCase
     writer.close
   end
 
-  # The same as a named pipe, which the core reads by itself.
+  # A capture of that kind as a named pipe, which the core reads by itself.
   def with_endless_fifo
     Dir.mktmpdir do |folder|
       path = File.join(folder, "fifo")

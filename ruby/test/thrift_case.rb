@@ -4,8 +4,8 @@ require_relative "test_case"
 require "forwardable"
 require "set"
 
-# What the tests of Thrift share: classes and objects (thrift_classes.rb), and the gem's own methods, which are
-# still there beside the native ones.
+# Common part of the tests of Thrift: classes and objects (thrift_classes.rb), and the gem's own methods, which
+# are still there beside the native ones.
 begin
   verbose, $VERBOSE = $VERBOSE, nil
   require "bytewright/thrift"
@@ -31,7 +31,7 @@ class ThriftCase < TestCase
     extend SingleForwardable
     def_delegators :ThriftClasses, :generated, :define, :field
 
-    # What the gem's own methods make of bytes.
+    # Reads bytes into the object by the gem's own methods.
     def gem_read(object, bytes, protocol)
       object.read_without_bytewright(PROTOCOLS.fetch(protocol).new.get_protocol(::Thrift::MemoryBufferTransport.new(bytes.dup)))
       object

@@ -204,7 +204,7 @@ class ThriftDifferentialTest < ThriftCase
     error
   end
 
-  # Whether the two may differ: where one is not as the other on purpose.
+  # Returns true if the two may differ, as one is not as the other on purpose.
   def explained?(ours, theirs, bytes, protocol)
     return true if ours.is_a?(::Exception) && taken_by_the_gem?(ours)
     return true if theirs.is_a?(::Exception) && theirs.message.match?(/(don't know what|Unknown compact) type: (0|13|14|15)/)
@@ -213,7 +213,7 @@ class ThriftDifferentialTest < ThriftCase
     protocol == :binary && !defined?(::Thrift::Types::UUID) && bytes.include?("\x10")
   end
 
-  # What the gem takes, and we refuse: elements of a type that there is not, numbers longer than any, sizes
+  # Returns true if the gem takes what we refuse: elements of a type that there is not, numbers longer than any, sizes
   # below 0 or above 2^31-1, and a union without a field, of which it takes the end for a field.
   def taken_by_the_gem?(error)
     error.message.match?(/the type of an element|a varint of at most|, found -\d|of at most \d+, found|Union fields are not set/)

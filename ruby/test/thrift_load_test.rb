@@ -65,7 +65,7 @@ class ThriftLoadTest < ThriftCase
       _, status = Open3.capture2e("thrift", "-r", "--gen", "rb", "-out", folder, File.join(folder, "shop.thrift"))
       assert_predicate(status, :success?)
       into = Module.new
-      # What the compiler writes begins at the top; here it is to begin in a module of this test.
+      # The compiler's code begins at the top; here it is to begin in a module of this test.
       @compiled_client = File.read(File.join(folder, "shop.rb"))
       %w[shared_types shop_types shop_constants base shop].each do |name|
         source = File.read(File.join(folder, "#{name}.rb")).gsub(/^require .*/, "").gsub("::Loaded", "Loaded")
@@ -275,7 +275,7 @@ class ThriftLoadTest < ThriftCase
     assert_equal(::Thrift::ApplicationException::WRONG_METHOD_NAME, error.type)
   end
 
-  # What a client makes of these bytes as the answer to its first call, of add.
+  # Returns what a client makes of these bytes as the answer to its first call, of add.
   def answered(place, name, type, sequence_id, body)
     bytes = ::Thrift::MemoryBufferTransport.new
     protocol = ::Thrift::CompactProtocol.new(bytes)
@@ -336,8 +336,8 @@ class ThriftLoadTest < ThriftCase
     ::Thrift::CompactProtocol.new(transport)
   end
 
-  # What a module has, without where it is. A field's id is in a constant that compilers call A, and since 0.24
-  # A_FIELD_ID.
+  # Describes the contents of a module, without its place. A field's id is in a constant that compilers call A,
+  # and since 0.24 A_FIELD_ID.
   def outline(place)
     described = place.constants.to_h do |name|
       value = place.const_get(name)

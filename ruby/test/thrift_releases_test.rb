@@ -20,7 +20,7 @@ class ThriftReleasesTest < ThriftCase
 
   UNKNOWN = "\x08\0\x63\0\0\0\1\0".b
   CUT = "\x0b\0\2\0\0\0\5ab".b
-  # What an object is read into, and from.
+  # Objects that are read into, and the bytes they are read from.
   READS = {
     "fields that the message lacks" => [-> { WithDefaults.new({ "number" => 1, "text" => "old", "list" => [9] }) }, "\0"],
     "a message that ends too early" => [-> { WithDefaults.new({ "number" => 1, "text" => "old", "list" => [9] }) }, CUT],
@@ -62,7 +62,7 @@ class ThriftReleasesTest < ThriftCase
 
   # Compact has i16, i32, ids, lengths and counts as varints of 32 bits.
   def test_varints_are_read_as_by_the_gem
-    # What follows the first byte: a number in 2 bytes, in 5, in 5 with a bit beyond 32, in 6, and in 9.
+    # Bytes after the first one: a number in 2 bytes, in 5, in 5 with a bit beyond 32, in 6, and in 9.
     ends = ["\0", "\x80\x80\x80\0", "\x80\x80\x80\x10", "\x80\x80\x80\x80\0", "\x80\x80\x80\x80\x80\x80\x80\0"].map(&:b)
     klass = self.class.generated(f1: ["small", :i16], f2: ["medium", :i32], f3: ["large", :i64], f4: ["text", :string], f5: ["list", [:list, :bool]], f6: ["map", [:map, :byte, :byte]])
     messages = ends.flat_map do |rest|
@@ -100,7 +100,7 @@ class ThriftReleasesTest < ThriftCase
     true
   end
 
-  # What is left of an object that is read into, and the class of what was raised.
+  # Returns what is left of an object that is read into, and the class of what was raised.
   def outcome(object)
     raised = nil
     begin

@@ -193,7 +193,7 @@ class ThriftTransportTest < ThriftCase
     end
   end
 
-  # What the gem's own methods do: classes whose reading and writing is not native.
+  # Makes a class whose reading and writing is not native, but by the gem's own methods.
   def without_native(protocol_class)
     Class.new(protocol_class)
   end

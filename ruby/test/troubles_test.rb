@@ -17,8 +17,8 @@ class TroublesTest < TestCase
   # Seconds after which a forked child is taken to hang.
   PATIENCE = 60
 
-  # How an operation is tried: +set_up+ makes what it works on of a folder, +run+ gives its answer, +full+ writes more than there
-  # is room for, +itself+ aims it at itself.
+  # Steps of an operation: +set_up+ makes what it works on of a folder, +run+ gives its answer, +full+ writes more than
+  # there is room for, +itself+ aims it at itself.
   Operation = Struct.new(:set_up, :run, :full, :itself, keyword_init: true)
   OPERATIONS = {} # rubocop:disable Style/MutableConstant -- each `operation` below adds one
   # Operations that Ruby's face, or this machine, does not offer, with the reason.
@@ -30,7 +30,7 @@ class TroublesTest < TestCase
     OPERATIONS[name] = Operation.new(set_up: set_up, run: run, full: full, itself: itself)
   end
 
-  # What is raised where an object is in use, closed, or its own.
+  # Errors raised if an object is in use, closed, or its own.
   REFUSED = [Bytewright::LockError, Bytewright::ClosedError, ArgumentError].freeze
 
   def self.refused
@@ -283,7 +283,7 @@ class TroublesTest < TestCase
       own = File.join(folder, "child #{round}").tap { |path| Dir.mkdir(path) }
       answer = in_child do
         mine = operation.run.call(operation.set_up.call(own))
-        # What the parent has open is the child's to read, or to be told that it is not.
+        # The child may read what the parent has open, or is told that it may not.
         theirs = begin
           operation.run.call(state)
         rescue Bytewright::Error, SystemCallError, IOError, ArgumentError
@@ -354,7 +354,7 @@ class TroublesTest < TestCase
     :locked
   end
 
-  # What the block answers in a forked child, which ends within bounds.
+  # Returns the block's result in a forked child, which ends within bounds.
   def in_child
     reader, writer = IO.pipe
     child = fork do

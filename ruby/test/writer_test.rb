@@ -211,7 +211,7 @@ class WriterTest < TestCase
     end
   end
 
-  # What a file and a writer that does the same to it hold and answer, for each mode of opening.
+  # Does the same to a file and a writer, and compares the results.
   def go_and_write(writer, file)
     200.times do
       case @random.rand(6)
@@ -659,7 +659,7 @@ class WriterTest < TestCase
         writer << "second" * 100_000
         writer.flush
         assert_equal("first", File.read(path))
-        # Where the file system knows no files without a name, it has a hidden one.
+        # If the file system knows no files without a name, it has a hidden one.
         hidden = Dir.children(folder) - %w[data.bin link]
         assert_equal([0o640] * hidden.size, hidden.map { |name| File.stat(File.join(folder, name)).mode & 0o777 })
       end

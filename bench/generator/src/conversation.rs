@@ -45,7 +45,7 @@ enum TcpState {
     Done,
 }
 
-/// What the next packet of a conversation is; the frame builder knows how to write it.
+/// Next packet of a conversation; the frame builder knows how to write it.
 pub struct Step {
     pub direction: Direction,
     pub tcp_flags: u8,

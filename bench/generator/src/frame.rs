@@ -17,7 +17,7 @@ const PROTOCOL_ICMPV6: u8 = 58;
 /// Ethernet pads shorter frames; the capture sees the padding, but not the 4 bytes of FCS.
 const FRAME_BYTES_MIN: usize = 60;
 
-/// Where a transport header keeps its checksum, and which protocol number announces it.
+/// Offset of the checksum in a transport header, and the protocol number that announces it.
 struct TransportLayout {
     protocol: u8,
     header_bytes: usize,

@@ -1,3 +1,3 @@
-//! What the generators of inputs share, and a workload that must be the same for every engine.
+//! Code shared by the generators of inputs, and a workload that must be the same for every engine.
 
 pub mod random;

@@ -1,4 +1,4 @@
-//! What the packets carry. How well a capture compresses is decided here and nowhere else.
+//! Payload of the packets. How well a capture compresses is decided here and nowhere else.
 
 use generator::random::Random;
 

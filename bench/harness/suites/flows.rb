@@ -12,7 +12,7 @@ module Bench
       PACKETFU_LIMIT =
         KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
 
-      # What decompresses gzip, and the value of BYTEWRIGHT_INFLATE that names it.
+      # Decompressors of gzip, and the values of BYTEWRIGHT_INFLATE that name them.
       DECOMPRESSORS = { "built-in" => "zlib", "isa-l" => "isal" }.freeze
 
       FULL_INPUTS = {
@@ -35,7 +35,7 @@ module Bench
         "#{runs_count} runs of each side by turns; the numbers are medians of #{clock} time"
       end
 
-      # What check mode compares: the peers among each other, each row's sides, and the containers.
+      # Returns what check mode compares: the peers among each other, each row's sides, and the containers.
       def agreements
         @only ? super : peer_agreements + super + container_agreements
       end
@@ -174,7 +174,7 @@ module Bench
         Agreement.new(first: first, second: second, input: input, known_difference: known_difference)
       end
 
-      # The same traffic in the other containers, with timestamps to the nanosecond.
+      # Compares this traffic in the other containers, with timestamps to the nanosecond.
       def container_agreements
         %i[nanosecond pcapng pcapng_nanosecond].flat_map do |input|
           [

@@ -32,7 +32,7 @@ module Bench
         "hash" => "Perl hash", "tc-hash" => "TC *", "tc-tree" => "TC +", "tc-hash-file" => "TC .tch", "tc-tree-file" => "TC .tcb",
         "db-hash-file" => "DB_File hash", "db-tree-file" => "DB_File tree", "lmdb-file" => "LMDB_File"
       }.freeze
-      # What a peer needs that is not Tokyo Cabinet's.
+      # Parts that peers other than Tokyo Cabinet's need.
       NEEDS = {
         "hash" => :perl, "db-hash-file" => :perl_db_file, "db-tree-file" => :perl_db_file, "lmdb-file" => :perl_lmdb
       }.freeze
@@ -95,7 +95,7 @@ module Bench
         Side.new(name: name, needs: needs, environment: environment, command: ->(path) { ["perl", *script, path] })
       end
 
-      # How many times faster storing and fetching are.
+      # Compares the speed of storing and fetching.
       def compared(title, task, own, peer, bar)
         [["put", PUT], ["get", GET]].map do |what, figure|
           Measure.new(title: "#{title}: #{what}, #{own} / #{PEERS.fetch(peer)}, A", kind: Kind::FigureSpeedup.new(figure),

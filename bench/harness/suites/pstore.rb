@@ -88,7 +88,7 @@ module Bench
          whole_process("the same with Ruby's own start", "first_read", :values_100k)]
       end
 
-      # Where there is nothing to win, there must be nothing to lose.
+      # Rows in which there is nothing to win, and must be nothing to lose.
 
       def never_slower
         [

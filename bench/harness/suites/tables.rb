@@ -54,7 +54,7 @@ module Bench
           "core; the numbers are medians, times processor time where not said otherwise"
       end
 
-      # Where a peer cannot be had, ours must still say what is right.
+      # Adds agreements with the input itself, for peers that cannot be had.
       def agreements
         super +
           measures.select { |measure| measure.peer&.needs }.map { |measure| right(measure.ours, measure.input) }
@@ -81,7 +81,7 @@ module Bench
         ]
       end
 
-      # What one Ruby process, or a native one, takes for all records.
+      # Memory that one Ruby process, or a native one, takes for all records.
 
       def memory_ordered
         [
@@ -298,7 +298,7 @@ module Bench
                     peer: nil, input: input, bar: bar, agreement: right(own, input))
       end
 
-      # What the input itself says, for rows without a peer that answers.
+      # Compares a side with the input itself, for rows without a peer that answers.
       def right(side, input)
         Agreement.new(first: side, second: rust("answer", "-", "the input"), input: input)
       end

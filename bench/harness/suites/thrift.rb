@@ -8,7 +8,7 @@ module Bench
   module Suites
     # Messages of Thrift. bench/README.md says what each row means.
     class Thrift < Suite
-      # What is asked of the two structs of workload/messages.thrift.
+      # Bars for the two structs of workload/messages.thrift.
       Bars = Struct.new(:drop_in, :floor, :objects, :encode, :pluck, :columns, :compare, :python, keyword_init: true)
       BARS = {
         rich: Bars.new(drop_in: 12, floor: 1.2, objects: 48, encode: 20, pluck: 150, columns: 300, compare: 8,

@@ -16,7 +16,7 @@ const FRAMES_TAKEN: usize = 20_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Zeroing {
-    /// What was there before stays until it is written.
+    /// Keeps the old contents until they are written.
     None,
     /// All of the memory, when it is used again.
     All,

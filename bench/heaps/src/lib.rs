@@ -1,5 +1,5 @@
-//! What memory costs that is taken and given back as decoders and tables do: ours, and those of the
-//! allocator that the program has. `heaps` has the system's malloc, `heaps-mimalloc` has mimalloc;
+//! Costs of memory that is taken and given back as decoders and tables do: of ours, and of the allocator
+//! that the program has. `heaps` has the system's malloc, `heaps-mimalloc` has mimalloc;
 //! they are one program otherwise: `PROGRAM TASK ENGINE FILE`, where the file holds a number that says
 //! how much there is to do.
 

@@ -1,7 +1,7 @@
 //! Task `trees`: gcbench, by John Ellis, Pete Kovac and Hans Boehm. Binary trees of many sizes are made
 //! and dropped beside one that lives on, from the leaves up and from the root down.
 //!
-//! What decodes holds what it found in memory that is taken by moving on and given back all at once.
+//! A decoder holds what it found in memory that is taken by moving on and given back all at once.
 //! In the core that is the tape of a Thrift message, an array of words that is used again for the next
 //! message; `tape` holds trees in the same way. `bumpalo` is the arena that Rust programs use.
 
@@ -22,7 +22,7 @@ enum Order {
     RootFirst,
 }
 
-/// Where trees live.
+/// Memory in which trees live.
 trait Forest: Default {
     /// Makes a tree and drops all of it. Gives the sum of the nodes' numbers on its left edge.
     fn tree(&mut self, depth: u32, order: Order) -> u64 {
@@ -155,7 +155,7 @@ impl Forest for Tape {
 #[derive(Default)]
 struct Arena {
     memory: Bump,
-    /// What the last tree's left edge came to, as nothing may point into an arena that is emptied.
+    /// Sum of the last tree's left edge, as nothing may point into an arena that is emptied.
     left_edge: u64,
 }
 

@@ -170,7 +170,7 @@ static int can_be_asked(const struct work *work) {
     unsigned char byte;
     struct iovec into = {&byte, 1};
     int descriptor = open_descriptor(work);
-    /* What is read first is in memory then. */
+    /* The byte that is read first is in memory then. */
     return read(descriptor, &byte, 1) == 1 && preadv2(descriptor, &into, 1, 0, RWF_NOWAIT) == 1;
 }
 

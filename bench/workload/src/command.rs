@@ -14,7 +14,7 @@ pub trait Engines {
     fn stored(name: &str, task: &StoredTask) -> Option<Result<Report>>;
 }
 
-/// What a table in memory has to do.
+/// Task for a table in memory.
 pub struct Task {
     records: Records,
     run: &'static str,
@@ -32,7 +32,7 @@ impl Task {
     }
 }
 
-/// What a table in a file has to do, below a folder of its own.
+/// Task for a table in a file, below a folder of its own.
 pub struct StoredTask {
     records: Records,
     folder: PathBuf,
@@ -108,7 +108,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays of it is below bench/data, which `make clean` takes away.
+        // The rest of it is below bench/data, which `make clean` takes away.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -43,7 +43,7 @@ pub fn run<E: Engine>(records: &Records, create: impl FnOnce() -> E) -> Result<R
     Ok(report)
 }
 
-/// How often a put took how long, in microseconds.
+/// Numbers of puts by their duration in microseconds.
 struct Durations {
     counts: Vec<u32>,
     count: u64,
@@ -78,7 +78,7 @@ impl Durations {
         self.counts[microseconds] += 1;
     }
 
-    /// What the processor worked for this program since it was looked at.
+    /// Returns the processor time of this program since it was last looked at.
     fn own_at_most(&self) -> Duration {
         Duration::from_secs_f64((processor_s() - self.own_from).max(0.0))
     }

@@ -1,4 +1,4 @@
-//! What every native engine of the tables' benches is asked to do, and how it is measured. An engine
+//! Tasks for every native engine of the tables' benches, and how they are measured. An engine
 //! only says how it puts and gets; the loops, the clocks and the answers are here, so that they are
 //! the same for all.
 //!
@@ -36,7 +36,7 @@ pub trait Engine {
     /// Number of records.
     fn len(&self) -> Result<u64>;
 
-    /// Whether there is no record.
+    /// Returns true if there is no record.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }

@@ -1,4 +1,4 @@
-//! What this process takes: memory that is resident, and processor time.
+//! Costs of this process: memory that is resident, and processor time.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ impl Resident {
         Ok(Resident { total: bytes("Rss:")?, anonymous: bytes("Anonymous:")? })
     }
 
-    /// How much more there is now.
+    /// Returns the memory that was added since then.
     pub fn growth(self) -> Result<Growth> {
         let now = Resident::now()?;
         let total = now.total as f64 - self.total as f64;

@@ -1,4 +1,4 @@
-//! What a program prints: its answer, by which it is compared with the others, and its figures.
+//! Output of a program: its answer, by which it is compared with the others, and its figures.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -40,7 +40,7 @@ impl Report {
         Ok(())
     }
 
-    /// The same answer, from the file itself: what every engine must say.
+    /// Returns the answer from the file itself, which every engine must give.
     pub fn of_input(records: &Records) -> Result<Report> {
         let mut checksum = Checksum::default();
         records

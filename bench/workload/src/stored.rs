@@ -8,7 +8,7 @@ use crate::process::processor_s;
 use crate::report::Checksum;
 use crate::{Records, Report, Resident, Result, StoredEngine};
 
-/// How puts come: one by one, or all in one transaction.
+/// Grouping of puts: one by one, or all in one transaction.
 #[derive(Debug, Clone, Copy)]
 pub enum Batch {
     Single,

@@ -64,7 +64,7 @@ impl Capture {
         self
     }
 
-    /// The same without its last `count` bytes.
+    /// Cuts off the last `count` bytes.
     pub(crate) fn cut(mut self, count: usize) -> Self {
         self.0.truncate(self.0.len() - count);
         self

@@ -1,4 +1,4 @@
-//! What all commands have in common.
+//! Behaviour that all commands have in common.
 
 use crate::capture::mixed;
 use crate::run::{Folder, Outcome, outcome};
@@ -78,7 +78,7 @@ fn both_decompressors_of_gzip_give_the_same_packets_to_tests_that_name_them() {
     let packets = ["packets", "mixed.pcap.gz", "--csv", "--fields", "number"];
     let serving = folder.run(&["--version"]).stdout_of_success();
     for (name, backend) in [("zlib", "zlib-rs"), ("isal", "isa-l")] {
-        // Where isa-l is, it serves.
+        // If isa-l is there, it serves.
         if name == "isal" && !serving.contains("\ngzip: isa-l\n") {
             println!("skipped: there is no isa-l");
             continue;

@@ -117,7 +117,7 @@ fn a_table_adds_up_and_counts_no_capture_twice() {
         folder.run(&["flows", "mixed.pcap", "--into", "t.bwt"]).stdout_of_success(),
         "mixed.pcap: added: 4 packets, 2 flows, 2 of them new\nt.bwt: holds 2 flows of 1 capture\n"
     );
-    // The same packets under another name and compressed, then others of the same conversation.
+    // These packets under another name and compressed, then others of the same conversation.
     folder.write("copy.pcap.gz", &gzip(&mixed().0));
     folder.write("more.pcap", &Capture::new().udp(100, (2, 53), (1, 5000), 30).0);
     let args = ["flows", "copy.pcap.gz", "more.pcap", "--into", "t.bwt"];

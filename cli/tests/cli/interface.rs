@@ -14,7 +14,7 @@ use crate::run::{Folder, Outcome, outcome};
 /// A network namespace with its loopback interface, as long as the process that holds it.
 struct Network {
     holder: Child,
-    /// Whether it needed one of users, too: then we are nobody's root elsewhere.
+    /// True if it needed a user namespace, too: then we are nobody's root elsewhere.
     is_of_user: bool,
 }
 
@@ -92,7 +92,7 @@ impl Drop for Network {
     }
 }
 
-/// Whether we may have a namespace of that kind.
+/// Returns true if we may have a namespace of that kind.
 fn can_unshare(kind: &str) -> bool {
     let status = Command::new("unshare").args([kind, "true"]).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())

@@ -75,7 +75,7 @@ fn a_program_that_is_killed_while_it_waits_for_packets_leaves_no_file() {
     drop(stdin);
 }
 
-/// What runs a program where files without a name can get none, because `/proc` is not there.
+/// Returns a command that runs a program without `/proc`, so that files without a name can get none.
 fn without_proc() -> Option<Vec<&'static str>> {
     let tries = [vec!["unshare", "-m"], vec!["unshare", "-r", "-m"]];
     let hides = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";

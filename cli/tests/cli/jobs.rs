@@ -1,4 +1,4 @@
-//! What the command prints is byte for byte the same, whatever `--jobs` is.
+//! Output of the command is byte for byte the same, whatever `--jobs` is.
 
 use std::path::Path;
 

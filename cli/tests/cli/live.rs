@@ -45,7 +45,7 @@ fn wait_for_watch(child: &Child) {
     }
 }
 
-/// Whether the program watches for signals. The thread that does is begun last.
+/// Returns true if the program watches for signals. The thread that does is begun last.
 pub(crate) fn watches(child: &Child) -> bool {
     let is_watch = |task: DirEntry| {
         read_to_string(task.path().join("comm")).is_ok_and(|name| name == "signals\n")
@@ -72,7 +72,7 @@ fn a_signal_ends_a_pipe_with_the_answer_for_what_was_there() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), &*told), (Some(0), ""), "{args:?}");
         let whole = folder.run_with_input(args, &capture());
-        // The same but for what tells of the damage, which is none when a signal ends the input.
+        // Both differ only in the message of damage, which is none when a signal ends the input.
         assert!(whole.stderr.contains("expected"), "{}", whole.stderr);
         if args[0] != "info" {
             assert_eq!(String::from_utf8_lossy(&output.stdout), whole.stdout, "{args:?}");

@@ -6,7 +6,7 @@ use std::fs;
 use crate::capture::mixed;
 use crate::run::Folder;
 
-/// What a Parquet file begins and ends with.
+/// Bytes that a Parquet file begins and ends with.
 const MAGIC: &[u8] = b"PAR1";
 
 fn folder() -> Folder {

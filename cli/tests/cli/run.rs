@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A folder that is empty at first and gone after the test.
 pub(crate) struct Folder(PathBuf);
 
-/// What came out.
+/// Outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) stdout: String,

@@ -4,7 +4,7 @@ use bytewright::table::file::{self, OpenOptions, TableKind};
 
 use crate::run::Folder;
 
-/// What Ruby dumps of `{"name" => "Zoë", :tags => [1, nil, 1.5, "\xff".b], 7 => {:a => Place["x", 2]}}`.
+/// Ruby's dump of `{"name" => "Zoë", :tags => [1, nil, 1.5, "\xff".b], 7 => {:a => Place["x", 2]}}`.
 const STORE: &[u8] =
     b"\x04\x08{\x08I\"\x09name\x06:\x06ETI\"\x09Zo\xc3\xab\x06;\x00T:\x09tags[\x09i\x060\
     f\x081.5\"\x06\xffi\x0c{\x06:\x06aS:\x0aPlace\x07:\x09townI\"\x06x\x06;\x00T:\x0amilesi\x07";
@@ -15,7 +15,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What the command prints when all is well.
+/// Runs the command, which must succeed; returns what it prints.
 fn printed(folder: &Folder, args: &[&str]) -> String {
     let outcome = folder.run(&[&["store"], args].concat());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{args:?}");
@@ -151,7 +151,7 @@ fn nothing_that_a_terminal_would_act_on_is_printed() {
     );
 }
 
-/// What Ruby dumps of a value, without the version.
+/// Ruby's dump of a value, without the version.
 const NAME: &[u8] = b"I\"\x09Zo\xc3\xab\x06:\x06ET";
 
 #[test]

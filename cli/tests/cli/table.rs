@@ -24,7 +24,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What the command prints when all is well.
+/// Runs the command, which must succeed; returns what it prints.
 fn printed(folder: &Folder, args: &[&str]) -> String {
     let outcome = folder.run(&[&["table"], args].concat());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{args:?}");

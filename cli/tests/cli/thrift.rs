@@ -43,7 +43,7 @@ fn both(write: impl Fn(&mut dyn Write) -> ProtocolResult<()>) -> [(&'static str,
     [("binary", binary.bytes().to_vec()), ("compact", compact.bytes().to_vec())]
 }
 
-/// The same in Binary only.
+/// Bytes that `write` wrote in Binary.
 fn binary(write: impl Fn(&mut dyn Write) -> ProtocolResult<()>) -> Vec<u8> {
     let [(_, bytes), _] = both(write);
     bytes
@@ -74,7 +74,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What the command says of a file `m`, with more options.
+/// Runs the command on a file `m` of these bytes, with more options.
 fn decode(folder: &Folder, bytes: &[u8], options: &[&str]) -> Outcome {
     folder.write("m", bytes);
     folder.run(&[DECODE, options].concat())

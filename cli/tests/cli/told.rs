@@ -1,4 +1,4 @@
-//! What people are told: tips for the habits of other tools, what was not found, how much was written.
+//! Messages to people: tips for the habits of other tools, what was not found, how much was written.
 
 use crate::capture::mixed;
 use crate::pseudo_terminal::run_on_terminal;

@@ -7,7 +7,7 @@ use crate::capture::{Capture, mixed};
 use crate::pseudo_terminal::run_on_terminal;
 use crate::run::Folder;
 
-/// What the command prints on a terminal with so many columns; nothing where there are no terminals.
+/// Returns what the command prints on a terminal with so many columns; None if there are no terminals.
 fn on_terminal(folder: &Folder, columns: u16, args: &[&str]) -> Option<Vec<String>> {
     let mut command = folder.command(args);
     command.env("NO_COLOR", "1").env("TERM", "dumb");

@@ -103,7 +103,7 @@ class Pages(unittest.TestCase):
         return SECTION % json.dumps(title)
 
     def place(self, title, share, height=0.5):
-        """Where a share of the way over the picture of a section is."""
+        """Returns the point at a share of the way over the picture of a section."""
         box = self.browser.run(
             f"(() => {{ const svg = {self.section(title)}.querySelector('svg'); svg.scrollIntoView({{ block: 'center' }});"
             " const { left, top, width, height } = svg.getBoundingClientRect(); return [left, top, width, height]; })()"
@@ -150,7 +150,7 @@ class Pages(unittest.TestCase):
                 self.assertEqual(totals, {key: value for key, value in added_up(by_port, service).items() if key in totals})
 
     def assert_series(self, series, expected):
-        """What is drawn is what was printed; what is drawn as `other` is the rest."""
+        """Asserts that what is drawn is what was printed; what is drawn as `other` is the rest."""
         told = {one["name"] for one in series}
         found = {}
         for one in series:
@@ -195,7 +195,7 @@ class Pages(unittest.TestCase):
         self.assertTrue(self.browser.run(f"{button}.hidden"))
 
     def copied(self, title):
-        """What the button of a section copies, as rows with their names."""
+        """Returns what the button of a section copies, as rows with their names."""
         self.browser.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
         self.browser.run(f"[...{self.section(title)}.querySelectorAll('button.plain')].at(-1).click()")
         self.browser.settle()

@@ -71,8 +71,8 @@ impl Script<'_> {
     }
 }
 
-/// What each end of each connection sends, in the order of the capture. Without `is_regular` some of it is no message,
-/// is lost, or comes late.
+/// Makes the segments of both ends of each connection, in the order of the capture. Without `is_regular` some bytes are
+/// no message, are lost, or come late.
 fn segments(script: &mut Script<'_>, is_regular: bool) -> Vec<Segment> {
     let mut next = [[100u32; 2]; 8];
     let (mut segments, mut clock) = (Vec::new(), 0);
@@ -136,7 +136,7 @@ fn calls<'s>(segments: impl Iterator<Item = &'s Segment>, options: RpcOptions) -
     calls
 }
 
-/// The same bytes in segments of other lengths.
+/// Cuts segments into segments of at most `len` bytes.
 fn cut(segments: &[Segment], len: usize) -> Vec<Segment> {
     let pieces = segments.iter().flat_map(|segment| {
         let mut seq = segment.seq;

@@ -22,7 +22,7 @@ fuzz_target!(|file: &[u8]| {
     if InflateBackend::available().contains(&InflateBackend::Isal) {
         let (bytes, ended_well) = contents(file, read, &pieces, InflateBackend::Isal);
         assert_eq!(ended_well, expected.1);
-        // How much of a damaged piece comes out before the error is each library's own.
+        // Each library decides how much of a damaged piece comes out before the error.
         assert!(!ended_well || bytes == expected.0);
     }
 });

@@ -58,7 +58,7 @@ fn cut_to(name: &str, captures: &[&[u8]], options: &CutOptions) -> Result<(Vec<u
     Ok((files::plain(&path), totals))
 }
 
-/// What a comment of a packet, and one of an interface, are told by.
+/// Code of the pcapng option for a comment, of a packet or of an interface.
 const COMMENT: u16 = 1;
 
 #[test]
@@ -80,7 +80,7 @@ fn a_random_capture_reads_back_as_it_was_from_every_form() {
             };
             let mut found = shown(&bytes);
             assert_eq!(totals.packets, found.len() as u64);
-            // What cannot be without a time has the one at which its clock begins, which is 0 in pcap.
+            // A record that cannot be without a time has the one at which its clock begins, which is 0 in pcap.
             for (found, expected) in found.iter_mut().zip(&expected) {
                 if expected.ts.is_none() {
                     assert!(name.starts_with("o.pcapng") || found.ts == Some(0));

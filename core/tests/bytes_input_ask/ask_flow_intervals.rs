@@ -64,7 +64,7 @@ fn sums(bytes: Vec<u8>, piece: usize, every: i64) -> (Sums, Result<()>) {
     (all, read.unwrap())
 }
 
-/// The same, packet by packet: one that comes late counts for the latest interval.
+/// Sums packet by packet: one that comes late counts for the latest interval.
 fn slowly(packets: &[(u32, u16)], every: i64) -> Sums {
     let mut all = Sums::new();
     for (second, port) in packets {

@@ -189,7 +189,7 @@ fn a_store_that_a_capture_made_for_nothing_is_not_left_behind() {
     }
     assert_eq!(store.captures().unwrap().len(), 0);
     assert_eq!(merge(&store, &pcap(true, PACKETS)).packets, 3);
-    // What holds a capture stays, and what was there before.
+    // A store that holds a capture stays, and so does a file that was there before.
     drop(store.begin().unwrap());
     drop(store);
     drop(FlowStore::open_to_count(&path).unwrap().begin().unwrap());

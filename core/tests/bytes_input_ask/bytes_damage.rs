@@ -105,7 +105,7 @@ fn both_backends_deliver_the_same_bytes_but_two_before_the_input_ends_early() {
     });
 }
 
-/// What backends make of the bits after damage is up to them; what is before it is not.
+/// Backends may differ in the bytes after the damage, but not in those before it.
 #[test]
 fn damage_costs_nothing_that_is_whole_before_it() {
     seeds(40, |random| {

@@ -1,5 +1,5 @@
-//! What comes out of a `ByteStream` is what went into the compressor, however the input is cut into
-//! pieces, however small the buffer is, and whichever way the bytes are taken out.
+//! Tests that a `ByteStream` returns the bytes that went into the compressor, however the input is cut
+//! into pieces, however small the buffer is, and whichever way the bytes are taken out.
 
 use std::path::PathBuf;
 

@@ -221,7 +221,7 @@ fn lines_and_sequences_are_found_across_pieces() {
     });
 }
 
-/// Where the paragraph that `text` begins with ends, and where the next one begins.
+/// Returns the end of the paragraph that `text` begins with, and the start of the next one.
 fn paragraph(text: &[u8]) -> (usize, usize) {
     let Some(end) = text.windows(2).position(|bytes| bytes == b"\n\n") else {
         return (text.len(), text.len());

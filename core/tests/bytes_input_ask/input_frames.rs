@@ -19,7 +19,7 @@ use crate::generate::capture::Pcapng;
 use crate::generate::frame::{ethernet, ipv4, udp};
 use crate::generate::{Random, seeds};
 
-/// What was written of a packet: interface, its name, and the name in its DNS question.
+/// Values written of a packet: interface, its name, and the name in its DNS question.
 type Written = (u64, Option<String>, Option<String>);
 
 /// A file that is gone after the test.

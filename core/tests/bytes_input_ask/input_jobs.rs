@@ -65,7 +65,7 @@ fn told(error: &Error) -> String {
     format!("{error} ({:?})", error.kind())
 }
 
-/// How packets are asked for.
+/// Way of reading packets.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Each,
@@ -136,7 +136,7 @@ fn a_plain_file_reads_the_same_on_any_number_of_threads() {
     });
 }
 
-/// What each part of a capture shows.
+/// Reads each part of a capture.
 fn shown_by_parts(path: &Path, parts: Vec<CapturePart>, random: &mut Random) -> Vec<Shown> {
     let ends: Vec<_> = parts.iter().map(|part| part.end).collect();
     let starts: Vec<_> = parts.iter().skip(1).map(|part| Some(part.start)).chain([None]).collect();

@@ -25,7 +25,7 @@ const TYPES: [DataType; 20] = data_types(&COLORS, &NUMBERS);
 /// Streams whose memory was freed.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
-/// What a stream holds as long as it lives.
+/// Resource that a stream holds as long as it lives.
 struct Held;
 
 impl Drop for Held {
@@ -34,7 +34,7 @@ impl Drop for Held {
     }
 }
 
-/// How many streams were freed.
+/// Returns the number of streams that were freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn freed() -> usize {
     FREED.load(SeqCst)

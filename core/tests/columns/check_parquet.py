@@ -29,7 +29,7 @@ CHOICES = ((), SPARK, ("--addresses", "binary"))
 
 
 def run(*arguments):
-    """What the command prints; whether it met damage is the same both times."""
+    """Runs the command and returns its exit code, which tells damage, and its output."""
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 

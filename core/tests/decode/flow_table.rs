@@ -262,7 +262,7 @@ fn every_field_has_its_value_and_its_name() {
 /// The key of the twin: version and protocol, the endpoints in order, and how they are to be read.
 type TwinKey = (u8, [(IpAddr, u16); 2], &'static str);
 
-/// What a flow is, for comparison, in one row.
+/// Values of a flow, for comparison, in one row.
 type Row = (Option<i64>, Option<i64>, IpAddr, IpAddr, u8, [u64; 4], Option<u16>, Option<u16>);
 
 fn row(flow: &Flow) -> Row {

@@ -10,7 +10,7 @@ use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet};
 
 use crate::generate::Random;
 
-/// What a frame is made from.
+/// Values that a frame is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec {
     pub(crate) ts: Option<i64>,

@@ -39,7 +39,7 @@ impl Bytes {
     }
 }
 
-/// What the header of a pcap file says.
+/// Fields of the header of a pcap file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PcapHeader {
     pub(crate) endian: Endian,
@@ -206,7 +206,7 @@ pub(crate) fn random(random: &mut Random) -> Vec<u8> {
     perhaps_damaged(random, bytes)
 }
 
-/// The same with at least `len` bytes, unless it is cut.
+/// Makes a random capture file of at least `len` bytes, unless it is cut.
 pub(crate) fn random_large(random: &mut Random, len: usize) -> Vec<u8> {
     let bytes = match random.once_in(2) {
         true => random_pcap(random, |_, bytes| bytes >= len),

@@ -24,7 +24,7 @@ pub(crate) fn ethernet(kind: u16, payload: &[u8]) -> Vec<u8> {
     join(&[&[0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2], &kind.to_be_bytes(), payload])
 }
 
-/// What follows the EtherType 0x8100 and its like: tag, then the next EtherType.
+/// Makes the bytes after the EtherType 0x8100 and its like: tag, then the next EtherType.
 pub(crate) fn vlan(id: u16, kind: u16, payload: &[u8]) -> Vec<u8> {
     join(&[&id.to_be_bytes(), &kind.to_be_bytes(), payload])
 }
@@ -53,7 +53,7 @@ pub(crate) fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
     ipv4_with(protocol, 0x4000, &[], payload)
 }
 
-/// The same with the field of flags and fragment offset, and with options.
+/// Makes such a header with the field of flags and fragment offset, and with options.
 pub(crate) fn ipv4_with(protocol: u8, fragment: u16, options: &[u8], payload: &[u8]) -> Vec<u8> {
     let header_len = 20 + options.len();
     let total_len = (header_len + payload.len()) as u16;

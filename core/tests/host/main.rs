@@ -1,4 +1,4 @@
-//! What every host language needs, tried with hosts that interrupt and raise. Each module has its goal.
+//! Tests of `host` with hosts that interrupt and raise. Each module has its goal.
 
 #![allow(
     missing_docs,

@@ -321,7 +321,7 @@ fn closing_a_capture_ends_its_passes_and_tells_who_waits_for_one() {
     assert_eq!(capture.ask(Question::Frames).err().unwrap().kind(), ErrorKind::Closed);
 }
 
-/// What becomes of a capture while its bytes are asked for the third time.
+/// Trouble with a capture while its bytes are asked for the third time.
 enum Trouble {
     /// The object that is read raises, or an interrupt does.
     Raises,

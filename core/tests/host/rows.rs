@@ -421,7 +421,7 @@ fn kept_of(
     (texts, damage)
 }
 
-/// What tells the same damage from another.
+/// Returns the texts by which damage is compared.
 fn told(damage: &[Error]) -> Vec<String> {
     damage.iter().map(ToString::to_string).collect()
 }

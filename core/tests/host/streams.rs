@@ -123,7 +123,7 @@ impl StreamHost for Trying {
         }
         feed.push(&rest[..count.min(rest.len())]);
         self.position.set(self.position.get() + count.min(rest.len()));
-        // What it brought is there, whatever comes then.
+        // The bytes it brought are there, whatever comes then.
         self.may_raise()
     }
 
@@ -203,7 +203,7 @@ impl Destination for Memory {
     }
 }
 
-/// What is asked of a reader.
+/// Request to a reader.
 #[derive(Debug, Clone)]
 enum Ask {
     Array,
@@ -254,7 +254,7 @@ fn any_ask(random: &mut Random) -> Ask {
     }
 }
 
-/// What is answered.
+/// Answer to a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     Bytes(Option<Vec<u8>>),
@@ -349,7 +349,7 @@ fn lines(operation: &Operation<'_, Trying>, count: usize) -> Result<Vec<Vec<u8>>
     Ok(lines)
 }
 
-/// What is read, and how.
+/// Input of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Input {
     File(Compression),
@@ -488,7 +488,7 @@ fn here(reader: &Reader) -> usize {
     reader.begin(&Blocking).unwrap().position().unwrap() as usize
 }
 
-/// Whether what was interrupted may have gone some of its way.
+/// Returns true if an interrupted request may have moved the position.
 fn may_go_some_way(ask: &Ask, input: Input) -> bool {
     match ask {
         Ask::Go(..) | Ask::Rewind | Ask::Find(_) => true,
@@ -556,7 +556,7 @@ fn a_reader_gives_what_its_twin_gives_whatever_the_host_does() {
     });
 }
 
-/// What is asked of a writer.
+/// Request to a writer.
 #[derive(Debug)]
 enum Write {
     Put(Vec<u8>),

@@ -18,7 +18,7 @@ use crate::folder::Folder;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Strand(u32, u32);
 
-/// What the host was asked, in order.
+/// Call to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Lock,
@@ -28,13 +28,13 @@ enum Asked {
 
 struct Script {
     caller: Cell<Strand>,
-    /// Whether fibers are scheduled.
+    /// True if fibers are scheduled.
     schedules: Cell<bool>,
     /// The mutex, and whether to give it to whoever asks, as in a forked child.
     is_locked: Cell<bool>,
-    /// What the next look at interrupts raises.
+    /// Error that the next check for interrupts raises.
     interrupt: Cell<Option<&'static str>>,
-    /// How many waits find an interrupt pending, and do not do their work.
+    /// Number of waits that find an interrupt pending and do not do their work.
     interrupted_waits: Cell<u32>,
     asked: RefCell<Vec<Asked>>,
     memory: Cell<isize>,

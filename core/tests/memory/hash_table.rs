@@ -69,7 +69,7 @@ fn key(random: &mut Random, keys: usize) -> Vec<u8> {
     }
 }
 
-/// What is held on to while the table changes, with what it must go on saying.
+/// Pins and snapshots held while the table changes, with the contents they must keep.
 #[derive(Default)]
 struct Held {
     pins: Vec<(Pin, Vec<u8>)>,

@@ -1,4 +1,4 @@
-//! What one store does with one file of this machine.
+//! Tests of one store with one file of this machine.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -22,7 +22,7 @@ fn store(system: &SimulatedSystem) -> Store {
     Store::with_file_system(Options::default(), Box::new(system.clone()))
 }
 
-/// What the file held after each transaction, and the number of the call that came next.
+/// Contents of the file after each transaction, with the number of the call that came next.
 struct History {
     system: SimulatedSystem,
     states: Vec<(u64, Vec<u8>)>,
@@ -164,7 +164,7 @@ fn readers_who_find_it_unfinished_at_one_time_find_one_state() {
     let folder = Folder::new("readers");
     let path = folder.path("x");
     seeds(rounds(10), |random| {
-        // The same run of the system, so that the order of writing is looked at.
+        // Runs in the boot of this machine, so that the order of writing is looked at.
         let system = SimulatedSystem::new(SimulatedDisk::new(), LocalFileSystem.boot());
         let mut ours = store(&system);
         let none = Table::default();

@@ -26,7 +26,7 @@ struct Case {
     by_roots: bool,
 }
 
-/// What came of it.
+/// Outcome of a case.
 struct Outcome {
     result: bytewright::Result<bool>,
     store: Store,

@@ -25,8 +25,8 @@ mod processes;
 mod simulated;
 mod strangers;
 
-/// How often a random test is repeated: so often that all together take a few seconds, and
-/// `BYTEWRIGHT_ROUNDS` times that.
+/// Returns the number of rounds of a random test: `count`, with which all together take a few seconds,
+/// times `BYTEWRIGHT_ROUNDS`.
 fn rounds(count: u64) -> u64 {
     count * std::env::var("BYTEWRIGHT_ROUNDS").map_or(1, |times| times.parse::<u64>().unwrap())
 }

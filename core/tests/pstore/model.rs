@@ -12,7 +12,7 @@ use crate::generate::Random;
 pub(crate) struct Table(pub(crate) Vec<(String, Vec<u8>)>);
 
 impl Table {
-    /// What dumping writes.
+    /// Returns the bytes that dumping writes.
     pub(crate) fn dump(&self) -> Vec<u8> {
         let mut bytes = vec![4, 8, b'{'];
         put_long(&mut bytes, self.0.len());
@@ -103,7 +103,7 @@ pub(crate) fn begin(store: &mut Store, path: &Path, access: Access) {
     }
 }
 
-/// What the store says that the file holds.
+/// Returns the content of the file according to the store.
 pub(crate) fn content(store: &Store) -> Vec<u8> {
     match store.content() {
         Content::Empty => Vec::new(),

@@ -130,7 +130,7 @@ fn a_writer_that_is_killed_leaves_one_whole_value() {
     });
 }
 
-/// How long the value of a table of one root `a` is.
+/// Returns the length of the value of a table of one root `a`.
 fn value_len(bytes: &[u8]) -> usize {
     let count = usize::from(bytes[8]);
     let mut len = [0; 4];
@@ -234,7 +234,7 @@ fn parent_and_child_count_on_with_what_they_had() {
     assert_eq!(number_in(&fs::read(&path).unwrap()), 601);
 }
 
-/// Whether it is another user than the superuser, for whom any file is writable.
+/// Gives up the rights of the superuser, for whom any file is writable; returns true if they are gone.
 fn becomes_nobody() -> bool {
     unsafe extern "C" {
         fn geteuid() -> u32;

@@ -29,7 +29,7 @@ struct State {
     boot: u128,
     modified: HashMap<u64, i64>,
     changed: HashMap<u64, i64>,
-    /// Whether times of files may be set.
+    /// True if times of files may be set.
     is_owner: bool,
 }
 
@@ -52,15 +52,14 @@ impl SimulatedSystem {
         self.state.lock().unwrap().is_owner = false;
     }
 
-    /// What a program does that writes a whole file in its place and cuts it: the algorithm of the
-    /// host's own library.
+    /// Writes a whole file in its place and cuts it: the algorithm of the host's own library.
     pub(crate) fn rewrite(&self, name: &str, bytes: &[u8]) {
         let file = self.open(Path::new(name), SharedMode::Create).unwrap();
         file.write_at(0, bytes).unwrap();
         file.set_len(bytes.len() as u64).unwrap();
     }
 
-    /// What a program does that writes another file and gives it the name.
+    /// Writes another file and gives it the name.
     pub(crate) fn rename_over(&self, name: &str, bytes: &[u8]) {
         self.rewrite("tmp", bytes);
         Directory::rename(&self.disk, "tmp".as_ref(), name.as_ref()).unwrap();

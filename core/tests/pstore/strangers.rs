@@ -62,7 +62,7 @@ fn a_stranger_who_restores_length_and_time_of_modification_is_seen() {
     assert_eq!(read(&mut ours, Path::new(NAME)), counter(7).dump());
 }
 
-/// What a stranger writes who found the one state or the other, or brings his own.
+/// Returns bytes that a stranger writes after finding the one state or the other, or bytes of its own.
 fn strange(old: &[u8], new: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = random.pick(&[old, new]).to_vec();
     match random.below(5) {

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 pub(crate) struct RubyProcess {
     process: Child,
     questions: Option<ChildStdin>,
-    /// What the script writes.
+    /// Output of the script.
     pub(crate) answers: BufReader<ChildStdout>,
 }
 

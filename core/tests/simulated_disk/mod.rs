@@ -32,7 +32,7 @@ const SECTOR_LEN: u64 = 512;
 pub(crate) const EIO: i32 = 5;
 pub(crate) const ENOSPC: i32 = 28;
 
-/// How calls fail.
+/// Way in which calls fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Nothing happens.
@@ -44,11 +44,11 @@ pub(crate) enum Failure {
     /// A sync fails, and what it was to write is on disk in part, as after a power cut. A later sync
     /// writes the rest no more. Programs still read what they wrote.
     Sync,
-    /// The same, and programs read what is on disk.
+    /// A sync fails as in `Sync`, and programs read what is on disk.
     SyncForgets,
 }
 
-/// What has no name but a number, and the names.
+/// Files by number, and their names.
 #[derive(Debug, Clone, Default)]
 struct Content {
     files: Vec<Vec<u8>>,
@@ -97,9 +97,9 @@ enum Event {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What was on disk when the journal began.
+    /// Content of the disk when the journal began.
     beginning: Content,
-    /// What programs see.
+    /// Content that programs see.
     seen: Content,
     journal: Vec<Event>,
     failure: Option<(Range<u64>, Failure)>,
@@ -147,7 +147,7 @@ impl SimulatedDisk {
         Ok(Box::new(File { disk: self.clone(), number }))
     }
 
-    /// What programs read from the file `name`.
+    /// Returns the bytes that programs read from the file `name`.
     pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
         Some(state.seen.files[*state.seen.names.get(OsStr::new(name))?].clone())
@@ -168,12 +168,12 @@ impl SimulatedDisk {
         self.state().seen.names.get(OsStr::new(name)).copied()
     }
 
-    /// How many calls have changed something, or tried to.
+    /// Returns the number of calls that have changed something, or tried to.
     pub(crate) fn calls(&self) -> u64 {
         self.state().journal.len() as u64
     }
 
-    /// How often something was read.
+    /// Returns the number of reads.
     pub(crate) fn reads(&self) -> u64 {
         self.state().reads
     }
@@ -348,7 +348,7 @@ fn rename(names: &mut BTreeMap<OsString, usize>, files: usize, event: &Event) {
     }
 }
 
-/// What programs see after an event.
+/// Applies an event to what programs see.
 fn happen(content: &mut Content, event: &Event) {
     match event {
         Event::Write { file, .. } | Event::SetLen { file, .. } => {
@@ -362,7 +362,7 @@ fn happen(content: &mut Content, event: &Event) {
     }
 }
 
-/// What is on disk after a power cut during `call`.
+/// Returns the content of the disk after a power cut during `call`.
 fn left_over(beginning: &Content, journal: &[Event], call: usize, seed: u64) -> Content {
     let mut content = beginning.clone();
     let mut unsynced: Vec<Vec<&Event>> = vec![Vec::new(); content.files.len()];
@@ -418,7 +418,7 @@ fn redo(file: &mut Vec<u8>, event: &Event) {
     }
 }
 
-/// How much of a file's unsynced changes reached the disk.
+/// Part of a file's unsynced changes that reached the disk.
 #[derive(Clone, Copy)]
 enum Survival {
     /// The first ones, as many in every sector.
@@ -427,8 +427,8 @@ enum Survival {
     BySector { seed: u64, changes: u64 },
 }
 
-/// What became of a sector: its bytes below `torn_at` had the first `before` changes, the others the
-/// first `after`.
+/// Fate of a sector: its bytes below `torn_at` had the first `before` changes, the others the first
+/// `after`.
 struct Fate {
     torn_at: u64,
     before: u64,
@@ -491,7 +491,7 @@ fn survive(file: &mut Vec<u8>, changes: &[&Event], random: &mut Random) {
                 }
             }
             Event::SetLen { len, .. } => {
-                // What a cut takes away comes back as zeros.
+                // Bytes that a cut takes away come back as zeros.
                 let cut = lengths[number].saturating_sub(*len);
                 for range in survivors(survival, number as u64, *len, cut) {
                     file[range.start as usize..range.end as usize].fill(0);

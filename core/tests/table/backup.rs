@@ -60,7 +60,7 @@ fn back_up(
     Backup::of(table, kind)?.write(to, options)
 }
 
-/// Whether the file at `path` holds the entries of `table`, and is of `kind`.
+/// Asserts that the file at `path` holds the entries of `table`, and is of `kind`.
 fn assert_holds(path: &Path, kind: TableKind, table: &dyn Table) {
     let options = OpenOptions { read_only: true, verify: true, ..OpenOptions::default() };
     let file = open(path, Some(kind), options).unwrap();

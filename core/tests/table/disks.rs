@@ -128,7 +128,7 @@ fn calls_fail_as_planned() {
 
 #[test]
 fn after_a_failed_sync_the_next_one_does_not_bring_back_what_was_lost() {
-    // How many sectors there are makes chance another: of some of these, something is lost.
+    // Each number of sectors gives other random choices: of some of these, something is lost.
     let mut losses = 0;
     for sectors in 1..40 {
         let whole = vec![1; sectors as usize * 512];

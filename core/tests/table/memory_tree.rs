@@ -36,7 +36,7 @@ fn keys_in(table: &TreeTable, from: Bound<&str>, to: Bound<&str>, reverse: bool)
     entries.into_iter().map(|(key, _)| String::from_utf8(key).unwrap()).collect()
 }
 
-/// What a range of a map is, by the map's own means.
+/// Returns the entries in a range of a map, by the map's own means.
 fn range_of(model: &Model, range: &KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
     let is_in = |key: &Vec<u8>| {
         let above = match &range.from {

@@ -31,13 +31,13 @@ const CREATE: OpenOptions = OpenOptions {
 const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };
 
-/// What the names of files beside a table go on with, or went on with in some version.
+/// Endings of the names of files beside a table, in this or in some earlier version.
 const ENDINGS: [&str; 6] = [".log", ".idx", ".new", ".idx.new", ".part", ".part.log"];
 
 /// Tells the program that it runs as nobody.
 const AS_NOBODY: &str = "BYTEWRIGHT_AS_NOBODY";
 
-/// What lies under the name.
+/// File planted under the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Planted {
     LinkToFile,
@@ -59,7 +59,7 @@ const PLANTED: [Planted; 7] = [
     Planted::Fifo,
 ];
 
-/// What is done beside it.
+/// Operation done beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     Create,
@@ -70,7 +70,7 @@ enum Operation {
     Backup,
     BackupOver,
     Convert,
-    /// What `flows --into` and `rpc --into` do.
+    /// Counts as `flows --into` and `rpc --into` do.
     CountFlows,
     CountCalls,
 }
@@ -89,12 +89,12 @@ const OPERATIONS: [Operation; 10] = [
 ];
 
 impl Operation {
-    /// Whether it makes tables of that kind. Sums are in ordered ones only.
+    /// Returns true if it makes tables of that kind. Sums are in ordered ones only.
     fn is_of(self, kind: TableKind) -> bool {
         kind == TableKind::Ordered || !matches!(self, Operation::CountFlows | Operation::CountCalls)
     }
 
-    /// Whether the table is there before.
+    /// Returns true if the table is there before.
     fn needs_table(self) -> bool {
         matches!(
             self,
@@ -196,15 +196,15 @@ impl Planted {
         true
     }
 
-    /// Whether the operation cannot be done beside a log like this: one that may have commits of the table, or that is
-    /// in the way of a new log.
+    /// Returns true if the operation cannot be done beside a log like this: one that may have commits of the table, or
+    /// that is in the way of a new log.
     fn is_in_the_way(self, operation: Operation) -> bool {
         // A file without the beginning of a log has no commits.
         operation != Operation::Read || self != Planted::OwnFile
     }
 }
 
-/// What is seen of a file without following it.
+/// Returns the status and content of a file without following it.
 fn seen(place: &Path) -> impl PartialEq + Debug {
     let status = fs::symlink_metadata(place).map(|status| {
         let kind = status.file_type();

@@ -43,7 +43,7 @@ fn sample(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap()
 }
 
-/// What the library lists.
+/// Reads the entries that the library lists.
 fn listing(name: &str) -> Entries {
     let text = fs::read_to_string(path(&format!("{name}.txt"))).unwrap();
     let bytes = |hex: &str| {
@@ -312,7 +312,7 @@ fn leaf_offset(bytes: &[u8], number: u8) -> usize {
         .unwrap()
 }
 
-/// Where the links of a leaf lie: before, behind.
+/// Returns the offsets of the links of a leaf: before, behind.
 fn links(bytes: &[u8], leaf: usize) -> (usize, usize) {
     let mut at = leaf + 12;
     let (key_len, _) = (length(bytes, &mut at), length(bytes, &mut at));
@@ -518,7 +518,7 @@ fn a_thousand_mutated_files_give_entries_and_errors_and_always_end() {
         let bytes = mutated(original.clone(), random);
         let (len, is_deflated) = (bytes.len(), bytes.get(36).is_some_and(|bits| bits & 2 != 0));
         let (entries, error) = scan_bytes(bytes);
-        // What is not inflated comes from bytes of its own.
+        // Entries that are not inflated come from bytes of their own.
         let given: usize = entries.iter().map(|(_, value)| value.len() + 1).sum();
         assert!(is_deflated || given <= len, "{given} bytes out of {len}");
         if let Some(error) = error {

@@ -265,7 +265,7 @@ fn a_clean_close_keeps_the_index_and_a_lost_or_damaged_one_is_made_again() {
     check(&twin, "cut");
     std::fs::write(&index, b"").unwrap();
     check(&twin, "empty");
-    // What comes behind a good one is read from the log, even if it is much.
+    // Commits behind a good one are read from the log, even if they are many.
     std::fs::write(&index, &kept).unwrap();
     let mut table = HashTable::open(&path, options).unwrap();
     for number in 0..2_000_u32 {

@@ -17,7 +17,7 @@ use crate::simulated_disk::{Failure, SimulatedDisk};
 use crate::twin::{Change, Entries, Twin, entries, entries_of};
 use crate::{CREATE, READ, WRITE, get, open_on, path};
 
-/// What the documents promise.
+/// Returns the bound of the file's length that the documents promise.
 fn bound(payload: u64) -> u64 {
     3 * payload + (1 << 20)
 }

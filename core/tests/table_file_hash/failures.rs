@@ -10,12 +10,12 @@ use crate::simulated_disk::{EIO, ENOSPC, Failure, SimulatedDisk};
 use crate::twin::{Change, Entries, Twin, entries};
 use crate::{CREATE, WRITE, kind, open_on};
 
-/// What a table holds after the commits that were acknowledged, and after the one that failed.
+/// Contents of a table after the commits that were acknowledged, and after the one that failed.
 struct Outcome {
     acknowledged: Entries,
     failed: Entries,
     error: Option<bytewright::Error>,
-    /// Whether the failure lets nothing more be written.
+    /// True if the failure lets nothing more be written.
     is_fatal: bool,
 }
 
@@ -23,7 +23,7 @@ struct Outcome {
 fn commit(random: &mut Random, table: &mut HashTable, twin: &mut Twin) -> Result<bool> {
     match random.below(20) {
         0 => table.sync().map(|()| true),
-        // What fails before the new file has the name leaves the table as it is.
+        // A failure before the new file has the name leaves the table as it is.
         1 => table.compact().map(|()| false),
         2..=4 => {
             let changes: Vec<Change> =

@@ -1,5 +1,5 @@
-//! Which file a table is: a handle never writes over another's table, and what takes the place of a file
-//! is for the same people.
+//! Identity of a table's file: a handle never writes over another's table, and a file that takes the place of
+//! another is for the same people.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -30,7 +30,7 @@ fn a_handle_whose_file_was_replaced_does_not_write_over_the_other_table() {
     let error = stale.compact().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lock);
     assert!(error.to_string().contains("another file in its place"), "{error}");
-    // What is done by itself is not done either, and costs no commit.
+    // Compaction by itself is not done either, and costs no commit.
     overwrite(&mut stale);
     stale.close().unwrap();
     assert_eq!(get(&table, b"new").as_deref(), Some(&b"2"[..]));

@@ -9,14 +9,14 @@ use crate::simulated_disk::SimulatedDisk;
 use crate::twin::{Change, Entries, Twin, entries};
 use crate::{CREATE, WRITE, open_on};
 
-/// What was done to a disk.
+/// History of a table on a disk.
 struct History {
     disk: SimulatedDisk,
-    /// What the table held after each commit, the first before any.
+    /// Contents of the table after each commit, the first before any.
     states: Vec<Entries>,
     /// For each state, how many calls there had been when its commit began, and when it was over.
     calls: Vec<(u64, u64)>,
-    /// How many calls there had been when states were made to last, and the last of these states.
+    /// Number of calls that there had been when states were made to last, and the last of these states.
     synced: Vec<(u64, usize)>,
 }
 
@@ -110,7 +110,7 @@ fn check_all_cuts(history: &History, sync: SyncMode, ways: u64) {
             let found = entries(&table).unwrap();
             let states = &history.states[oldest..=newest];
             assert!(states.contains(&found), "{}: {} entries", what(), found.len());
-            // What was saved can be gone on with.
+            // The saved table can be written again.
             table.put(b"after", b"the cut").unwrap();
             table.close().unwrap();
             let table = open_on(&left, WRITE).unwrap();

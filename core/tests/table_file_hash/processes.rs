@@ -138,7 +138,7 @@ fn in_child(child: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// The same, with the rights of another user.
+/// Runs `child` in a forked process with the rights of another user, and says whether it was content.
 pub(crate) fn in_child_of_user(user: u32, child: impl FnOnce() -> bool) -> bool {
     unsafe extern "C" {
         fn setuid(user: u32) -> i32;

@@ -30,7 +30,7 @@ fn a_root_is_found_by_its_dumped_key() {
     assert_eq!(roots.find(b"\x04\x08I\"\x06b\x06:\x06ET"), Lookup::Found(1));
     assert_eq!(roots.find(b"\x04\x08:\x06c"), Lookup::Found(2));
     assert_eq!(roots.find(b"\x04\x08I\"\x06c\x06:\x06ET"), Lookup::Absent);
-    // The same text in US-ASCII and without an encoding is an equal key to Ruby.
+    // This text in US-ASCII and without an encoding is an equal key to Ruby.
     assert_eq!(roots.find(b"\x04\x08I\"\x06a\x06:\x06EF"), Lookup::Found(0));
     assert_eq!(roots.find(b"\x04\x08\"\x06a"), Lookup::Found(0));
     assert_eq!(roots.find(b"\x04\x08[\x00"), Lookup::Undecidable);

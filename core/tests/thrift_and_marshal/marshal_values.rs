@@ -9,7 +9,7 @@ use bytewright::marshal::{
     Form, Hooks, NESTING_MAX, RootStream, Roots, TextEncoding, ValueId, Values,
 };
 
-/// What `Marshal.dump` writes for a value of each kind.
+/// Streams that `Marshal.dump` writes for a value of each kind.
 const DUMPS: &[&[u8]] = &[
     b"\x04\x080",
     b"\x04\x08[\x07TF",

@@ -1,4 +1,4 @@
-"""How often files are opened, as the kernel's inotify(7) tells."""
+"""Counts of the times that files are opened, by the kernel's inotify(7)."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ class Opened:
         assert self.descriptor >= 0 and -1 not in self.names
 
     def counts(self):
-        """How often each was opened since the last time; those that were."""
+        """Returns the number of times that each was opened since the last call; only those that were."""
         counts = {}
         try:
             while events := os.read(self.descriptor, 1 << 16):

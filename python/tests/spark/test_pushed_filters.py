@@ -93,5 +93,5 @@ def test_random_filters_over_random_frames_leave_out_no_row_that_they_hold(tmp_p
             pushed += 1
             left_out += len(found) < len(rows)
         path.unlink()
-    # What is not pushed down is right for nothing.
+    # Filters that are not pushed down are right for nothing.
     assert left_out > pushed / 3, (pushed, left_out)

@@ -232,7 +232,7 @@ def test_a_large_plain_capture_is_read_in_parts(spark, tmp_path):
         whole, split = (read(spark, path, columns=columns, split_bytes=bytes) for bytes in ("1000000000", "100000"))
         assert whole.rdd.getNumPartitions() == 1 and 5 < split.rdd.getNumPartitions() <= len(data) // 100_000 + 1
         assert in_order(map(plain, split.collect())) == in_order(map(plain, whole.collect()))
-        # What goes on from part to part is not split.
+        # Rows that go on from part to part are not split.
         assert read(spark, path, rows="flows", split_bytes="100000").rdd.getNumPartitions() == 1
         assert read(spark, path, rows="damage", split_bytes="100000").count() == ("cut" in path)
     with pytest.raises(PySparkException, match="TruncatedError"):

@@ -67,7 +67,7 @@ def test_a_driver_that_is_killed_and_started_again_counts_each_capture_once(path
     first.send_signal(signal.SIGKILL)
     first.wait()
     marker.unlink()
-    # What was counted and not yet noted in the checkpoint comes again.
+    # Captures that were counted and not yet noted in the checkpoint come again.
     for path in paths[8:10]:
         (folder / pathlib.Path(path).name).symlink_to(path)
     # A run that takes what is there now does only the batch again that was not noted; the next one takes the rest.

@@ -1,4 +1,4 @@
-//! Where the values of `churn` are: ours, and by the allocator that the program has.
+//! Stores for the values of `churn`: ours, and those of the program's allocator.
 
 use std::collections::HashMap;
 

@@ -92,7 +92,7 @@ impl<V: Values> Run<V> {
         self.count as usize * DELETED_PERCENT / 100
     }
 
-    /// What is resident for each byte alive after it.
+    /// Deletes most values; returns the resident bytes for each byte alive afterwards.
     fn delete_most(&mut self) -> Result<f64> {
         let deleted = self.deleted_count();
         for number in &self.order[..deleted] {

@@ -34,7 +34,7 @@ const FINISHED_MAX: usize = 4096;
 
 const MINUTE: i64 = 60_000_000_000;
 
-/// What about a tenth of the packets of `mixed` match.
+/// Filter that about a tenth of the packets of `mixed` match.
 const UDP_IN_IPV4: &str = "ip and udp";
 
 const PCAP_HEADER_BYTES: u64 = 24;
@@ -109,7 +109,7 @@ fn columns(path: &Path, fields: &[Field], stream: StreamOptions) -> Result<Strin
         lengths += sum(&columns, Field::Length);
         caplens += sum(&columns, Field::Caplen);
     }
-    // What a pcap file of these packets has, so that the sides that see only bytes can be compared.
+    // Bytes of a pcap file of these packets, so that the sides that see only bytes can be compared.
     let stream_bytes = PCAP_HEADER_BYTES + PCAP_RECORD_HEADER_BYTES * packets + caplens;
     Ok(format!("{{\"packets\":{packets},\"lengths\":{lengths},\"stream_bytes\":{stream_bytes}}}"))
 }
@@ -198,7 +198,7 @@ fn cut_udp(path: &Path, stream: StreamOptions) -> Result<()> {
     cut(vec![reader], &CutOptions::default(), file).map(drop)
 }
 
-/// What the flows say together. A packet in the wrong flow shows in the sum of squares.
+/// Sums of all flows. A packet in the wrong flow shows in the sum of squares.
 #[derive(Default)]
 struct FlowSums {
     packets: u64,

@@ -9,7 +9,7 @@ use bytewright::packet::{DecodeOptions, Field, Frame, Packet, Status};
 
 use crate::files;
 
-/// What tshark says of one packet: the values of a field in the order in which they come.
+/// Answer of tshark for one packet: the values of a field in the order in which they come.
 struct Answer {
     protocols: String,
     queries: Vec<String>,
@@ -43,14 +43,14 @@ struct Case<'a> {
     ours: Option<String>,
     theirs: Option<String>,
     answer: Option<&'a Answer>,
-    /// What tshark says of the packets of the same capture.
+    /// Answers of tshark for the packets of the same capture.
     answers: &'a HashMap<u64, Answer>,
 }
 
 /// The name of a kind of difference, and when it applies.
 type Rule = (&'static str, fn(&Case<'_>) -> bool);
 
-/// Why tshark and we may differ: the first that applies explains. Each is a row of `docs/tshark.md`.
+/// Reasons for differences from tshark: the first that applies explains. Each is a row of `docs/tshark.md`.
 const RULES: &[Rule] = &[
     ("application behind a link type not decoded", |case| {
         case.packet.status().has(Status::UNKNOWN_LINK)
@@ -92,7 +92,7 @@ impl Case<'_> {
         matches!(self.field, Field::DnsQuery | Field::DnsType | Field::DnsAnswers)
     }
 
-    /// How many of these protocols looked at the frame.
+    /// Counts the layers of the frame that are of these protocols.
     fn count(&self, names: &[&str]) -> usize {
         let protocols = self.answer.map_or("", |answer| answer.protocols.as_str());
         protocols.split(':').filter(|protocol| names.contains(protocol)).count()

@@ -15,7 +15,7 @@ use sha1::{Digest, Sha1};
 
 use crate::files;
 
-/// What one end of a stream sent, as tshark has it.
+/// Length and hash of the bytes that one end of a stream sent, as tshark has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sent {
     len: usize,
@@ -27,7 +27,7 @@ impl Sent {
         Sent { len: bytes.len(), hash: hash(bytes) }
     }
 
-    /// Whether it is what `bytes` begin with.
+    /// Returns true if `bytes` begin with these bytes.
     fn begins(&self, bytes: &[u8]) -> bool {
         bytes.get(..self.len).is_some_and(|beginning| *self == Sent::of(beginning))
     }
@@ -36,11 +36,11 @@ impl Sent {
 /// A stream by its two ends, in whatever order.
 type Ends = [String; 2];
 
-/// What both ends sent, in the order of [`Ends`], as tshark has it and as we do.
+/// Bytes that both ends sent, in the order of [`Ends`], as tshark has them and as we do.
 type Answers = BTreeMap<Ends, Vec<[Sent; 2]>>;
 type Streams = BTreeMap<Ends, Vec<[Vec<u8>; 2]>>;
 
-/// What both ends of a connection sent, with a text for each gap and without.
+/// Bytes that both ends of a connection sent, with a text for each gap and without.
 #[derive(Default)]
 struct Bytes {
     with_gaps: [Vec<u8>; 2],
@@ -96,7 +96,7 @@ fn are_same(ours: &[[Vec<u8>; 2]], theirs: &[[Sent; 2]]) -> bool {
         && ours.iter().zip(theirs).all(|(ours, theirs)| are_same(ours, theirs))
 }
 
-/// Why a stream differs.
+/// Returns the reason why a stream differs.
 fn rule(
     file: &str,
     ends: &Ends,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::files;
 
-/// How reading a file ended.
+/// End of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Every byte was read.
@@ -24,14 +24,14 @@ impl Verdict {
     }
 }
 
-/// What tshark says of one file.
+/// Answer of tshark for one file.
 pub(crate) struct Answer {
     pub(crate) file: String,
     pub(crate) verdict: Verdict,
     pub(crate) rows: Vec<Row>,
 }
 
-/// What tshark says of one packet.
+/// Answer of tshark for one packet.
 pub(crate) struct Row {
     columns: Rc<HashMap<String, usize>>,
     line: String,

@@ -1,4 +1,4 @@
-//! Why tshark and we may differ: one rule per kind, each a row of `docs/tshark.md`.
+//! Reasons for differences from tshark: one rule per kind, each a row of `docs/tshark.md`.
 
 use bytewright::capture::Record;
 use bytewright::packet::{Packet, Status};
@@ -104,7 +104,7 @@ fn is_ip_header_cut_off(case: &Case<'_>, difference: &Difference) -> bool {
         && case.packet.status().has(Status::TRUNCATED)
 }
 
-/// Where a source route is left to travel, tshark shows the last hop's address as the destination.
+/// Detects a source route with hops left: tshark shows the last hop's address as the destination.
 fn is_source_route(case: &Case<'_>, difference: &Difference) -> bool {
     const ROUTES: [u8; 2] = [0x83, 0x89];
     let options = behind_addresses(case).unwrap_or_default();
@@ -156,7 +156,7 @@ fn is_short_icmp(case: &Case<'_>, difference: &Difference) -> bool {
     difference.field == "icmp_type" && difference.theirs.is_none() && ip_len < IP_HEADER_AND_MINIMUM
 }
 
-/// What is too long for the field: we take the length of the frame, tshark takes no payload.
+/// Detects a length too large for its field: we take the length of the frame, tshark takes no payload.
 fn is_ipv6_length_0(case: &Case<'_>, difference: &Difference) -> bool {
     let is_big = case.packet.ip_len().is_some_and(|len| len > 0xffff + 40);
     difference.theirs.is_none() && case.packet.ip_version() == Some(6) && is_big
@@ -191,7 +191,7 @@ pub(crate) fn names() -> Vec<&'static str> {
     RULES.iter().map(|(name, _)| *name).chain(files).collect()
 }
 
-/// Why one of us read a file to its end and the other did not.
+/// Returns the reason why one of us read a file to its end and the other did not.
 pub(crate) fn explain_end(
     answer: &Answer,
     bytes: &[u8],

@@ -14,7 +14,7 @@ use super::Tally;
 use crate::files;
 use crate::generate::{self, seeds};
 
-/// What both tell of a packet.
+/// Fields of a packet that both tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Told {
     ts: Option<i128>,
@@ -124,7 +124,7 @@ fn pcapng(file: &[u8]) -> Found {
     Some((found, false))
 }
 
-/// What our decoder finds in the same form.
+/// Decodes `file` with our decoder, into the same form.
 fn ours(file: &[u8]) -> (Vec<Told>, Option<Error>) {
     let (records, damage) = files::records(file);
     let told = records.iter().map(|record| Told {
@@ -177,7 +177,7 @@ fn has_other_layout(file: &[u8], is_pcapng: bool) -> Option<&'static str> {
     }
 }
 
-/// Whether one of the blocks that we step through is of type 2, which pcap-parser does not read.
+/// Returns true if one of the blocks that we step through is of type 2, which pcap-parser does not read.
 fn has_packet_block(decoder: &mut bytewright::capture::Decoder, file: &[u8]) -> bool {
     use bytewright::capture::Step;
     let mut rest = file;
@@ -197,7 +197,7 @@ fn has_packet_block(decoder: &mut bytewright::capture::Decoder, file: &[u8]) -> 
     }
 }
 
-/// Why pcap-parser does not begin to read a file.
+/// Returns the reason why pcap-parser does not begin to read a file.
 fn explain_refusal(file: &[u8], damage: Option<&Error>) -> Option<&'static str> {
     if damage.is_some() {
         return Some("refused by both");
@@ -205,7 +205,7 @@ fn explain_refusal(file: &[u8], damage: Option<&Error>) -> Option<&'static str> 
     file.starts_with(&[0xa1, 0xb2, 0xcd, 0x34]).then_some("modified format in big endian")
 }
 
-/// Why one of the two stopped earlier: it must have found damage there.
+/// Returns the reason why one of the two stopped earlier: it must have found damage there.
 fn explain_end(
     ours: &[Told],
     theirs: &[Told],

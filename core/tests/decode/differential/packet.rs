@@ -12,8 +12,8 @@ use super::Tally;
 use crate::files;
 use crate::generate::{frame, seeds};
 
-/// What both may tell of a frame. The ports and the rest of TCP are one value each, since etherparse
-/// tells all of a header or nothing.
+/// Fields of a frame that both may tell. The ports and the rest of TCP are one value each, since
+/// etherparse tells all of a header or nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Told {
     vlan: Option<u16>,
@@ -138,7 +138,7 @@ fn compare(link_type: u16, length: u32, captured: &[u8], name: &str, tally: &mut
     }
 }
 
-/// Why the two differ, looked for from the outermost header in.
+/// Returns the reason why the two differ, searched from the outermost header inwards.
 fn explain(
     packet: &Packet,
     sliced: &LaxSlicedPacket<'_>,
@@ -184,13 +184,13 @@ fn explain(
     explain_payload(packet, sliced, ours, theirs)
 }
 
-/// Whether an IPv4 header ends within its options: we tell the fixed part, etherparse nothing.
+/// Returns true if an IPv4 header ends within its options: we tell the fixed part, etherparse nothing.
 fn has_cut_options(packet: &Packet) -> bool {
     let is_cut = packet.status().has(Status::TRUNCATED);
     is_cut && packet.ip_version() == Some(4) && packet.src_port().is_none()
 }
 
-/// Why the two differ behind the same IP header.
+/// Returns the reason why the two differ behind the same IP header.
 fn explain_payload(
     packet: &Packet,
     sliced: &LaxSlicedPacket<'_>,

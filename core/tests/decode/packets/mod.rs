@@ -27,7 +27,7 @@ fn ethernet(frame: &[u8]) -> Packet {
     decoded(LinkType::ETHERNET, frame)
 }
 
-/// The same, with what is inside tunnels.
+/// Decodes an Ethernet frame with the packets inside of its tunnels.
 fn inner(frame: &[u8]) -> Packet {
     let length = u32::try_from(frame.len()).expect("a small frame");
     let meta = FrameMeta { number: 1, ts: Some(5), length, link_type: LinkType::ETHERNET };

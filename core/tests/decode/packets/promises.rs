@@ -1,4 +1,4 @@
-//! What holds for every packet, whatever its bytes.
+//! Properties of every packet, whatever its bytes.
 
 use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, Status};
 
@@ -61,7 +61,7 @@ fn every_cut_of_a_frame_keeps_its_promises_and_tells_no_other_value() {
             let captured = &frame.captured[..cut];
             let packets = both(frame.link_type, frame.length, captured);
             keeps_its_promises(packets, captured);
-            // What the cut frame tells is what the whole one tells, where that was on the wire.
+            // The cut frame tells what the whole one tells, if that was on the wire.
             let differs = |field: &&Field| {
                 packets[0].has(**field) && packets[0].value(**field) != whole.value(**field)
             };

@@ -7,7 +7,7 @@ use crate::generate::frame::{
     self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, mpls, tcp, udp, vlan, vxlan,
 };
 
-/// What is inside: IPv6, so that it is told apart from what is outside.
+/// Makes the inner packet: IPv6, so that it is told apart from the outer one.
 fn inside() -> Vec<u8> {
     ipv6(6, &tcp(1000, 2000, 0x12, b"abc"))
 }

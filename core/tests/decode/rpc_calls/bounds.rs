@@ -163,7 +163,7 @@ fn structs_that_are_not_over_are_bounded_with_those_that_wait() {
         let (_, _, most) = measured(&segments, options);
         assert!(most > 900_000, "as many as there is room for are kept: {most}");
         assert!(most < messages_total_max + 60 * 1000, "{most} {protocol:?}");
-        // What they took is there for others when they are over.
+        // Their memory is there for others when they are over.
         let after = Talk::new().there(&long).back(&answered("long", 1).bytes(protocol));
         let closing = segments.last().unwrap().clone().at(10_000);
         let rest = after.segments.into_iter().map(|segment| {

@@ -1,4 +1,4 @@
-//! Which answer belongs to which call, and what is known of both.
+//! Matching of answers with calls, and the fields of both.
 
 use bytewright::rpc::RpcOptions;
 use bytewright::thrift::{Encoding, MessageKind};

@@ -1,4 +1,4 @@
-//! What is no Thrift gives no call.
+//! Tests that bytes that are no Thrift give no call.
 
 use bytewright::thrift::{Encoding, MessageKind};
 

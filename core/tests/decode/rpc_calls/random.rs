@@ -10,7 +10,7 @@ use crate::generate::{Random, seeds};
 
 const NAMES: [&str; 5] = ["a", "find", "Service:find", "a_rather_long_name_of_a_method", "z9"];
 
-/// How often a random test is done, unless `BYTEWRIGHT_ROUNDS` says so.
+/// Returns the number of rounds of a random test: `BYTEWRIGHT_ROUNDS` if it is set, or `usual`.
 fn rounds(usual: u64) -> u64 {
     let named = std::env::var("BYTEWRIGHT_ROUNDS").ok();
     named.and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
@@ -45,7 +45,7 @@ fn conversation(random: &mut Random, protocol: Protocol) -> (Vec<(bool, Vec<u8>)
     (said, lines)
 }
 
-/// The same cut into segments: pieces of messages, or several of one side together.
+/// Cuts a conversation into segments: pieces of messages, or several of one side together.
 fn cut(random: &mut Random, said: &[(bool, Vec<u8>)]) -> Talk {
     let mut talk = Talk::new();
     let piece_max = random.pick(&[3, 20, 100, 1400]);
@@ -109,7 +109,7 @@ fn with_bytes_lost_only_calls_that_were_there_come_out() {
         assert!(found.len() <= asked_count + answered_count);
         for call in &found {
             assert!(NAMES.contains(&&*call.method), "{call:?}");
-            // Where the length of a frame is lost, and nothing else, its message has none.
+            // If the length of a frame is lost, and nothing else, its message has none.
             assert!((0..40).contains(&call.sequence_id));
             assert_eq!(call.protocol.encoding, protocol.encoding);
             let has = |is_there: bool, body: &Option<Vec<u8>>| {

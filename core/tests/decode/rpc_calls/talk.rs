@@ -14,7 +14,7 @@ pub(crate) const PROTOCOLS: [Protocol; 4] = [
     Protocol { encoding: Encoding::Compact, is_framed: true },
 ];
 
-/// What a message says: method, kind, sequence id, and its struct.
+/// Contents of a message: method, kind, sequence id, and its struct.
 #[derive(Debug, Clone)]
 pub(crate) struct Said<'a> {
     pub(crate) name: &'a str,

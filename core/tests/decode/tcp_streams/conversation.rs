@@ -1,4 +1,4 @@
-//! What comes of segments, as text.
+//! Events of segments, as text.
 
 use bytewright::tcp::{Event, Reassembler, Side, TcpOptions};
 
@@ -62,7 +62,7 @@ fn note(number: u64, event: Event<'_>, events: &mut Vec<String>, streams: &mut S
     });
 }
 
-/// What comes of segments, an event each.
+/// Returns the events of segments, one text each.
 pub(crate) fn heard(segments: &[Segment]) -> Vec<String> {
     heard_with(TcpOptions::default(), segments)
 }

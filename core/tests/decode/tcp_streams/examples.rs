@@ -1,4 +1,4 @@
-//! What captures have, one thing at a time.
+//! Situations found in captures, one at a time.
 
 use bytewright::tcp::TcpOptions;
 

@@ -278,7 +278,7 @@ pub(super) fn rows(random: &mut Random, count: usize) -> (Batch, Vec<Vec<Model>>
     (batch, model)
 }
 
-/// What each column is and has, as (format, texts).
+/// Format and values of each column, as (format, texts).
 type Columns = Vec<(String, Vec<String>)>;
 
 fn read(schema: &CSchema, array: &CArray) -> Columns {

@@ -90,7 +90,7 @@ fn layout(schema: &Schema, wanted: &[Wanted]) -> bytewright::Result<Layout> {
     Layout::requested(schema, ExportOptions::default(), Foreign::of(wanted).ours())
 }
 
-/// What can be requested of a type: the format and that of a dictionary's values.
+/// Returns the types that can be requested of a type: the format and that of a dictionary's values.
 fn choices(data_type: DataType) -> Vec<(&'static str, Option<&'static str>)> {
     let plain = |formats: &[&'static str]| formats.iter().map(|format| (*format, None)).collect();
     let integers = ["c", "C", "s", "S", "i", "I", "l", "L"];
@@ -115,7 +115,7 @@ fn choices(data_type: DataType) -> Vec<(&'static str, Option<&'static str>)> {
     }
 }
 
-/// What a value is in a requested type, as text; nothing where the type cannot hold it.
+/// Returns a value in a requested type, as text; None if the type cannot hold it.
 fn held(data_type: DataType, value: Value<'_>, format: &str) -> Option<String> {
     let scaled = |number: i128, own: i128| {
         let parts = match format.as_bytes()[2] {

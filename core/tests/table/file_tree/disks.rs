@@ -12,7 +12,7 @@ use super::{CREATE, Entries, READ, WRITE, all, harder, try_all};
 use crate::generate::{Random, seeds};
 use crate::simulated_disk::{Failure, SimulatedDisk};
 
-/// What was committed one after another, and which of it was promised to last by which call.
+/// States committed one after another, and which of them was promised to last by which call.
 #[derive(Default)]
 struct History {
     states: Vec<Entries>,
@@ -80,8 +80,8 @@ fn run(
     Ok(())
 }
 
-/// Whether the table on `disk` holds one of the states, from the promised one on. A table that was not
-/// promised yet may be no table.
+/// Asserts that the table on `disk` holds one of the states, from the promised one on. A table that
+/// was not promised yet may be no table.
 fn assert_whole(disk: &SimulatedDisk, history: &History, promised: usize, options: OpenOptions) {
     let found = open(disk, options).and_then(|table| try_all(&table));
     match found {

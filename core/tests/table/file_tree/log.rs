@@ -23,11 +23,11 @@ fn open_in(disk: &SimulatedDisk, options: OpenOptions) -> Result<TreeTable> {
     TreeTable::open_in(Arc::new(disk.clone()), "table", options)
 }
 
-/// What was committed one after another, with the calls that the disk had done by then.
+/// States committed one after another, with the calls that the disk had done by then.
 #[derive(Default)]
 struct History {
     states: Vec<(u64, Entries)>,
-    /// The same of what was synced: the number of the state.
+    /// Calls that the disk had done by each sync, with the number of the synced state.
     synced: Vec<(u64, usize)>,
 }
 
@@ -281,7 +281,7 @@ fn a_log_is_done_again_only_behind_the_commit_that_it_follows() {
     table.put(b"a", b"3").unwrap();
     table.put(b"b", b"3").unwrap();
     let value = |path: &Path| TreeTable::open(path, READ).unwrap().get(b"a").unwrap().unwrap();
-    // What the log has now does not follow the earlier state.
+    // The commits that the log has now do not follow the earlier state.
     std::fs::copy(beside(&path, ".log"), beside(&early, ".log")).unwrap();
     assert_eq!(value(&early), b"1");
     // Two tables that go on from the same state: neither takes the other's commits.

@@ -29,7 +29,7 @@ const CREATE: OpenOptions = OpenOptions {
 const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };
 
-/// How many times as much is tried as in every day's run: `BYTEWRIGHT_HARDER`.
+/// Returns the factor by which more is tried than in an everyday run: `BYTEWRIGHT_HARDER`.
 fn harder() -> usize {
     let named = std::env::var("BYTEWRIGHT_HARDER").ok();
     named.map_or(1, |times| times.parse().expect("a number in BYTEWRIGHT_HARDER"))

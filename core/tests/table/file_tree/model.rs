@@ -16,7 +16,7 @@ struct Pair {
     storage: MemoryStorage,
     sync: SyncMode,
     table: Option<TreeTable>,
-    /// What the table holds, and held at the beginning of each open transaction.
+    /// Contents of the table, now and at the beginning of each open transaction.
     models: Vec<Entries>,
     snapshots: Vec<(Box<dyn OrderedSnapshot>, Entries)>,
     /// The longest value; long ones make transactions too large for memory.

@@ -20,7 +20,7 @@ const KEYS: u32 = 50;
 const PATH: &str = "BYTEWRIGHT_TEST_WRITES";
 const SYNC: &str = "BYTEWRIGHT_TEST_SYNC";
 
-/// What the other process does: it is this test with a path to write to, and passes without one.
+/// Does the work of the other process, which is this test with a path to write to; passes without one.
 #[test]
 fn the_writer_of_other_tests() {
     let Some(path) = std::env::var_os(PATH) else { return };

@@ -199,7 +199,7 @@ fn what_is_accepted_is_dumped_alike_however_it_was_mutated() {
                 // Before 3.2, variables are written in the order in which the class met them first.
                 answer = Oracle::start().round_trip(&mutant);
             }
-            // What Ruby cannot load, or loads as an object of another class, is for it to say.
+            // Ruby decides on streams that it cannot load, or loads as an object of another class.
             if answer.first() != Some(&b'!') {
                 assert_same(roots.bytes(), &answer, "a mutant");
                 *accepted.borrow_mut() += 1;

@@ -195,7 +195,7 @@ class Maker
     table
   end
 
-  # What a program may do to the value of a root.
+  # Changes the value of a root as a program may.
   def changed(value)
     case below(6)
     when 0 then value
@@ -277,7 +277,7 @@ class Oracle
     []
   end
 
-  # Whether the stream that was last changed is what dumping writes after loading, too.
+  # Loads and dumps the stream that was last changed, to compare both.
   def settle
     @stream = Marshal.dump(Marshal.load(@expected))
     [@stream]

@@ -1,4 +1,4 @@
-//! What Ruby itself makes of streams.
+//! Oracle for streams: Ruby itself.
 
 use std::io::Read;
 
@@ -24,7 +24,7 @@ impl Oracle {
         std::array::from_fn(|_| self.answer(question))
     }
 
-    /// What Ruby dumps after loading `stream`, or `!` and why it cannot.
+    /// Returns what Ruby dumps after loading `stream`, or `!` and why it cannot.
     pub(crate) fn round_trip(&mut self, stream: &[u8]) -> Vec<u8> {
         self.tell(&format!("roundtrip {}", stream.len()));
         self.0.write(stream);

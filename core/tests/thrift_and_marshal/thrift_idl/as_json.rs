@@ -73,7 +73,7 @@ fn shortest(double: f64) -> String {
     }
 }
 
-/// What the compiler should print for the file that was asked for.
+/// Returns the tokens that the compiler should print for the file that was asked for.
 pub(crate) fn of_main(document: &Document) -> Vec<String> {
     let json = AsJson { document, main: ProgramId(document.programs.len() as u32 - 1) };
     tokens(&json.program(document.main().expect("a program")))

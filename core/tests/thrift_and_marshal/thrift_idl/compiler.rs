@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The compiler whose answers these tests were made for.
 const VERSION: &str = "Thrift version 0.17.0";
 
-/// Whether the compiler is here; says that there is a gap if it is not.
+/// Returns true if the compiler is here; prints that there is a gap if it is not.
 pub(crate) fn is_here(test: &str) -> bool {
     let version = Command::new("thrift").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
@@ -100,7 +100,7 @@ impl Ruby {
         Some(Ruby { process, input, output })
     }
 
-    /// What the code in a folder is, a line for each definition.
+    /// Describes the code in a folder, a line for each definition.
     pub(crate) fn dump(&mut self, folder: &Path) -> Vec<String> {
         writeln!(self.input, "{}", folder.display()).expect("ruby reads");
         let mut lines = Vec::new();

@@ -47,7 +47,7 @@ def value(it)
   end
 end
 
-# Which fields `validate` misses, found by setting one after the other.
+# Returns the fields that `validate` misses, found by setting one after the other.
 def required(klass)
   return [] if klass < Thrift::Union
 

@@ -1,4 +1,4 @@
-//! What a document says beyond what the compiler of version 0.17 can be asked for.
+//! Meaning of a document beyond what the compiler of version 0.17 can be asked for.
 
 use bytewright::thrift::idl::{IdlOptions, Origin, ProgramId, Value};
 use bytewright::thrift::{Requiredness, Type};

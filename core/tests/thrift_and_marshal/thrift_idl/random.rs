@@ -12,7 +12,7 @@ use super::compiler::{self, Folder};
 use super::{as_json, assert_same, corpus, document_of_text};
 use crate::generate::{Random, seeds};
 
-/// How many texts there are: as many as is usual, or the times that BYTEWRIGHT_TIMES says.
+/// Returns the number of texts: as many as is usual, times BYTEWRIGHT_TIMES if that is set.
 fn cases(usual: u64) -> u64 {
     let times = std::env::var("BYTEWRIGHT_TIMES");
     usual * times.map_or(1, |times| times.parse::<u64>().expect("a number"))

@@ -6,7 +6,7 @@ use bytewright::thrift::idl::IdlOptions;
 use super::compiler::{self, Folder};
 use super::{document_of_text, document_of_texts};
 
-/// What the compiler refuses too.
+/// Texts that the compiler refuses too.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
     ("foo", "line 1, column 1: expected const, typedef, enum, struct, union, exception or service, found `foo`"),
@@ -125,7 +125,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("exception E {} service S {oneway void f() throws (1: E e)}", "line 1, column 56: expected no exceptions of a function that has no answer, found `e`"),
 ];
 
-/// What the compiler of version 0.17 accepts with or without a warning, or never comes to an end with.
+/// Texts that the compiler of version 0.17 accepts with or without a warning, or never comes to an end with.
 #[rustfmt::skip]
 const REFUSED_BY_US: &[(&str, &str)] = &[
     ("typedef A A struct S {1: A a}", "line 1, column 9: expected a type that is not a typedef of itself, found `A`"),

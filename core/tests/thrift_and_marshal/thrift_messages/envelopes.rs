@@ -1,4 +1,4 @@
-//! What stands around structs: the headers of calls and answers, and frames.
+//! Envelopes of structs: the headers of calls and answers, and frames.
 
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, Frames, Limits, MessageHeader, MessageKind,

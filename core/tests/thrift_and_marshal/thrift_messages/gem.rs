@@ -1,5 +1,5 @@
-//! What the Ruby gem thrift makes of a message, and how it writes it again: an oracle, where the gem
-//! is installed. Unions and uuids are left out, which the gem reads in a way of its own or not at all.
+//! Oracle for reading a message and writing it again: the Ruby gem thrift, if it is installed. Unions
+//! and uuids are left out, which the gem reads in a way of its own or not at all.
 
 use std::fmt::Write as _;
 use std::io::BufRead;
@@ -45,7 +45,7 @@ impl Gem {
         self.0.tell(&format!("schema [{}]", structs.collect::<Vec<_>>().join(", ")));
     }
 
-    /// What the gem reads, as text, and how it writes that; `None` for what it cannot write.
+    /// Returns what the gem reads, as text, and what it writes for that; `None` for what it cannot write.
     fn read(
         &mut self,
         encoding: Encoding,

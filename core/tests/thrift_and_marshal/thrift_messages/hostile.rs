@@ -32,7 +32,7 @@ struct Case {
     encoding: Encoding,
     bytes: Vec<u8>,
     kind: ProtocolErrorKind,
-    /// How far it may be read.
+    /// Offset up to which it may be read.
     offset_max: u64,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Inventor {
     is_plain: bool,
 }
 
-/// How deep structs and containers of a message are in each other, about.
+/// Approximate depth of structs and containers in a message.
 const DEPTH: usize = 4;
 
 impl Inventor {
@@ -166,7 +166,7 @@ impl Inventor {
             WireType::I16 => Raw::I16(number as i16),
             WireType::I32 => Raw::I32(number as i32),
             WireType::I64 => Raw::I64(number),
-            // What equals itself only, also as a key in other languages.
+            // Numbers that equal themselves only, also as a key in other languages.
             WireType::DOUBLE if self.is_plain => Raw::Double((number as f64 + 0.5).to_bits()),
             WireType::DOUBLE => Raw::Double(number as u64),
             WireType::UUID => Raw::Uuid(random.array()),

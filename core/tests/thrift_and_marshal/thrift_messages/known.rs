@@ -45,7 +45,7 @@ const COMPACT: &[u8] = b"\x82\x21\xac\x02\x03add\
     \x19\xf3\x0f\0\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\
     \0";
 
-/// What the call holds. An empty map has no types in Compact.
+/// Returns the contents of the call. An empty map has no types in Compact.
 fn call(map: (u8, u8)) -> Raw {
     let bytes = |text: &[u8]| Raw::Bytes(text.to_vec());
     Raw::Struct(vec![

@@ -32,7 +32,7 @@ pub(crate) fn cases(usual: u64) -> u64 {
     std::env::var("BYTEWRIGHT_CASES").map_or(usual, |cases| cases.parse().expect("a number"))
 }
 
-/// What the core reads, with the bytes it took.
+/// Decodes with the core; returns the tree and the number of bytes read.
 fn read(
     plan: &Plan,
     encoding: Encoding,
@@ -51,7 +51,7 @@ fn read(
     Ok((Tree::of_tape(&tape, bytes), len))
 }
 
-/// What the twin reads, with the bytes it took.
+/// Decodes with the twin; returns the tree and the number of bytes read.
 fn twin_read(
     inventor: &Inventor,
     encoding: Encoding,
@@ -72,7 +72,7 @@ fn a_message_is_read_as_its_slow_twin_reads_it() {
             for encoding in ENCODINGS {
                 let mut bytes = twin::encode(encoding, &raw);
                 let len = bytes.len();
-                // What follows a message is not its business.
+                // Bytes after a message are not its business.
                 bytes.extend(random.bytes(3));
                 let (found, taken) =
                     read(&inventor.plan, encoding, id, &bytes).expect("it is whole");
@@ -114,7 +114,7 @@ fn a_message_that_ends_early_is_truncated_wherever_it_ends() {
     });
 }
 
-/// The same bytes with one of them changed.
+/// Returns the bytes with one of them changed.
 fn damaged(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     let at = random.below(bytes.len());
@@ -142,7 +142,7 @@ fn a_damaged_message_is_read_as_its_slow_twin_reads_it_or_refused_by_both() {
                 let progress = extent.advance(&damaged);
                 match found {
                     Ok((_, len)) => assert_eq!(progress.unwrap(), Progress::Complete(len)),
-                    // What a count claims may hide a later defect from one of the two.
+                    // A count may claim so much that one of the two does not see a later defect.
                     Err(ProtocolErrorKind::Truncated) => {
                         assert!(!matches!(progress, Ok(Progress::Complete(_))));
                     }

@@ -105,7 +105,7 @@ fn columns_hold_the_fields_of_each_frame_and_nulls_where_there_are_none() {
             let (mut framed, mut expected) = (Vec::new(), Vec::new());
             for _ in 0..random.below(30) {
                 let (of, raw) = inventor.message(random);
-                // What is no message of this struct is a bad one, or one without the fields.
+                // A message of another struct would be a bad one, or one without the fields.
                 let raw = if of == id { raw } else { Raw::Struct(vec![(7777, Raw::Byte(1))]) };
                 let bytes = twin::encode(encoding, &raw);
                 framed.extend((bytes.len() as u32).to_be_bytes());

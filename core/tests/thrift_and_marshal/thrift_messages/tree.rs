@@ -1,4 +1,4 @@
-//! What a message means by a schema, as a tree: from a tape, and from what the twin read.
+//! Meaning of a message by a schema, as a tree: from a tape, and from what the twin read.
 
 use bytewright::thrift::{
     Collection, Cursor, Schema, StructId, StructKind, Tape, Type, Value, WireType,
@@ -85,7 +85,7 @@ impl Tree {
         fields
     }
 
-    /// What the struct `id` of a schema makes of a message.
+    /// Makes the tree of a message by the struct `id` of a schema.
     pub(crate) fn of_raw(schema: &Schema, id: StructId, raw: &Raw) -> Tree {
         Tree::typed(schema, &Type::Struct(id), raw)
     }
