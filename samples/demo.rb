@@ -150,7 +150,7 @@ class Demo
   end
 end
 
-# What it writes, it writes in a folder that goes afterwards.
+# It writes into a folder that goes afterwards.
 Dir.mktmpdir("bytewright-demo") do |folder|
   Dir.chdir(folder) do
     File.symlink(__dir__, "samples")

@@ -18,7 +18,7 @@ pub(crate) fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) 
     is_near.then_some(known)
 }
 
-/// How many characters are to be added, left out or replaced to make one name the other (Levenshtein).
+/// Returns the number of characters to add, leave out or replace to make one name the other (Levenshtein).
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.chars().count()).collect();
     for (line, left) in one.chars().enumerate() {

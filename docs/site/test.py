@@ -70,7 +70,7 @@ class Opened(unittest.TestCase):
         cls.profile.cleanup()
 
     def test_every_page_opens_and_every_link_leads_to_a_file_and_a_heading(self):
-        # What rustdoc makes it checks itself, and its pages have no article.
+        # rustdoc checks its own pages, which have no article.
         pages = sorted(page for page in SITE.rglob("*.html") if RUST not in page.parents)
         self.assertGreater(len(pages), 80)
         links, ids = set(), {}

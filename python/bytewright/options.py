@@ -11,8 +11,8 @@ None is an option that is not given.
 - `inner`: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
 - `vxlan_port`: A UDP port of VXLAN beside 4789 and 8472.
 - `jobs`: Threads that work in parallel. The results are the same.
-- `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. What is
-  no capture is an error in any case.
+- `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file
+  that is no capture is an error in any case.
 
 `LIVE`: capturing from a network interface
 

@@ -18,7 +18,7 @@ STYLES = [
 
 NAMES = %w[anvil bolt chain drill engine file gasket hammer iron jack].freeze
 
-# What the server does.
+# Methods of the server.
 class Handler
   def initialize
     @left = Hash.new { |left, name| left[name] = 40 }

@@ -6,7 +6,7 @@ use crate::batch::{Batch, DataType, Value, damage, json};
 use crate::packet::LinkType;
 use crate::wire::Endian;
 
-record_fields! { "What is known of a capture." "captures" InfoField {
+record_fields! { "Facts about a capture." "captures" InfoField {
     File "file" required DataType::Text, "The file, or what stands for it.";
     Format "format" required DataType::Text, "`pcap` or `pcapng`.";
     Version "version" required DataType::Text, "Version of the format, major and minor.";
@@ -25,10 +25,10 @@ record_fields! { "What is known of a capture." "captures" InfoField {
     Interfaces "interfaces" required DataType::Json, "Interfaces of the last section: link type, its name, snaplen, unit of time.";
     ContentId "content_id" required DataType::Text, "Fingerprint of its packets, by which stores count it once; the same whatever name, compression and format.";
     LinkTypes "link_types" required DataType::Json, "Packets of each link type: its number, its name, how many.";
-    Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
+    Damage "damage" optional DataType::Json, "Damage that ended reading before the end of the file; null where it did not.";
 } }
 
-record_fields! { "What is known of an interface of a capture." "interfaces" InterfaceField {
+record_fields! { "Facts about an interface of a capture." "interfaces" InterfaceField {
     LinkType "link_type" required DataType::U16, "Link-layer type of its frames (LINKTYPE_ number, 1 Ethernet).";
     LinkTypeName "link_type_name" optional DataType::Text, "The name of that; null where it has none here.";
     Snaplen "snaplen" required DataType::U32, "Bytes that frames are cut at; 0 where they are not.";
@@ -36,7 +36,7 @@ record_fields! { "What is known of an interface of a capture." "interfaces" Inte
     Name "name" optional DataType::Text, "Its name; null where the file keeps none.";
 } }
 
-record_fields! { "How many packets have a link type." "link_types" LinkTypeField {
+record_fields! { "Number of packets of a link type." "link_types" LinkTypeField {
     LinkType "link_type" required DataType::U16, "Link-layer type (LINKTYPE_ number, 1 Ethernet).";
     Name "name" optional DataType::Text, "Its name; null where it has none here.";
     Packets "packets" required DataType::U64, "Packets of that type.";

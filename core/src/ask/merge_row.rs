@@ -7,7 +7,7 @@ use crate::batch::{Batch, DataType, Value, damage};
 use crate::input::ContentId;
 use crate::sums::{CountedCapture, Merged};
 
-record_fields! { "What became of a capture whose flows were merged." "merges" FlowMergeField {
+record_fields! { "Outcome of merging the flows of a capture." "merges" FlowMergeField {
     File "file" required DataType::Text, "The capture.";
     Added "added" required DataType::Bool, "True, or false where it was counted before.";
     Packets "packets" required DataType::U64, "Packets that were read.";
@@ -15,18 +15,18 @@ record_fields! { "What became of a capture whose flows were merged." "merges" Fl
     Flows "flows" required DataType::U64, "Flows of the capture; 0 where it was counted before.";
     NewFlows "new_flows" required DataType::U64, "Flows among them that were not in the store.";
     CountedAs "counted_as" optional DataType::Text, "The name under which it was counted before.";
-    ContentId "content_id" required DataType::Text, "What its packets are recognised by, in hexadecimal.";
-    Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
+    ContentId "content_id" required DataType::Text, "Fingerprint that its packets are recognised by, in hexadecimal.";
+    Damage "damage" optional DataType::Json, "Damage that ended reading before the end of the file; null where it did not.";
 } }
 
-record_fields! { "What became of a capture whose calls were merged." "merges" CallMergeField {
+record_fields! { "Outcome of merging the calls of a capture." "merges" CallMergeField {
     File "file" required DataType::Text, "The capture.";
     Added "added" required DataType::Bool, "True, or false where it was counted before.";
     Packets "packets" required DataType::U64, "Packets that were read.";
     Calls "calls" required DataType::U64, "Calls of the capture.";
     CountedAs "counted_as" optional DataType::Text, "The name under which it was counted before.";
-    ContentId "content_id" required DataType::Text, "What its packets are recognised by, in hexadecimal.";
-    Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
+    ContentId "content_id" required DataType::Text, "Fingerprint that its packets are recognised by, in hexadecimal.";
+    Damage "damage" optional DataType::Json, "Damage that ended reading before the end of the file; null where it did not.";
 } }
 
 /// Texts that both kinds of merges tell.

@@ -7,7 +7,7 @@ use crate::batch::schema::record_fields;
 use crate::batch::{Batch, DataType, Value};
 use crate::sums::{FlowStore, Merged};
 
-record_fields! { "What became of a table of flows that was merged into another one." "merges" TableMergeField {
+record_fields! { "Outcome of merging a table of flows into another one." "merges" TableMergeField {
     File "file" required DataType::Text, "The table.";
     Added "added" required DataType::Bool, "True, or false where its captures were counted before.";
     Captures "captures" required DataType::U64, "Captures that it holds.";

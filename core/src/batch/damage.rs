@@ -4,9 +4,9 @@ use super::schema::record_fields;
 use super::{Batch, DataType, Value, json};
 use crate::Error;
 
-record_fields! { "What is known of damage." "damages" DamageField {
+record_fields! { "Facts about damage." "damages" DamageField {
     Offset "offset" optional DataType::U64, "Bytes from the start of the input, decompressed, to the place that is damaged.";
-    Message "message" required DataType::Text, "What was expected there, and what was found.";
+    Message "message" required DataType::Text, "Expected and found content there.";
 } }
 
 /// Damage as an object in JSON; nothing where there is none.

@@ -63,7 +63,7 @@ impl NamedOptions for CaptureOptions {
             kind: OptionKind::Choice(DamagePolicy::NAMES),
             default: "raise",
             summary: "\"raise\" for an error behind the rows before the damage, or \"keep\" for the rows alone, and a warning. \
-                      What is no capture is an error in any case",
+                      A file that is no capture is an error in any case",
         },
     ];
 

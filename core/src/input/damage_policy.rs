@@ -58,7 +58,7 @@ pub(crate) fn damage_of(read: Result<()>) -> Result<Option<Error>> {
 /// The end of the rows of a capture, of which reading ended so: none, or the damage that the rows before it are kept at.
 ///
 /// # Errors
-/// Why reading ended, unless that is damage of a capture, and is kept.
+/// Returns the error that reading ended with, unless that is damage of a capture, and is kept.
 pub(crate) fn end_of(
     reader: &CaptureReader,
     read: Result<()>,

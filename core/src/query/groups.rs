@@ -143,7 +143,7 @@ fn result_schema(
         Field::new(field.name().to_owned(), field.data_type(), true, field.meaning().to_owned())
     });
     let rows = schema.name();
-    let count = Field::new(rows.to_owned(), DataType::U64, false, format!("How many {rows}."));
+    let count = Field::new(rows.to_owned(), DataType::U64, false, format!("Number of {rows}."));
     let sums = sums.iter().filter_map(|(place, kind)| {
         let field = schema.fields().get(*place)?;
         let data_type = match kind {

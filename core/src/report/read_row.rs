@@ -17,11 +17,11 @@ pub struct ReportedCapture {
     pub damage: Option<Error>,
 }
 
-record_fields! { "What became of a capture that went into a report." "captures" ReportedField {
+record_fields! { "Outcome of reading a capture for a report." "captures" ReportedField {
     File "file" required DataType::Text, "The capture.";
     Packets "packets" required DataType::U64, "Packets that were read.";
     Bytes "bytes" required DataType::U64, "Bytes of the packets on the wire.";
-    Damage "damage" optional DataType::Json, "Why reading ended before the end of the file; null where it did not.";
+    Damage "damage" optional DataType::Json, "Damage that ended reading before the end of the file; null where it did not.";
 } }
 
 impl ReportedCapture {

@@ -21,7 +21,7 @@ record_fields! { "A field of a call." "calls" CallField {
     ReplyBytes "reply_bytes" optional DataType::U64, "Bytes of the answer with its frame; null where there is none.";
 } }
 
-record_fields! { "What a call carries, by an IDL file: columns behind those of the call." "values" CarriedField {
+record_fields! { "Content of a call, by an IDL file: columns behind those of the call." "values" CarriedField {
     Arguments "arguments" optional DataType::Json, "The arguments of the call; null where they are incomplete in the capture, or do not fit the IDL.";
     Result "result" optional DataType::Json, "The result or exception of the call; null as for the arguments.";
 } }

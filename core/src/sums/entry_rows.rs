@@ -10,12 +10,12 @@ use crate::table::{KeyRange, Scan};
 
 record_fields! { "A field of an entry of a flow table, or of a file that is no capture." "entries" EntryField {
     Capture "capture" required DataType::I64, "Place of the capture in the list of captures, from 0.";
-    ContentId "content_id" optional DataType::Bytes, "What identifies the packets of the capture; null where the file is no capture.";
+    ContentId "content_id" optional DataType::Bytes, "Fingerprint of the packets of the capture; null where the file is no capture.";
     Key "key" optional DataType::Bytes, "Key of the entry; null only where the file is no capture.";
     Value "value" optional DataType::Bytes, "Value of the entry; null only where the file is no capture.";
     File "file" optional DataType::Text, "Path of the capture, in the one entry that stands for it.";
     Offset "offset" optional DataType::I64, "Place of the capture's damage in bytes, beside file; null where there is none.";
-    Text "text" optional DataType::Text, "What the damage is, beside file; null where there is none.";
+    Text "text" optional DataType::Text, "Message of the damage, beside file; null where there is none.";
 } }
 
 /// Schema of the merged entries of all captures.
