@@ -31,7 +31,7 @@ impl ColumnsArgs {
         let metadata = origin.metadata(schema);
         let output = session::output_options(inputs, self.replacing.options.force);
         let schema = schema.clone();
-        let file = ParquetFile::create(path, &output, schema, self.options(), &metadata)?;
+        let file = ParquetFile::create(path, &output, schema, self.form.options, &metadata)?;
         session.remove_at_signal(file.hidden_path())?;
         Ok(Some(file))
     }

@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("threads", &[]),
     ("workers", &["threads", "panics", "error"]),
     ("wire", &["error"]),
-    ("batch", &["spelling", "terminal", "panics", "error"]),
+    ("batch", &["options", "spelling", "terminal", "panics", "error"]),
     ("heap", &["wire", "error"]),
     ("capture", &["wire", "error"]),
     ("packet", &["batch", "wire", "error"]),

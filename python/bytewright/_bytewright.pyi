@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, final
 
-from typing_extensions import Self, disjoint_base
+from typing_extensions import Self, Unpack, disjoint_base
+
+from .options import _ExportOptions, _ParquetOptions
 
 __all__ = [
     "VERSION",
@@ -398,16 +400,8 @@ class Rows(Generic[_R]):
     def __array__(self, *_arguments: Any, **_keywords: Any) -> NoReturn: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
-    def converted(self, *, timestamps: str = "ns", signed: bool = False, addresses: str = "text") -> Rows[_R]: ...
-    def to_parquet(
-        self,
-        path: str | PathLike[str],
-        *,
-        timestamps: str = "ns",
-        signed: bool = False,
-        addresses: str = "text",
-        force: bool = False,
-    ) -> int: ...
+    def converted(self, **options: Unpack[_ExportOptions]) -> Rows[_R]: ...
+    def to_parquet(self, path: str | PathLike[str], **options: Unpack[_ParquetOptions]) -> int: ...
     @staticmethod
     def _packets(sources: list[Any], fields: list[str], **options: Any) -> Rows[Any]: ...
     @staticmethod

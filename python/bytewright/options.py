@@ -50,6 +50,21 @@ None is an option that is not given.
 - `top`: Groups at most, the largest by the first field that is added up, or else by packets.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
 
+`EXPORT`: columns for other programs
+
+- `timestamps`: Unit of times; "us" for programs that refuse nanoseconds, such as Spark: a column behind, with _nanos
+  added to its name, has those that are left.
+- `signed`: Make unsigned numbers signed ones of the next larger width, for Spark and other JVM programs.
+- `addresses`: Form of addresses; "binary" is 16 bytes, IPv4 as ::ffff:a.b.c.d.
+
+`PARQUET`: rows in a Parquet file
+
+- `timestamps`: Unit of times; "us" for programs that refuse nanoseconds, such as Spark: a column behind, with _nanos
+  added to its name, has those that are left.
+- `signed`: Make unsigned numbers signed ones of the next larger width, for Spark and other JVM programs.
+- `addresses`: Form of addresses; "binary" is 16 bytes, IPv4 as ::ffff:a.b.c.d.
+- `force`: Replace a file that is a capture, a table or a store, too. An input never is.
+
 `CUT`: writing packets to a new capture
 
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
@@ -111,6 +126,17 @@ SUMS = {
     "every": None,
     "top": None,
     "where": None,
+}
+EXPORT = {
+    "timestamps": "ns",
+    "signed": False,
+    "addresses": "text",
+}
+PARQUET = {
+    "timestamps": "ns",
+    "signed": False,
+    "addresses": "text",
+    "force": False,
 }
 CUT = {
     "where": None,

@@ -10,6 +10,8 @@ COUNTS: dict[str, Any]
 FLOWS: dict[str, Any]
 CALLS: dict[str, Any]
 SUMS: dict[str, Any]
+EXPORT: dict[str, Any]
+PARQUET: dict[str, Any]
 CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
@@ -51,6 +53,17 @@ class _SumsOptions(TypedDict, total=False):
     every: float | None
     top: int | None
     where: str | None
+
+class _ExportOptions(TypedDict, total=False):
+    timestamps: Literal["ns", "us"] | None
+    signed: bool | None
+    addresses: Literal["text", "binary"] | None
+
+class _ParquetOptions(TypedDict, total=False):
+    timestamps: Literal["ns", "us"] | None
+    signed: bool | None
+    addresses: Literal["text", "binary"] | None
+    force: bool | None
 
 class _CutOptions(TypedDict, total=False):
     where: str | None

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use bytewright::ask::{CallOptions, CutOptions};
+use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings};
@@ -28,6 +29,7 @@ impl Choice for CallOptions {
 }
 
 impl Choice for CutOptions {}
+impl Choice for ExportOptions {}
 impl Choice for FlowOptions {}
 impl Choice for OutputOptions {}
 impl Choice for ReportOptions {}
@@ -87,9 +89,8 @@ fn argument(option: &'static OptionSpec, texts: ValueParser) -> Arg {
         OptionKind::Time => argument.value_name("TIME"),
         OptionKind::Path => of_paths(argument, Setting::Path),
         OptionKind::Paths => of_paths(argument, |path| Setting::Paths(vec![path])),
-        OptionKind::Text | OptionKind::Texts | OptionKind::Choice(_) => {
-            argument.value_name(option.name.to_uppercase())
-        }
+        OptionKind::Choice(words) => argument.value_name(words.join("|")),
+        OptionKind::Text | OptionKind::Texts => argument.value_name(option.name.to_uppercase()),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::column::MICROSECOND;
 use super::{Batch, Column, DataType, Field, Schema, Value, notation};
+use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::{Error, Result};
 
 /// Suffix of the name of the column with the nanoseconds that a time in microseconds lacks.
@@ -22,6 +23,47 @@ pub struct ExportOptions {
     pub addresses: AddressForm,
 }
 
+impl NamedOptions for ExportOptions {
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "timestamps",
+            kind: OptionKind::Choice(TimeUnit::NAMES),
+            default: "ns",
+            summary: "Unit of times; \"us\" for programs that refuse nanoseconds, such as Spark: a column behind, with \
+                      _nanos added to its name, has those that are left",
+        },
+        OptionSpec {
+            name: "signed",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Make unsigned numbers signed ones of the next larger width, for Spark and other JVM programs",
+        },
+        OptionSpec {
+            name: "addresses",
+            kind: OptionKind::Choice(AddressForm::NAMES),
+            default: "text",
+            summary: "Form of addresses; \"binary\" is 16 bytes, IPv4 as ::ffff:a.b.c.d",
+        },
+    ];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "timestamps" => {
+                let is_us = setting.text()? == TimeUnit::Microseconds.name();
+                self.timestamps =
+                    if is_us { TimeUnit::Microseconds } else { TimeUnit::Nanoseconds };
+            }
+            "signed" => self.signed = setting.flag()?,
+            "addresses" => {
+                let is_binary = setting.text()? == AddressForm::Binary.name();
+                self.addresses = if is_binary { AddressForm::Binary } else { AddressForm::Text };
+            }
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
+}
+
 /// The unit of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeUnit {
@@ -33,6 +75,15 @@ pub enum TimeUnit {
     Microseconds,
 }
 
+impl TimeUnit {
+    const NAMES: &'static [&'static str] = &["ns", "us"];
+
+    /// Its name as an option.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
 /// The form of IP addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AddressForm {
@@ -41,6 +92,15 @@ pub enum AddressForm {
     Text,
     /// 16 bytes, IPv4 as `::ffff:a.b.c.d`.
     Binary,
+}
+
+impl AddressForm {
+    const NAMES: &'static [&'static str] = &["text", "binary"];
+
+    /// Its name as an option.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
 }
 
 /// Inputs and filter that rows were made of, for those who find them later.

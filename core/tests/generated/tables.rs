@@ -3,6 +3,7 @@
 use bytewright::ask::{
     CallOptions, CountOptions, CutOptions, PacketOptions, SumOptions, ToldFlows,
 };
+use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
 use bytewright::input::{CaptureOptions, LiveOptions};
@@ -69,6 +70,18 @@ pub(crate) const GROUPS: &[Group] = &[
         type_name: "Sums",
         title: "Adding packets up",
         tables: &[SumOptions::OPTIONS],
+    },
+    Group {
+        name: "EXPORT",
+        type_name: "Export",
+        title: "Columns for other programs",
+        tables: &[ExportOptions::OPTIONS],
+    },
+    Group {
+        name: "PARQUET",
+        type_name: "Parquet",
+        title: "Rows in a Parquet file",
+        tables: &[ExportOptions::OPTIONS, OutputOptions::OPTIONS],
     },
     Group {
         name: "CUT",

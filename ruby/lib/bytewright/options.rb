@@ -90,6 +90,32 @@ module Bytewright
       where: nil
     }.freeze
 
+    # Columns for other programs.
+    #
+    # - +timestamps+: Unit of times; "us" for programs that refuse nanoseconds, such as Spark: a column behind, with
+    #   _nanos added to its name, has those that are left.
+    # - +signed+: Make unsigned numbers signed ones of the next larger width, for Spark and other JVM programs.
+    # - +addresses+: Form of addresses; "binary" is 16 bytes, IPv4 as ::ffff:a.b.c.d.
+    EXPORT = {
+      timestamps: :ns,
+      signed: false,
+      addresses: :text
+    }.freeze
+
+    # Rows in a Parquet file.
+    #
+    # - +timestamps+: Unit of times; "us" for programs that refuse nanoseconds, such as Spark: a column behind, with
+    #   _nanos added to its name, has those that are left.
+    # - +signed+: Make unsigned numbers signed ones of the next larger width, for Spark and other JVM programs.
+    # - +addresses+: Form of addresses; "binary" is 16 bytes, IPv4 as ::ffff:a.b.c.d.
+    # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
+    PARQUET = {
+      timestamps: :ns,
+      signed: false,
+      addresses: :text,
+      force: false
+    }.freeze
+
     # Writing packets to a new capture.
     #
     # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".

@@ -3,7 +3,6 @@
 use std::num::NonZero;
 
 use bytewright::ask::{CallOptions, CallQuestion};
-use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
 use bytewright::flow::FlowField;
 use bytewright::input::CaptureOptions;
 use bytewright::options::Settings;
@@ -11,7 +10,7 @@ use bytewright::packet::Field;
 use bytewright::rpc::CallField;
 use pyo3::prelude::*;
 
-use crate::error::{argument, guarded, raised};
+use crate::error::{guarded, raised};
 
 /// Makes the options by which a capture is read.
 pub(super) fn capture_options(py: Python<'_>, settings: &Settings) -> PyResult<CaptureOptions> {
@@ -59,31 +58,4 @@ pub(super) fn call_fields(py: Python<'_>, names: &[String]) -> PyResult<Vec<Call
 /// The calls that are meant, by an IDL file where there is one.
 pub(super) fn load_calls(py: Python<'_>, options: CallOptions) -> PyResult<CallQuestion> {
     raised(py, py.detach(|| guarded(|| options.load())))
-}
-
-/// Makes the options by which rows leave for programs that lack some of our types.
-pub(super) fn export_options(
-    py: Python<'_>,
-    timestamps: &str,
-    signed: bool,
-    addresses: &str,
-) -> PyResult<ExportOptions> {
-    let timestamps = match timestamps {
-        "ns" => TimeUnit::Nanoseconds,
-        "us" => TimeUnit::Microseconds,
-        other => {
-            let message = format!("expected timestamps to be \"ns\" or \"us\", found {other:?}");
-            return Err(argument(py, message));
-        }
-    };
-    let addresses = match addresses {
-        "text" => AddressForm::Text,
-        "binary" => AddressForm::Binary,
-        other => {
-            let message =
-                format!("expected addresses to be \"text\" or \"binary\", found {other:?}");
-            return Err(argument(py, message));
-        }
-    };
-    Ok(ExportOptions { timestamps, signed, addresses })
 }

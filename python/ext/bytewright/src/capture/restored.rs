@@ -2,18 +2,19 @@
 
 use std::net::IpAddr;
 
-use bytewright::batch::{self, AddressForm, DataType, ExportOptions, TimeUnit, Value};
+use bytewright::batch::{self, DataType, ExportOptions, Value};
 use bytewright::flow::FlowField;
+use bytewright::options::{NamedOptions, Settings};
 use bytewright::packet::Field;
 use bytewright::rpc::CallField;
 use bytewright::terminal::Harmless;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use super::arguments::export_options;
 use super::record::{Call, Flow, Packet, Restored, restoring};
 use super::rows::Batch;
 use crate::error::argument;
+use crate::error::raised;
 use crate::values::object;
 
 /// The types that have no other names than their own.
@@ -77,7 +78,10 @@ pub(crate) fn restored_batch(
     export: (String, bool, String),
 ) -> PyResult<Batch> {
     let (timestamps, signed, addresses) = export;
-    let export = export_options(py, &timestamps, signed, &addresses)?;
+    let mut settings = Settings::of(const { &[ExportOptions::OPTIONS] });
+    let texts = [("timestamps", &timestamps), ("addresses", &addresses)];
+    raised(py, texts.into_iter().try_for_each(|(name, text)| settings.give_text(name, text)))?;
+    let export = ExportOptions { signed, ..raised(py, settings.take())? };
     let field = |(name, kind, is_nullable, meaning): (String, String, bool, String)| {
         let data_type = type_named(py, &name, &kind)?;
         Ok(batch::Field::new(name, data_type, is_nullable, meaning))
@@ -116,10 +120,8 @@ pub(super) fn reduced_batch<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Red
     };
     let rows = (0..batch.rows.len()).map(row).collect::<PyResult<_>>()?;
     let ExportOptions { timestamps, signed, addresses } = batch.export;
-    let timestamps = if timestamps == TimeUnit::Microseconds { "us" } else { "ns" };
-    let addresses = if addresses == AddressForm::Binary { "binary" } else { "text" };
-    let given =
-        (schema.name().to_owned(), described.collect(), rows, (timestamps, signed, addresses));
+    let export = (timestamps.name(), signed, addresses.name());
+    let given = (schema.name().to_owned(), described.collect(), rows, export);
     Ok((restoring(py, "restored_batch")?, given))
 }
 

@@ -22,9 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use super::Capture;
-use super::arguments::{
-    call_fields, capture_options, export_options, flow_fields, load_calls, packet_fields,
-};
+use super::arguments::{call_fields, capture_options, flow_fields, load_calls, packet_fields};
 use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
 use super::restored::{ReducedBatch, reduced_batch};
@@ -268,18 +266,10 @@ impl Rows {
 
     /// Returns these rows with columns that leave for Arrow as programs take them that lack some types.
     ///
-    /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
-    /// - `signed`: whether unsigned numbers become signed ones of the next width.
-    /// - `addresses`: "text", or "binary" for 16 bytes.
-    #[pyo3(signature = (*, timestamps = "ns", signed = false, addresses = "text"))]
-    fn converted(
-        &self,
-        py: Python<'_>,
-        timestamps: &str,
-        signed: bool,
-        addresses: &str,
-    ) -> PyResult<Rows> {
-        let export = export_options(py, timestamps, signed, addresses)?;
+    /// The keywords are those of `bytewright.options.EXPORT`.
+    #[pyo3(signature = (**options))]
+    fn converted(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Rows> {
+        let export = raised(py, settings(py, &[ExportOptions::OPTIONS], options)?.take())?;
         let captures = self.captures.iter().map(|source| source.clone_ref(py)).collect();
         let (options, question) = (self.options.clone(), self.question.clone());
         Ok(Rows { captures, options, question, export, damage: Mutex::default() })
@@ -319,22 +309,20 @@ impl Rows {
 
     /// Writes the rows to a Parquet file, and returns their number. The file has its name when it is whole.
     ///
-    /// - `timestamps`: "ns", or "us" for programs that refuse nanoseconds; what is left is in a column behind.
-    /// - `signed`: whether unsigned numbers become signed ones of the next width.
-    /// - `addresses`: "text", or "binary" for 16 bytes.
-    /// - `force`: whether a file that is a capture, a table or a store is replaced, too.
-    #[pyo3(signature = (path, *, timestamps = "ns", signed = false, addresses = "text", force = false))]
+    /// The keywords are those of `bytewright.options.PARQUET`.
+    #[pyo3(signature = (path, **options))]
     fn to_parquet(
         &self,
         py: Python<'_>,
         path: PathBuf,
-        timestamps: &str,
-        signed: bool,
-        addresses: &str,
-        force: bool,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<u64> {
-        let output = OutputOptions { force, inputs: self.inputs() };
-        let options = export_options(py, timestamps, signed, addresses)?;
+        let settings = settings(py, &[ExportOptions::OPTIONS, OutputOptions::OPTIONS], options)?;
+        let output = OutputOptions {
+            inputs: self.inputs(),
+            ..raised(py, settings.take::<OutputOptions>())?
+        };
+        let options: ExportOptions = raised(py, settings.take())?;
         let schema = self.question.schema();
         let metadata = self.origin().metadata(&schema);
         let created = py
