@@ -132,7 +132,7 @@ impl StoreObject {
 /// What became of a capture that was to be merged, as a Hash.
 pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
     let hash = row_to_hash(ruby, &merge.to_batch(), 0)?;
-    let damage = damage(ruby, merge.damage.as_ref());
+    let damage = damage(ruby, merge.damage.as_ref())?;
     hash.aset(ruby.to_symbol(FlowMergeField::Damage.name()), damage)?;
     Ok(hash.as_value())
 }

@@ -11,7 +11,7 @@ use magnus::value::Opaque;
 use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border::{PacketObject, define_field_getters};
+use crate::border::{PacketObject, class_name, define_field_getters};
 use crate::error::closed;
 use crate::fields::field_named;
 use crate::record::object_of;
@@ -96,7 +96,8 @@ impl PacketCursor {
         let values = ruby.ary_new_capa(names.len());
         for name in names {
             let name = Symbol::from_value(*name).ok_or_else(|| {
-                let message = format!("expected field names as Symbols, found {}", name.class());
+                let found = class_name(*name);
+                let message = format!("expected field names as Symbols, found {found}");
                 Error::new(ruby.exception_type_error(), message)
             })?;
             values.push(Self::fetch(ruby, this, name)?)?;
