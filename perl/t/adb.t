@@ -141,6 +141,12 @@ subtest "patterns are Perl's" => sub {
     is_deeply($adb->misc("regex", ["*^[AB]", 0]), ["a", 1, "b", 1], "a star ignores case");
     is_deeply($adb->misc("regex", ["^(?!a)", 2]), ["b", 1, "c", 1], "and so many are given");
     is($adb->misc("regex", ["("]), undef, "a wrong pattern fails");
+    is($adb->misc("regex", ["x**"]), undef, "and another one");
+    {
+        local $SIG{__WARN__} = sub { die "meanwhile\n" };
+        is(eval { $adb->misc("regex", ["[a-\\d]"]); 1 }, undef, "what a handler dies with while a pattern is compiled is raised");
+        is($@, "meanwhile\n", "as it is");
+    }
 };
 
 done_testing();

@@ -5,6 +5,7 @@ of it has been read; how much of the rest it still takes says whether it has end
 """
 
 import importlib.util
+import io
 import os
 import pathlib
 import signal
@@ -134,3 +135,74 @@ def test_the_exception_of_another_handler_ends_a_pull_and_is_the_one_that_is_rai
     # If Python raises it as the block that handles the library's error begins, that error is not printed.
     assert "raised Timeout" in said, said
     assert "error" not in said or "interrupted: Timeout" in said, said
+
+
+class Raised(BaseException):
+    """What the handler of a signal raises while an object's own code runs."""
+
+
+def raising(*names, number=None, **others):
+    def method(*_):
+        raise Raised
+
+    base, given = (object, ()) if number is None else (int, (number,))
+    return type("Raising", (base,), {**others, **dict.fromkeys(names, method)})(*given)
+
+
+def encoded(idl, value):
+    return lambda: bytewright.thrift.encode(bytewright.thrift.load(f"struct S {{ 1: {idl} a }}").S(a=value))
+
+
+def read_by(**methods):
+    return lambda: bytewright.Reader(type("File", (), methods)()).u8()
+
+
+def integers():
+    return bytewright.HashTable(values="integer")
+
+
+MEANWHILE = {
+    "key": lambda: bytewright.HashTable().__setitem__(raising("__repr__"), "a"),
+    "value": lambda: bytewright.HashTable().__setitem__("a", raising("__repr__")),
+    "bytes": lambda: bytewright.HashTable(text=False).__setitem__(raising("__repr__"), b"a"),
+    "integer": lambda: integers().__setitem__("a", raising("__index__")),
+    "shown integer": lambda: integers().__setitem__("a", raising("__repr__", number=1 << 70)),
+    "written integer": lambda: bytewright.Writer(io.BytesIO()).u8(raising("__index__")),
+    "written integer that is shown": lambda: bytewright.Writer(io.BytesIO()).u8(raising("__repr__", number=300)),
+    "count read": read_by(readinto=lambda self, buffer: raising("__index__")),
+    "count read that is shown": read_by(readinto=lambda self, buffer: raising("__repr__")),
+    "encoded": encoded("i32", raising("__repr__")),
+    "encoded number": encoded("i32", raising("__index__")),
+    "encoded number that is shown": encoded("i8", raising("__repr__", number=300)),
+    "encoded double": encoded("double", raising("__float__")),
+    "encoded list's length": encoded("list<i32>", raising("__len__")),
+    "encoded list's elements": encoded("list<i32>", raising("__iter__", __len__=lambda self: 1)),
+    "encoded uuid": encoded("uuid", raising(bytes=property(lambda self: raising("__repr__").__repr__()))),
+}
+
+
+@pytest.mark.parametrize("case", MEANWHILE)
+def test_what_is_raised_while_an_error_is_worded_is_raised(case):
+    with pytest.raises(Raised):
+        MEANWHILE[case]()
+
+
+LONG = "x" * (1 << 20)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: bytewright.HashTable().__setitem__([LONG], "a"),
+        lambda: bytewright.HashTable(text=False).__setitem__([LONG], b"a"),
+        lambda: integers().__setitem__("a", 1 << 10_000),
+        lambda: bytewright.Writer(io.BytesIO()).u8(1 << 10_000),
+        encoded("i32", [LONG]),
+        encoded("i8", 1 << 10_000),
+        read_by(readinto=lambda self, buffer: LONG),
+    ],
+)
+def test_an_error_repeats_an_object_as_far_as_people_read(refused):
+    with pytest.raises((TypeError, OverflowError, OSError)) as raised:
+        refused()
+    assert len(str(raised.value)) < 1000

@@ -31,12 +31,14 @@ class DumpTest < TestCase
     end
   end
 
-  # Tables and sets in memory.
+  # Tables and sets in memory, and packets and flows, which are values.
   def dumpable?(object)
+    return true if object.is_a?(Bytewright::Packet) || object.is_a?(Bytewright::Flow)
+
     (object.is_a?(Bytewright::Table) || object.is_a?(Bytewright::StringSet)) && object.path.nil?
   end
 
-  def test_marshal_dumps_tables_in_memory_and_says_what_to_dump_of_all_else
+  def test_marshal_dumps_values_and_tables_in_memory_and_says_what_to_dump_of_all_else
     each_object do |object|
       next assert_equal(object, Marshal.load(Marshal.dump(object))) if dumpable?(object)
 

@@ -2,6 +2,7 @@
 
 require_relative "test_case"
 require_relative "interruptions"
+require "stringio"
 require "bytewright/pstore"
 
 # Goal: wherever an interrupt comes, what it ended can be used again, nothing that was committed is lost, and no file stays
@@ -175,6 +176,62 @@ class InterruptsTest < TestCase
       # Another test may have left one to the collector, which does not run meanwhile.
       before = open_files(path)
       interrupted(operation) { assert_equal(before, open_files(path)) }
+    end
+  end
+
+  # Its class is asked for its name, which takes calls of Ruby's.
+  def test_an_interrupt_while_an_object_is_opened_is_raised
+    bytes = File.binread(VLAN)
+    interrupted(-> { Bytewright::Capture.open(StringIO.new(bytes), &:name) }) { nil }
+  end
+
+  # Runs the block in a forked child, where there is no other thread: then Ruby starts one for each wait, which could wake this
+  # one, and interrupts come while it waits for the end of that.
+  def alone
+    reader, writer = IO.pipe
+    child = fork do
+      yield
+      writer.write("done")
+    rescue Exception => error # rubocop:disable Lint/RescueException -- it is told
+      writer.write(error.full_message(highlight: false))
+    ensure
+      exit!
+    end
+    writer.close
+    assert_equal("done", reader.read)
+  ensure
+    reader&.close
+    Process.wait(child) if child
+  end
+
+  # A file that the system has to read from its disk is waited for without Ruby's lock.
+  def test_a_reader_that_waits_for_a_disk_goes_on_after_any_interrupt
+    with_new_file("large.bin") do |path|
+      bytes = Random.bytes(4 << 20)
+      File.binwrite(path, bytes)
+      File.open(path) do |file|
+        file.fdatasync
+        reader = Bytewright::Reader.open(path)
+        operation = lambda do
+          file.advise(:dontneed)
+          reader.seek(0)
+          reader.read
+        end
+        alone do
+          interrupted(operation) do
+            reader.seek(0)
+            assert(reader.read.b == bytes, "other bytes")
+          end
+        end
+      end
+    end
+  end
+
+  def test_a_pass_of_a_program_without_other_threads_ends_with_any_interrupt
+    alone do
+      interrupted(-> { open_capture(WEB) { |capture| capture.each_batch(&:size) } }) do
+        assert_equal(316, Bytewright::Capture.open(VLAN, &:count))
+      end
     end
   end
 

@@ -6,6 +6,7 @@ pub mod adb;
 mod ahead;
 mod asked;
 mod background;
+mod call_bytes;
 mod capture;
 mod capture_writer;
 mod failure;
@@ -26,6 +27,7 @@ mod writer;
 
 pub use asked::Asked;
 pub use background::{Background, Event, HostSource, Outlet};
+pub use call_bytes::{call_of_bytes, call_to_bytes};
 pub use capture::Capture;
 pub use capture_writer::CaptureWriter;
 pub use failure::{Failure, Outcome, guard};

@@ -106,6 +106,15 @@ pub struct KeptFrame {
 }
 
 impl KeptFrame {
+    /// The frame of a packet, with a copy of its bytes.
+    pub(super) fn of(
+        packet: Packet,
+        captured: &[u8],
+        interface: Option<(u32, Option<Box<str>>)>,
+    ) -> Self {
+        KeptFrame { packet, captured: captured.into(), interface }
+    }
+
     /// The frame.
     #[inline]
     pub fn frame(&self) -> Frame<'_> {

@@ -14,6 +14,7 @@ mod field;
 mod flow_key;
 mod flow_selector;
 mod frame;
+mod frame_bytes;
 mod link;
 mod net;
 mod status;

@@ -50,6 +50,19 @@ impl FlowEntry {
         }
     }
 
+    /// The bytes of a flow by itself, of which [`FlowEntry::flow_of_bytes`] makes an equal one.
+    pub fn flow_to_bytes(flow: &Flow) -> Vec<u8> {
+        let (key, value) = (encode_key(&flow.key), encode_flow(flow));
+        [&[key.len], key.bytes(), &value].concat()
+    }
+
+    /// The flow of these bytes; none if they are others than [`FlowEntry::flow_to_bytes`] gives.
+    pub fn flow_of_bytes(bytes: &[u8]) -> Option<Flow> {
+        let (len, entry) = bytes.split_first()?;
+        let (key, value) = entry.split_at_checked(usize::from(*len))?;
+        decode_flow(key, value)
+    }
+
     /// Returns the merged entry of both, which have the same key and were counted in this order.
     fn merged(self, later: FlowEntry) -> FlowEntry {
         match (self, later) {

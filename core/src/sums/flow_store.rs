@@ -298,7 +298,7 @@ const KEY_LEN_MAX: usize = 39;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EncodedKey {
     bytes: [u8; KEY_LEN_MAX],
-    len: u8,
+    pub(super) len: u8,
 }
 
 impl EncodedKey {

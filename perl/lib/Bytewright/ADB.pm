@@ -156,7 +156,12 @@ sub _regex {
     my ($self, $pattern, $max) = @_;
     return undef if !defined($pattern) || $self->is_closed;
     my $ignores_case = $pattern =~ s/\A\*//;
-    my $regex = eval { $ignores_case ? qr/$pattern/i : qr/$pattern/ } // return undef;
+    my $regex = eval { $ignores_case ? qr/$pattern/i : qr/$pattern/ };
+    if (!defined($regex)) {
+        # What the handler of a signal or of a warning dies with meanwhile is another matter.
+        die $@ if ref($@) || $@ !~ / in regex/;
+        return undef;
+    }
     my ($scan, @listed) = ($self->scan);
     $max = int($max // 0);
     while (my ($key, $value) = $scan->next) {

@@ -30,7 +30,7 @@ module Bytewright
     # @param row [Integer]
     # @return [Boolean] whether the packet in that row has no such field
     def null?(name, row)
-      raise IndexError, "expected a row from 0 to #{size - 1}, found #{row}" unless row.between?(0, size - 1)
+      raise IndexError, "expected a row from 0 to #{size - 1}, found #{Bytewright.send(:shown, row)}" unless row.between?(0, size - 1)
 
       validity(name).getbyte(row / 8)[row % 8].zero?
     end

@@ -385,7 +385,7 @@ module Bytewright
       given.map do |names|
         names = Hash.try_convert(names) || raise(TypeError, "no implicit conversion of #{class_name(names)} into Hash")
         symbol = names.keys.find { |name| name.is_a?(Symbol) }
-        raise ArgumentError, "expected Strings as the names of keys, found #{symbol.inspect}" if symbol
+        raise ArgumentError, "expected Strings as the names of keys, found #{Bytewright.send(:shown, symbol)}" if symbol
 
         names
       end
@@ -441,7 +441,7 @@ module Bytewright
     def instead_of_value(key)
       return yield key if block_given?
 
-      raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
+      raise KeyError.new("key not found: #{Bytewright.send(:shown, key)}", receiver: self, key: key)
     end
 
     # Returns what can be compared: a Hash, or entries.

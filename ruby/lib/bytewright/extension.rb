@@ -32,7 +32,7 @@ module Bytewright
   def self.with_harmless_names
     yield
   rescue SystemCallError => e
-    message = harmless(e.message)
+    message = excerpt(e.message)
     raise if message == e.message
 
     # Its cause would be shown, too.

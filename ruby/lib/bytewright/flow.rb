@@ -9,6 +9,8 @@ module Bytewright
   # Its getters are the fields of {Flow::FIELDS}; docs/names.md says what each means.
   class Flow
     include Record
+
+    private_class_method :_load
   end
 
   # Flows of many captures, added up in one file. A capture that was counted before is recognised by

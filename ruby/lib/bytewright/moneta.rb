@@ -39,8 +39,8 @@ module Moneta
       backend do |file: nil, type: nil, tree: false, sync: :interval, timeout: 10, expires: nil|
         type ||= tree || file.to_s.end_with?(".bwt") ? :tree : :hash
         table = { hash: ::Bytewright::HashTable, tree: ::Bytewright::TreeTable }[type.to_sym]
-        raise ArgumentError, "expected type to be :hash or :tree, found #{type.inspect}" unless table
-        raise ArgumentError, "expected one type, found tree: true and type: #{type.inspect}" if tree && type.to_sym != :tree
+        raise ArgumentError, "expected type to be :hash or :tree, found #{::Bytewright.send(:shown, type)}" unless table
+        raise ArgumentError, "expected one type, found tree: true and type: #{::Bytewright.send(:shown, type)}" if tree && type.to_sym != :tree
 
         next table.new(encoding: Encoding::BINARY) unless file
 

@@ -35,7 +35,7 @@ module Bytewright
     private
 
     def whence_number(whence)
-      WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{whence}" }
+      WHENCES.fetch(whence) { raise ArgumentError, "unknown whence: #{Bytewright.send(:excerpt, whence.to_s)}" }
     end
 
     # Keeps an IO that is closed with the stream.

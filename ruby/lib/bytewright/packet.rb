@@ -7,13 +7,14 @@ module Bytewright
   #
   # A field that the packet does not have is nil, never 0. While {Capture#each} runs its block, the
   # same Packet moves from packet to packet; {#dup} keeps one. When the iteration has come to its end, the Packet that
-  # moved raises ClosedError.
+  # moved raises ClosedError. Marshal dumps the packet of the moment with its bytes; what it loads stays, as a copy does.
   #
   # Its getters are the fields of {Capture::FIELDS}; docs/names.md says what each means. Addresses
   # are frozen Strings, all else Integers.
   class Packet
-    include Undumpable
     include FieldNotation
+
+    private_class_method :_load
 
     # @return [Time, nil] when it was captured, in UTC, to the nanosecond
     def time
@@ -45,12 +46,6 @@ module Bytewright
       "#<#{self.class} #{number}: #{shown.join(" ")}>"
     rescue ClosedError
       "#<#{self.class} (closed)>"
-    end
-
-    private
-
-    def instead_of_dump
-      "its fields (to_h)"
     end
   end
 end

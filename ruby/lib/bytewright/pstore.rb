@@ -64,7 +64,7 @@ module Bytewright
 
       # @private
       def initialize(class_name)
-        super("expected objects of permitted classes, found one of #{class_name}")
+        super("expected objects of permitted classes, found one of #{Bytewright.send(:excerpt, class_name)}")
         @class_name = class_name
       end
     end
@@ -164,15 +164,15 @@ module Bytewright
     def initialize(file, thread_safe = false, verify: false, permitted_classes: nil, format: nil, **others)
       # The original takes any keyword for a second argument that is true, and programs name it so.
       thread_safe = others.delete(:thread_safe) if others.key?(:thread_safe)
-      raise ArgumentError, "unknown keyword: #{others.keys.map(&:inspect).join(", ")}" unless others.empty?
+      raise ArgumentError, "unknown keyword: #{Bytewright.send(:excerpt, others.keys.map(&:inspect).join(", "))}" unless others.empty?
       unless format.nil? || FORMATS.include?(format)
-        raise ArgumentError, "format: expected #{FORMATS.map(&:inspect).join(" or ")}, found #{format.inspect}"
+        raise ArgumentError, "format: expected #{FORMATS.map(&:inspect).join(" or ")}, found #{Bytewright.send(:shown, format)}"
       end
 
       folder = File.dirname(file)
-      raise Error, "directory #{Bytewright.send(:harmless, folder)} does not exist" unless File.directory?(folder)
+      raise Error, "directory #{Bytewright.send(:excerpt, folder)} does not exist" unless File.directory?(folder)
       if File.exist?(file) && !File.readable?(file)
-        raise Error, "file #{Bytewright.send(:harmless, file.to_s)} not readable"
+        raise Error, "file #{Bytewright.send(:excerpt, file.to_s)} not readable"
       end
 
       @filename = file
@@ -198,7 +198,7 @@ module Bytewright
     def fetch(key, default = Error)
       in_transaction
       return @table[key] if @table.key?(key)
-      raise Error, format("undefined key '%s'", key) if default == Error
+      raise Error, "undefined key '#{Bytewright.send(:excerpt, key.to_s)}'" if default == Error
 
       default
     end

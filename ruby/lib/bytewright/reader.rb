@@ -68,7 +68,7 @@ module Bytewright
         when true then :auto
         when false, nil then :none
         when Symbol then compressed
-        else raise ArgumentError, "expected compressed: to be a Symbol, found #{compressed.inspect}"
+        else raise ArgumentError, "expected compressed: to be a Symbol, found #{Bytewright.send(:shown, compressed)}"
         end
       end
 
@@ -199,7 +199,7 @@ module Bytewright
     # @return [Reader, Enumerator]
     def each_line(separator = line_end, limit = nil, chomp: false, batch: nil, &block)
       return to_enum(:each_line, separator, limit, chomp: chomp, batch: batch) unless block
-      raise ArgumentError, "expected batch: above 0, found #{batch}" if batch && batch < 1
+      raise ArgumentError, "expected batch: above 0, found #{Bytewright.send(:shown, batch)}" if batch && batch < 1
 
       rule = line_rule(separator, limit, chomp: chomp, each: true)
       each_line_by(rule, batch || 0, &block)
@@ -212,7 +212,7 @@ module Bytewright
     # @return [Reader, Enumerator]
     # @raise [TruncatedError] after the last one, where there are fewer bytes than a record has
     def each_record(size, &block)
-      raise ArgumentError, "expected a size above 0, found #{size}" unless size.positive?
+      raise ArgumentError, "expected a size above 0, found #{Bytewright.send(:shown, size)}" unless size.positive?
       return to_enum(:each_record, size) { records_left(size) } unless block
 
       each_record_by(size, &block)

@@ -29,9 +29,9 @@ module Bytewright
     end
   end
 
-  # Base of flows and calls: they have the fields of their FIELDS, and never change.
+  # Base of flows and calls: they have the fields of their FIELDS, and never change. Marshal dumps
+  # them and loads them.
   module Record
-    include Undumpable
     include FieldNotation
 
     # @return [Time, nil] when its first byte or packet was captured, in UTC
@@ -72,12 +72,6 @@ module Bytewright
     def inspect
       shown = to_h.compact.map { |name, value| "#{name}=#{value}" }
       "#<#{self.class} #{shown.join(" ")}>"
-    end
-
-    private
-
-    def instead_of_dump
-      "its fields (to_h)"
     end
   end
 

@@ -39,7 +39,7 @@ module Bytewright
       def to_time(time)
         return time.to_time if defined?(::DateTime) && time.is_a?(::DateTime)
 
-        raise TypeError, "expected a Time, a DateTime, Integer nanoseconds or other numbers of seconds since 1970, found #{time.inspect}"
+        raise TypeError, "expected a Time, a DateTime, Integer nanoseconds or other numbers of seconds since 1970, found #{Bytewright.send(:shown, time)}"
       end
     end
   end

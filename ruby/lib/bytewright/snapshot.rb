@@ -18,7 +18,7 @@ module Bytewright
       return yield key if block_given?
       return default.first unless default.empty?
 
-      raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
+      raise KeyError.new("key not found: #{Bytewright.send(:shown, key)}", receiver: self, key: key)
     end
 
     # @param keys [Array<String>]

@@ -268,7 +268,7 @@ module Bytewright
     def increment(key, by = 1, **nil)
       check_frozen
       if by.is_a?(Numeric) && !by.is_a?(Integer) && by % 1 != 0
-        raise ArgumentError, "expected a whole number to add, found #{by}"
+        raise ArgumentError, "expected a whole number to add, found #{Bytewright.send(:excerpt, by.to_s)}"
       end
 
       add_to(key, by)
@@ -341,7 +341,7 @@ module Bytewright
     end
 
     def initialize_copy(other)
-      raise TypeError, "expected a table in memory to copy, found one in the file #{other.path}" if other.path
+      raise TypeError, "expected a table in memory to copy, found one in the file #{Bytewright.send(:excerpt, other.path)}" if other.path
 
       use_encoding(other.encoding)
       use_values(*other.send(:values_used))
@@ -373,7 +373,7 @@ module Bytewright
     end
 
     def check_frozen
-      raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+      raise FrozenError.new("can't modify frozen #{self.class}: #{Bytewright.send(:shown, self)}", receiver: self) if frozen?
     end
 
     def at_one_moment(&block)

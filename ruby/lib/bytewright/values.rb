@@ -45,7 +45,7 @@ module Bytewright
     end
 
     def refuse(object)
-      raise ArgumentError, "expected values to be :string, :integer, :json, :marshal or an object with dump and load, found #{object.inspect}"
+      raise ArgumentError, "expected values to be :string, :integer, :json, :marshal or an object with dump and load, found #{Bytewright.send(:shown, object)}"
     end
   end
 

@@ -2,13 +2,15 @@
 
 use std::ffi::CString;
 
+use bytewright::error::excerpt;
 pub(crate) use bytewright::host::guard as guarded;
 use bytewright::panics;
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyInt};
 
 /// The module that has the exception classes.
 const CLASSES: &str = "bytewright._errors";
@@ -87,6 +89,52 @@ pub(crate) const BEING_READ: &str = "it is being read; pickle a list of what it 
 #[cold]
 pub(crate) fn no_pickle(name: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("cannot pickle a {name}: {instead}"))
+}
+
+/// An object as errors show it: of a long `repr`, the beginning and the end.
+///
+/// # Errors
+/// What `repr` raises, and what the handler of a signal raises meanwhile.
+pub(crate) fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    match object.repr() {
+        Ok(text) => Ok(Harmless::line(&excerpt(&text.to_string_lossy())).to_string()),
+        // Of more digits than Python writes.
+        Err(error)
+            if object.is_instance_of::<PyInt>()
+                && error.is_instance_of::<PyValueError>(object.py()) =>
+        {
+            Ok("a larger one".to_owned())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The name of an object's class.
+pub(crate) fn class_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map(|name| name.to_string()).unwrap_or_default()
+}
+
+/// The error in `worded` for one of class `E`, with which Python says that an object cannot do what it is asked to. Any other one
+/// stays: the object's own code raises it, or the handler of a signal that came meanwhile.
+pub(crate) fn or_worded<E: PyTypeInfo>(
+    py: Python<'_>,
+    error: PyErr,
+    worded: impl FnOnce() -> PyErr,
+) -> PyErr {
+    if error.is_instance_of::<E>(py) { worded() } else { error }
+}
+
+/// The error of work whose end, which had to come nevertheless, may have failed, too. That one is raised with the first as its
+/// context, as from a `finally`.
+pub(crate) fn after<T>(py: Python<'_>, work: PyResult<T>, end: PyResult<()>) -> PyResult<T> {
+    match (work, end) {
+        (work, Ok(())) => work,
+        (Ok(_), Err(error)) => Err(error),
+        (Err(first), Err(error)) => {
+            error.value(py).setattr("__context__", first.into_value(py))?;
+            Err(error)
+        }
+    }
 }
 
 /// Turns the core's result into Python's.

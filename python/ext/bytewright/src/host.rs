@@ -2,11 +2,11 @@
 
 use bytewright::Error;
 use bytewright::host::Host;
-use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError};
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView};
 
-use crate::error::to_python;
+use crate::error::{class_name, or_worded, shown, to_python};
 
 /// A thread of Python that waits for a pass, and where that has its bytes from.
 pub(crate) struct PythonHost<'a> {
@@ -76,13 +76,24 @@ pub(crate) fn count_given(
     method: &str,
     count_max: usize,
 ) -> PyResult<usize> {
-    let count = if found.is_instance_of::<PyBool>() { None } else { found.extract::<usize>().ok() };
-    count.filter(|count| *count <= count_max).ok_or_else(|| {
-        let shown = found.repr().map(|shown| shown.to_string()).unwrap_or_default();
-        PyOSError::new_err(format!(
-            "{method}() returned {shown} (should have been between 0 and {count_max})"
-        ))
-    })
+    let count = match found.extract::<usize>() {
+        _ if found.is_instance_of::<PyBool>() => None,
+        Ok(count) => Some(count),
+        Err(error) if is_no_count(found.py(), &error) => None,
+        Err(error) => return Err(error),
+    };
+    match count.filter(|count| *count <= count_max) {
+        Some(count) => Ok(count),
+        None => Err(PyOSError::new_err(format!(
+            "{method}() returned {} (should have been between 0 and {count_max})",
+            shown(found)?
+        ))),
+    }
+}
+
+/// Tells that an object is no Integer, or none that a count may be, from what its own code raises.
+fn is_no_count(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyOverflowError>(py)
 }
 
 /// Returns the bytes that a file object gave; none at its end.
@@ -95,11 +106,13 @@ pub(crate) fn bytes_given(found: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyBytes
         let message = "expected input, found none there: an object that is read has to wait for it";
         return Err(PyBlockingIOError::new_err(message));
     }
-    let view = PyMemoryView::from(&found).map_err(|_| {
-        let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!(
-            "expected bytes from read, found {class}; open the file in binary mode"
-        ))
+    let view = PyMemoryView::from(&found).map_err(|error| {
+        or_worded::<PyTypeError>(found.py(), error, || {
+            let class = class_name(&found);
+            PyTypeError::new_err(format!(
+                "expected bytes from read, found {class}; open the file in binary mode"
+            ))
+        })
     })?;
     Ok(view.call_method0("tobytes")?.cast_into()?)
 }

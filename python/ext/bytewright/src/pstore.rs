@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use bytewright::marshal::{Form, Roots, SymbolId, TextEncoding, Value, ValueId, Values};
 use bytewright::{Error, ErrorKind, pstore};
+use pyo3::exceptions::{PyLookupError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
@@ -304,7 +305,11 @@ impl<'a, 'py> Plain<'a, 'py> {
                     _ => return Ok(raw.into_any()),
                 };
                 // Bytes in an encoding that Python does not know, or cannot decode, stay bytes.
-                raw.call_method1("decode", (name,)).unwrap_or_else(|_| raw.into_any())
+                match raw.call_method1("decode", (name,)) {
+                    Ok(text) => text,
+                    Err(error) if is_undecodable(self.py, &error) => raw.into_any(),
+                    Err(error) => return Err(error),
+                }
             }
         })
     }
@@ -314,6 +319,13 @@ impl<'a, 'py> Plain<'a, 'py> {
         let number = int.call_method1("from_bytes", (PyBytes::new(self.py, digits), "little"))?;
         if is_negative { number.neg() } else { Ok(number) }
     }
+}
+
+/// Tells that Python does not know an encoding, or cannot decode by it, from what the handler of a signal raises meanwhile.
+fn is_undecodable(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyLookupError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyTypeError>(py)
 }
 
 /// A floating-point number from its text, in which only bytes before a zero count.

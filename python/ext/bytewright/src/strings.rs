@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use bytewright::terminal::Harmless;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
+
+use crate::error::{class_name, or_worded, shown};
 
 /// Form in which a table's bytes are shown to Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,6 @@ pub(crate) enum Strings {
 /// Bytes of a table that are not UTF-8, though its strings are text.
 #[derive(Debug)]
 pub(crate) struct NotText(Vec<u8>);
-
-/// Characters of a wrong key or value that an error shows.
-const SHOWN_MAX: usize = 60;
 
 impl Strings {
     pub(crate) fn of(text: bool) -> Strings {
@@ -76,17 +74,20 @@ impl Strings {
     /// A copy of what has the buffer protocol: a bytearray, a memoryview, an array.
     #[cold]
     fn copied(self, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u8>> {
-        let view = PyMemoryView::from(given).map_err(|_| self.refusal(given, what))?;
+        let view = PyMemoryView::from(given).map_err(|error| {
+            or_worded::<PyTypeError>(given.py(), error, || self.refusal(given, what))
+        })?;
         let bytes = view.call_method0("tobytes")?;
         Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
     }
 
     #[cold]
     fn refusal(self, given: &Bound<'_, PyAny>, what: &str) -> PyErr {
-        let class = given.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        let shown = given.repr().map(|shown| shown.to_string()).unwrap_or_default();
-        let shown: String = shown.chars().take(SHOWN_MAX).collect();
-        let shown = Harmless::line(&shown);
+        let class = class_name(given);
+        let shown = match shown(given) {
+            Ok(shown) => shown,
+            Err(error) => return error,
+        };
         let message = match self {
             Strings::Text => format!(
                 "a table of text keeps str: {what} is {class} {shown}; use str(), or open the table with text=False \

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::border::raise_soon;
 use crate::task::Task;
 
 /// A thread of Python, and the task of it that began what it does, where that matters and one ran.
@@ -98,9 +100,14 @@ impl TurnLock {
         loop {
             let next = self.made().as_mut().and_then(|made| made.waiting.pop_front());
             let Some(wake) = next else { return };
-            // A loop that was closed has nobody who waits.
-            if wake.call0(py).is_ok() {
-                return;
+            loop {
+                match wake.call0(py) {
+                    Ok(_) => return,
+                    // A loop that was closed has nobody who waits.
+                    Err(error) if error.is_instance_of::<PyRuntimeError>(py) => break,
+                    // That of a signal's handler. Nobody knows whether the task is awake; that it is woken twice does no harm.
+                    Err(error) => raise_soon(py, error),
+                }
             }
         }
     }

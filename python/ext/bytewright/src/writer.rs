@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::border::Locked;
-use crate::error::{argument, guarded, guarded_python, raised};
+use crate::error::{argument, class_name, guarded, guarded_python, or_worded, raised, shown};
 use crate::reader::whence_of;
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
@@ -68,7 +68,11 @@ fn integer<T: TryFrom<i128>>(number: &Bound<'_, PyAny>, method: &str) -> PyResul
         Ok(number) => T::try_from(number.into()).ok(),
         // It is an integer, also one of numpy's, and needs more bits.
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
-            number.extract::<u64>().ok().and_then(|number| T::try_from(number.into()).ok())
+            match number.extract::<u64>() {
+                Ok(number) => T::try_from(number.into()).ok(),
+                Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => None,
+                Err(error) => return Err(error),
+            }
         }
         Err(error) => return Err(error),
     };
@@ -94,11 +98,13 @@ pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(bytes.clone());
     }
-    let view = PyMemoryView::from(data).map_err(|_| {
-        let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!(
-            "expected bytes, found {class}; encode it, or use struct.pack"
-        ))
+    let view = PyMemoryView::from(data).map_err(|error| {
+        or_worded::<PyTypeError>(data.py(), error, || {
+            let class = class_name(data);
+            PyTypeError::new_err(format!(
+                "expected bytes, found {class}; encode it, or use struct.pack"
+            ))
+        })
     })?;
     let copied = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
     view.call_method0("release")?;
@@ -107,7 +113,12 @@ pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 
 #[cold]
 fn does_not_fit(number: &Bound<'_, PyAny>, method: &str) -> PyErr {
-    PyOverflowError::new_err(format!("expected a number that fits into {method}, found {number}"))
+    match shown(number) {
+        Ok(found) => PyOverflowError::new_err(format!(
+            "expected a number that fits into {method}, found {found}"
+        )),
+        Err(error) => error,
+    }
 }
 
 #[pymethods]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::net::IpAddr;
 
-use magnus::{Error, RArray, RString, Ruby, Value, prelude::*, value::Opaque};
+use magnus::{Error, RArray, Ruby, Value, prelude::*, value::Opaque};
 
 use crate::border::AddressCache;
 use crate::memory_report::MemoryReport;
@@ -65,7 +65,7 @@ impl AddressCache for AddressTexts {
             return texts.entry(slot as isize);
         }
         let slot = slot_of(address);
-        let text = text_of(ruby, address).as_value();
+        let text = Self::new_text(ruby, address);
         texts.store(slot as isize, text)?;
         let mut keys = self.keys.borrow_mut();
         if keys.is_empty() {
@@ -77,12 +77,12 @@ impl AddressCache for AddressTexts {
         }
         Ok(text)
     }
-}
 
-fn text_of(ruby: &Ruby, address: IpAddr) -> RString {
-    let text = ruby.str_new(&address.to_string());
-    text.freeze();
-    text
+    fn new_text(ruby: &Ruby, address: IpAddr) -> Value {
+        let text = ruby.str_new(&address.to_string());
+        text.freeze();
+        text.as_value()
+    }
 }
 
 fn slot_of(address: IpAddr) -> usize {

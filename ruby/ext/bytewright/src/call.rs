@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use bytewright::batch;
+use bytewright::host::{call_of_bytes, call_to_bytes};
 use bytewright::rpc::{Call, CallField, Methods};
 use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
-use magnus::{Error, Ruby, TryConvert, Value, method, prelude::*};
+use magnus::{Error, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
+use crate::border::bytes_of;
 use crate::class;
 use crate::error::to_ruby;
 use crate::memory_report::MemoryReport;
-use crate::record::{Record, define_getters};
+use crate::record::{Record, define_getters, not_dumped};
 
 /// One call, and what reads the structs in it.
 #[magnus::wrap(class = "Bytewright::Call", free_immediately, size)]
@@ -24,6 +26,22 @@ impl CallObject {
     pub(crate) fn new(call: Call, methods: Option<Arc<Methods>>) -> Self {
         let memory = MemoryReport::of(call.struct_bytes());
         CallObject { call, methods, _memory: memory }
+    }
+
+    /// `call._dump(depth)`, which Marshal calls.
+    fn dump(ruby: &Ruby, this: &Self, _depth: Value) -> Result<RString, Error> {
+        let bytes = call_to_bytes(&this.call).ok_or_else(|| {
+            let message = "expected a call without structs, found one that an IDL file reads; dump its fields (to_h), \
+                           arguments and result";
+            Error::new(ruby.exception_type_error(), message)
+        })?;
+        Ok(ruby.str_from_slice(&bytes))
+    }
+
+    /// `Call._load(bytes)`, which Marshal calls.
+    fn load(ruby: &Ruby, dumped: RString) -> Result<CallObject, Error> {
+        let call = call_of_bytes(&bytes_of(dumped));
+        call.map(|call| CallObject::new(call, None)).ok_or_else(|| not_dumped(ruby, "Call"))
     }
 
     fn is_equal(&self, other: Value) -> bool {
@@ -153,6 +171,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("[]", method!(CallObject::fetch, 1))?;
     class.define_method("to_h", method!(CallObject::to_hash, 0))?;
     class.define_method("==", method!(CallObject::is_equal, 1))?;
+    class.define_private_method("_dump", method!(CallObject::dump, 1))?;
+    class.define_singleton_method("_load", function!(CallObject::load, 1))?;
     class.const_set("FIELDS", CallObject::names(ruby))?;
     Ok(())
 }

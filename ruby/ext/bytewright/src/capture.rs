@@ -10,7 +10,7 @@ use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
 
-use crate::border::{lend, lock, path_of};
+use crate::border::{class_name, lend, lock, path_of};
 use crate::class;
 use crate::error::{self, guarded, raised};
 use crate::fields::{define_fields, field_named, fields_named};
@@ -57,7 +57,7 @@ impl Capture {
         options: RHash,
     ) -> Result<Value, Error> {
         let options = capture_options(ruby, options)?;
-        let session = host::Capture::of_host(object.class().to_string(), options);
+        let session = host::Capture::of_host(class_name(object), options);
         let session = raised(ruby, session)?;
         let session = match descriptor {
             Some(descriptor) => session.of_descriptor(descriptor),
@@ -90,7 +90,7 @@ impl Capture {
     }
 
     /// The damage that the latest pass has kept the packets before; nil where there was none.
-    fn damage(ruby: &Ruby, this: &Self) -> Value {
+    fn damage(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
         error::damage(ruby, this.session.damage().as_ref())
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytewright::batch::{Batch, Column, DataType};
+use bytewright::error::excerpt;
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
 use magnus::{Error, RString, Ruby, Symbol, Value, method, prelude::*};
@@ -51,7 +52,8 @@ pub(crate) trait Columnar {
         self.with_batch(|batch| match batch.column(&name) {
             Some(column) => Ok(look(column)),
             None => {
-                let message = format!("expected one of the batch's columns, found :{name}");
+                let found = excerpt(&name);
+                let message = format!("expected one of the batch's columns, found :{found}");
                 Err(Error::new(ruby.exception_arg_error(), message))
             }
         })

@@ -1,13 +1,14 @@
 //! The core's errors as Ruby exceptions: one class per kind, made in this one place.
 
 use bytewright::ErrorKind;
+use bytewright::error::excerpt_of_bytes;
 use bytewright::panics::{self, Panic};
 use bytewright::terminal::{Harmless, is_harmful};
 use bytewright::thrift::ProtocolError;
 use magnus::value::{InnerValue, Lazy};
 use magnus::{Error, Exception, ExceptionClass, RModule, RString, Ruby, Value, kwargs, prelude::*};
 
-use crate::border::bytes_of;
+use crate::border::{bytes_of, class_name, inspected};
 
 /// The module that everything of ours lives in.
 static BYTEWRIGHT: Lazy<RModule> =
@@ -77,14 +78,40 @@ pub(crate) fn to_thrift(ruby: &Ruby, error: &ProtocolError) -> Error {
     built().unwrap_or_else(|failure| failure)
 }
 
-/// `Bytewright.harmless(text)`: the same String, or, where a terminal would act on a part of it, another that it only
-/// shows.
-pub(crate) fn harmless(ruby: &Ruby, text: RString) -> RString {
+/// `Bytewright.excerpt(text)`: text from outside as an error repeats it. It is the same String, if it is short and holds nothing
+/// that a terminal would act on.
+pub(crate) fn excerpt(ruby: &Ruby, text: RString) -> RString {
     let bytes = bytes_of(text);
-    match std::str::from_utf8(&bytes) {
-        Ok(line) if !line.chars().any(is_harmful) => text,
-        _ => ruby.str_new(&Harmless::line(&String::from_utf8_lossy(&bytes)).to_string()),
+    let shown = excerpt_of_bytes(&bytes);
+    match shown.as_bytes() == bytes && !shown.chars().any(is_harmful) {
+        true => text,
+        false => ruby.str_new(&Harmless::line(&shown).to_string()),
     }
+}
+
+/// `Bytewright.shown(object)`: what `inspect` gives, as far as an error repeats it; the class of an object without `inspect`.
+///
+/// # Errors
+/// What `inspect` raises, and what an interrupt raises meanwhile.
+pub(crate) fn shown(ruby: &Ruby, object: Value) -> Result<String, Error> {
+    match inspected(object) {
+        Ok(text) => Ok(excerpt_of_bytes(&bytes_of(text)).into_owned()),
+        Err(error) if error.is_kind_of(ruby.exception_no_method_error()) => {
+            Ok(format!("#<{}>", class_name(object)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The exception that refuses an object: its message is made of what is [`shown`] of the object. What that raises comes in its
+/// place.
+pub(crate) fn refusal(
+    ruby: &Ruby,
+    class: ExceptionClass,
+    object: Value,
+    message: impl FnOnce(&str) -> String,
+) -> Error {
+    shown(ruby, object).map_or_else(|raised| raised, |found| Error::new(class, message(&found)))
 }
 
 /// An EOFError.
@@ -103,9 +130,13 @@ pub(crate) fn raised<T>(ruby: &Ruby, result: bytewright::Result<T>) -> Result<T,
 }
 
 /// Damage as an exception that is not raised; nil where there is none.
-pub(crate) fn damage(ruby: &Ruby, damage: Option<&bytewright::Error>) -> Value {
-    let exception = damage.and_then(|error| to_ruby(ruby, error).value());
-    exception.map_or(ruby.qnil().as_value(), |exception| exception.as_value())
+///
+/// # Errors
+/// What is raised while the exception is made, as by an interrupt.
+pub(crate) fn damage(ruby: &Ruby, damage: Option<&bytewright::Error>) -> Result<Value, Error> {
+    let Some(damage) = damage else { return Ok(ruby.qnil().as_value()) };
+    let exception = build(ruby, damage)?;
+    Ok(exception.value().map_or(ruby.qnil().as_value(), |exception| exception.as_value()))
 }
 
 /// Runs `body` and turns a panic in it into `Bytewright::InternalError`, which a program can rescue;

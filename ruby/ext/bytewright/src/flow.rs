@@ -8,23 +8,35 @@ use bytewright::flow::{Flow, FlowField, FlowOptions};
 use bytewright::host::FlowTableFile;
 use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
+use bytewright::sums::FlowEntry;
 use magnus::{
     Error, RArray, RHash, RString, Ruby, TryConvert, Value, function, method, prelude::*,
 };
 
-use crate::border::{lend, lock, path_of};
+use crate::border::{bytes_of, lend, lock, path_of};
 use crate::class;
 use crate::error::{damage, raised};
 use crate::host::RubyHost;
 use crate::options::settings;
 use crate::reading::Reading;
-use crate::record::{Record, define_getters, row_to_hash};
+use crate::record::{Record, define_getters, not_dumped, row_to_hash};
 
 /// One flow.
 #[magnus::wrap(class = "Bytewright::Flow", free_immediately, size)]
 pub(crate) struct FlowObject(pub(crate) Flow);
 
 impl FlowObject {
+    /// `flow._dump(depth)`, which Marshal calls.
+    fn dump(ruby: &Ruby, this: &Self, _depth: Value) -> RString {
+        ruby.str_from_slice(&FlowEntry::flow_to_bytes(&this.0))
+    }
+
+    /// `Flow._load(bytes)`, which Marshal calls.
+    fn load(ruby: &Ruby, dumped: RString) -> Result<FlowObject, Error> {
+        let flow = FlowEntry::flow_of_bytes(&bytes_of(dumped));
+        flow.map(FlowObject).ok_or_else(|| not_dumped(ruby, "Flow"))
+    }
+
     fn is_equal(&self, other: Value) -> bool {
         <&FlowObject>::try_convert(other).is_ok_and(|other| self.0 == other.0)
     }
@@ -136,7 +148,7 @@ impl StoreObject {
 /// Returns the outcome of merging a capture, as a Hash.
 pub(crate) fn merge_to_hash(ruby: &Ruby, merge: &CaptureMerge) -> Result<Value, Error> {
     let hash = row_to_hash(ruby, &merge.to_batch(), 0)?;
-    let damage = damage(ruby, merge.damage.as_ref());
+    let damage = damage(ruby, merge.damage.as_ref())?;
     hash.aset(ruby.to_symbol(FlowMergeField::Damage.name()), damage)?;
     Ok(hash.as_value())
 }
@@ -151,6 +163,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("[]", method!(FlowObject::fetch, 1))?;
     class.define_method("to_h", method!(FlowObject::to_hash, 0))?;
     class.define_method("==", method!(FlowObject::is_equal, 1))?;
+    class.define_private_method("_dump", method!(FlowObject::dump, 1))?;
+    class.define_singleton_method("_load", function!(FlowObject::load, 1))?;
     class.const_set("FIELDS", FlowObject::names(ruby))?;
 
     let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;

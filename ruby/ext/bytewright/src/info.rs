@@ -19,7 +19,7 @@ pub(crate) fn to_hash(ruby: &Ruby, info: &CaptureInfo) -> Result<Value, Error> {
             }
             InfoField::Interfaces => rows(ruby, &info.interface_rows())?,
             InfoField::LinkTypes => rows(ruby, &info.link_type_rows())?,
-            InfoField::Damage => damage(ruby, info.damage.as_ref()),
+            InfoField::Damage => damage(ruby, info.damage.as_ref())?,
             _ => fact_of(ruby, value)?,
         };
         hash.aset(ruby.to_symbol(field.name()), object)?;
@@ -35,7 +35,7 @@ pub(crate) fn cut_to_hash(ruby: &Ruby, totals: &CutTotals) -> Result<Value, Erro
     {
         hash.aset(ruby.to_symbol(name), count)?;
     }
-    hash.aset(ruby.to_symbol("damage"), damage(ruby, totals.damage.first()))?;
+    hash.aset(ruby.to_symbol("damage"), damage(ruby, totals.damage.first())?)?;
     Ok(hash.as_value())
 }
 

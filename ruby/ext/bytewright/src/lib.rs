@@ -60,7 +60,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     module.define_singleton_method("define_readers", function!(reader::init, 0))?;
     module.define_singleton_method("define_writers", function!(writer::init, 0))?;
     module.define_singleton_method("define_thrift", function!(thrift::init, 0))?;
-    module.define_singleton_method("harmless", function!(error::harmless, 1))?;
+    module.define_singleton_method("excerpt", function!(error::excerpt, 1))?;
+    module.define_singleton_method("shown", function!(error::shown, 1))?;
     module.define_singleton_method("run_command", function!(command::run, 1))?;
     Ok(())
 }

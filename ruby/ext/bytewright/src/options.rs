@@ -6,7 +6,7 @@ use bytewright::options::{OptionKind, OptionSpec, Setting, Settings};
 use magnus::r_hash::ForEach;
 use magnus::{Error, Integer, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value, prelude::*};
 
-use crate::border::path_of;
+use crate::border::{class_name, path_of};
 use crate::error::raised;
 
 /// The tables of the options that a call takes.
@@ -35,8 +35,8 @@ fn setting_of(ruby: &Ruby, option: &OptionSpec, value: Value) -> Result<Setting,
             text(value).map(Setting::Text)
         }
         OptionKind::Path => path(value).map(Setting::Path),
-        OptionKind::Texts => elements(ruby, value, text).map(Setting::Texts),
-        OptionKind::Paths => elements(ruby, value, path).map(Setting::Paths),
+        OptionKind::Texts => elements(value, text).map(Setting::Texts),
+        OptionKind::Paths => elements(value, path).map(Setting::Paths),
     };
     setting.map_err(|error| described(ruby, option, value, error))
 }
@@ -66,12 +66,8 @@ fn path(value: Value) -> Result<PathBuf, Error> {
 }
 
 /// The elements of an Array, or a value alone.
-fn elements<T>(
-    ruby: &Ruby,
-    value: Value,
-    element: fn(Value) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
-    let array = RArray::to_ary(value).or_else(|_| Ok::<_, Error>(ruby.ary_from_iter([value])))?;
+fn elements<T>(value: Value, element: fn(Value) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+    let array = RArray::to_ary(value)?;
     array.into_iter().map(element).collect()
 }
 
@@ -80,6 +76,6 @@ fn described(ruby: &Ruby, option: &OptionSpec, value: Value, error: Error) -> Er
     if !error.is_kind_of(ruby.exception_type_error()) {
         return error;
     }
-    let told = option.kind.not(option.name, value.class());
+    let told = option.kind.not(option.name, class_name(value));
     Error::new(ruby.exception_type_error(), told.message().to_owned())
 }

@@ -1,32 +1,38 @@
 //! `Bytewright::Packet`: one packet's fields, made into Ruby objects only when they are asked for.
 
 use std::cell::{Ref, RefCell};
+use std::sync::Arc;
 
 use bytewright::batch;
 use bytewright::host::HeldPacket;
 use bytewright::input::FrameBatch;
-use bytewright::packet::{Field, Status};
+use bytewright::packet::{Field, KeptFrame, Status};
 use magnus::typed_data::Obj;
 use magnus::value::Opaque;
-use magnus::{Error, RHash, RString, Ruby, Symbol, TryConvert, Value, method, prelude::*};
+use magnus::{
+    Error, RHash, RString, Ruby, Symbol, TryConvert, Value, function, method, prelude::*,
+};
 
 use crate::address_texts::AddressTexts;
-use crate::border::{PacketObject, define_field_getters};
+use crate::border::{PacketObject, bytes_of, class_name, define_field_getters};
 use crate::error::closed;
 use crate::fields::field_named;
-use crate::record::object_of;
+use crate::record::{not_dumped, object_of};
 
 /// A packet. While a capture is iterated it is a cursor that moves on; a copy stays.
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Packet", free_immediately, mark, size)]
 pub(crate) struct PacketCursor {
     held: RefCell<HeldPacket>,
-    texts: Opaque<Obj<AddressTexts>>,
+    /// Of its capture; none of a packet that was loaded.
+    texts: Option<Opaque<Obj<AddressTexts>>>,
 }
 
 impl magnus::DataTypeFunctions for PacketCursor {
     fn mark(&self, marker: &magnus::gc::Marker) {
-        marker.mark(self.texts);
+        if let Some(texts) = self.texts {
+            marker.mark(texts);
+        }
     }
 
     fn size(&self) -> usize {
@@ -36,7 +42,7 @@ impl magnus::DataTypeFunctions for PacketCursor {
 
 impl PacketCursor {
     pub(crate) fn new(texts: Obj<AddressTexts>) -> Self {
-        PacketCursor { held: RefCell::default(), texts: texts.into() }
+        PacketCursor { held: RefCell::default(), texts: Some(texts.into()) }
     }
 
     /// Gives up the batch it moves over, if nobody else looks into it.
@@ -63,6 +69,20 @@ impl PacketCursor {
         Ok(ruby.obj_wrap(PacketCursor { held, texts: this.texts }))
     }
 
+    /// `packet._dump(depth)`, which Marshal calls.
+    fn dump(ruby: &Ruby, this: &Self, _depth: Value) -> Result<RString, Error> {
+        let held = this.at_packet(ruby)?;
+        let bytes = held.frame().map(|frame| frame.to_kept().to_bytes()).unwrap_or_default();
+        Ok(ruby.str_from_slice(&bytes))
+    }
+
+    /// `Packet._load(bytes)`, which Marshal calls.
+    fn load(ruby: &Ruby, dumped: RString) -> Result<PacketCursor, Error> {
+        let kept = KeptFrame::from_bytes(&bytes_of(dumped));
+        let kept = kept.ok_or_else(|| not_dumped(ruby, "Packet"))?;
+        Ok(PacketCursor { held: RefCell::new(HeldPacket::Own(Arc::new(kept))), texts: None })
+    }
+
     fn data(ruby: &Ruby, this: &Self) -> Result<RString, Error> {
         Ok(ruby.str_from_slice(this.at_packet(ruby)?.captured()))
     }
@@ -83,7 +103,10 @@ impl PacketCursor {
             return this.value_of_frame(ruby, field);
         }
         match this.field(field) {
-            Some(value) => object_of(ruby, value, Some(&ruby.get_inner(this.texts))),
+            Some(value) => {
+                let texts = this.texts.map(|texts| ruby.get_inner(texts));
+                object_of(ruby, value, texts.as_deref())
+            }
             None => Err(this.left(ruby)),
         }
     }
@@ -96,7 +119,8 @@ impl PacketCursor {
         let values = ruby.ary_new_capa(names.len());
         for name in names {
             let name = Symbol::from_value(*name).ok_or_else(|| {
-                let message = format!("expected field names as Symbols, found {}", name.class());
+                let found = class_name(*name);
+                let message = format!("expected field names as Symbols, found {found}");
                 Error::new(ruby.exception_type_error(), message)
             })?;
             values.push(Self::fetch(ruby, this, name)?)?;
@@ -147,7 +171,7 @@ impl PacketObject for PacketCursor {
     }
 
     #[inline]
-    fn texts(&self) -> Opaque<Obj<AddressTexts>> {
+    fn texts(&self) -> Option<Opaque<Obj<AddressTexts>>> {
         self.texts
     }
 
@@ -184,5 +208,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("dup", method!(PacketCursor::copy, 0))?;
     class.define_method("clone", method!(PacketCursor::copy, 0))?;
     class.define_method("==", method!(PacketCursor::is_equal, 1))?;
+    class.define_private_method("_dump", method!(PacketCursor::dump, 1))?;
+    class.define_singleton_method("_load", function!(PacketCursor::load, 1))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use bytewright::bytes::{Compression, CompressionChoice, FileSource, LineRule, Search, Separator};
+use bytewright::error::excerpt;
 use bytewright::host::{self, Whence};
 use bytewright::wire::RecordTemplate;
 use magnus::typed_data::Obj;
@@ -76,8 +77,9 @@ fn compression_named(ruby: &Ruby, compressed: Symbol) -> Result<CompressionChoic
         "gzip" => CompressionChoice::Is(Compression::Gzip),
         "zstd" => CompressionChoice::Is(Compression::Zstd),
         other => {
+            let found = excerpt(other);
             let message =
-                format!("expected compressed: :auto, :none, :gzip or :zstd, found :{other}");
+                format!("expected compressed: :auto, :none, :gzip or :zstd, found :{found}");
             return Err(Error::new(ruby.exception_arg_error(), message));
         }
     })

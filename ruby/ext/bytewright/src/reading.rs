@@ -124,8 +124,12 @@ impl Reading {
     }
 
     /// The damage that has come to light since the last call, and that the pass has kept what is before.
-    fn take_damage(ruby: &Ruby, this: &Self) -> RArray {
-        ruby.ary_from_iter(this.pass.take_damage().iter().map(|found| damage(ruby, Some(found))))
+    fn take_damage(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let list = ruby.ary_new();
+        for found in this.pass.take_damage() {
+            list.push(damage(ruby, Some(&found))?)?;
+        }
+        Ok(list)
     }
 
     fn counts(&self, ruby: &Ruby, counts: &[(batch::Value<'_>, u64)]) -> Result<Value, Error> {

@@ -58,6 +58,13 @@ pub(crate) trait Record {
     }
 }
 
+/// Refuses bytes that Marshal gives to `_load` and no object of the class gave to it.
+pub(crate) fn not_dumped(ruby: &Ruby, class: &str) -> Error {
+    let message =
+        format!("expected what Marshal dumps of a Bytewright::{class}, found other bytes");
+    Error::new(ruby.exception_arg_error(), message)
+}
+
 /// A value as a Ruby object: text and addresses are frozen Strings, the latter from `texts` where there is such a
 /// cache.
 #[inline]

@@ -46,7 +46,7 @@ impl OpenReport {
 /// Returns the outcome of a capture that went into a report, as a Hash.
 pub(crate) fn reported_to_hash(ruby: &Ruby, reported: &ReportedCapture) -> Result<Value, Error> {
     let hash = row_to_hash(ruby, &reported.to_batch(), 0)?;
-    let damage = damage(ruby, reported.damage.as_ref());
+    let damage = damage(ruby, reported.damage.as_ref())?;
     hash.aset(ruby.to_symbol(ReportedField::Damage.name()), damage)?;
     Ok(hash.as_value())
 }

@@ -6,6 +6,7 @@ use magnus::r_hash::ForEach;
 use magnus::{Error, RHash, RString, Range, Ruby, Symbol, TryConvert, Value, prelude::*};
 
 use crate::border::bytes_of;
+use crate::error::refusal;
 
 /// Keywords of a call.
 #[derive(Default)]
@@ -30,11 +31,11 @@ impl Keywords {
             Some("reverse") => self.reverse = value.to_bool(),
             Some("limit") => self.limit = TryConvert::try_convert(value)?,
             _ => {
-                let message = format!(
-                    "expected from, to, prefix, range, reverse or limit as a keyword, found {}",
-                    name.inspect()
-                );
-                return Err(Error::new(ruby.exception_arg_error(), message));
+                return Err(refusal(ruby, ruby.exception_arg_error(), name, |found| {
+                    format!(
+                        "expected from, to, prefix, range, reverse or limit as a keyword, found {found}"
+                    )
+                }));
             }
         }
         Ok(())
@@ -76,8 +77,9 @@ pub(crate) fn key_range(
 /// Those of the keys that are in a Range of Ruby's.
 fn narrowed(ruby: &Ruby, mut range: KeyRange, within: Value) -> Result<KeyRange, Error> {
     let Some(within) = Range::from_value(within) else {
-        let message = format!("expected a Range of Strings as range:, found {}", within.inspect());
-        return Err(Error::new(ruby.exception_type_error(), message));
+        return Err(refusal(ruby, ruby.exception_type_error(), within, |found| {
+            format!("expected a Range of Strings as range:, found {found}")
+        }));
     };
     let (begin, end): (Option<RString>, Option<RString>) = (within.beg()?, within.end()?);
     if let Some(begin) = begin {

@@ -1,7 +1,7 @@
 //! `Bytewright::Scan`: entries one after another. Its loops are in `border/scans.rs`.
 
 use bytewright::host::table::Walk;
-use magnus::{Error, Integer, RString, Ruby, TryConvert, Value, method, prelude::*};
+use magnus::{Error, Integer, RString, Ruby, Value, method, prelude::*};
 
 use crate::border::{Conversion, EntrySource, ValueObjects, define_scan_loops};
 use crate::class;
@@ -35,7 +35,7 @@ impl WalkObject {
         let is_of_kind = match this.conversion.values {
             ValueObjects::Strings => RString::from_value(value).is_some(),
             ValueObjects::Integers => {
-                i64::try_convert(value).is_ok() && Integer::from_value(value).is_some()
+                Integer::from_value(value).is_some_and(|number| number.to_i64().is_ok())
             }
             ValueObjects::Dumped(_) => false,
         };

@@ -94,8 +94,8 @@ module Moneta
         private
 
         def check(table, sync)
-          expected, found = [[@table, @options[:sync]], [table, sync]].map { |kind, mode| "a #{kind} with sync: #{mode.inspect}" }
-          raise ArgumentError, "#{path}: expected #{expected}, as this process has it open, found #{found}" unless expected == found
+          expected, found = [[@table, @options[:sync]], [table, sync]].map { |kind, mode| "a #{kind} with sync: #{::Bytewright.send(:shown, mode)}" }
+          raise ArgumentError, "#{::Bytewright.send(:excerpt, path)}: expected #{expected}, as this process has it open, found #{found}" unless expected == found
         end
 
         # Runs the block with what this process has open: a child has nothing of its parent's.

@@ -21,7 +21,7 @@ module Bytewright
       # @return [Integer] how many roots there are
       # @raise [Errno::EEXIST] if there is a file of the name
       def run(format)
-        raise Errno::EEXIST, Bytewright.send(:harmless, @path) if File.exist?(@path)
+        raise Errno::EEXIST, Bytewright.send(:excerpt, @path) if File.exist?(@path)
 
         Dir.mkdir(@folder, 0o700)
         begin

@@ -131,7 +131,7 @@ module Bytewright
       end
 
       def encode_by_gem(object, protocol)
-        raise ::TypeError, "expected an object of a generated class, found #{object.inspect}" unless Layouts.thrift?(object.class)
+        raise ::TypeError, "expected an object of a generated class, found #{Bytewright.send(:shown, object)}" unless Layouts.thrift?(object.class)
 
         ::Thrift::Serializer.new(factory(protocol)).serialize(object)
       end

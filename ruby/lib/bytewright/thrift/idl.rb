@@ -41,7 +41,7 @@ module Bytewright
       def find(name, from)
         folders = [File.dirname(from), *@folders]
         path = folders.map { |folder| File.expand_path(name, folder) }.find { |each| File.file?(each) }
-        raise Errno::ENOENT, "#{name}, which #{from} includes" unless path
+        raise Errno::ENOENT, "#{Bytewright.send(:excerpt, name)}, which #{Bytewright.send(:excerpt, from)} includes" unless path
 
         [path, File.binread(path)]
       end
@@ -54,8 +54,8 @@ module Bytewright
           found = place.const_defined?(name, false) ? place.const_get(name, false) : place.const_set(name, Module.new)
           next found if found.is_a?(Module)
 
-          place_in_idl = "#{path}: line #{line}"
-          raise ArgumentError, "#{place_in_idl}: expected a module #{name} for the namespace #{namespace}, found #{found.inspect}"
+          names = [path, name, namespace].map { |text| Bytewright.send(:excerpt, text) }
+          raise ArgumentError, format("%s: line #{line}: expected a module %s for the namespace %s, found %s", *names, Bytewright.send(:shown, found))
         end
       end
 
@@ -76,7 +76,8 @@ module Bytewright
         name = @names[place].give(name)
         return place.const_set(name, made) unless place.const_defined?(name, false)
 
-        raise ArgumentError, "#{@all[:programs][program][0]}: line #{line}: expected no #{name} in #{place} yet, found one"
+        path, name, place = [@all[:programs][program][0], name, place].map { |text| Bytewright.send(:excerpt, text.to_s) }
+        raise ArgumentError, "#{path}: line #{line}: expected no #{name} in #{place} yet, found one"
       end
 
       def enum(program, name, values, line)

@@ -60,7 +60,7 @@ module Bytewright
         attr_reader :structs
 
         def initialize(klass)
-          raise Unfit, "expected a class of Thrift's, found #{klass}" unless Layouts.thrift?(klass)
+          raise Unfit, "expected a class of Thrift's, found #{shown(klass)}" unless Layouts.thrift?(klass)
 
           @numbers = {}
           @structs = []
@@ -82,6 +82,10 @@ module Bytewright
 
         private
 
+        def shown(object)
+          Bytewright.send(:shown, object)
+        end
+
         # The shapes of the classes that are inside of others: all, if the first is in one too.
         def inside
           @in_others ? @shapes : @shapes.drop(1)
@@ -90,8 +94,8 @@ module Bytewright
         def number_of(klass)
           @in_others = true if @numbers[klass] == 0
           @numbers[klass] ||= begin
-            raise Unfit, "expected a class of Thrift's, found #{klass.inspect}" unless Layouts.thrift?(klass)
-            raise Unfit, "expected at most #{STRUCTS_MAX} structs in #{@structs[0][1]}" if @structs.size >= STRUCTS_MAX
+            raise Unfit, "expected a class of Thrift's, found #{shown(klass)}" unless Layouts.thrift?(klass)
+            raise Unfit, "expected at most #{STRUCTS_MAX} structs in #{Bytewright.send(:excerpt, @structs[0][1])}" if @structs.size >= STRUCTS_MAX
 
             kind = klass <= ::Thrift::Union ? 1 : (klass <= ::Exception ? 2 : 0)
             @structs << [klass, klass.name.to_s, kind, false, false, nil]
@@ -101,14 +105,14 @@ module Bytewright
 
         def fields_of(klass)
           klass::FIELDS.map do |id, field|
-            raise Unfit, "expected an id of 16 bits in #{klass}, found #{id.inspect}" unless id.is_a?(Integer) && id.bit_length < 16
+            raise Unfit, "expected an id of 16 bits in #{shown(klass)}, found #{shown(id)}" unless id.is_a?(Integer) && id.bit_length < 16
 
             [id, field[:name].to_s, type_of(field, klass), field[:default]]
           end
         end
 
         def type_of(field, klass)
-          raise Unfit, "expected a type in #{klass}, found #{field.inspect}" unless field.is_a?(Hash)
+          raise Unfit, "expected a type in #{shown(klass)}, found #{shown(field)}" unless field.is_a?(Hash)
 
           case type = field[:type]
           when STRING then [field[:binary] ? BINARY : STRING]
@@ -117,7 +121,7 @@ module Bytewright
           when LIST then [LIST, type_of(field[:element], klass)]
           when SET then [SET, key_type(field[:element], klass)]
           when MAP then [MAP, key_type(field[:key], klass), type_of(field[:value], klass)]
-          else raise Unfit, "expected one of Thrift's types in #{klass}, found #{type.inspect}"
+          else raise Unfit, "expected one of Thrift's types in #{shown(klass)}, found #{shown(type)}"
           end
         end
 

@@ -36,7 +36,7 @@ pub(crate) use rows::{Batch, Batches, Records, Rows, entered, layout, schema_of}
 pub(crate) use store::{FlowStore, StoredFlows};
 pub(crate) use writer::CaptureWriter;
 
-use crate::error::{guarded, raised, to_python, warn_of_all};
+use crate::error::{after, guarded, raised, to_python, warn_of_all};
 use crate::host::PythonHost;
 use crate::options::settings;
 use crate::values;
@@ -111,10 +111,10 @@ impl Capture {
     /// The one result of a pass.
     fn result_of(&self, py: Python<'_>, pass: bytewright::Result<Pass>) -> PyResult<Option<Item>> {
         let pass = raised(py, pass)?;
-        let result = pass.next(&self.host());
+        let mut result = pass.next(&self.host());
         if result.is_err() {
             // Until its thread is gone, it has a store open that it merges into.
-            pass.close(&self.host()).ok();
+            result = after(py, result, pass.close(&self.host()));
         }
         warn_of_all(py, &pass.take_damage())?;
         result
@@ -294,10 +294,10 @@ impl Capture {
         let output: OutputOptions = raised(py, settings.take())?;
         let options = raised(py, settings.take())?;
         let pass = raised(py, self.capture.cut(path, options, output.force))?;
-        let result = pass.next(&self.host());
+        let mut result = pass.next(&self.host());
         if result.is_err() {
             // By then the file is there, or is not and never will be.
-            let _ = pass.close(&self.host());
+            result = after(py, result, pass.close(&self.host()));
         }
         match result? {
             Some(Item::Cut(totals)) => info::cut_to_dict(py, &totals),

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::values::{Object, ValueForm};
 use super::{Table, transaction};
 use crate::border::each_entry;
-use crate::error::argument;
+use crate::error::{after, argument};
 use crate::strings::Strings;
 
 /// Bytes of entries that are put at once.
@@ -90,7 +90,7 @@ pub(super) fn put_all(py: Python<'_>, table: &Table, pairs: &Bound<'_, PyAny>) -
     match table.check_end(py, open, outcome.is_ok()) {
         Ok(true) => {
             let is_kept = outcome.is_ok();
-            outcome.and(table.run(py, |handle, host| handle.end_one(host, open, is_kept)))
+            after(py, outcome, table.run(py, |handle, host| handle.end_one(host, open, is_kept)))
         }
         Ok(false) => outcome.and_then(|()| Err(transaction::ended_with_outer(py))),
         // The iterable left a transaction open, or the work to another thread: with its end, all of it is taken back.

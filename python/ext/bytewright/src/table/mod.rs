@@ -30,7 +30,7 @@ pub(crate) use snapshot::Snapshot;
 pub(crate) use transaction::Transaction;
 
 use crate::border::Locked;
-use crate::error::{argument, raised};
+use crate::error::{after, argument, raised};
 use crate::strings::{NotText, Strings};
 use crate::turn::{Strand, TurnLock};
 use crate::values as objects;
@@ -93,10 +93,13 @@ impl Table {
     /// The value of an entry that was taken out, which is put back where no object can be made of it.
     fn shown_or_put_back(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<Py<PyAny>> {
         let shown = self.values.loaded(py, self.values.object(py, value));
-        if shown.is_err() {
-            self.change(py, |table| table.create(key, value).map(drop))?;
+        match shown {
+            Ok(shown) => Ok(shown),
+            failed => {
+                let put_back = self.change(py, |table| table.create(key, value).map(drop));
+                after(py, failed, put_back)
+            }
         }
-        shown
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
-use crate::error::to_python;
+use crate::error::{shown, to_python};
 use crate::strings::{NotText, Strings};
 
 /// An object for bytes of a table, or why there is none.
@@ -143,9 +143,14 @@ fn integer(given: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
         let message = format!("a table of integers keeps int: value is {class}; use int()");
         return Err(PyTypeError::new_err(message));
     }
-    given.extract::<i64>().map(integer_value).map_err(|_| {
-        let message =
-            format!("expected an integer of 64 bits with a sign as a value, found {given}");
-        PyOverflowError::new_err(message)
-    })
+    match given.extract::<i64>() {
+        Ok(number) => Ok(integer_value(number)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            let found = shown(given)?;
+            let message =
+                format!("expected an integer of 64 bits with a sign as a value, found {found}");
+            Err(PyOverflowError::new_err(message))
+        }
+        Err(error) => Err(error),
+    }
 }

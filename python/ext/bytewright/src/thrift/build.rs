@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyStri
 
 use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
 use crate::border::{Fresh, list};
-use crate::error::{argument, to_python};
+use crate::error::{argument, class_name, to_python};
 use crate::values;
 
 /// A message of which objects are made.
@@ -237,10 +237,13 @@ impl<'a, 'py> Building<'a, 'py> {
     /// The error for the key of a map or the element of a set that has no hash: an object of a generated class.
     #[cold]
     fn unhashable(&self, object: &Bound<'py, PyAny>, error: PyErr) -> PyErr {
-        if !error.is_instance_of::<PyTypeError>(self.py) || object.hash().is_ok() {
-            return error;
+        match object.hash() {
+            _ if !error.is_instance_of::<PyTypeError>(self.py) => return error,
+            Ok(_) => return error,
+            Err(other) if !other.is_instance_of::<PyTypeError>(self.py) => return other,
+            Err(_) => (),
         }
-        let class = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let class = class_name(object);
         argument(
             self.py,
             format!(

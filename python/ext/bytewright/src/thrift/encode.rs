@@ -4,6 +4,7 @@ use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, ProtocolError, Strictness, StructKind, Write,
 };
 use bytewright::{Error, ErrorKind};
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -12,7 +13,7 @@ use pyo3::types::{
 
 use super::codec::{Element, FieldLayout, Layout, Shape, ThriftCodec};
 use crate::border::each_entry;
-use crate::error::to_python;
+use crate::error::{class_name, shown, to_python};
 
 /// The message of an object, whose struct has that number.
 pub(super) fn encode<'py>(
@@ -81,9 +82,16 @@ impl Refusal {
 
 #[cold]
 fn wrong(expected: &'static str, found: &Bound<'_, PyAny>) -> Refusal {
-    let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    let shown = found.repr().map(|shown| shown.to_string()).unwrap_or_default();
-    Refusal::Type(expected, format!("{class} {}", shown.chars().take(60).collect::<String>()))
+    match shown(found) {
+        Ok(shown) => Refusal::Type(expected, format!("{} {shown}", class_name(found))),
+        Err(error) => Refusal::Raised(error),
+    }
+}
+
+/// Why an object cannot do what is asked of it: an error of class `E` says that it is another one than expected.
+#[cold]
+fn unfit<E: PyTypeInfo>(expected: &'static str, found: &Bound<'_, PyAny>, error: PyErr) -> Refusal {
+    if error.is_instance_of::<E>(found.py()) { wrong(expected, found) } else { error.into() }
 }
 
 impl<'py, W: Write> Walk<'_, 'py, W> {
@@ -225,7 +233,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             return Err(wrong(what, value));
         }
-        let count = value.len().map_err(|_| wrong(what, value))?;
+        let count = value.len().map_err(|error| unfit::<PyTypeError>(what, value, error))?;
         self.begun(|writer| match what {
             "set" => writer.set(element.shape.wire(), count),
             _ => writer.list(element.shape.wire(), count),
@@ -243,7 +251,8 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
                 left -= 1;
             }
         } else {
-            for found in value.try_iter().map_err(|_| wrong(what, value))? {
+            let found = value.try_iter();
+            for found in found.map_err(|error| unfit::<PyTypeError>(what, value, error))? {
                 let found = found?;
                 let Some(fewer) = left.checked_sub(1) else { return Err(self.changed(what)) };
                 left = fewer;
@@ -334,8 +343,10 @@ fn not_converted(
 
 #[cold]
 fn out_of_range(value: &Bound<'_, PyAny>, bits: u32) -> Refusal {
-    // A number of too many digits to be shown raises.
-    Refusal::Range(bits, value.repr().map_or("a larger one".to_owned(), |shown| shown.to_string()))
+    match shown(value) {
+        Ok(shown) => Refusal::Range(bits, shown),
+        Err(error) => Refusal::Raised(error),
+    }
 }
 
 #[inline]
@@ -349,6 +360,8 @@ fn double(value: &Bound<'_, PyAny>) -> Result<f64, Refusal> {
 }
 
 fn uuid(value: &Bound<'_, PyAny>) -> Result<[u8; 16], Refusal> {
-    let bytes = value.getattr("bytes").map_err(|_| wrong("uuid.UUID", value))?;
-    bytes.extract::<[u8; 16]>().map_err(|_| wrong("uuid.UUID", value))
+    let bytes = value.getattr("bytes");
+    let bytes = bytes.map_err(|error| unfit::<PyAttributeError>("uuid.UUID", value, error))?;
+    let bytes = bytes.cast::<PyBytes>().map_err(|_| wrong("uuid.UUID", value))?;
+    <[u8; 16]>::try_from(bytes.as_bytes()).map_err(|_| wrong("uuid.UUID", value))
 }

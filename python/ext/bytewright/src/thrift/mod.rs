@@ -22,7 +22,7 @@ pub(crate) use columns::{ThriftBatches, ThriftColumns};
 pub(crate) use idl::read_idl;
 pub(crate) use messages::{ThriftMessages, thrift_decode_many};
 
-use crate::error::{argument, guarded, to_python};
+use crate::error::{argument, class_name, guarded, or_worded, to_python};
 use build::Building;
 use codec::codec_of;
 
@@ -143,9 +143,11 @@ fn with_bytes<T>(data: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> PyResult<T
 
 /// The bytes of any buffer.
 fn copied<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let view = PyMemoryView::from(data).map_err(|_| {
-        let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!("expected bytes, or another buffer, found {class}"))
+    let view = PyMemoryView::from(data).map_err(|error| {
+        or_worded::<PyTypeError>(data.py(), error, || {
+            let class = class_name(data);
+            PyTypeError::new_err(format!("expected bytes, or another buffer, found {class}"))
+        })
     })?;
     Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
 }

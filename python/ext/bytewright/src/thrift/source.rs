@@ -12,7 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyString};
 
 use super::{copied, encoding_named};
-use crate::error::raised;
+use crate::error::{class_name, or_worded, raised};
 
 /// Source of messages as a program names it.
 pub(super) enum Origin {
@@ -38,12 +38,12 @@ impl Origin {
         }
         match copied_if_changing(source) {
             Ok(bytes) => Ok(Origin::Bytes(Arc::new(bytes))),
-            Err(_) => {
-                let class = source.get_type().name()?;
-                Err(PyTypeError::new_err(format!(
+            Err(error) => Err(or_worded::<PyTypeError>(source.py(), error, || {
+                let class = class_name(source);
+                PyTypeError::new_err(format!(
                     "expected bytes, a path, or a binary file object, found {class}"
-                )))
-            }
+                ))
+            })),
         }
     }
 

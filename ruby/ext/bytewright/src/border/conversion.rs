@@ -12,8 +12,8 @@ use magnus::{Error, Integer, RString, Ruby, Value, prelude::*};
 use rb_sys::VALUE;
 
 use super::tables::{bytes, encoding_index, new_string, string, string_of};
-use super::{bytes_of, or_raise};
-use crate::error::to_ruby;
+use super::{bytes_of, class_name, or_raise};
+use crate::error::{refusal, to_ruby};
 
 /// Kind of Ruby objects that the values of a table become.
 #[derive(Clone, Copy)]
@@ -189,22 +189,17 @@ pub(crate) fn integer(ruby: &Ruby, object: Value) -> Result<i64, Error> {
     }
     let class =
         if number.is_some() { ruby.exception_range_error() } else { ruby.exception_type_error() };
-    let message = format!(
-        "a table of integers keeps Integers from -2**63 to 2**63-1: value is {}",
-        described(object)
-    );
-    Err(Error::new(class, message))
+    Err(refusal(ruby, class, object, |found| {
+        let found = described(object, found);
+        format!("a table of integers keeps Integers from -2**63 to 2**63-1: value is {found}")
+    }))
 }
 
-/// A value as errors show it.
-fn described(object: Value) -> String {
-    /// Letters that are shown.
-    const SHOWN_MAX: usize = 40;
-    let class = object.class();
-    let text = object.inspect();
+/// A value as errors show it: its class, and what is shown of it.
+fn described(object: Value, shown: &str) -> String {
     match object.is_nil() {
-        true => text,
-        false => format!("{class} {}", text.chars().take(SHOWN_MAX).collect::<String>()),
+        true => shown.to_owned(),
+        false => format!("{} {shown}", class_name(object)),
     }
 }
 
@@ -216,11 +211,10 @@ fn dump(ruby: &Ruby, dumper: Value, object: Value) -> Result<RString, Error> {
     }
     let dumped: Value = dumper.funcall("dump", (object,))?;
     RString::from_value(dumped).ok_or_else(|| {
-        let message = format!(
-            "expected the dump method of values: to return a String, found {}",
-            described(dumped)
-        );
-        Error::new(ruby.exception_type_error(), message)
+        refusal(ruby, ruby.exception_type_error(), dumped, |found| {
+            let found = described(dumped, found);
+            format!("expected the dump method of values: to return a String, found {found}")
+        })
     })
 }
 

@@ -26,7 +26,9 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 
 use bytewright::panics::{self, Panic};
+use magnus::rb_sys::protect;
 use magnus::{Error, Ruby};
+use rb_sys::VALUE;
 
 use crate::error::defect;
 
@@ -41,7 +43,7 @@ struct Unlocked<'a> {
 /// `None` when an interrupt was pending and `work` did not run.
 ///
 /// # Errors
-/// InternalError where it panics.
+/// InternalError where it panics; what an interrupt raises behind it, whose result is dropped then.
 pub(crate) fn without_lock<T>(
     ruby: &Ruby,
     work: &dyn Fn() -> T,
@@ -157,17 +159,22 @@ fn run_without_result(ruby: &Ruby, work: &dyn Fn(), waker: Waker<'_>) -> Result<
             std::mem::transmute::<usize, rb_sys::rb_unblock_function_t>(BY_SIGNAL)
         },
     };
-    // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
-    // data live in this frame until it returns. With INTR_FAIL it returns instead of raising, so no
-    // frame of ours is jumped over.
-    unsafe {
-        rb_sys::rb_nogvl(
-            Some(run),
-            (&raw mut unlocked).cast(),
-            unblock,
-            (&raw mut wake).cast(),
-            rb_sys::RB_NOGVL_INTR_FAIL as c_int,
-        );
-    }
+    // With INTR_FAIL it returns where an interrupt is pending. It raises all the same where it has started a thread that could
+    // wake this one, which it does while there is no other: it waits for the end of that thread, and an interrupt may come.
+    let left = protect(|| {
+        // SAFETY: both functions have the C signatures that rb_nogvl wants and do not touch Ruby; their
+        // data live in the frame around until it returns. What it raises goes from C to C up to `protect`.
+        unsafe {
+            rb_sys::rb_nogvl(
+                Some(run),
+                (&raw mut unlocked).cast(),
+                unblock,
+                (&raw mut wake).cast(),
+                rb_sys::RB_NOGVL_INTR_FAIL as c_int,
+            );
+        }
+        rb_sys::Qnil as VALUE
+    });
+    left?;
     unlocked.panic.map_or(Ok(()), |panic| Err(defect(ruby, &panic)))
 }

@@ -23,8 +23,9 @@ mod writers;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use magnus::rb_sys::resume_error;
-use magnus::{Error, RString, Ruby, TypedData};
+use bytewright::error::excerpt;
+use magnus::rb_sys::{AsRawValue, FromRawValue, protect, resume_error};
+use magnus::{Error, RString, Ruby, TypedData, Value, prelude::*};
 use rb_sys::VALUE;
 
 pub(crate) use conversion::{Conversion, ValueObjects, value_objects};
@@ -63,6 +64,22 @@ pub(crate) fn adjust_memory_usage(bytes: isize) {
 pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
     // SAFETY: the bytes are copied before anything can run that changes or frees the String.
     unsafe { string.as_slice() }.to_vec()
+}
+
+/// What `inspect` of an object gives, in an encoding that errors can be in. magnus's own method drops what is raised meanwhile,
+/// also an interrupt.
+pub(crate) fn inspected(object: Value) -> Result<RString, Error> {
+    // SAFETY: what it raises goes from C to C up to `protect`. It returns a String, whatever `inspect` does.
+    let text = protect(|| unsafe { rb_sys::rb_inspect(object.as_raw()) })?;
+    // SAFETY: it is that String.
+    RString::try_convert(unsafe { Value::from_raw(text) })
+}
+
+/// The name of an object's class. No method of Ruby's is called for it, in which an interrupt could come.
+pub(crate) fn class_name(object: Value) -> String {
+    // SAFETY: the name is copied before anything can run that frees it.
+    let name = unsafe { object.classname() }.into_owned();
+    excerpt(&name).into_owned()
 }
 
 /// The path in a String, whatever its encoding: paths are bytes. An ArgumentError as Ruby's own where one of them

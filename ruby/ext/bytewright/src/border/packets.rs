@@ -29,8 +29,8 @@ pub(crate) trait PacketObject: TypedData {
     /// The value of a field that is read from the packet's bytes.
     fn value_of_frame(&self, ruby: &Ruby, field: Field) -> Result<Value, Error>;
 
-    /// The cache.
-    fn texts(&self) -> Opaque<Obj<Self::Texts>>;
+    /// The cache; none of a packet that was loaded by itself.
+    fn texts(&self) -> Option<Opaque<Obj<Self::Texts>>>;
 
     /// Moves to the packet at `index` of its batch.
     fn point(&self, index: usize);
@@ -46,6 +46,9 @@ pub(crate) trait AddressCache: TypedData {
 
     /// The text of `address`.
     fn text(&self, ruby: &Ruby, address: IpAddr) -> Result<Value, Error>;
+
+    /// The text of an address that is in no cache.
+    fn new_text(ruby: &Ruby, address: IpAddr) -> Value;
 }
 
 /// Interface that the loops need of the object that gives packets.
@@ -84,10 +87,13 @@ fn field_object(packet: &impl PacketObject, field: Field) -> VALUE {
 /// The text of an address, nearly always one that was made before.
 #[inline]
 fn address_object<P: PacketObject>(packet: &P, address: IpAddr) -> VALUE {
+    let Some(texts) = packet.texts() else {
+        return or_raise(|ruby| Ok(P::Texts::new_text(ruby, address))).as_raw();
+    };
     // SAFETY: Ruby called the `extern "C"` function that calls this; the packet marks its cache.
     let (ruby, texts) = unsafe {
         let ruby = Ruby::get_unchecked();
-        let texts = ruby.get_inner(packet.texts());
+        let texts = ruby.get_inner(texts);
         (ruby, inside::<P::Texts>(texts.as_raw()))
     };
     match texts.find(address) {

@@ -18,7 +18,7 @@ use rb_sys::VALUE;
 
 use super::conversion::{Conversion, ValueObjects};
 use super::{AnyMethod, inside, or_raise, raise};
-use crate::error::{defect, to_ruby};
+use crate::error::{defect, refusal, shown, to_ruby};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 
@@ -141,8 +141,9 @@ unsafe fn refuse_keywords(object: VALUE) {
         or_raise(|ruby| {
             // SAFETY: Ruby keeps the arguments of a method alive.
             let keywords = unsafe { Value::from_raw(object) };
-            let message = format!("expected no keywords, found {}", keywords.inspect());
-            Err::<(), _>(Error::new(ruby.exception_arg_error(), message))
+            Err::<(), _>(refusal(ruby, ruby.exception_arg_error(), keywords, |found| {
+                format!("expected no keywords, found {found}")
+            }))
         });
     }
 }
@@ -448,12 +449,12 @@ unsafe extern "C" fn fetch<T: SharedTable>(
 
 /// The KeyError that Hash raises.
 fn key_error(ruby: &Ruby, receiver: Value, key: Value) -> Error {
-    let message = format!("key not found: {}", key.inspect());
-    let options = kwargs!(ruby, "receiver" => receiver, "key" => key);
-    match ruby.exception_key_error().funcall::<_, _, magnus::Exception>("new", (message, options)) {
-        Ok(exception) => exception.into(),
-        Err(error) => error,
-    }
+    let made = shown(ruby, key).and_then(|found| {
+        let options = kwargs!(ruby, "receiver" => receiver, "key" => key);
+        let message = format!("key not found: {found}");
+        ruby.exception_key_error().funcall::<_, _, magnus::Exception>("new", (message, options))
+    });
+    made.map_or_else(|raised| raised, Error::from)
 }
 
 /// Keys whose values are looked for together, where nobody can change the table in between.

@@ -6,12 +6,13 @@ use std::ffi::{CString, c_int};
 use bytewright::host::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
 use magnus::rb_sys::FromRawValue;
-use magnus::{Error, Integer, RClass, Ruby, TryConvert, Value};
+use magnus::{Error, Integer, RClass, Ruby, TryConvert, Value, prelude::*};
 use rb_sys::VALUE;
 
 use super::define::{self, OneArgument};
 use super::tables::bytes;
 use super::{adjust_memory_usage, inside, or_raise};
+use crate::error::refusal;
 use crate::turn::{Sharing, Strand, TurnMutex};
 
 /// A stream that is written.
@@ -107,8 +108,9 @@ unsafe fn large_number(given: VALUE, least: i64, most: u64, what: &str) -> u64 {
             Err(_) => integer.to_i64().ok().filter(|number| *number >= least).map(|n| n as u64),
         };
         found.ok_or_else(|| {
-            let message = format!("expected {least}..{most} for {what}, found {integer}");
-            Error::new(ruby.exception_range_error(), message)
+            refusal(ruby, ruby.exception_range_error(), integer.as_value(), |found| {
+                format!("expected {least}..{most} for {what}, found {found}")
+            })
         })
     })
 }

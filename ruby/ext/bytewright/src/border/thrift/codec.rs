@@ -15,7 +15,7 @@ use magnus::{Error, Object, RArray, RClass, RHash, RString, Ruby, Symbol, Value,
 
 use super::variable::{Variable, find_places};
 use super::{define_thrift, hold_codec, known};
-use crate::error::raised;
+use crate::error::{raised, refusal};
 
 /// Projections that a codec keeps, each with its paths; others make it forget all.
 const PROJECTIONS_MAX: usize = 64;
@@ -257,10 +257,9 @@ fn name_of(ruby: &Ruby, path: Value) -> Result<String, Error> {
     }
     match RString::from_value(path) {
         Some(string) => string.to_string(),
-        None => {
-            let message = format!("expected the names of fields as Symbols, found {path:?}");
-            Err(Error::new(ruby.exception_type_error(), message))
-        }
+        None => Err(refusal(ruby, ruby.exception_type_error(), path, |found| {
+            format!("expected the names of fields as Symbols, found {found}")
+        })),
     }
 }
 
@@ -395,8 +394,9 @@ pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Erro
         let found: Option<Value> = keywords.get(key);
         let others = keywords.len() - usize::from(found.is_some());
         if others > 0 {
-            let message = format!("expected the keyword protocol, found {given:?}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
+            return Err(refusal(ruby, ruby.exception_arg_error(), given, |found| {
+                format!("expected the keyword protocol, found {found}")
+            }));
         }
         named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
     }
@@ -404,10 +404,9 @@ pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Erro
     match name.transpose()?.as_deref() {
         Some("binary") => Ok(Encoding::Binary),
         Some("compact") => Ok(Encoding::Compact),
-        _ => {
-            let message = format!("expected the protocol :binary or :compact, found {named:?}");
-            Err(Error::new(ruby.exception_arg_error(), message))
-        }
+        _ => Err(refusal(ruby, ruby.exception_arg_error(), named, |found| {
+            format!("expected the protocol :binary or :compact, found {found}")
+        })),
     }
 }
 

@@ -14,7 +14,7 @@ use super::encode::{Encoded, encode};
 use super::methods::{fail, plain_class_of};
 use super::transport::is_true;
 use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, resume, value};
-use crate::error::to_ruby;
+use crate::error::{refusal, to_ruby};
 
 /// Calls a private method of the module, which has the gem do it.
 ///
@@ -86,8 +86,9 @@ unsafe fn check_class(class: VALUE) {
     unsafe {
         if !rb_sys::RB_TYPE_P(class, rb_sys::ruby_value_type::RUBY_T_CLASS) {
             or_raise(|ruby| {
-                let message = format!("expected a generated class, found {:?}", value(class));
-                Err::<(), _>(Error::new(ruby.exception_type_error(), message))
+                Err::<(), _>(refusal(ruby, ruby.exception_type_error(), value(class), |found| {
+                    format!("expected a generated class, found {found}")
+                }))
             });
         }
     }
