@@ -16,6 +16,7 @@ mod flow_selector;
 mod frame;
 mod link;
 mod net;
+mod pseudowire;
 mod status;
 mod transport;
 mod tunnel;
