@@ -1381,11 +1381,12 @@ enum bw_status bw_capture_info(const struct bw_capture *capture,
 
 /**
  * Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
- * null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). Free the batch with
- * `bw_batch_free`.
+ * null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). `named` has options by name, as
+ * "name=value": those of counts in docs/options.md; it may be null. Free the batch with `bw_batch_free`.
  */
 enum bw_status bw_capture_count_by(const struct bw_capture *capture,
                                    const char *field,
+                                   const struct bw_names *named,
                                    struct bw_batch **out,
                                    struct bw_error *error);
 
@@ -1452,12 +1453,14 @@ enum bw_status bw_capture_flows(struct bw_capture *const *captures,
  * Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
  * fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
  * fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
- * such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
+ * such struct by the IDL. `idl` may be null. `named` has options by name, as "name=value": those of calls in docs/options.md, which
+ * count over `idl`; it may be null. Free it with `bw_rows_free`.
  */
 enum bw_status bw_capture_calls(struct bw_capture *const *captures,
                                 size_t count,
                                 const struct bw_names *fields,
                                 const struct bw_idl *idl,
+                                const struct bw_names *named,
                                 struct bw_rows **out,
                                 struct bw_error *error);
 

@@ -1,7 +1,5 @@
 //! A question to captures that are read as one run, and its answer from one of them after another.
 
-use std::sync::Arc;
-
 use super::background::Outlet;
 use super::flows::OpenFlows;
 use super::kept_damage::KeptDamage;
@@ -65,9 +63,8 @@ impl Asked {
         let read = match &self.question {
             Question::Frames => reading::frames(reader, outlet),
             Question::Packets(fields, options) => reading::columns(reader, fields, options, outlet),
-            Question::Calls(_, calls) => reading::calls(reader, calls, outlet),
-            Question::CallsCarrying(_, methods) => {
-                reading::calls(reader, &Some(Arc::clone(methods)).into(), outlet)
+            Question::Calls(_, calls) | Question::CallsCarrying(_, calls) => {
+                reading::calls(reader, calls, outlet)
             }
             Question::Flows(..) => {
                 let give = &mut |flows| outlet.send(Item::Flows(flows));

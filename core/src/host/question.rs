@@ -23,8 +23,8 @@ pub enum Question {
     Flows(Vec<FlowField>, FlowQuestion),
     /// Thrift calls with these fields.
     Calls(Vec<CallField>, CallQuestion),
-    /// The calls of these methods, with these columns, among which may be what they carry.
-    CallsCarrying(Vec<CallColumn>, Arc<Methods>),
+    /// The calls of methods that are named, with these columns, among which may be what they carry.
+    CallsCarrying(Vec<CallColumn>, CallQuestion),
 }
 
 impl Question {

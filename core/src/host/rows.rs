@@ -191,8 +191,8 @@ impl Rows {
             (Item::Calls(calls, _), Question::Calls(fields, _)) => {
                 Some(self.filled(&calls, fields, |call, field| call.value(field)))
             }
-            (Item::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
-                Some(self.carrying(&calls, columns, methods))
+            (Item::Calls(calls, Some(methods)), Question::CallsCarrying(columns, _)) => {
+                Some(self.carrying(&calls, columns, &methods))
             }
             _ => None,
         }

@@ -118,7 +118,7 @@ fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
     for (sources, times) in
         [(vec![CaptureSource::Open(Arc::new(open))], 1), (vec![file.clone(), file], 2)]
     {
-        let question = Question::CallsCarrying(columns.clone(), Arc::clone(&methods));
+        let question = Question::CallsCarrying(columns.clone(), Some(Arc::clone(&methods)).into());
         let batches = all(&mut Rows::new(sources, question));
         let count = |expected: [Value<'_>; 3]| {
             let rows =

@@ -47,8 +47,8 @@ sub flows {
 }
 
 sub count_by {
-    my ($self, $field) = @_;
-    my ($rows, %packets) = ($self->_count_by($field));
+    my ($self, $field, %options) = @_;
+    my ($rows, %packets) = ($self->_count_by($field, [_named(%options)]));
     while (my ($value, $count) = $rows->next_row) { $packets{ $value // "" } = $count }
     return \%packets;
 }
@@ -166,10 +166,10 @@ L<Bytewright::Rows> with these fields of each flow, or all. A flow ends after so
 
 =head2 count_by
 
-    $capture->count_by($field)
+    $capture->count_by($field, where => "ttl < 64")
 
 A reference to a hash with the number of packets for each value of the field; those without it are counted under the empty
-string.
+string. C<where>, which may be left out, is a condition on the fields of a packet: others are not counted.
 
 =head2 sum
 

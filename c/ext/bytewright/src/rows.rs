@@ -8,8 +8,8 @@ use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::host::{
-    CaptureSource, FlowQuestion, FlowTableFile, Item, PacketOptions, Question, Rows, Step,
-    ToldFlows,
+    CallOptions, CaptureSource, FlowQuestion, FlowTableFile, Item, PacketOptions, Question, Rows,
+    Step, ToldFlows,
 };
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -117,8 +117,8 @@ impl bw_flow_options {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS];
         // SAFETY: the caller's promise.
         unsafe {
-            named::fill(&mut found, tables, &options.named)?;
-            named::fill(&mut told, tables, &options.named)?;
+            named::fill(&mut found, tables, Some(&options.named))?;
+            named::fill(&mut told, tables, Some(&options.named))?;
         }
         Ok(FlowQuestion { limits: found, told })
     }
@@ -237,16 +237,18 @@ pub unsafe extern "C" fn bw_capture_flows(
 /// Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
 /// fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
 /// fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
-/// such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
+/// such struct by the IDL. `idl` may be null. `named` has options by name, as "name=value": those of calls in docs/options.md, which
+/// count over `idl`; it may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields` and `idl` have texts.
+/// `captures` points to `count` handles, and `fields`, `idl` and `named` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_calls(
     captures: *const *mut bw_capture,
     count: usize,
     fields: Option<&bw_names>,
     idl: Option<&bw_idl>,
+    named: Option<&bw_names>,
     out: Option<&mut MaybeUninit<*mut bw_rows>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -255,15 +257,16 @@ pub unsafe extern "C" fn bw_capture_calls(
     guard(error, || {
         let names = fields?;
         // SAFETY: the caller's promise about `idl`.
-        let question = match unsafe { bw_idl::methods(idl) }? {
-            Some(methods) => {
-                let (schema, all) = (CallColumn::schema(), CallColumn::all());
-                Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, methods)
-            }
-            None => {
-                let (schema, all) = (CallField::SCHEMA, CallField::ALL);
-                Question::Calls(fields_named(&schema, all, &names, all)?, None.into())
-            }
+        let mut options = unsafe { bw_idl::call_options(idl) }?;
+        // SAFETY: the caller's promise about `named`.
+        unsafe { named::fill(&mut options, &[CallOptions::OPTIONS], named) }?;
+        let calls = options.load()?;
+        let question = if calls.methods.is_some() {
+            let (schema, all) = (CallColumn::schema(), CallColumn::all());
+            Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, calls)
+        } else {
+            let (schema, all) = (CallField::SCHEMA, CallField::ALL);
+            Question::Calls(fields_named(&schema, all, &names, all)?, calls)
         };
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, question, out) }
