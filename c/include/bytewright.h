@@ -21,7 +21,7 @@
 /* How the structs below are initialized. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
-#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
+#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL, BW_NAMES_INIT }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
@@ -486,6 +486,20 @@ typedef struct bw_buffer {
 } bw_buffer;
 
 /**
+ * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
+ */
+typedef struct bw_names {
+  /**
+   * As many strings as `count` says; may be null where that is 0.
+   */
+  const char *const *names;
+  /**
+   * Number of names.
+   */
+  size_t count;
+} bw_names;
+
+/**
  * How a table file is opened. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_open_options {
@@ -512,13 +526,17 @@ typedef struct bw_open_options {
   /**
    * Seconds to wait for another process that writes.
    */
-  double wait;
+  double timeout;
   /**
    * What the values are: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
    * the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
    * takes a file with whatever it has, and makes a new one with strings.
    */
   const char *values;
+  /**
+   * Options by name, as "name=value": those of opening table files in docs/options.md. They count over the fields above.
+   */
+  struct bw_names named;
 } bw_open_options;
 
 /**
@@ -716,20 +734,6 @@ typedef struct bw_column {
  * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
  */
 typedef bool (*bw_interrupted)(void *context);
-
-/**
- * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
- */
-typedef struct bw_names {
-  /**
-   * As many strings as `count` says; may be null where that is 0.
-   */
-  const char *const *names;
-  /**
-   * Number of names.
-   */
-  size_t count;
-} bw_names;
 
 /**
  * How a capture is read. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.

@@ -81,12 +81,3 @@ static UV count_number(pTHX_ SV *sv, const char *what, UV least) {
                  SVfARG(shown(aTHX_ plain_sv)));
     return found.magnitude < (UV)IV_MAX ? found.magnitude : (UV)IV_MAX;
 }
-
-/* Seconds, of which there are none below 0. */
-static NV seconds_number(pTHX_ SV *sv, const char *what) {
-    SV *plain_sv = plain_number(aTHX_ sv);
-    const NV number = looks_like_number(plain_sv) && !SvROK(plain_sv) ? SvNV_nomg(plain_sv) : -1;
-    if (!(number >= 0))
-        die_with(aTHX_ "argument", "expected seconds of 0 or more as %s, found %" SVf, what, SVfARG(shown(aTHX_ plain_sv)));
-    return number;
-}

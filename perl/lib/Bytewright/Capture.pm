@@ -5,9 +5,8 @@ use warnings;
 
 use Bytewright ();
 use parent "Bytewright::Handle";
-use Bytewright::Error;
+use Bytewright::Named;
 use Bytewright::Path;
-use overload ();
 
 # What `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
@@ -15,7 +14,7 @@ my @NESTED = qw(interfaces link_types damage);
 sub open {
     my ($class, $path, %options) = @_;
     my $self = bless {}, $class;
-    $self->_open(Bytewright::Path::of($path), _named(%options));
+    $self->_open(Bytewright::Path::of($path), Bytewright::Named::texts(%options));
     return $self;
 }
 
@@ -23,7 +22,7 @@ sub live {
     my ($class, $interface, %options) = @_;
     my $self = bless {}, $class;
     my @live = map { $_ => delete($options{$_}) } grep { exists($options{$_}) } qw(snaplen buffer promiscuous);
-    $self->_live($interface, [_named(@live)], [_named(%options)]);
+    $self->_live($interface, [Bytewright::Named::texts(@live)], [Bytewright::Named::texts(%options)]);
     return $self;
 }
 
@@ -43,12 +42,12 @@ sub next {
 sub flows {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
-    return $self->_flows($fields, [_named(%options)]);
+    return $self->_flows($fields, [Bytewright::Named::texts(%options)]);
 }
 
 sub count_by {
     my ($self, $field, %options) = @_;
-    my ($rows, %packets) = ($self->_count_by($field, [_named(%options)]));
+    my ($rows, %packets) = ($self->_count_by($field, [Bytewright::Named::texts(%options)]));
     while (my ($value, $count) = $rows->next_row) { $packets{ $value // "" } = $count }
     return \%packets;
 }
@@ -56,7 +55,7 @@ sub count_by {
 sub sum {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
-    return $self->_sum(ref($fields) ? $fields : [$fields], [_named(%options)]);
+    return $self->_sum(ref($fields) ? $fields : [$fields], [Bytewright::Named::texts(%options)]);
 }
 
 sub info {
@@ -66,21 +65,6 @@ sub info {
     require JSON::PP;
     defined($info->{$_}) and $info->{$_} = JSON::PP->new->decode($info->{$_}) for @NESTED;
     return $info;
-}
-
-# Options as the core takes them: NAME=VALUE, once for each value of a list. One that is undef is not given.
-sub _named {
-    my (%options) = @_;
-    my @named;
-    for my $name (sort(keys(%options))) {
-        my @values = ref($options{$name}) eq "ARRAY" && $name eq "by" ? @{ $options{$name} } : $options{$name} // ();
-        for my $value (@values) {
-            my $is_plain = !ref($value) || overload::Method($value, '""') || overload::Method($value, "0+");
-            Bytewright::Error::_refuse("expected text or a number as $name, found a reference to " . ref($value)) if !$is_plain;
-            push(@named, "$name=$value");
-        }
-    }
-    return @named;
 }
 
 1;

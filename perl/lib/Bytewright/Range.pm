@@ -5,8 +5,8 @@ package Bytewright::Range;
 use 5.030;
 use warnings;
 
+use Bytewright ();
 use Bytewright::Error;
-use Bytewright::Number;
 
 my @BOUNDS = qw(from to prefix);
 my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);

@@ -6,29 +6,24 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
-use Bytewright::Number;
+use Bytewright::Named;
 use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
 use Time::HiRes ();
 
-# What the C interface calls them.
-my %SYNC = (interval => 0, commit => 1, never => 2);
-my %OF_FILES   = map { $_ => 1 } qw(create read_only verify sync timeout);
-my %OPTIONS    = (%OF_FILES, map { $_ => 1 } qw(file utf8));
 # Seconds between two looks whether the writer has gone: Perl's signal handlers run between them.
 my $WAIT_MAX = 0.1;
 
 sub new {
     my ($class, %options) = @_;
-    my @unknown = sort(grep { !$OPTIONS{$_} } keys(%options));
-    Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%OPTIONS)))]} as an option, found $unknown[0]") if @unknown;
     my $self = bless \my($table), $class;
     $self->_attach(0);
-    return $self->_open_file(%options, kind => $class->_kind) if exists($options{file});
-    my ($useless) = sort(grep { $OF_FILES{$_} } keys(%options));
-    Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if $useless;
-    $self->_create($class->_kind, !!$options{utf8});
+    my $is_text = !!delete($options{utf8});
+    return $self->_open_file($is_text, delete($options{file}), %options) if exists($options{file});
+    my ($useless) = sort(keys(%options));
+    Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if defined($useless);
+    $self->_create($class->_kind, $is_text);
     return $self;
 }
 
@@ -37,15 +32,19 @@ sub TIEHASH { goto &new }
 sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $_[0]") }
 
 sub _open_file {
-    my ($self, %options) = @_;
-    my $path = $options{read_only} ? Bytewright::Path::of($options{file}) : Bytewright::Path::to_write($options{file});
-    my $name = $options{sync} // "interval";
-    my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
-    my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
-    my $end  = Time::HiRes::time() + (Bytewright::Number::seconds_of(\%options, "timeout") // 0);
-    until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
+    my ($self, $is_text, $file, %options) = @_;
+    my @named = Bytewright::Named::texts(%options);
+    my $reads = grep { /\Aread_only=(?:1|true)\z/ } @named;
+    my @how   = ($reads ? Bytewright::Path::of($file) : Bytewright::Path::to_write($file), $self->_kind, $is_text, @named);
+    my $begun = Time::HiRes::time();
+    my ($wait, $end) = (0);
+    # The last of an option counts, but the core checks each, and does so before it looks for another writer.
+    until (eval { $self->_open(@how, "timeout=$wait"); 1 }) {
         my $error = $@;
-        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
+        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock";
+        $end //= $begun + ((map { /\Atimeout=(.*)\z/s } @named)[0] // 0);
+        die $error if Time::HiRes::time() >= $end;
+        $wait = _shortly($end);
     }
     return $self;
 }
@@ -174,7 +173,8 @@ A table in memory, or with C<file> the one in this file. C<tie> takes the same o
     sync       when commits are made to survive a power cut: "interval" (within a second), "commit", "never"
     timeout    seconds to wait for another process that writes (0)
 
-Other writers are waited for in short steps, so that signal handlers run.
+True is 1 or C<true>, false is 0, C<false> or the empty string; anything else is refused. Other writers are waited for in short
+steps, so that signal handlers run.
 
 =head2 get
 
