@@ -41,9 +41,6 @@ static SV *plain_number(pTHX_ SV *sv) {
     return made ? made : sv;
 }
 
-/* Characters of a wrong number that its message repeats. */
-#define SHOWN_CHARACTERS_MAX 60
-
 /* A value that is no number, for a message. */
 static SV *shown(pTHX_ SV *sv) {
     SV *text = sv_2mortal(newSVpvs("undef"));
@@ -51,11 +48,8 @@ static SV *shown(pTHX_ SV *sv) {
         sv_setpvf(text, "a reference to %s", sv_reftype(SvRV(sv), FALSE));
     } else if (SvOK(sv)) {
         sv_copypv_nomg(text, sv);
-        sv_utf8_upgrade_nomg(text);
-        if (sv_len_utf8_nomg(text) > SHOWN_CHARACTERS_MAX)
-            SvCUR_set(text, utf8_hop((U8 *)SvPVX(text), SHOWN_CHARACTERS_MAX) - (U8 *)SvPVX(text));
     }
-    return text;
+    return excerpt(aTHX_ text);
 }
 
 /* A whole number within bounds. */

@@ -16,11 +16,16 @@ sub texts {
         my @values = ref($options{$name}) eq "ARRAY" && $name eq "by" ? @{ $options{$name} } : $options{$name} // ();
         for my $value (@values) {
             my $is_plain = !ref($value) || overload::Method($value, '""') || overload::Method($value, "0+");
-            Bytewright::Error::_refuse("expected text or a number as $name, found a reference to " . ref($value)) if !$is_plain;
+            _refuse_reference($name, $value) if !$is_plain;
             push(@texts, "$name=$value");
         }
     }
     return @texts;
+}
+
+sub _refuse_reference {
+    my ($name, $found) = map { Bytewright::Error::_excerpt($_) } $_[0], ref($_[1]);
+    Bytewright::Error::_refuse("expected text or a number as $name, found a reference to $found");
 }
 
 1;

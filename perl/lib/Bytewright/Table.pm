@@ -22,14 +22,18 @@ sub new {
     my $is_text = !!delete($options{utf8});
     return $self->_open_file($is_text, delete($options{file}), %options) if exists($options{file});
     my ($useless) = sort(keys(%options));
-    Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if defined($useless);
+    Bytewright::Error::_refuse("expected file with the option " . Bytewright::Error::_excerpt($useless) . ", found a table in memory")
+        if defined($useless);
     $self->_create($class->_kind, $is_text);
     return $self;
 }
 
 sub TIEHASH { goto &new }
 
-sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $_[0]") }
+sub _kind {
+    my $found = Bytewright::Error::_excerpt(ref($_[0]) || $_[0]);
+    Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $found");
+}
 
 sub _open_file {
     my ($self, $is_text, $file, %options) = @_;
@@ -77,7 +81,7 @@ sub values { return wantarray ? $_[0]->scan->values : $_[0]->count }
 sub backup {
     my ($self, $path, %options) = @_;
     my ($unknown) = sort(grep { $_ ne "replace" } CORE::keys(%options));
-    Bytewright::Error::_refuse("expected replace as an option, found $unknown") if defined($unknown);
+    Bytewright::Error::_refuse("expected replace as an option, found " . Bytewright::Error::_excerpt($unknown)) if defined($unknown);
     return $self->_backup(Bytewright::Path::to_write($path), !!$options{replace});
 }
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView};
 
 use crate::error::to_python;
+use crate::shown::{class_name, shown};
 
 /// A thread of Python that waits for a pass, and where that has its bytes from.
 pub(crate) struct PythonHost<'a> {
@@ -78,7 +79,7 @@ pub(crate) fn count_given(
 ) -> PyResult<usize> {
     let count = if found.is_instance_of::<PyBool>() { None } else { found.extract::<usize>().ok() };
     count.filter(|count| *count <= count_max).ok_or_else(|| {
-        let shown = found.repr().map(|shown| shown.to_string()).unwrap_or_default();
+        let shown = shown(found);
         PyOSError::new_err(format!(
             "{method}() returned {shown} (should have been between 0 and {count_max})"
         ))
@@ -96,7 +97,7 @@ pub(crate) fn bytes_given(found: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyBytes
         return Err(PyBlockingIOError::new_err(message));
     }
     let view = PyMemoryView::from(&found).map_err(|_| {
-        let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let class = class_name(&found);
         PyTypeError::new_err(format!(
             "expected bytes from read, found {class}; open the file in binary mode"
         ))

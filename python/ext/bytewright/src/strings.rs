@@ -7,6 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
+use crate::shown::{class_name, shown};
+
 /// How a table's bytes are shown to Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
@@ -19,9 +21,6 @@ pub(crate) enum Strings {
 /// Bytes of a table that are not UTF-8, though its strings are text.
 #[derive(Debug)]
 pub(crate) struct NotText(Vec<u8>);
-
-/// Characters of a wrong key or value that an error shows.
-const SHOWN_MAX: usize = 60;
 
 impl Strings {
     pub(crate) fn of(text: bool) -> Strings {
@@ -83,9 +82,8 @@ impl Strings {
 
     #[cold]
     fn refusal(self, given: &Bound<'_, PyAny>, what: &str) -> PyErr {
-        let class = given.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        let shown = given.repr().map(|shown| shown.to_string()).unwrap_or_default();
-        let shown: String = shown.chars().take(SHOWN_MAX).collect();
+        let class = class_name(given);
+        let shown = shown(given);
         let shown = Harmless::line(&shown);
         let message = match self {
             Strings::Text => format!(

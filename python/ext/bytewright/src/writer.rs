@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bytewright::error::excerpt;
 use bytewright::files::FileWriter;
 use bytewright::host::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
@@ -12,6 +13,7 @@ use pyo3::types::{PyBytes, PyMemoryView};
 use crate::border::Locked;
 use crate::error::{argument, guarded, guarded_python, raised};
 use crate::reader::whence_of;
+use crate::shown::{class_name, shown};
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
 
@@ -95,7 +97,7 @@ pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py
         return Ok(bytes.clone());
     }
     let view = PyMemoryView::from(data).map_err(|_| {
-        let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let class = class_name(data);
         PyTypeError::new_err(format!(
             "expected bytes, found {class}; encode it, or use struct.pack"
         ))
@@ -107,7 +109,10 @@ pub(crate) fn bytes_written<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 
 #[cold]
 fn does_not_fit(number: &Bound<'_, PyAny>, method: &str) -> PyErr {
-    PyOverflowError::new_err(format!("expected a number that fits into {method}, found {number}"))
+    PyOverflowError::new_err(format!(
+        "expected a number that fits into {method}, found {}",
+        shown(number)
+    ))
 }
 
 #[pymethods]
@@ -128,7 +133,9 @@ impl Writer {
             "write" => FileWriter::open,
             "append" => FileWriter::append,
             "replace" => FileWriter::replace,
-            other => return Err(argument(py, format!("expected a mode, found {other:?}"))),
+            other => {
+                return Err(argument(py, format!("expected a mode, found {:?}", excerpt(other))));
+            }
         };
         let writer = match path {
             Some(path) => {

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use bytewright::batch::{AddressForm, ExportOptions, TimeUnit};
+use bytewright::error::excerpt;
 use bytewright::flow::FlowField;
 use bytewright::host::{CallOptions, CallQuestion};
 use bytewright::input::CaptureOptions;
@@ -72,7 +73,8 @@ pub(super) fn export_options(
         "ns" => TimeUnit::Nanoseconds,
         "us" => TimeUnit::Microseconds,
         other => {
-            let message = format!("expected timestamps to be \"ns\" or \"us\", found {other:?}");
+            let message =
+                format!("expected timestamps to be \"ns\" or \"us\", found {:?}", excerpt(other));
             return Err(argument(py, message));
         }
     };
@@ -80,8 +82,10 @@ pub(super) fn export_options(
         "text" => AddressForm::Text,
         "binary" => AddressForm::Binary,
         other => {
-            let message =
-                format!("expected addresses to be \"text\" or \"binary\", found {other:?}");
+            let message = format!(
+                "expected addresses to be \"text\" or \"binary\", found {:?}",
+                excerpt(other)
+            );
             return Err(argument(py, message));
         }
     };

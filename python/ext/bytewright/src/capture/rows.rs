@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::error::excerpt;
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
@@ -639,7 +640,7 @@ pub(crate) fn schema_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py,
         "flows" => FlowField::SCHEMA,
         "calls" => CallField::SCHEMA,
         other => {
-            let message = format!("expected packets, flows or calls, found {other}");
+            let message = format!("expected packets, flows or calls, found {}", excerpt(other));
             return Err(argument(py, message));
         }
     };

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
 use crate::error::to_python;
+use crate::shown::{class_name, shown};
 use crate::strings::{NotText, Strings};
 
 /// An object for bytes of a table, or why there is none.
@@ -139,13 +140,14 @@ impl Codec {
 fn integer(given: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
     // Integers of numpy, too, and of all else that is an index.
     if !given.is_instance_of::<PyInt>() && !given.hasattr("__index__")? {
-        let class = given.get_type().name()?;
+        let class = class_name(given);
         let message = format!("a table of integers keeps int: value is {class}; use int()");
         return Err(PyTypeError::new_err(message));
     }
     given.extract::<i64>().map(integer_value).map_err(|_| {
+        let found = shown(given);
         let message =
-            format!("expected an integer of 64 bits with a sign as a value, found {given}");
+            format!("expected an integer of 64 bits with a sign as a value, found {found}");
         PyOverflowError::new_err(message)
     })
 }

@@ -1,5 +1,6 @@
 //! From objects to the bytes of a message.
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, ProtocolError, Strictness, StructKind, Write,
 };
@@ -13,6 +14,7 @@ use pyo3::types::{
 use super::codec::{Element, FieldLayout, Layout, Shape, ThriftCodec};
 use crate::border::each_entry;
 use crate::error::to_python;
+use crate::shown::{class_name, shown};
 
 /// The message of an object, whose struct has that number.
 pub(super) fn encode<'py>(
@@ -81,9 +83,8 @@ impl Refusal {
 
 #[cold]
 fn wrong(expected: &'static str, found: &Bound<'_, PyAny>) -> Refusal {
-    let class = found.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    let shown = found.repr().map(|shown| shown.to_string()).unwrap_or_default();
-    Refusal::Type(expected, format!("{class} {}", shown.chars().take(60).collect::<String>()))
+    let class = class_name(found);
+    Refusal::Type(expected, format!("{class} {}", shown(found)))
 }
 
 impl<'py, W: Write> Walk<'_, 'py, W> {
@@ -110,12 +111,12 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             count += 1;
             self.writer.field(field.shape.wire(), field.id);
             self.value(&value, &field.shape)
-                .map_err(|refusal| refusal.raised(&format!("{}.{}", layout.name, field.name)))?;
+                .map_err(|refusal| refusal.raised(&layout.place_of(field)))?;
         }
         if codec.ways.is_strict && layout.kind == StructKind::Union && count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {count}",
-                layout.name
+                excerpt(&layout.name)
             )));
         }
         self.writer.struct_end();
@@ -143,10 +144,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
 
     #[cold]
     fn missing(&self, layout: &Layout, field: &FieldLayout) -> Refusal {
-        self.refused(format!(
-            "expected the required field {}.{}, found None",
-            layout.name, field.name
-        ))
+        self.refused(format!("expected the required field {}, found None", layout.place_of(field)))
     }
 
     #[cold]
@@ -335,7 +333,7 @@ fn not_converted(
 #[cold]
 fn out_of_range(value: &Bound<'_, PyAny>, bits: u32) -> Refusal {
     // A number of too many digits to be shown raises.
-    Refusal::Range(bits, value.repr().map_or("a larger one".to_owned(), |shown| shown.to_string()))
+    Refusal::Range(bits, shown(value))
 }
 
 #[inline]

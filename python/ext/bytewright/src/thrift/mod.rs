@@ -12,6 +12,7 @@ mod source;
 
 use std::cell::Cell;
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{Encoding, Limits, ProtocolResult, StructId, Tape};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,6 +24,7 @@ pub(crate) use idl::read_idl;
 pub(crate) use messages::{ThriftMessages, thrift_decode_many};
 
 use crate::error::{argument, guarded, to_python};
+use crate::shown::class_name;
 use build::Building;
 use codec::codec_of;
 
@@ -144,7 +146,7 @@ fn with_bytes<T>(data: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> PyResult<T
 /// The bytes of any buffer.
 fn copied<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let view = PyMemoryView::from(data).map_err(|_| {
-        let class = data.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+        let class = class_name(data);
         PyTypeError::new_err(format!("expected bytes, or another buffer, found {class}"))
     })?;
     Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
@@ -156,8 +158,10 @@ fn encoding_named(py: Python<'_>, protocol: &str) -> PyResult<Encoding> {
         "binary" => Ok(Encoding::Binary),
         "compact" => Ok(Encoding::Compact),
         other => {
-            let message =
-                format!("expected protocol to be \"binary\" or \"compact\", found {other:?}");
+            let message = format!(
+                "expected protocol to be \"binary\" or \"compact\", found {:?}",
+                excerpt(other)
+            );
             Err(argument(py, message))
         }
     }

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyString};
 
 use super::{copied, encoding_named};
 use crate::error::raised;
+use crate::shown::class_name;
 
 /// What a program names as the source of messages.
 pub(super) enum Origin {
@@ -39,7 +40,7 @@ impl Origin {
         match copied_if_changing(source) {
             Ok(bytes) => Ok(Origin::Bytes(Arc::new(bytes))),
             Err(_) => {
-                let class = source.get_type().name()?;
+                let class = class_name(source);
                 Err(PyTypeError::new_err(format!(
                     "expected bytes, a path, or a binary file object, found {class}"
                 )))
