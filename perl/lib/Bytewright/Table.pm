@@ -169,13 +169,48 @@ All of them die with a L<Bytewright::Error>.
 
 A table in memory, or with C<file> the one in this file. C<tie> takes the same options:
 
-    file       the path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered)
-    utf8       keys and values are text
-    create     make the file where it is missing (1)
-    read_only  never write, and read beside others who do (0)
-    verify     check all of the file first (0)
-    sync       when commits are made to survive a power cut: "interval" (within a second), "commit", "never"
-    timeout    seconds to wait for another process that writes (0)
+=over
+
+=item file
+
+The path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered).
+
+=item utf8
+
+Keys and values are text.
+
+=back
+
+Those of a table in a file alone are
+
+=for generated TABLE by `make generate`, of the core's tables
+
+=over
+
+=item create
+
+Make the file where it is missing. Value: true or false; default: true.
+
+=item read_only
+
+Read beside others who write. Value: true or false; default: false.
+
+=item sync
+
+When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is closed),
+"commit" (before each commit returns) or "never". Value: C<interval>, C<commit>, C<never>; default: interval.
+
+=item timeout
+
+Seconds to wait for another writer to close the file. Value: a number of seconds; default: 0.
+
+=item verify
+
+Check all of the file first. Value: true or false; default: false.
+
+=back
+
+=for generated end
 
 True is 1 or C<true>, false is 0, C<false> or the empty string; anything else is refused. Other writers are waited for in short
 steps, so that signal handlers run.
