@@ -40,6 +40,7 @@ __all__ = [
     "Transaction",
     "Writer",
     "capture_parts",
+    "excerpt",
     "panic_in_nth",
     "parse_options",
     "read_idl",
@@ -64,6 +65,7 @@ VERSION: str
 
 def run_command(arguments: list[str]) -> int: ...
 def panic_in_nth(count: int) -> int: ...
+def excerpt(text: str, /) -> str: ...
 
 @disjoint_base
 class Table:

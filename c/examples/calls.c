@@ -28,7 +28,7 @@ static bw_status print_calls(bw_capture *capture, const bw_idl *idl, bw_error *e
   bw_status status;
   fields.names = names;
   fields.count = 3;
-  status = bw_capture_calls(&capture, 1, &fields, idl, &calls, error);
+  status = bw_capture_calls(&capture, 1, &fields, idl, NULL, &calls, error);
   while (status == BW_STATUS_OK && (status = bw_rows_next(calls, &batch, error)) == BW_STATUS_OK) {
     status = print_batch(batch, fields.count, &text, error);
     bw_batch_free(batch);

@@ -21,7 +21,7 @@
 /* Initial values of the structs below. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
-#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL }
+#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL, BW_NAMES_INIT }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
@@ -486,6 +486,20 @@ typedef struct bw_buffer {
 } bw_buffer;
 
 /**
+ * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
+ */
+typedef struct bw_names {
+  /**
+   * As many strings as `count` says; may be null where that is 0.
+   */
+  const char *const *names;
+  /**
+   * Number of names.
+   */
+  size_t count;
+} bw_names;
+
+/**
  * Options of opening a table file. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_open_options {
@@ -512,13 +526,17 @@ typedef struct bw_open_options {
   /**
    * Seconds to wait for another process that writes.
    */
-  double wait;
+  double timeout;
   /**
    * Form of the values: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
    * the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
    * takes a file with whatever it has, and makes a new one with strings.
    */
   const char *values;
+  /**
+   * Options by name, as "name=value": those of opening table files in docs/options.md. They count over the fields above.
+   */
+  struct bw_names named;
 } bw_open_options;
 
 /**
@@ -716,20 +734,6 @@ typedef struct bw_column {
  * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
  */
 typedef bool (*bw_interrupted)(void *context);
-
-/**
- * Names, each of which ends with a zero byte. No names are `BW_NAMES_INIT`.
- */
-typedef struct bw_names {
-  /**
-   * As many strings as `count` says; may be null where that is 0.
-   */
-  const char *const *names;
-  /**
-   * Number of names.
-   */
-  size_t count;
-} bw_names;
 
 /**
  * Options of reading a capture. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
@@ -1381,11 +1385,12 @@ enum bw_status bw_capture_info(const struct bw_capture *capture,
 
 /**
  * Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
- * null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). Free the batch with
- * `bw_batch_free`.
+ * null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). `named` has options by name, as
+ * "name=value": those of counts in docs/options.md; it may be null. Free the batch with `bw_batch_free`.
  */
 enum bw_status bw_capture_count_by(const struct bw_capture *capture,
                                    const char *field,
+                                   const struct bw_names *named,
                                    struct bw_batch **out,
                                    struct bw_error *error);
 
@@ -1452,12 +1457,14 @@ enum bw_status bw_capture_flows(struct bw_capture *const *captures,
  * Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
  * fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
  * fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
- * such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
+ * such struct by the IDL. `idl` may be null. `named` has options by name, as "name=value": those of calls in docs/options.md, which
+ * count over `idl`; it may be null. Free it with `bw_rows_free`.
  */
 enum bw_status bw_capture_calls(struct bw_capture *const *captures,
                                 size_t count,
                                 const struct bw_names *fields,
                                 const struct bw_idl *idl,
+                                const struct bw_names *named,
                                 struct bw_rows **out,
                                 struct bw_error *error);
 

@@ -85,7 +85,7 @@ static void packets_counts_and_info_agree(void) {
   EXPECT(value_of(info, "bytes").data.unsigned_number == bytes);
   EXPECT(value_of(info, "damage").kind == BW_VALUE_KIND_NULL);
   EXPECT_BYTES("pcap", value_of(info, "format").data.bytes);
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "dst_port", &counts, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "dst_port", NULL, &counts, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 0, &values, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 1, &packets, &error));
   EXPECT(values.value_type == BW_TYPE_U16 && packets.value_type == BW_TYPE_U64 && values.null_count == 1);
@@ -378,7 +378,7 @@ static void rows_end_before_damage_that_is_kept(const char *folder) {
     EXPECT(found == expected);
     EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_capture_damage(capture, &error));
     EXPECT(strcmp(error.file, path) == 0 && error.offset > 0);
-    EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "proto", &counts, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "proto", NULL, &counts, &error));
     bw_batch_free(counts);
     bw_rows_free(rows);
     closed(capture);
@@ -461,10 +461,10 @@ static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   size_t all, audits = 0, row;
   const char *text;
   fields.names = names, fields.count = 3;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, NULL, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, NULL, NULL, &rows, &error));
   all = count_of(rows);
   idl.path = "samples/warehouse.thrift", idl.service = "NextStore";
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, NULL, &rows, &error));
   while (bw_rows_next(rows, &batch, &error) == BW_STATUS_OK) {
     EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &column, &error));
     text = (const char *)column.values;
@@ -478,7 +478,7 @@ static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   EXPECT(audits == 61 && all >= audits);
   bw_rows_free(rows);
   idl.service = "Nobody";
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, &idl, NULL, &rows, &error));
   closed(capture);
   bw_error_clear(&error);
 }
@@ -504,10 +504,10 @@ static void calls_of_a_service_have_their_arguments_and_results(void) {
   const bw_schema *schema = NULL;
   size_t unicorns = 0, without = 0, pings = 0, row;
   fields.names = names, fields.count = 3;
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, NULL, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, &fields, NULL, NULL, &rows, &error));
   EXPECT(strstr(error.message, "found result") != NULL);
   idl.path = "samples/warehouse.thrift", idl.service = "NextStore";
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, NULL, &rows, &error));
   while (bw_rows_next(rows, &batch, &error) == BW_STATUS_OK) {
     for (row = 0; row < bw_batch_rows(batch); row++) {
       unicorns += is_json(batch, row, 2, "{\"name\":\"unicorn\"}") &&
@@ -519,10 +519,56 @@ static void calls_of_a_service_have_their_arguments_and_results(void) {
   }
   EXPECT(unicorns == 75 && pings == 567 && without == 254);
   bw_rows_free(rows);
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, NULL, &idl, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, NULL, &idl, NULL, &rows, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_schema_named("calls", &schema, &error));
   EXPECT(bw_schema_len(bw_rows_schema(rows)) == 14 && bw_schema_len(schema) == 14);
   bw_rows_free(rows);
+  closed(capture);
+  bw_error_clear(&error);
+}
+
+static void counts_and_calls_are_of_what_meets_a_condition(void) {
+  const char *ports[] = {"where=dst_port == 80"}, *misspelt[] = {"wher=dst_port == 80"};
+  const char *audits[] = {"where=method == \"audit\""}, *wrong[] = {"where=methd == \"audit\""};
+  const char *by_name[] = {"where=method == \"audit\"", "idl=samples/warehouse.thrift", "service=NextStore"};
+  const char *service[] = {"service=NextStore"};
+  const char *names[] = {"method", "arguments"};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_batch *counts = NULL;
+  bw_column column;
+  bw_rows *rows = NULL;
+  bw_names named, fields = BW_NAMES_INIT;
+  bw_idl idl = BW_IDL_INIT;
+  named.names = ports, named.count = 1;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_count_by(capture, "dst_port", &named, &counts, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 0, &column, &error));
+  EXPECT(column.rows == 1 && ((const uint16_t *)column.values)[0] == 80);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(counts, 1, &column, &error));
+  EXPECT(((const uint64_t *)column.values)[0] == 1898);
+  bw_batch_free(counts);
+  named.names = misspelt;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_count_by(capture, "dst_port", &named, &counts, &error));
+  EXPECT(strstr(error.message, "did you mean where?") != NULL);
+  closed(capture);
+
+  capture = opened("samples/warehouse.pcap.zst", NULL);
+  idl.path = "samples/warehouse.thrift", idl.service = "NextStore";
+  named.names = audits;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, NULL, NULL, &named, &rows, &error));
+  EXPECT(count_of(rows) == 61);
+  fields.names = names, fields.count = 2;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, &idl, &named, &rows, &error));
+  EXPECT(count_of(rows) == 61);
+  named.names = by_name, named.count = 3;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_calls(&capture, 1, &fields, NULL, &named, &rows, &error));
+  EXPECT(count_of(rows) == 61);
+  named.names = wrong, named.count = 1;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, NULL, NULL, &named, &rows, &error));
+  EXPECT(strstr(error.message, "did you mean method?") != NULL);
+  named.names = service;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_calls(&capture, 1, NULL, NULL, &named, &rows, &error));
+  EXPECT(strstr(error.message, "expected idl with service") != NULL);
   closed(capture);
   bw_error_clear(&error);
 }
@@ -703,6 +749,7 @@ int main(int argc, char **argv) {
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
   calls_of_a_service_have_their_arguments_and_results();
+  counts_and_calls_are_of_what_meets_a_condition();
   rows_and_batches_leave_as_arrow();
   packets_with_their_bytes_are_those_of_the_columns();
   null_is_an_error_or_nothing();

@@ -34,7 +34,7 @@ assert entries == [(b"a", b"one"), (b"b", b"two")], entries
 
 capture, counts, columns = out("bw_capture"), out("bw_batch"), ffi.new("bw_column[2]")
 call("bw_capture_open", capture_path.encode(), ffi.NULL, capture)
-call("bw_capture_count_by", capture[0], b"dst_port", counts)
+call("bw_capture_count_by", capture[0], b"dst_port", ffi.NULL, counts)
 call("bw_batch_column", counts[0], 0, columns)
 call("bw_batch_column", counts[0], 1, columns + 1)
 ports, packets = ffi.cast("uint16_t *", columns[0].values), ffi.cast("uint64_t *", columns[1].values)

@@ -11,7 +11,8 @@ class Error(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_uint32), ("sync", ctypes.c_uint32), ("create", ctypes.c_bool),
-                ("read_only", ctypes.c_bool), ("verify", ctypes.c_bool), ("wait", ctypes.c_double), ("values", ctypes.c_char_p)]
+                ("read_only", ctypes.c_bool), ("verify", ctypes.c_bool), ("timeout", ctypes.c_double),
+                ("values", ctypes.c_char_p), ("names", ctypes.c_void_p), ("names_count", ctypes.c_size_t)]
 
 
 class Slice(ctypes.Structure):

@@ -31,7 +31,7 @@ assert(table.concat(entries, " ") == "a=one b=two", table.concat(entries, " "))
 
 local capture, counts, columns = ffi.new("bw_capture *[1]"), ffi.new("bw_batch *[1]"), ffi.new("bw_column[2]")
 call("bw_capture_open", capture_path, nil, capture, failure)
-call("bw_capture_count_by", capture[0], "dst_port", counts, failure)
+call("bw_capture_count_by", capture[0], "dst_port", nil, counts, failure)
 call("bw_batch_column", counts[0], 0, columns, failure)
 call("bw_batch_column", counts[0], 1, columns + 1, failure)
 local ports, packets = ffi.cast("uint16_t *", columns[0].values), ffi.cast("uint64_t *", columns[1].values)

@@ -176,8 +176,12 @@ static void what_is_no_argument_is_refused(void) {
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_new(BW_TABLE_KIND_HASH, NULL, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_put(NULL, TEXT("a"), TEXT("b"), &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_open(NULL, NULL, &table, &error));
-  options.wait = -1;
+  options.timeout = -1;
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_open("/nowhere/a.bwt", &options, &table, &error));
+  EXPECT(strstr(error.message, "expected timeout of 0 seconds or more, found -1") != NULL);
+  options.timeout = 0, options.sync = 3;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_open("/nowhere/a.bwt", &options, &table, &error));
+  EXPECT(strstr(error.message, "expected a bw_sync from 0 to 2, found 3") != NULL);
   EXPECT_STATUS(BW_STATUS_IO, bw_table_open("/nowhere/a.bwt", NULL, &table, &error));
   EXPECT(error.os_error == ENOENT && strcmp(error.file, "/nowhere/a.bwt") == 0);
   EXPECT_STATUS(BW_STATUS_IO, bw_table_open("/nowhere/a.bwt", NULL, &table, NULL));
@@ -189,6 +193,40 @@ static void what_is_no_argument_is_refused(void) {
   bw_cursor_free(NULL);
   bw_buffer_free(NULL);
   bw_error_clear(NULL);
+  bw_error_clear(&error);
+}
+
+static void options_are_taken_by_name(const char *folder) {
+  const struct { const char *named, *words; } wrong[] = {
+    {"sync=comit", "expected sync to be interval, commit or never, found \"comit\"; did you mean commit?"},
+    {"timeout=soon", "expected timeout to be a number of seconds, found \"soon\""},
+    {"timeout=-1", "expected timeout of 0 seconds or more, found -1"},
+    {"creat=1", "expected an option (create, read_only, sync, timeout, verify), found creat; did you mean create?"},
+    {"verify", "expected an option as name=value, found \"verify\""},
+  };
+  const char *all[] = {"create=true", "sync=commit", "timeout=0", "verify=1"}, *read_only[] = {"read_only=1", "create=0"};
+  char path[4096];
+  bw_error error = BW_ERROR_INIT;
+  bw_table *table = NULL;
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
+  size_t place;
+  snprintf(path, sizeof path, "%s/named.bwh", folder);
+  options.named.count = 1;
+  for (place = 0; place < sizeof wrong / sizeof *wrong; place++) {
+    options.named.names = &wrong[place].named;
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_open(path, &options, &table, &error));
+    EXPECT(strstr(error.message, wrong[place].words) != NULL);
+  }
+  /* They count over the fields. */
+  options.named.names = all, options.named.count = 4;
+  options.create = false, options.sync = BW_SYNC_NEVER, options.timeout = 9;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("a"), TEXT("b"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
+  options.named.names = read_only, options.named.count = 2;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_put(table, TEXT("a"), TEXT("c"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
   bw_error_clear(&error);
 }
 
@@ -241,6 +279,7 @@ int main(int argc, char **argv) {
   EXPECT_STATUS(BW_STATUS_OK, bw_check_abi(BW_ABI_VERSION, &error));
   EXPECT(bw_abi_version() == BW_ABI_VERSION && strlen(bw_version()) > 0);
   what_is_no_argument_is_refused();
+  options_are_taken_by_name(argv[1]);
   for (kind = BW_TABLE_KIND_HASH;; kind = BW_TABLE_KIND_TREE) {
     EXPECT_STATUS(BW_STATUS_OK, bw_table_new(kind, &table, &error));
     all_of_it(table, kind == BW_TABLE_KIND_TREE);

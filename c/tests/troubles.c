@@ -562,7 +562,7 @@ static bw_status ask_sums(bw_capture *capture, uint64_t *answer, bw_error *error
 
 static bw_status ask_counts(bw_capture *capture, uint64_t *answer, bw_error *error) {
   bw_batch *batch = NULL;
-  const bw_status status = bw_capture_count_by(capture, "proto", &batch, error);
+  const bw_status status = bw_capture_count_by(capture, "proto", NULL, &batch, error);
   return add_batch(status, batch, answer);
 }
 
@@ -574,7 +574,7 @@ static bw_status ask_flows(bw_capture *capture, uint64_t *answer, bw_error *erro
 
 static bw_status ask_calls(bw_capture *capture, uint64_t *answer, bw_error *error) {
   bw_rows *rows = NULL;
-  const bw_status status = bw_capture_calls(&capture, 1, NULL, NULL, &rows, error);
+  const bw_status status = bw_capture_calls(&capture, 1, NULL, NULL, NULL, &rows, error);
   return status == BW_STATUS_OK ? add_rows(rows, answer, error) : status;
 }
 

@@ -93,6 +93,8 @@ subtest "flows, counts and what is known of the file" => sub {
     is_deeply([sort(@rows)], ["10.0.0.1 53 1 47", "10.0.0.1 80 3 141"]);
     ok($capture->flows->next->{community_id}, "all fields where none is named");
     is_deeply($capture->count_by("dst_port"), { 53 => 1, 80 => 3, "" => 1 });
+    is_deeply($capture->count_by("dst_port", where => "dst_port < 80"), { 53 => 1 }, "of packets that meet a condition");
+    ok(!eval { $capture->count_by("dst_port", wher => "proto == 17"); 1 } && $@ =~ /did you mean where/, "an option that there is not: $@");
     my $sums = $capture->sum(by => "dst_port", fields => ["length"], where => "proto != 1 and dst_port > 0");
     is_deeply($sums->next, { dst_port => 80, packets => 3, length => 141, groups => 1 });
     is_deeply([$capture->sum(top => 1)->next_row], [5, 1], "all packets are one group");

@@ -71,9 +71,12 @@ for my $kind (Kinds::all()) {
 
 subtest "an option that is not known, or has no use, is refused" => sub {
     for my $case (
-        [[fil => "x.bwh"], qr/^expected create, file, read_only, sync, timeout, utf8, verify as an option, found fil at /],
+        [[fil => "x.bwh"], qr/^expected file with the option fil, found a table in memory at /],
+        [[file => Kinds::path(".bwh"), creat => 0], qr/^expected an option \(create, .*\), found creat; did you mean create\? at /],
+        [[file => Kinds::path(".bwh"), verify => "yes"], qr/^expected verify to be true or false, found "yes" at /],
+        [[file => Kinds::path(".bwh"), sync => "commit\0"], qr/^expected text without a zero byte/],
         [[sync => "never"], qr/^expected file with the option sync, found a table in memory/],
-        [[file => Kinds::path(".bwh"), sync => "often"], qr/^expected sync to be commit, interval or never, found often/],
+        [[file => Kinds::path(".bwh"), sync => "often"], qr/^expected sync to be interval, commit or never, found "often" at /],
         [[file => "a\0b.bwh"], qr/^expected a path without a zero byte/],
         [[file => ["x"]], qr/^expected a path, found a reference/],
         [[file => undef], qr/^expected a path, found undef/],

@@ -105,14 +105,16 @@ PPCODE:
     PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
 void
-_count_by(self, field)
+_count_by(self, field, named)
     SV *self
     const char *field
+    AV *named
 PPCODE:
     bw_error error = BW_ERROR_INIT;
+    const bw_names options = names_of_array(aTHX_ named);
     bw_batch *batch = NULL;
     bw_status status;
-    do status = bw_capture_count_by(open_capture(aTHX_ self), field, &batch, &error);
+    do status = bw_capture_count_by(open_capture(aTHX_ self), field, &options, &batch, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));

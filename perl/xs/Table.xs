@@ -22,26 +22,18 @@ CODE:
     if (bw_table_new(kind, &table->table, &error)) die_of(aTHX_ &error);
 
 void
-_open(self, path, kind, sync, create, read_only, verify, timeout, is_text)
+_open(self, path, kind, is_text, ...)
     SV *self
     const char *path
     U32 kind
-    U32 sync
-    bool create
-    bool read_only
-    bool verify
-    double timeout
     bool is_text
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_open_options options = BW_OPEN_OPTIONS_INIT;
     Table *table = table_of(self);
     options.kind = kind;
-    options.sync = sync;
-    options.create = create;
-    options.read_only = read_only;
-    options.verify = verify;
-    options.wait = timeout;
+    options.create = TRUE;
+    options.named = names_of(aTHX_ &ST(4), (size_t)items - 4);
     table->is_text = is_text;
     table->is_tainted = TRUE;
     if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);

@@ -54,6 +54,22 @@ PERL_STATIC_NO_RET void die_of(pTHX_ bw_error *error) {
     croak_sv(error_object(aTHX_ error));
 }
 
+/* A text as a message repeats it: mortal, and in part where it is long. */
+static SV *excerpt(pTHX_ SV *text) {
+    SV *made;
+    dSP;
+    ENTER;
+    PUSHMARK(SP);
+    XPUSHs(text);
+    PUTBACK;
+    call_pv("Bytewright::Error::_excerpt", G_SCALAR);
+    SPAGAIN;
+    made = SvREFCNT_inc(POPs);
+    PUTBACK;
+    LEAVE;
+    return sv_2mortal(made);
+}
+
 /* Dies of something that the face itself refuses. */
 PERL_STATIC_NO_RET void die_with(pTHX_ const char *kind, const char *format, ...) __attribute__noreturn__;
 PERL_STATIC_NO_RET void die_with(pTHX_ const char *kind, const char *format, ...) {

@@ -157,7 +157,8 @@ static SV *object(pTHX_ const char *class_name, const MGVTBL *kind, void *handle
 
 PERL_STATIC_NO_RET void die_without_handle(pTHX_ SV *self, const MAGIC *magic, const char *what) {
     if (magic) die_with(aTHX_ "closed", "expected the thread that made the %s, found another one: make one here", what);
-    die_with(aTHX_ "argument", "expected a %s, found %s", what, SvROK(self) ? sv_reftype(SvRV(self), TRUE) : "no object");
+    if (!SvROK(self)) die_with(aTHX_ "argument", "expected a %s, found no object", what);
+    die_with(aTHX_ "argument", "expected a %s, found %" SVf, what, SVfARG(excerpt(aTHX_ sv_ref(NULL, SvRV(self), TRUE))));
 }
 
 /* The handle of an object. */

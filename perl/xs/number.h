@@ -41,9 +41,6 @@ static SV *plain_number(pTHX_ SV *sv) {
     return made ? made : sv;
 }
 
-/* Characters of a wrong number that its message repeats. */
-#define SHOWN_CHARACTERS_MAX 60
-
 /* A value that is no number, for a message. */
 static SV *shown(pTHX_ SV *sv) {
     SV *text = sv_2mortal(newSVpvs("undef"));
@@ -51,11 +48,8 @@ static SV *shown(pTHX_ SV *sv) {
         sv_setpvf(text, "a reference to %s", sv_reftype(SvRV(sv), FALSE));
     } else if (SvOK(sv)) {
         sv_copypv_nomg(text, sv);
-        sv_utf8_upgrade_nomg(text);
-        if (sv_len_utf8_nomg(text) > SHOWN_CHARACTERS_MAX)
-            SvCUR_set(text, utf8_hop((U8 *)SvPVX(text), SHOWN_CHARACTERS_MAX) - (U8 *)SvPVX(text));
     }
-    return text;
+    return excerpt(aTHX_ text);
 }
 
 /* A whole number within bounds. */
@@ -80,13 +74,4 @@ static UV count_number(pTHX_ SV *sv, const char *what, UV least) {
         die_with(aTHX_ "argument", "expected a whole number of %" UVuf " or more as %s, found %" SVf, least, what,
                  SVfARG(shown(aTHX_ plain_sv)));
     return found.magnitude < (UV)IV_MAX ? found.magnitude : (UV)IV_MAX;
-}
-
-/* Seconds, of which there are none below 0. */
-static NV seconds_number(pTHX_ SV *sv, const char *what) {
-    SV *plain_sv = plain_number(aTHX_ sv);
-    const NV number = looks_like_number(plain_sv) && !SvROK(plain_sv) ? SvNV_nomg(plain_sv) : -1;
-    if (!(number >= 0))
-        die_with(aTHX_ "argument", "expected seconds of 0 or more as %s, found %" SVf, what, SVfARG(shown(aTHX_ plain_sv)));
-    return number;
 }

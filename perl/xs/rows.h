@@ -184,7 +184,11 @@ static bw_names names_of(pTHX_ SV **arguments, size_t count) {
     size_t place;
     Copy(arguments, plains, count, SV *);
     make_plain(aTHX_ plains, count, "a field", "a field");
-    for (place = 0; place < count; place++) texts[place] = SvPV_nolen(plains[place]);
+    for (place = 0; place < count; place++) {
+        STRLEN len;
+        texts[place] = SvPV(plains[place], len);
+        if (strlen(texts[place]) != len) die_with(aTHX_ "argument", "expected text without a zero byte, found one with it");
+    }
     names.names = texts;
     names.count = count;
     return names;

@@ -61,12 +61,8 @@ like($header, qr/\b\Q$_\E(?:;| = \d|\b \{)/, "$_ is in the header") for sort(key
 # Handles that a program gets and frees: declared without their fields.
 ok($types_of_c{$_}, "the handle $_ is on the page") for $header =~ /^typedef struct (bw_\w+) \1;/mg;
 
-sub options_of {
-    my ($path, $hash) = @_;
-    my ($words) = read_file($path) =~ /^my %$hash\s*=.*?qw\((.*?)\)/m or BAIL_OUT("no $hash in $path");
-    return split(/ /, $words);
-}
-my @of_tables = map { options_of("perl/lib/Bytewright/Table.pm", $_) } qw(OF_FILES OPTIONS);
+my ($of_files) = read_file("docs/options.md") =~ /^## Opening table files\n(.*?)(?=^## |\z)/ms or BAIL_OUT("no options of table files");
+my @of_tables = (qw(file utf8), $of_files =~ /^\| `(\w+)` \|/mg);
 is_deeply([sort(column("Options of a table", "Perl"))], [sort(@of_tables)], "the page has the options of a table");
 
 sub options_of_c {

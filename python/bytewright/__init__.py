@@ -54,7 +54,9 @@ else:
             import importlib
 
             return importlib.import_module(".thrift", __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._bytewright import excerpt
+
+        raise AttributeError(f"module {__name__!r} has no attribute {excerpt(name)!r}")
 
 
 __all__ = [

@@ -41,6 +41,7 @@ __all__ = [
     "Transaction",
     "Writer",
     "capture_parts",
+    "excerpt",
     "panic_in_nth",
     "parse_options",
     "read_idl",
@@ -65,6 +66,7 @@ VERSION: str
 
 def run_command(arguments: list[str]) -> int: ...
 def panic_in_nth(count: int) -> int: ...
+def excerpt(text: str, /) -> str: ...
 
 @disjoint_base
 class Table:

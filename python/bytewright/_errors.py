@@ -1,5 +1,10 @@
 """The exceptions: one class per kind of error in the core, each also the class that Python has for such a thing."""
 
+from ._bytewright import excerpt
+
+#: Characters of the longest path that a system opens.
+_PATH_MAX = 4096
+
 
 class Error(Exception):
     """An error of Bytewright. What the operating system refuses is an `OSError` instead."""
@@ -61,3 +66,13 @@ class DamageWarning(UserWarning):
 
 #: Errors of a damaged capture, behind what is before the damage.
 DAMAGE = (FormatError, TruncatedError, LimitError)
+
+
+def file_name(path):
+    """A path as errors name it: wholly, if it could be one of a file."""
+    return path if len(path) <= _PATH_MAX else excerpt(path)
+
+
+def no_match(pattern):
+    """The error for a pattern without files."""
+    return FileNotFoundError(2, "no file matches", file_name(pattern))

@@ -1,5 +1,7 @@
 """Base of objects that stand for an open file."""
 
+from ._bytewright import excerpt
+
 
 class OpenFile:
     """Is closed at the end of a `with` block, shows its name, and refuses to be pickled."""
@@ -26,4 +28,4 @@ class OpenFile:
         return f"<{type(self).__name__} {self.name!r}{' (closed)' if self.closed else ''}>"
 
     def __reduce_ex__(self, _protocol):
-        raise TypeError(f"cannot pickle a {type(self).__name__}: {self._no_pickle}")
+        raise TypeError(f"cannot pickle a {excerpt(type(self).__name__)}: {self._no_pickle}")

@@ -164,7 +164,7 @@ class _Definitions:
         names = tuple(field[1] for field in fields)
         for each in names:
             if each.startswith("__"):
-                raise ArgumentError(f"expected fields that can be attributes, found {name}.{each}")
+                raise ArgumentError(f"expected fields that can be attributes, found {_bytewright.excerpt(f'{name}.{each}')}")
         bases = (_Raised, Exception) if kind == "exception" else (Struct,)
         module = self.modules[program]
         body = {"__slots__": names, "__match_args__": names, "__module__": module.__name__}
@@ -300,11 +300,13 @@ def _initializer_of_any(made, is_union, defaults):
     def __init__(self, /, **fields):
         for name in fields.keys() & words.keys():
             if words[name] in fields:
-                raise TypeError(f"{made.__name__}.__init__() got {name!r} and {words[name]!r}, which are one field")
+                told, other = _bytewright.excerpt(name), _bytewright.excerpt(words[name])
+                raise TypeError(f"{_bytewright.excerpt(made.__name__)}.__init__() got {told!r} and {other!r}, which are one field")
             fields[words[name]] = fields.pop(name)
         for name in fields:
             if name not in names:
-                raise TypeError(f"{made.__name__}.__init__() got an unexpected keyword argument {name!r}")
+                class_name, told = _bytewright.excerpt(made.__name__), _bytewright.excerpt(name)
+                raise TypeError(f"{class_name}.__init__() got an unexpected keyword argument {told!r}")
         for name in names:
             default, is_made = defaults.get(name, (None, False))
             setattr(self, name, fields[name] if name in fields else default() if is_made else default)
@@ -317,4 +319,4 @@ def _initializer_of_any(made, is_union, defaults):
 def _one(name, values):
     count = len(values) - operator.countOf(map(type, values), type(None))
     if count != 1:
-        raise ArgumentError(f"expected one field of the union {name}, found {count}")
+        raise ArgumentError(f"expected one field of the union {_bytewright.excerpt(name)}, found {count}")

@@ -24,7 +24,7 @@ def codec_of(cls):
     elif isinstance(spec, (tuple, list)):
         description = _OfApache(cls)
     else:
-        raise TypeError(f"expected a class that load() made, or one with a thrift_spec, found {cls!r}")
+        raise TypeError(f"expected a class that load() made, or one with a thrift_spec, found {_bytewright.excerpt(repr(cls))}")
     codec = _bytewright.ThriftCodec(description.structs(), description.origin, description.frozen_dict())
     cls._bytewright_codec = codec
     return codec

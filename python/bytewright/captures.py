@@ -25,7 +25,7 @@ import os
 
 from . import _bytewright
 from ._bytewright import Rows
-from ._errors import ArgumentError
+from ._errors import ArgumentError, file_name, no_match
 from ._open_file import OpenFile
 from ._options import split
 from .options import CAPTURE
@@ -259,7 +259,7 @@ def _nanoseconds(time):
         numerator, denominator = time.as_integer_ratio()
     except (AttributeError, OverflowError, ValueError):
         message = "expected a datetime with a time zone, integer nanoseconds or seconds with a fraction since 1970"
-        raise TypeError(f"{message}, found {time!r}") from None
+        raise TypeError(f"{message}, found {_bytewright.excerpt(repr(time))}") from None
     return numerator * 1_000_000_000 // denominator
 
 
@@ -332,7 +332,8 @@ def _refuse_options(capture, options):
     given = [name for name, value in options.items() if name in CAPTURE and value not in (None, CAPTURE[name])]
     if given:
         told = ", ".join(f"{name}=..." for name in given)
-        raise ArgumentError(f"expected {', '.join(given)} where the capture is opened, found it beside {capture!r}; use Capture(path, {told})")
+        shown = _bytewright.excerpt(repr(capture))
+        raise ArgumentError(f"expected {', '.join(given)} where the capture is opened, found it beside {shown}; use Capture(path, {told})")
 
 
 def _is_pattern(source):
@@ -346,8 +347,9 @@ def _one_file(source):
         return source
     first, *more = _matches(source)
     if more:
-        instead = f"Capture({first!r}), or packets, flows, calls and count_by, which read several"
-        raise ArgumentError(f"expected a pattern that one file matches, found {1 + len(more)} for {source!r}; use {instead}")
+        shown, one = (repr(file_name(path)) for path in (source, first))
+        instead = f"Capture({one}), or packets, flows, calls and count_by, which read several"
+        raise ArgumentError(f"expected a pattern that one file matches, found {1 + len(more)} for {shown}; use {instead}")
     return first
 
 
@@ -357,5 +359,5 @@ def _matches(pattern):
 
     matches = sorted(glob.glob(pattern, recursive=True))
     if not matches:
-        raise FileNotFoundError(2, "no file matches", pattern)
+        raise no_match(pattern)
     return matches

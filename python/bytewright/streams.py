@@ -167,7 +167,7 @@ def _input(source):
     try:
         view = memoryview(source)
     except TypeError:
-        message = f"expected a path, bytes, or an object with read or readinto, found {type(source).__name__}"
+        message = f"expected a path, bytes, or an object with read or readinto, found {_bytewright.excerpt(type(source).__name__)}"
         raise TypeError(message) from None
     return _object(io.BytesIO(source if isinstance(source, bytes) else view), type(source).__name__), None
 
@@ -198,7 +198,7 @@ def _output(target, append):
         return {"name": f"descriptor {target}", "object": file, "origin": _place(file)}, None
     if hasattr(target, "write"):
         return {"name": _name(target), "object": target, "origin": _place(target)}, None
-    raise TypeError(f"expected a path or an object with write, found {type(target).__name__}")
+    raise TypeError(f"expected a path or an object with write, found {_bytewright.excerpt(type(target).__name__)}")
 
 
 def _is_regular(file):

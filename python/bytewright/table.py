@@ -125,7 +125,7 @@ def _codec(values):
         codec = values
     if not (hasattr(codec, "dumps") and hasattr(codec, "loads")):
         expected = 'values to be "string", "integer", "json", "pickle" or an object with dumps and loads'
-        raise ArgumentError(f"expected {expected}, found {values!r}")
+        raise ArgumentError(f"expected {expected}, found {_bytewright.excerpt(repr(values))}")
     name = next((name for name in (getattr(codec, "name", None), getattr(codec, "__name__", None)) if isinstance(name, str)), None)
     return name or type(codec).__name__, (values, codec.dumps, codec.loads)
 

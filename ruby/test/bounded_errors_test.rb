@@ -13,7 +13,7 @@ class BoundedErrorsTest < TestCase
   # Bytes of a message at most.
   MESSAGE_MAX = 1000
 
-  # What interrupts raise: no StandardError.
+  # Raised by interrupts: no StandardError.
   class Raised < Exception; end # rubocop:disable Lint/InheritException -- no rescue in between takes it
 
   # A String, a Symbol, an Integer and an Array of a megabyte, and an object that shows itself so.

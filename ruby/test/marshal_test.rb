@@ -105,7 +105,7 @@ class MarshalTest < TestCase
     end
   end
 
-  # Whether other Ractors may have it, or why not.
+  # True if other Ractors may have it, or the reason why not.
   def shareable(object)
     Ractor.make_shareable(object.dup) && true
   rescue Ractor::Error => error

@@ -1,7 +1,5 @@
 //! Questions to captures.
 
-use std::sync::Arc;
-
 use super::count::Counts;
 use super::info_row::InfoField;
 use super::{CallQuestion, CountOptions, FlowQuestion, PacketOptions, SumQuestion};
@@ -10,7 +8,7 @@ use crate::flow::FlowField;
 use crate::input::Needs;
 use crate::packet::Field;
 use crate::query::Condition;
-use crate::rpc::{CallColumn, CallField, Methods};
+use crate::rpc::{CallColumn, CallField};
 use crate::{Error, ErrorKind, Result};
 
 /// A question: the rows that are asked for.
@@ -28,8 +26,8 @@ pub enum Question {
     Flows(Vec<FlowField>, FlowQuestion),
     /// Thrift calls with these fields. The captures are read as one run.
     Calls(Vec<CallField>, CallQuestion),
-    /// The calls of these methods, with these columns, among which may be what they carry.
-    CallsCarrying(Vec<CallColumn>, Arc<Methods>),
+    /// The calls of methods that are named, with these columns, among which may be what they carry.
+    CallsCarrying(Vec<CallColumn>, CallQuestion),
     /// Facts about the capture: one row.
     Info,
 }
@@ -86,8 +84,7 @@ impl Question {
     /// The calls that are asked for; none where something else is.
     pub(super) fn calls(&self) -> Option<CallQuestion> {
         match self {
-            Question::Calls(_, calls) => Some(calls.clone()),
-            Question::CallsCarrying(_, methods) => Some(Some(Arc::clone(methods)).into()),
+            Question::Calls(_, calls) | Question::CallsCarrying(_, calls) => Some(calls.clone()),
             _ => None,
         }
     }

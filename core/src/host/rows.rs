@@ -187,8 +187,8 @@ impl Rows {
             (Answer::Calls(calls, _), Question::Calls(fields, _)) => {
                 Some(self.filled(&calls, fields, |call, field| call.value(field)))
             }
-            (Answer::Calls(calls, _), Question::CallsCarrying(columns, methods)) => {
-                Some(self.carrying(&calls, columns, methods))
+            (Answer::Calls(calls, Some(methods)), Question::CallsCarrying(columns, _)) => {
+                Some(self.carrying(&calls, columns, &methods))
             }
             (answer, _) => answer.into_batch(),
         }

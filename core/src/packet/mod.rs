@@ -17,6 +17,7 @@ mod frame;
 mod frame_bytes;
 mod link;
 mod net;
+mod pseudowire;
 mod status;
 mod transport;
 mod tunnel;

@@ -1,7 +1,7 @@
 //! Packets inside packets: IP in IP (RFC 2003), 6in4 (RFC 4213), GRE (RFC 2784, 2890, 2637, 1701), also over
 //! UDP (RFC 8086), ERSPAN in GRE (draft-foschiano-erspan-03), VXLAN (RFC 7348) and its generic extension
 //! (draft-ietf-nvo3-vxlan-gpe-13), GENEVE (RFC 8926), GTP-U (3GPP TS 29.281), MPLS over UDP (RFC 7510) and IP (RFC 4023),
-//! Ethernet in IP (RFC 3378), Teredo (RFC 4380) and L2TP (RFC 2661). A tunnel is always noted; it is
+//! Ethernet in IP (RFC 3378), Teredo (RFC 4380) and L2TP (RFC 2661, 3931). A tunnel is always noted; it is
 //! followed only when the caller asked for inner headers.
 
 use super::Walk;
@@ -213,8 +213,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Flags and version, then what the flags announce, and PPP. Version 3 has no flags: what stands before its frames
-    /// and which kind they are is agreed upon elsewhere (RFC 3931).
+    /// Flags and version, then what the flags announce, and PPP. Version 3 has no flags but that of control: two reserved
+    /// bytes, and what it has in IP, too.
     #[inline(never)]
     fn l2tp(&mut self, mut bytes: Reader<'_>) {
         const CONTROL: u16 = 0x8000;
@@ -231,7 +231,11 @@ impl Walk<'_> {
             return;
         }
         if version == VERSION_3 {
-            return self.unknown_header();
+            return match bytes.take(6) {
+                Some([_, _, 0, 0, 0, 0]) => self.unknown_header(),
+                Some(_) => self.pseudowire(bytes),
+                None => self.truncated(),
+            };
         }
         if flags & LENGTH != 0 {
             match bytes.u16(Big).map(|len| len.checked_sub(4)) {
@@ -249,12 +253,12 @@ impl Walk<'_> {
         }
     }
 
-    /// L2TP of version 3 in IP: a session, and then what is agreed upon elsewhere. Session 0 is control.
+    /// L2TP of version 3 in IP: a session, and then what belongs to it. Session 0 is control.
     #[inline(never)]
     pub(super) fn l2tp_in_ip(&mut self, mut bytes: Reader<'_>) {
         let session = bytes.u32(Big);
         if session.is_some_and(|session| session != 0) && self.enter_tunnel() {
-            self.unknown_header();
+            self.pseudowire(bytes);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Goal: what is spelled out of the core's tables for the languages and the documents is current.
 //!
-//! Method: each file is made of the tables, or of a template in `gen/` and the tables, and compared with the one that stands.
+//! Method: each file is made of the tables, or of a template in `gen/` and the tables, or has marks between which they stand, and is
+//! compared with the one that stands.
 //! `make generate` writes them anew.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -9,6 +10,7 @@ mod errors_page;
 mod list;
 mod names_page;
 mod options_page;
+mod pod;
 mod python;
 mod records;
 mod ruby;
@@ -29,6 +31,8 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
+    ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
+    ("perl/lib/Bytewright/Table.pm", || pod::filled("perl/lib/Bytewright/Table.pm")),
     ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
     ("python/ext/bytewright/src/capture/fields.rs", python::attributes),
     ("python/bytewright/options.py", python::module),

@@ -18,17 +18,19 @@ pub(crate) fn page() -> String {
         );
         for option in group.options() {
             let (name, default) = (option.name, option.default);
-            let (value, summary) = (value_of(option.kind), option.summary);
+            let (value, summary) =
+                (value_of(option.kind, |word| format!("`{word}`")), option.summary);
             page += &format!("| `{name}` | {value} | {default} | {summary}. |\n");
         }
     }
     page
 }
 
-fn value_of(kind: OptionKind) -> String {
+/// The values of an option, in words; `marked` makes code of a word.
+pub(crate) fn value_of(kind: OptionKind, marked: fn(&str) -> String) -> String {
     match kind {
         OptionKind::Choice(words) => {
-            words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+            words.iter().copied().map(marked).collect::<Vec<_>>().join(", ")
         }
         OptionKind::Count { min, .. } => format!("integer from {min}"),
         other => other.expected().to_string(),

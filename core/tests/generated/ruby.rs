@@ -4,7 +4,7 @@ use bytewright::options::{OptionKind, OptionSpec};
 
 use crate::list::entry;
 use crate::records::{HostType, Named, fields_of};
-use crate::tables::GROUPS;
+use crate::tables::{self, GROUPS};
 
 pub(crate) fn module() -> String {
     let mut module = String::from(
@@ -53,7 +53,7 @@ fn getter(named: Named) -> String {
 }
 
 fn keywords(group: &str) -> String {
-    let group = GROUPS.iter().find(|known| known.name == group).unwrap();
+    let group = tables::group(group);
     // Ruby calls times `from` and `to`, and takes more classes for them.
     let options = group.options().filter(|option| option.kind != OptionKind::Time);
     let keyword = |option: &OptionSpec| format!("?{}: {}", option.name, class_of(option.kind));

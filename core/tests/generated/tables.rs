@@ -28,6 +28,11 @@ impl Group {
     }
 }
 
+/// The group with that name.
+pub(crate) fn group(name: &str) -> &'static Group {
+    GROUPS.iter().find(|group| group.name == name).unwrap()
+}
+
 pub(crate) const GROUPS: &[Group] = &[
     Group {
         name: "CAPTURE",

@@ -153,7 +153,7 @@ fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
     let open = Capture::open(&path, CaptureOptions::default()).unwrap();
     let files = [path, sample("web.pcap.gz")].map(|it| CaptureSource::Path(it, options.clone()));
     for sources in [vec![CaptureSource::Open(Arc::new(open))], files.to_vec()] {
-        let question = Question::CallsCarrying(columns.clone(), Arc::clone(&methods));
+        let question = Question::CallsCarrying(columns.clone(), Some(Arc::clone(&methods)).into());
         let batches = all(&mut Rows::new(sources, question));
         let count = |expected: [Value<'_>; 3]| {
             let rows =

@@ -158,7 +158,7 @@ sub _regex {
     my $ignores_case = $pattern =~ s/\A\*//;
     my $regex = eval { $ignores_case ? qr/$pattern/i : qr/$pattern/ };
     if (!defined($regex)) {
-        # What the handler of a signal or of a warning dies with meanwhile is another matter.
+        # The handler of a signal or of a warning may die meanwhile, which is another matter.
         die $@ if ref($@) || $@ !~ / in regex/;
         return undef;
     }

@@ -5,9 +5,8 @@ use warnings;
 
 use Bytewright ();
 use parent "Bytewright::Handle";
-use Bytewright::Error;
+use Bytewright::Named;
 use Bytewright::Path;
-use overload ();
 
 # Members that `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
@@ -15,7 +14,7 @@ my @NESTED = qw(interfaces link_types damage);
 sub open {
     my ($class, $path, %options) = @_;
     my $self = bless {}, $class;
-    $self->_open(Bytewright::Path::of($path), _named(%options));
+    $self->_open(Bytewright::Path::of($path), Bytewright::Named::texts(%options));
     return $self;
 }
 
@@ -23,7 +22,7 @@ sub live {
     my ($class, $interface, %options) = @_;
     my $self = bless {}, $class;
     my @live = map { $_ => delete($options{$_}) } grep { exists($options{$_}) } qw(snaplen buffer promiscuous);
-    $self->_live($interface, [_named(@live)], [_named(%options)]);
+    $self->_live($interface, [Bytewright::Named::texts(@live)], [Bytewright::Named::texts(%options)]);
     return $self;
 }
 
@@ -43,12 +42,12 @@ sub next {
 sub flows {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
-    return $self->_flows($fields, [_named(%options)]);
+    return $self->_flows($fields, [Bytewright::Named::texts(%options)]);
 }
 
 sub count_by {
-    my ($self, $field) = @_;
-    my ($rows, %packets) = ($self->_count_by($field));
+    my ($self, $field, %options) = @_;
+    my ($rows, %packets) = ($self->_count_by($field, [Bytewright::Named::texts(%options)]));
     while (my ($value, $count) = $rows->next_row) { $packets{ $value // "" } = $count }
     return \%packets;
 }
@@ -56,7 +55,7 @@ sub count_by {
 sub sum {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
-    return $self->_sum(ref($fields) ? $fields : [$fields], [_named(%options)]);
+    return $self->_sum(ref($fields) ? $fields : [$fields], [Bytewright::Named::texts(%options)]);
 }
 
 sub info {
@@ -66,21 +65,6 @@ sub info {
     require JSON::PP;
     defined($info->{$_}) and $info->{$_} = JSON::PP->new->decode($info->{$_}) for @NESTED;
     return $info;
-}
-
-# Options as the core takes them: NAME=VALUE, once for each value of a list. One that is undef is not given.
-sub _named {
-    my (%options) = @_;
-    my @named;
-    for my $name (sort(keys(%options))) {
-        my @values = ref($options{$name}) eq "ARRAY" && $name eq "by" ? @{ $options{$name} } : $options{$name} // ();
-        for my $value (@values) {
-            my $is_plain = !ref($value) || overload::Method($value, '""') || overload::Method($value, "0+");
-            Bytewright::Error::_refuse("expected text or a number as $name, found a reference to " . ref($value)) if !$is_plain;
-            push(@named, "$name=$value");
-        }
-    }
-    return @named;
 }
 
 1;
@@ -116,20 +100,72 @@ Under C<-T>, all values are tainted.
 
     Bytewright::Capture->open($path, %options)
 
-    filter  an expression of libpcap's: other packets are left out
-    inner   look into tunnels, and report the innermost IP header
-    jobs    threads that read and decode; by default one for each core
-    damage  "raise" (the default) to die of damage, or "keep" for what is before it alone; what is no capture dies in any case
+The options are
+
+=for generated CAPTURE by `make generate`, of the core's tables
+
+=over
+
+=item filter
+
+Only packets that match this libpcap expression, such as "tcp port 443". Needs libpcap. Value: text; default: none.
+
+=item flow
+
+Only packets of this conversation, in both directions: a Community ID, or ends such as "10.0.0.1:5000-10.0.0.2:443".
+Value: text; default: none.
+
+=item inner
+
+Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header. Value: true or false; default:
+false.
+
+=item vxlan_port
+
+A UDP port of VXLAN beside 4789 and 8472. Value: integer from 1; default: none.
+
+=item jobs
+
+Threads that work in parallel. The results are the same. Value: integer from 1; default: one for each core, or as the
+guide says.
+
+=item damage
+
+"raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file that is no
+capture is an error in any case. Value: C<raise>, C<keep>; default: raise.
+
+=back
+
+=for generated end
+
+True is 1 or C<true>, false is 0, C<false> or the empty string. Perl is not warned of damage that is kept: C<damage> tells it.
 
 =head2 live
 
     Bytewright::Capture->live($interface, %options)
 
-    filter       as for open
-    inner        as for open
-    snaplen      bytes that are kept of each packet; by default 262144
-    buffer       bytes that the system holds until they are read; by default 16 MiB
-    promiscuous  take packets to other hosts, too
+The options are those of C<open> and
+
+=for generated LIVE by `make generate`, of the core's tables
+
+=over
+
+=item snaplen
+
+Bytes that are kept of each packet at most. Value: integer from 1; default: 262144.
+
+=item buffer
+
+Bytes of packets that the system holds until they are read; what finds no room is dropped. Value: integer from 1;
+default: 16777216.
+
+=item promiscuous
+
+Take packets to other hosts, too. Value: true or false; default: false.
+
+=back
+
+=for generated end
 
 Captures from a network interface, through libpcap, with the right to capture. C<packets>, C<next> and C<flows> give what comes from
 then on, and wait for it; handlers of signals run meanwhile. C<count_by>, C<sum> and C<info> read to the end, which an interface
@@ -162,14 +198,52 @@ The next packet with twelve fields as a reference to a hash, or undef after the 
 
     $capture->flows(fields => \@fields, idle_timeout => 60, active_timeout => 1800, max_flows => 100_000)
 
-L<Bytewright::Rows> with these fields of each flow, or all. A flow ends after so many seconds without a packet, or in all.
+L<Bytewright::Rows> with these fields of each flow, or all. The options are C<fields> and
+
+=for generated FLOWS by `make generate`, of the core's tables
+
+=over
+
+=item idle_timeout
+
+Seconds without a packet after which a flow has ended. Value: a number of seconds; default: none, and 60 with the
+command's --interface.
+
+=item active_timeout
+
+Seconds after which a flow has ended, even if it goes on; the rest is another flow. Value: a number of seconds; default:
+none.
+
+=item max_flows
+
+Flows that are open at one time; above it the quietest end early. Value: integer from 0; default: 1000000.
+
+=item where
+
+A condition on flows, in the words of the command's --where; others are left out. Value: text; default: all.
+
+=back
+
+=for generated end
 
 =head2 count_by
 
-    $capture->count_by($field)
+    $capture->count_by($field, where => "ttl < 64")
 
 A reference to a hash with the number of packets for each value of the field; those without it are counted under the empty
-string.
+string. The options are
+
+=for generated COUNTS by `make generate`, of the core's tables
+
+=over
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+=for generated end
 
 =head2 sum
 
@@ -177,8 +251,32 @@ string.
 
 L<Bytewright::Rows> with a row for each group of packets, the largest first: the beginning of the interval of C<every> seconds as
 C<ts>, the fields of C<by>, C<packets>, the sums of C<fields>, and C<groups>, which is above 1 in the row of those that were too many
-to be told apart. Every option may be left out: without C<by>, all packets are one group. C<where> is a condition on the fields of a
-packet.
+to be told apart. Every option may be left out: without C<by>, all packets are one group. The options are C<fields> and
+
+=for generated SUMS by `make generate`, of the core's tables
+
+=over
+
+=item by
+
+Fields that packets are grouped by. Value: a list of texts; default: none.
+
+=item every
+
+Seconds of the intervals that packets are grouped by. Value: a number of seconds; default: none.
+
+=item top
+
+Groups at most, the largest by the first field that is added up, or else by packets. Value: integer from 0; default:
+all.
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+=for generated end
 
 =head2 info
 

@@ -24,6 +24,12 @@ sub _caller {
     return (caller($level))[1, 2];
 }
 
+# A text of the program as a message repeats it, as the core does: of a long one the beginning and the end. Called by the extension, too.
+sub _excerpt {
+    my ($text) = @_;
+    return length($text) <= 200 ? $text : substr($text, 0, 100) . "\x{2026}" . substr($text, -99);
+}
+
 sub _refuse {
     my ($message) = @_;
     die _new("argument", $message);

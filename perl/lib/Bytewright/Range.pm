@@ -5,8 +5,8 @@ package Bytewright::Range;
 use 5.030;
 use warnings;
 
+use Bytewright ();
 use Bytewright::Error;
-use Bytewright::Number;
 
 my @BOUNDS = qw(from to prefix);
 my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);
@@ -14,7 +14,8 @@ my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);
 sub scan {
     my ($entries, %range) = @_;
     my ($unknown) = sort(grep { !$KNOWN{$_} } keys(%range));
-    Bytewright::Error::_refuse("expected from, to, prefix, reverse or limit as an option, found $unknown") if defined($unknown);
+    Bytewright::Error::_refuse("expected from, to, prefix, reverse or limit as an option, found " . Bytewright::Error::_excerpt($unknown))
+        if defined($unknown);
     my $limit = defined($range{limit}) ? Bytewright::Number::count($range{limit}, "limit", 1) : 0;
     return $entries->_scan(@range{@BOUNDS}, !!$range{reverse}, $limit);
 }

@@ -6,46 +6,49 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
-use Bytewright::Number;
+use Bytewright::Named;
 use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
 use Time::HiRes ();
 
-# Numbers that the C interface gives them.
-my %SYNC = (interval => 0, commit => 1, never => 2);
-my %OF_FILES   = map { $_ => 1 } qw(create read_only verify sync timeout);
-my %OPTIONS    = (%OF_FILES, map { $_ => 1 } qw(file utf8));
 # Seconds between two looks whether the writer has gone: Perl's signal handlers run between them.
 my $WAIT_MAX = 0.1;
 
 sub new {
     my ($class, %options) = @_;
-    my @unknown = sort(grep { !$OPTIONS{$_} } keys(%options));
-    Bytewright::Error::_refuse("expected @{[join(', ', sort(keys(%OPTIONS)))]} as an option, found $unknown[0]") if @unknown;
     my $self = bless \my($table), $class;
     $self->_attach(0);
-    return $self->_open_file(%options, kind => $class->_kind) if exists($options{file});
-    my ($useless) = sort(grep { $OF_FILES{$_} } keys(%options));
-    Bytewright::Error::_refuse("expected file with the option $useless, found a table in memory") if $useless;
-    $self->_create($class->_kind, !!$options{utf8});
+    my $is_text = !!delete($options{utf8});
+    return $self->_open_file($is_text, delete($options{file}), %options) if exists($options{file});
+    my ($useless) = sort(keys(%options));
+    Bytewright::Error::_refuse("expected file with the option " . Bytewright::Error::_excerpt($useless) . ", found a table in memory")
+        if defined($useless);
+    $self->_create($class->_kind, $is_text);
     return $self;
 }
 
 sub TIEHASH { goto &new }
 
-sub _kind { Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $_[0]") }
+sub _kind {
+    my $found = Bytewright::Error::_excerpt(ref($_[0]) || $_[0]);
+    Bytewright::Error::_refuse("expected Bytewright::HashTable or Bytewright::TreeTable, found $found");
+}
 
 sub _open_file {
-    my ($self, %options) = @_;
-    my $path = $options{read_only} ? Bytewright::Path::of($options{file}) : Bytewright::Path::to_write($options{file});
-    my $name = $options{sync} // "interval";
-    my $sync = $SYNC{$name} // Bytewright::Error::_refuse("expected sync to be commit, interval or never, found $name");
-    my @how  = ($path, $options{kind}, $sync, $options{create} // 1, !!$options{read_only}, !!$options{verify});
-    my $end  = Time::HiRes::time() + (Bytewright::Number::seconds_of(\%options, "timeout") // 0);
-    until (eval { $self->_open(@how, _shortly($end), !!$options{utf8}); 1 }) {
+    my ($self, $is_text, $file, %options) = @_;
+    my @named = Bytewright::Named::texts(%options);
+    my $reads = grep { /\Aread_only=(?:1|true)\z/ } @named;
+    my @how   = ($reads ? Bytewright::Path::of($file) : Bytewright::Path::to_write($file), $self->_kind, $is_text, @named);
+    my $begun = Time::HiRes::time();
+    my ($wait, $end) = (0);
+    # The last of an option counts, but the core checks each, and does so before it looks for another writer.
+    until (eval { $self->_open(@how, "timeout=$wait"); 1 }) {
         my $error = $@;
-        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock" || Time::HiRes::time() >= $end;
+        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock";
+        $end //= $begun + ((map { /\Atimeout=(.*)\z/s } @named)[0] // 0);
+        die $error if Time::HiRes::time() >= $end;
+        $wait = _shortly($end);
     }
     return $self;
 }
@@ -78,7 +81,7 @@ sub values { return wantarray ? $_[0]->scan->values : $_[0]->count }
 sub backup {
     my ($self, $path, %options) = @_;
     my ($unknown) = sort(grep { $_ ne "replace" } CORE::keys(%options));
-    Bytewright::Error::_refuse("expected replace as an option, found $unknown") if defined($unknown);
+    Bytewright::Error::_refuse("expected replace as an option, found " . Bytewright::Error::_excerpt($unknown)) if defined($unknown);
     return $self->_backup(Bytewright::Path::to_write($path), !!$options{replace});
 }
 
@@ -166,15 +169,51 @@ All of them die with a L<Bytewright::Error>.
 
 A table in memory, or with C<file> the one in this file. C<tie> takes the same options:
 
-    file       the path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered)
-    utf8       keys and values are text
-    create     make the file where it is missing (1)
-    read_only  never write, and read beside others who do (0)
-    verify     check all of the file first (0)
-    sync       when commits are made to survive a power cut: "interval" (within a second), "commit", "never"
-    timeout    seconds to wait for another process that writes (0)
+=over
 
-Other writers are waited for in short steps, so that signal handlers run.
+=item file
+
+The path, as Perl's open takes it; a new file is named .bwh (hashed) or .bwt (ordered).
+
+=item utf8
+
+Keys and values are text.
+
+=back
+
+Those of a table in a file alone are
+
+=for generated TABLE by `make generate`, of the core's tables
+
+=over
+
+=item create
+
+Make the file where it is missing. Value: true or false; default: true.
+
+=item read_only
+
+Read beside others who write. Value: true or false; default: false.
+
+=item sync
+
+When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is closed),
+"commit" (before each commit returns) or "never". Value: C<interval>, C<commit>, C<never>; default: interval.
+
+=item timeout
+
+Seconds to wait for another writer to close the file. Value: a number of seconds; default: 0.
+
+=item verify
+
+Check all of the file first. Value: true or false; default: false.
+
+=back
+
+=for generated end
+
+True is 1 or C<true>, false is 0, C<false> or the empty string; anything else is refused. Other writers are waited for in short
+steps, so that signal handlers run.
 
 =head2 get
 

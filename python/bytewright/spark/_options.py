@@ -2,7 +2,7 @@
 
 import json
 
-from .._bytewright import parse_options
+from .._bytewright import excerpt, parse_options
 from .._errors import ArgumentError
 from .._options import split
 from ..options import CAPTURE, FLOWS
@@ -32,7 +32,7 @@ class Options:
         given = {name: value for name, value in given.items() if not name.startswith(_OPTION_OF_A_TABLE)}
         unknown = sorted(set(given) - _KNOWN - _OF_A_TABLE)
         if unknown:
-            raise ArgumentError(f"expected an option ({', '.join(sorted(_KNOWN))}), found {unknown[0]}")
+            raise ArgumentError(f"expected an option ({', '.join(sorted(_KNOWN))}), found {excerpt(unknown[0])}")
         #: The options of a table that the catalog makes of them; None where it makes none.
         self.of_table = {name: given[name] for name in _KNOWN & set(given)} if "provider" in given else None
         self.paths = json.loads(given["paths"]) if "paths" in given else [given["path"]] if "path" in given else []
@@ -50,7 +50,7 @@ class Options:
 
 def _one_of(name, value, values):
     if value not in values:
-        raise ArgumentError(f"expected {name} to be {', '.join(values[:-1])} or {values[-1]}, found {value}")
+        raise ArgumentError(f"expected {name} to be {', '.join(values[:-1])} or {values[-1]}, found {excerpt(value)}")
     return value
 
 
@@ -64,4 +64,4 @@ def _number(given, name, kind, default):
     try:
         return kind(given[name])
     except ValueError:
-        raise ArgumentError(f"expected {name} to be a number, found {given[name]}") from None
+        raise ArgumentError(f"expected {name} to be a number, found {excerpt(given[name])}") from None

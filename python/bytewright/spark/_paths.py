@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple
 
 from .._bytewright import CapturePart, capture_parts
-from .._errors import DAMAGE, ArgumentError
+from .._errors import DAMAGE, ArgumentError, no_match
 
 #: Beginnings of a path of a file of the system.
 _LOCAL = ("file://", "file:")
@@ -98,7 +98,7 @@ def _of_system(path):
         return [path]
     matches = sorted(glob.glob(path, recursive=True))
     if not matches:
-        raise FileNotFoundError(2, "no file matches", path)
+        raise no_match(path)
     return matches
 
 
@@ -112,7 +112,7 @@ def _of_fsspec(path):
         return [path]
     matches = sorted(system.glob(inside))
     if not matches:
-        raise FileNotFoundError(2, "no file matches", path)
+        raise no_match(path)
     return [system.unstrip_protocol(name) for name in matches]
 
 

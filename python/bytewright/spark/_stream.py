@@ -15,7 +15,7 @@ from pyspark.sql.datasource import DataSourceStreamReader
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
-from .._errors import ArgumentError, Error
+from .._errors import ArgumentError, Error, file_name
 from ._capture import Capture
 from ._paths import in_folder, size_of
 from ._rows import batches
@@ -116,6 +116,6 @@ def _second(capture):
 def _require_size(path, expected, found):
     if found != expected:
         raise Error(
-            f"{path}: expected a capture that stays as it was listed, with {expected} bytes, found {found} bytes; "
+            f"{file_name(path)}: expected a capture that stays as it was listed, with {expected} bytes, found {found} bytes; "
             "move captures into the folder when they are whole, or set min_age to more seconds"
         )

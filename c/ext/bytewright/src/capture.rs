@@ -68,7 +68,7 @@ impl bw_capture_options {
         found.stream.jobs = jobs(options.jobs);
         found.damage = damage(options.damage)?;
         // SAFETY: the caller's promise.
-        unsafe { named::fill(&mut found, &[CaptureOptions::OPTIONS], &options.named) }?;
+        unsafe { named::fill(&mut found, &[CaptureOptions::OPTIONS], Some(&options.named)) }?;
         let host = CallerHost {
             input: None,
             interrupted: options.interrupted,
@@ -254,22 +254,26 @@ pub unsafe extern "C" fn bw_capture_info(
 }
 
 /// Counts packets by the value of a field: a batch with a row for each value, in their order. The first column is the field,
-/// null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). Free the batch with
-/// `bw_batch_free`.
+/// null for packets without it; the second one, `packets`, is how many (`BW_TYPE_U64`). `named` has options by name, as
+/// "name=value": those of counts in docs/options.md; it may be null. Free the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// `field` is text, `out` is a place, and `error` is null or an error.
+/// `field` is text, `named` is null or has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_count_by(
     capture: Option<&bw_capture>,
     field: *const c_char,
+    named: *const bw_names,
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `field`.
         let place = Field::SCHEMA.place_of(unsafe { text(field, "a field") }?)?;
-        let question = Question::Counts(Field::ALL[place], CountOptions::default());
+        let mut options = CountOptions::default();
+        // SAFETY: the caller's promise about `named`, which is not used while functions of the program run.
+        unsafe { named::fill(&mut options, &[CountOptions::OPTIONS], named.as_ref()) }?;
+        let question = Question::Counts(Field::ALL[place], options);
         capture.batch_of(capture.capture.ask(question))
     };
     // SAFETY: the caller's promises about `out` and `error`.

@@ -1,11 +1,10 @@
 //! IDL files of Thrift's.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use bytewright::Result;
-use bytewright::ask::{load_idl, load_methods};
-use bytewright::rpc::Methods;
+use bytewright::ask::CallOptions;
+use bytewright::ask::load_idl;
 use bytewright::thrift::idl::{Document, IdlOptions};
 
 use crate::buffer::given;
@@ -24,21 +23,24 @@ pub struct bw_idl {
 }
 
 impl bw_idl {
+    /// The calls of the methods of its service.
+    ///
     /// # Safety
     /// `idl` has texts.
-    pub(crate) unsafe fn methods(idl: Option<&bw_idl>) -> Result<Option<Arc<Methods>>> {
-        let Some(idl) = idl else { return Ok(None) };
+    pub(crate) unsafe fn call_options(idl: Option<&bw_idl>) -> Result<CallOptions> {
+        let Some(idl) = idl else { return Ok(CallOptions::default()) };
         // SAFETY: the caller's promise.
         let (file, service, include) = unsafe {
             (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
         };
-        Ok(Some(Arc::new(load_methods(file, &include, service)?)))
+        let (idl, service) = (Some(file.to_owned()), service.map(str::to_owned));
+        Ok(CallOptions { idl, service, include, condition: None })
     }
 
     /// The file with all that it includes.
     ///
     /// # Safety
-    /// As [`bw_idl::methods`].
+    /// As [`bw_idl::call_options`].
     pub(crate) unsafe fn document(idl: Option<&bw_idl>) -> Result<Document> {
         let idl = given(idl, "an IDL file")?;
         // SAFETY: the caller's promise.

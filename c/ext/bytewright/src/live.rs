@@ -54,7 +54,7 @@ impl bw_live_options {
             promiscuous: options.promiscuous,
         };
         // SAFETY: the caller's promise.
-        unsafe { named::fill(&mut found, &[LiveOptions::OPTIONS], &options.named) }?;
+        unsafe { named::fill(&mut found, &[LiveOptions::OPTIONS], Some(&options.named)) }?;
         Ok(found)
     }
 }

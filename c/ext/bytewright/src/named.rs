@@ -1,4 +1,4 @@
-//! Options by name, beside the fields of the structs of options.
+//! Options by name, beside the fields of the structs of options or instead of them.
 
 use bytewright::Result;
 use bytewright::options::{NamedOptions, OptionSpec, Settings};
@@ -8,14 +8,14 @@ use crate::text::bw_names;
 /// Fills options by what `named` says, as `name=value`, of one of their table.
 ///
 /// # Safety
-/// `named` has texts.
+/// `named` is none or has texts.
 pub(crate) unsafe fn fill<O: NamedOptions>(
     options: &mut O,
     table: &'static [&'static [OptionSpec]],
-    named: &bw_names,
+    named: Option<&bw_names>,
 ) -> Result<()> {
     let mut settings = Settings::of(table);
     // SAFETY: the caller's promise.
-    settings.give_named(&unsafe { bw_names::texts(Some(named)) }?)?;
+    settings.give_named(&unsafe { bw_names::texts(named) }?)?;
     settings.fill(options)
 }

@@ -1,13 +1,13 @@
 //! Options of opening a table.
 
 use std::ffi::c_char;
-use std::time::Duration;
 
+use bytewright::options::{NamedOptions, Setting, Settings};
 use bytewright::table::Values;
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::{Error, ErrorKind, Result};
 
-use crate::text::text_or_none;
+use crate::text::{bw_names, text_or_none};
 
 /// The kinds of tables.
 #[repr(C)]
@@ -48,11 +48,13 @@ pub struct bw_open_options {
     /// Check all of the file before it is used, which takes as long as reading it.
     pub verify: bool,
     /// Seconds to wait for another process that writes.
-    pub wait: f64,
+    pub timeout: f64,
     /// Form of the values: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
     /// the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
     /// takes a file with whatever it has, and makes a new one with strings.
     pub values: *const c_char,
+    /// Options by name, as "name=value": those of opening table files in docs/options.md. They count over the fields above.
+    pub named: bw_names,
 }
 
 impl bw_open_options {
@@ -73,20 +75,28 @@ impl bw_open_options {
     /// # Safety
     /// As [`bw_open_options::of_core`].
     unsafe fn to_core(self) -> Result<(Option<TableKind>, OpenOptions)> {
-        let wait = Duration::try_from_secs_f64(self.wait).map_err(|_| {
-            let message = format!("expected seconds from 0 on to wait, found {}", self.wait);
-            Error::new(ErrorKind::Argument, message)
-        })?;
-        let options = OpenOptions {
-            create: self.create,
-            read_only: self.read_only,
-            verify: self.verify,
-            sync: self.sync()?,
-            timeout: wait,
-            // SAFETY: the caller's promise.
-            values: unsafe { self.values() }?,
-        };
+        let mut settings = self.fields()?;
+        // SAFETY: the caller's promise.
+        let (named, values) = unsafe { (bw_names::texts(Some(&self.named))?, self.values()?) };
+        settings.give_named(&named)?;
+        let mut options = OpenOptions { values, ..OpenOptions::default() };
+        settings.fill(&mut options)?;
         Ok((kind(self.kind)?, options))
+    }
+
+    /// The fields that are options of the core's table.
+    fn fields(&self) -> Result<Settings> {
+        let mut settings = Settings::of(&[OpenOptions::OPTIONS]);
+        for (name, setting) in [
+            ("create", Setting::Flag(self.create)),
+            ("read_only", Setting::Flag(self.read_only)),
+            ("verify", Setting::Flag(self.verify)),
+            ("sync", Setting::Text(self.sync()?.to_owned())),
+            ("timeout", Setting::Seconds(self.timeout)),
+        ] {
+            settings.give(settings.option(name)?, setting)?;
+        }
+        Ok(settings)
     }
 
     /// # Safety
@@ -100,11 +110,10 @@ impl bw_open_options {
         }
     }
 
-    fn sync(&self) -> Result<SyncMode> {
-        [SyncMode::Interval, SyncMode::Commit, SyncMode::Never]
-            .get(self.sync as usize)
-            .copied()
-            .ok_or_else(|| out_of_range("a bw_sync", self.sync))
+    /// The core's name of a `bw_sync`, which are in the same order.
+    fn sync(&self) -> Result<&'static str> {
+        let name = SyncMode::NAMES.get(self.sync as usize).copied();
+        name.ok_or_else(|| out_of_range("a bw_sync", self.sync))
     }
 }
 
@@ -120,4 +129,21 @@ pub(crate) fn kind(number: u32) -> Result<Option<TableKind>> {
 
 fn out_of_range(what: &str, found: u32) -> Error {
     Error::new(ErrorKind::Argument, format!("expected {what} from 0 to 2, found {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bw_sync_has_its_name_in_the_core() {
+        for (sync, name) in [
+            (bw_sync::Interval, "interval"),
+            (bw_sync::Commit, "commit"),
+            (bw_sync::Never, "never"),
+        ] {
+            assert_eq!(SyncMode::NAMES.get(sync as usize), Some(&name));
+        }
+        assert_eq!(SyncMode::NAMES.len(), 3);
+    }
 }

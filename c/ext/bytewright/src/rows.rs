@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use bytewright::ask::{FlowQuestion, PacketOptions, Question, ToldFlows};
+use bytewright::ask::{CallOptions, FlowQuestion, PacketOptions, Question, ToldFlows};
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
@@ -115,8 +115,8 @@ impl bw_flow_options {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS];
         // SAFETY: the caller's promise.
         unsafe {
-            named::fill(&mut found, tables, &options.named)?;
-            named::fill(&mut told, tables, &options.named)?;
+            named::fill(&mut found, tables, Some(&options.named))?;
+            named::fill(&mut told, tables, Some(&options.named))?;
         }
         Ok(FlowQuestion { limits: found, told })
     }
@@ -235,16 +235,18 @@ pub unsafe extern "C" fn bw_capture_flows(
 /// Begins to read the Thrift calls in the TCP connections of `count` captures, each behind the one before: of each call the
 /// fields of those names, or all where `fields` is null or empty. With `idl`, only calls of its service's methods, which have two
 /// fields more: `arguments` and `result`, as JSON with fields by name; null where they are not in the capture as a whole, or no
-/// such struct by the IDL. `idl` may be null. Free it with `bw_rows_free`.
+/// such struct by the IDL. `idl` may be null. `named` has options by name, as "name=value": those of calls in docs/options.md, which
+/// count over `idl`; it may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields` and `idl` have texts.
+/// `captures` points to `count` handles, and `fields`, `idl` and `named` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_calls(
     captures: *const *mut bw_capture,
     count: usize,
     fields: Option<&bw_names>,
     idl: Option<&bw_idl>,
+    named: Option<&bw_names>,
     out: Option<&mut MaybeUninit<*mut bw_rows>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -253,15 +255,16 @@ pub unsafe extern "C" fn bw_capture_calls(
     guard(error, || {
         let names = fields?;
         // SAFETY: the caller's promise about `idl`.
-        let question = match unsafe { bw_idl::methods(idl) }? {
-            Some(methods) => {
-                let (schema, all) = (CallColumn::schema(), CallColumn::all());
-                Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, methods)
-            }
-            None => {
-                let (schema, all) = (CallField::SCHEMA, CallField::ALL);
-                Question::Calls(fields_named(&schema, all, &names, all)?, None.into())
-            }
+        let mut options = unsafe { bw_idl::call_options(idl) }?;
+        // SAFETY: the caller's promise about `named`.
+        unsafe { named::fill(&mut options, &[CallOptions::OPTIONS], named) }?;
+        let calls = options.load()?;
+        let question = if calls.methods.is_some() {
+            let (schema, all) = (CallColumn::schema(), CallColumn::all());
+            Question::CallsCarrying(fields_named(&schema, &all, &names, &all)?, calls)
+        } else {
+            let (schema, all) = (CallField::SCHEMA, CallField::ALL);
+            Question::Calls(fields_named(&schema, all, &names, all)?, calls)
         };
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, question, out) }

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use bytewright::ask::{FlowMergeField, InfoField};
 use bytewright::batch::{DataType, Schema};
+use bytewright::error::excerpt;
 use bytewright::flow::FlowField;
 use bytewright::forks::ProcessValue;
 use bytewright::packet::Field;
@@ -167,7 +168,8 @@ fn all() -> &'static [bw_schema] {
 
 fn no_records(name: &str) -> Error {
     let known: Vec<&str> = all().iter().map(|known| known.schema.name()).collect();
-    let message = format!("expected the name of records ({}), found {name}", known.join(", "));
+    let message =
+        format!("expected the name of records ({}), found {}", known.join(", "), excerpt(name));
     Error::new(ErrorKind::Argument, message)
 }
 

@@ -53,7 +53,7 @@ impl bw_sum_options {
         found.top = (options.top > 0).then(|| usize::try_from(options.top).unwrap_or(usize::MAX));
         found.condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
         // SAFETY: the caller's promise.
-        unsafe { named::fill(&mut found, &[SumOptions::OPTIONS], &options.named) }?;
+        unsafe { named::fill(&mut found, &[SumOptions::OPTIONS], Some(&options.named)) }?;
         found.question(&fields)
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use bytewright::error::excerpt;
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::error::is_null;
@@ -106,7 +107,8 @@ pub(crate) unsafe fn text_or_none<'a>(
 
 fn utf8<'a>(text: &'a CStr, what: &str) -> Result<&'a str> {
     text.to_str().map_err(|_| {
-        let found = text.to_bytes().escape_ascii();
-        Error::new(ErrorKind::Argument, format!("expected {what} in UTF-8, found {found}"))
+        let found = text.to_bytes().escape_ascii().to_string();
+        let message = format!("expected {what} in UTF-8, found {}", excerpt(&found));
+        Error::new(ErrorKind::Argument, message)
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Strings;
 use super::name::DatabaseName;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, excerpt_of_bytes};
 use crate::host::table::Writing;
 use crate::table::file::{self, OpenOptions, SyncMode};
 use crate::table::{BackupOptions, Scan};
@@ -45,7 +45,7 @@ impl LongWork {
     /// Puts entries of a table in memory into the file that a name stands for.
     pub(super) fn fill(entries: Box<dyn Scan>, name: DatabaseName) -> Result<LongWork> {
         if name.is_in_memory {
-            let found = super::shown(&name.path);
+            let found = excerpt_of_bytes(&name.path);
             let message = format!("expected the name of a file, found {found}");
             return Err(Error::new(ErrorKind::Argument, message));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::shown;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, excerpt_of_bytes};
 use crate::table::Values;
 use crate::table::file::{OpenOptions, SyncMode, TableKind};
 
@@ -78,7 +78,7 @@ fn kind_of_file(path: &[u8]) -> Result<TableKind> {
         Some((".bwh" | ".bwt", kind)) => Ok(*kind),
         Some((end, kind)) => Err(is_of_tokyo_cabinet(&path[..path.len() - end.len()], path, *kind)),
         None => {
-            let found = shown(path);
+            let found = excerpt_of_bytes(path);
             let message = format!("expected *, +, a .bwh or a .bwt file, found {found:?}");
             Err(Error::new(ErrorKind::Argument, message))
         }
@@ -86,12 +86,13 @@ fn kind_of_file(path: &[u8]) -> Result<TableKind> {
 }
 
 fn is_of_tokyo_cabinet(stem: &[u8], path: &[u8], kind: TableKind) -> Error {
-    let (path, converted) = (shown(path), format!("{}.{}", shown(stem), kind.extension()));
+    let (told, stem) = (excerpt_of_bytes(path), excerpt_of_bytes(stem));
     let message = format!(
         "expected a .bwh or .bwt file, found the name of one of Tokyo Cabinet; convert it with: \
-         bytewright table convert {path} {converted}"
+         bytewright table convert {told} {stem}.{}",
+        kind.extension()
     );
-    Error::new(ErrorKind::Format, message).in_file(&path)
+    Error::new(ErrorKind::Format, message).in_file(&shown(path))
 }
 
 /// The parameters of a name.
@@ -119,17 +120,7 @@ impl<'a> Tuning<'a> {
 
     /// When changes are made to survive a power cut: a parameter of our own.
     fn sync(&self) -> Result<SyncMode> {
-        match self.value("sync").unwrap_or(b"interval") {
-            b"commit" => Ok(SyncMode::Commit),
-            b"interval" => Ok(SyncMode::Interval),
-            b"never" => Ok(SyncMode::Never),
-            found => {
-                let found = shown(found);
-                let message =
-                    format!("expected sync to be commit, interval or never, found {found}");
-                Err(Error::new(ErrorKind::Argument, message))
-            }
-        }
+        self.value("sync").map_or(Ok(SyncMode::Interval), |name| shown(name).parse())
     }
 
     /// A number, perhaps with a binary prefix behind it (k, m, g, t); 0 where it is not said.

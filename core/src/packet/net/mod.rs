@@ -73,7 +73,7 @@ impl Walk<'_> {
     /// Bytes that were on the wire from the cursor to the end that outer headers state, captured or
     /// not.
     #[inline(always)]
-    fn on_wire(&self, bytes: &Reader<'_>) -> u32 {
+    pub(super) fn on_wire(&self, bytes: &Reader<'_>) -> u32 {
         self.end.saturating_sub(self.position(bytes))
     }
 

@@ -6,6 +6,7 @@ use super::{ethernet, hex, inner, status, told};
 use crate::generate::frame::{
     self, IPV4, IPV6, arp, geneve, gre, gtp_u, ipv4, ipv6, join, mpls, tcp, udp, vlan, vxlan,
 };
+use crate::generate::seeds;
 
 /// Makes the inner packet: IPv6, so that it is told apart from the outer one.
 fn inside() -> Vec<u8> {
@@ -235,16 +236,164 @@ fn a_tunnel_header_cut_off_is_truncated() {
     assert_eq!(status(&packet), ["bad_header", "tunnel"], "an extension header of no length");
 }
 
+/// Cookies, each with and without a sublayer: all that may stand behind the session of L2TP version 3.
+const L2TP_3_HEADERS: [&str; 6] = [
+    "",
+    "40000005",
+    "a1b2c3d4",
+    "a1b2c3d4 40000005",
+    "a1b2c3d4e5f60718",
+    "a1b2c3d4e5f60718 40000005",
+];
+
+/// A data message of L2TP version 3, in IP and over UDP.
+fn l2tp_3(header: &str, frame: &[u8]) -> [Vec<u8>; 2] {
+    let message = join(&[&hex("00000009"), &hex(header), frame]);
+    [outside(115, &message), outside(17, &udp(1701, 1701, &join(&[&hex("0003 0000"), &message])))]
+}
+
+/// A packet from 192.168.1.1, whose checksum is right.
+fn checked_ipv4(payload: &[u8]) -> Vec<u8> {
+    let mut packet = ipv4(17, payload);
+    packet[12..16].copy_from_slice(&[192, 168, 1, 1]);
+    set_checksum(&mut packet, 10);
+    packet
+}
+
+/// Sets the word of an IPv4 header at `at` so that its checksum is right.
+fn set_checksum(header: &mut [u8], at: usize) {
+    header[at..at + 2].fill(0);
+    let words = header[..20].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+    let sum: u32 = words.sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+    header[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Frames that L2TP version 3 may carry, and the address and port of what is inside.
+fn l2tp_3_frames() -> Vec<(&'static str, Vec<u8>, (&'static str, u16))> {
+    let (v4, v6) = (("192.168.1.1", 8), ("2001:db8::1", 2000));
+    let packet = checked_ipv4(&udp(7, 8, b"abc"));
+    let padded = join(&[&packet, &[0; 15]]);
+    let long = checked_ipv4(&udp(7, 8, &[0x45; 1300]));
+    let tagged = vlan(9, IPV4, &packet);
+    vec![
+        ("IPv4", frame::ethernet(IPV4, &packet), v4),
+        ("IPv4, padded", frame::ethernet(IPV4, &padded), v4),
+        ("IPv4, long", frame::ethernet(IPV4, &long), v4),
+        ("IPv6", ethernet_inside(), v6),
+        (
+            "IPv6 with tags",
+            frame::ethernet(0x88a8, &vlan(8, 0x8100, &vlan(9, IPV6, &inside()))),
+            v6,
+        ),
+        ("IPv4 with a tag", frame::ethernet(0x8100, &tagged), v4),
+    ]
+}
+
 #[test]
-fn l2tp_of_version_3_is_noted_and_not_followed() {
-    for bytes in [
-        outside(115, &ip_behind("00000009")),
-        outside(17, &udp(1701, 1701, &ip_behind("0003 0000 00000009"))),
+fn l2tp_of_version_3_is_followed_behind_every_cookie_and_sublayer() {
+    for header in L2TP_3_HEADERS {
+        for (name, frame, (address, port)) in l2tp_3_frames() {
+            for bytes in l2tp_3(header, &frame) {
+                assert_eq!(status(&ethernet(&bytes)), ["tunnel"], "{name} behind {header:?}");
+                let packet = inner(&bytes);
+                let source = packet.src_ip().map(|ip| ip.to_string());
+                let told = (source.as_deref(), packet.dst_port(), status(&packet));
+                let expected = (Some(address), Some(port), vec!["tunnel"]);
+                assert_eq!(told, expected, "{name} behind {header:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn l2tp_of_version_3_is_only_noted_where_a_detail_of_its_frame_is_wrong() {
+    let packet = checked_ipv4(&udp(7, 8, &[0; 60]));
+    let from_group = {
+        let mut packet = inside();
+        packet[8] = 0xff;
+        packet
+    };
+    // Behind the Ethernet header: the version, the length, the checksum.
+    let changed = |at: usize| {
+        let mut frame = frame::ethernet(IPV4, &packet);
+        frame[14 + at] ^= 1;
+        frame
+    };
+    for (name, frame) in [
+        ("another version", changed(0)),
+        ("another length", changed(3)),
+        ("a wrong checksum", changed(11)),
+        ("an unknown type", frame::ethernet(0x1234, &packet)),
+        ("a type of the other version", frame::ethernet(IPV6, &packet)),
+        ("bytes behind the packet", frame::ethernet(IPV4, &join(&[&packet, &[0]]))),
+        ("a packet cut off", frame::ethernet(IPV4, &packet[..packet.len() - 1])),
+        ("a header cut off", frame::ethernet(IPV4, &packet[..19])),
+        ("a group that sends", frame::ethernet(IPV6, &from_group)),
+        ("no Ethernet", inside()),
+        ("ARP", frame::ethernet(0x0806, &arp(1, [10, 9, 9, 1], [10, 9, 9, 2]))),
+        ("nothing", vec![]),
     ] {
-        assert_eq!(status(&ethernet(&bytes)), ["tunnel"]);
+        for bytes in L2TP_3_HEADERS.into_iter().flat_map(|header| l2tp_3(header, &frame)) {
+            assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"], "{name}");
+            assert_eq!(inner(&bytes).ttl(), Some(64), "{name}");
+        }
+    }
+    for bytes in l2tp_3("a1b2c3d4 e5f60718 40000005 01020304", &ethernet_inside()) {
+        assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"], "a longer header");
+    }
+}
+
+#[test]
+fn l2tp_of_version_3_is_not_followed_where_two_choices_lead_to_two_packets() {
+    // The packet of the frame, and what begins in its TTL behind a type in its fragment field: both are IPv4 in every
+    // detail.
+    let mut packet = checked_ipv4(&udp(7, 8, &[0; 60]));
+    let second_len = packet.len() as u16 - 8;
+    packet[6..8].copy_from_slice(&IPV4.to_be_bytes());
+    packet[8] = 0x45;
+    packet[10..12].copy_from_slice(&second_len.to_be_bytes());
+    set_checksum(&mut packet[8..28], 10);
+    set_checksum(&mut packet, 4);
+    for bytes in l2tp_3("", &frame::ethernet(IPV4, &packet)) {
         assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"]);
     }
-    assert!(status(&inner(&outside(115, &hex("00000000 c8020014")))).is_empty(), "control");
+    // With one detail of the second changed, the first is the only one.
+    packet[27] ^= 1;
+    for bytes in l2tp_3("", &frame::ethernet(IPV4, &packet)) {
+        assert_eq!(inner(&bytes).ttl(), Some(0x45));
+    }
+}
+
+#[test]
+fn random_bytes_in_l2tp_of_version_3_are_not_followed() {
+    seeds(2000, |random| {
+        let len = random.below(200);
+        let mut frame = random.bytes(len);
+        // Half of them have a type where a frame may have it.
+        let at = 12 + 4 * random.below(4);
+        let kind = random.pick(&[IPV4, IPV6, 0x8100]);
+        if let Some(place) = frame.get_mut(at..at + 2)
+            && random.once_in(2)
+        {
+            place.copy_from_slice(&kind.to_be_bytes());
+        }
+        for bytes in l2tp_3("", &frame) {
+            assert_eq!(status(&inner(&bytes)), ["tunnel", "unknown_header"]);
+        }
+    });
+}
+
+#[test]
+fn control_of_l2tp_version_3_is_no_tunnel_and_its_session_no_frame() {
+    assert!(status(&inner(&outside(115, &hex("00000000 c8030014")))).is_empty(), "in IP");
+    let control = udp(1701, 1701, &behind("c803 0014 00000009"));
+    assert!(status(&inner(&outside(17, &control))).is_empty(), "over UDP");
+    let session_0 = outside(17, &udp(1701, 1701, &behind("0003 0000 00000000")));
+    assert_eq!(status(&inner(&session_0)), ["tunnel", "unknown_header"]);
+    let cut_off = outside(17, &udp(1701, 1701, &hex("0003 0000 0000")));
+    assert_eq!(status(&inner(&cut_off)), ["truncated", "tunnel"]);
 }
 
 #[test]

@@ -2,15 +2,14 @@
 
 use std::ffi::CString;
 
-use bytewright::error::excerpt;
 pub(crate) use bytewright::host::guard as guarded;
 use bytewright::panics;
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt};
+use pyo3::types::PyDict;
 
 /// The module that has the exception classes.
 const CLASSES: &str = "bytewright._errors";
@@ -89,29 +88,6 @@ pub(crate) const BEING_READ: &str = "it is being read; pickle a list of what it 
 #[cold]
 pub(crate) fn no_pickle(name: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("cannot pickle a {name}: {instead}"))
-}
-
-/// An object as errors show it: of a long `repr`, the beginning and the end.
-///
-/// # Errors
-/// What `repr` raises, and what the handler of a signal raises meanwhile.
-pub(crate) fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    match object.repr() {
-        Ok(text) => Ok(Harmless::line(&excerpt(&text.to_string_lossy())).to_string()),
-        // Of more digits than Python writes.
-        Err(error)
-            if object.is_instance_of::<PyInt>()
-                && error.is_instance_of::<PyValueError>(object.py()) =>
-        {
-            Ok("a larger one".to_owned())
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The name of an object's class.
-pub(crate) fn class_name(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map(|name| name.to_string()).unwrap_or_default()
 }
 
 /// The error in `worded` for one of class `E`, with which Python says that an object cannot do what it is asked to. Any other one

@@ -6,7 +6,8 @@ use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyOverflowError, PyTypeErro
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView};
 
-use crate::error::{class_name, or_worded, shown, to_python};
+use crate::error::{or_worded, to_python};
+use crate::shown::{class_name, shown};
 
 /// A thread of Python that waits for a pass, and where that has its bytes from.
 pub(crate) struct PythonHost<'a> {

@@ -37,6 +37,7 @@ mod host;
 mod options;
 mod pstore;
 mod reader;
+mod shown;
 mod stream_host;
 mod strings;
 mod table;
@@ -70,6 +71,8 @@ mod native {
     use crate::pstore::Store;
     #[pymodule_export]
     use crate::reader::{Reader, RecordIterator};
+    #[pymodule_export]
+    use crate::shown::excerpt_of;
     #[pymodule_export]
     use crate::table::{Cursor, Scan, Snapshot, Table, Transaction};
     #[pymodule_export]

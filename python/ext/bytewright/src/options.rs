@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::error::raised;
+use crate::shown::class_name;
 
 /// The tables of the options that a call takes.
 pub(crate) type Tables = &'static [&'static [OptionSpec]];
@@ -65,10 +66,8 @@ fn described(option: &OptionSpec, value: &Bound<'_, PyAny>, error: PyErr) -> PyE
     if !error.is_instance_of::<PyTypeError>(value.py()) {
         return error;
     }
-    match value.get_type().name() {
-        Ok(class) => PyTypeError::new_err(option.kind.not(option.name, class).message().to_owned()),
-        Err(error) => error,
-    }
+    let told = option.kind.not(option.name, class_name(value));
+    PyTypeError::new_err(told.message().to_owned())
 }
 
 /// Options of captures and flows that are texts, as another program hands them over, as keywords.

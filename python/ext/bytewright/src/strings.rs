@@ -6,7 +6,8 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-use crate::error::{class_name, or_worded, shown};
+use crate::error::or_worded;
+use crate::shown::{class_name, shown};
 
 /// Form in which a table's bytes are shown to Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bytewright::error::excerpt;
 use bytewright::files::FileWriter;
 use bytewright::host::{self, GATHERED_MAX};
 use bytewright::wire::{U24, VARINT_LEN_MAX, to_zigzag, write_varint};
@@ -10,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::border::Locked;
-use crate::error::{argument, class_name, guarded, guarded_python, or_worded, raised, shown};
+use crate::error::{argument, guarded, guarded_python, or_worded, raised};
 use crate::reader::whence_of;
+use crate::shown::{class_name, shown};
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
 
@@ -139,7 +141,9 @@ impl Writer {
             "write" => FileWriter::open,
             "append" => FileWriter::append,
             "replace" => FileWriter::replace,
-            other => return Err(argument(py, format!("expected a mode, found {other:?}"))),
+            other => {
+                return Err(argument(py, format!("expected a mode, found {:?}", excerpt(other))));
+            }
         };
         let writer = match path {
             Some(path) => {

@@ -92,7 +92,7 @@ pub(crate) fn excerpt(ruby: &Ruby, text: RString) -> RString {
 /// `Bytewright.shown(object)`: what `inspect` gives, as far as an error repeats it; the class of an object without `inspect`.
 ///
 /// # Errors
-/// What `inspect` raises, and what an interrupt raises meanwhile.
+/// Returns the error of `inspect`, or that of an interrupt that comes meanwhile.
 pub(crate) fn shown(ruby: &Ruby, object: Value) -> Result<String, Error> {
     match inspected(object) {
         Ok(text) => Ok(excerpt_of_bytes(&bytes_of(text)).into_owned()),
@@ -132,7 +132,7 @@ pub(crate) fn raised<T>(ruby: &Ruby, result: bytewright::Result<T>) -> Result<T,
 /// Damage as an exception that is not raised; nil where there is none.
 ///
 /// # Errors
-/// What is raised while the exception is made, as by an interrupt.
+/// Returns the error that is raised while the exception is made, as by an interrupt.
 pub(crate) fn damage(ruby: &Ruby, damage: Option<&bytewright::Error>) -> Result<Value, Error> {
     let Some(damage) = damage else { return Ok(ruby.qnil().as_value()) };
     let exception = build(ruby, damage)?;

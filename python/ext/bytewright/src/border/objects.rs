@@ -4,6 +4,7 @@
 
 use std::ptr;
 
+use bytewright::error::excerpt;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -43,7 +44,10 @@ impl Maker {
             std::mem::transmute::<*mut std::ffi::c_void, Option<ffi::newfunc>>(found)
         };
         let Some(new) = new else {
-            return Err(PyTypeError::new_err(format!("cannot make objects of {class}")));
+            return Err(PyTypeError::new_err(format!(
+                "cannot make objects of {}",
+                excerpt(&class.to_string())
+            )));
         };
         let mut maker = Maker { class: class.clone().unbind(), new, attributes: Vec::new() };
         let py = class.py();
@@ -78,7 +82,11 @@ impl Maker {
             return Ok(Fresh { maker: self, object });
         }
         let class = self.class.bind(object.py());
-        Err(PyTypeError::new_err(format!("expected an object of {class}, found {object:?}")))
+        Err(PyTypeError::new_err(format!(
+            "expected an object of {}, found {}",
+            excerpt(&class.to_string()),
+            excerpt(&format!("{object:?}"))
+        )))
     }
 
     /// Returns true if the class is the object's very own.

@@ -39,6 +39,7 @@ pub(crate) use writer::CaptureWriter;
 use crate::error::{after, guarded, raised, to_python, warn_of_all};
 use crate::host::PythonHost;
 use crate::options::settings;
+use crate::shown::class_name;
 use crate::values;
 
 /// A network interface, as the source of a `Capture`.
@@ -162,7 +163,7 @@ impl Capture {
             let opened = py.detach(|| guarded(|| interface.open(&options)));
             return Ok(Capture { capture: Arc::new(raised(py, opened)?), options, object: None });
         }
-        let class = source.get_type().name()?.to_string();
+        let class = class_name(source);
         if !source.hasattr("read")? && !source.hasattr("readinto")? {
             let message =
                 format!("expected a path or an object with read or readinto, found {class}");

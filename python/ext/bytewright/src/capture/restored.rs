@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use bytewright::batch::{self, DataType, ExportOptions, Value};
+use bytewright::error::excerpt;
 use bytewright::flow::FlowField;
 use bytewright::options::{NamedOptions, Settings};
 use bytewright::packet::Field;
@@ -157,7 +158,9 @@ fn type_named(py: Python<'_>, field: &str, name: &str) -> PyResult<DataType> {
     let known = schemas.iter().flat_map(|schema| schema.fields());
     let named = known.filter(|known| known.name() == field).map(batch::Field::data_type);
     let found = named.chain(TYPES).find(|data_type| data_type.name() == name);
-    found.ok_or_else(|| argument(py, format!("expected the type of a column, found {name}")))
+    found.ok_or_else(|| {
+        argument(py, format!("expected the type of a column, found {}", excerpt(name)))
+    })
 }
 
 /// Returns the value of which [`object`] made an object, in a column of that type.
@@ -196,6 +199,9 @@ fn value_of<'a>(object: &'a Bound<'_, PyAny>, data_type: DataType) -> PyResult<V
 fn address(object: &Bound<'_, PyAny>) -> PyResult<IpAddr> {
     let text = object.cast::<PyString>()?.to_str()?;
     text.parse().map_err(|_| {
-        argument(object.py(), format!("expected an IP address, found {}", Harmless::line(text)))
+        argument(
+            object.py(),
+            format!("expected an IP address, found {}", Harmless::line(&excerpt(text))),
+        )
     })
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytewright::ask::{Answer, CallOptions, FlowQuestion, PacketOptions, Question, ToldFlows};
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::error::excerpt;
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
@@ -624,7 +625,7 @@ pub(crate) fn schema_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py,
         "flows" => FlowField::SCHEMA,
         "calls" => CallField::SCHEMA,
         other => {
-            let message = format!("expected packets, flows or calls, found {other}");
+            let message = format!("expected packets, flows or calls, found {}", excerpt(other));
             return Err(argument(py, message));
         }
     };

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::border::PinnedMemory;
+use crate::shown::class_name;
 use crate::stream_host::Sharing;
 
 /// Bytes that are copied at once: no more are buffered for them, however many are asked for. Between two pieces, interrupts
@@ -48,7 +49,7 @@ pub(super) fn read_into(
 fn unfit(buffer: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let readonly =
         PyMemoryView::from(buffer).and_then(|view| view.getattr("readonly")?.is_truthy());
-    let class = buffer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    let class = class_name(buffer);
     match readonly {
         Ok(true) => {
             PyTypeError::new_err(format!("expected a buffer that can be written to, found {class}"))

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use bytewright::Error;
 use bytewright::bytes::{Compression, CompressionChoice, FileSource, Search};
+use bytewright::error::excerpt;
 use bytewright::host::{self, Operation, Whence};
 use bytewright::wire::from_zigzag;
 use pyo3::prelude::*;
@@ -78,7 +79,8 @@ fn compression_named(py: Python<'_>, name: &str) -> PyResult<CompressionChoice> 
         "zstd" => CompressionChoice::Is(Compression::Zstd),
         other => {
             let message = format!(
-                "expected compressed to be \"auto\", \"none\", \"gzip\" or \"zstd\", found {other:?}"
+                "expected compressed to be \"auto\", \"none\", \"gzip\" or \"zstd\", found {:?}",
+                excerpt(other)
             );
             return Err(argument(py, message));
         }

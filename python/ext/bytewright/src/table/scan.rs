@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytewright::error::excerpt;
 use bytewright::table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,9 +28,10 @@ impl FromPyObject<'_, '_> for Part {
             "keys" => Ok(Part::Keys),
             "values" => Ok(Part::Values),
             "items" => Ok(Part::Items),
-            other => {
-                Err(PyValueError::new_err(format!("expected keys, values or items, found {other}")))
-            }
+            other => Err(PyValueError::new_err(format!(
+                "expected keys, values or items, found {}",
+                excerpt(other)
+            ))),
         }
     }
 }

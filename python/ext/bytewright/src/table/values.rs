@@ -8,7 +8,8 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
-use crate::error::{shown, to_python};
+use crate::error::to_python;
+use crate::shown::{class_name, shown};
 use crate::strings::{NotText, Strings};
 
 /// An object for bytes of a table, or why there is none.
@@ -139,7 +140,7 @@ impl Codec {
 fn integer(given: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
     // Integers of numpy, too, and of all else that is an index.
     if !given.is_instance_of::<PyInt>() && !given.hasattr("__index__")? {
-        let class = given.get_type().name()?;
+        let class = class_name(given);
         let message = format!("a table of integers keeps int: value is {class}; use int()");
         return Err(PyTypeError::new_err(message));
     }

@@ -1,5 +1,6 @@
 //! From a message's tape to objects.
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
@@ -9,7 +10,8 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySet, PyStri
 
 use super::codec::{Element, FieldDefault, Layout, Shape, TextErrors, ThriftCodec};
 use crate::border::{Fresh, list};
-use crate::error::{argument, class_name, to_python};
+use crate::error::{argument, to_python};
+use crate::shown::class_name;
 use crate::values;
 
 /// A message of which objects are made.
@@ -78,7 +80,7 @@ impl<'a, 'py> Building<'a, 'py> {
         if codec.ways.is_strict && layout.kind == StructKind::Union && field_count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {field_count}",
-                layout.name
+                excerpt(&layout.name)
             )));
         }
         Ok(fresh.done())
@@ -92,8 +94,8 @@ impl<'a, 'py> Building<'a, 'py> {
             }
             if self.codec.ways.is_strict && field.is_required {
                 return Err(self.refused(format!(
-                    "expected the required field {}.{}, found none",
-                    layout.name, field.name
+                    "expected the required field {}, found none",
+                    layout.place_of(field)
                 )));
             }
             fresh.set(number, self.default(&field.default)?)?;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{
     EnumSchema, FieldSchema, Plan, Projection, Requiredness, Schema, StructId, StructKind, Type,
     WireType,
@@ -17,6 +18,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use super::names::Names;
 use crate::border::{Locked, Maker};
 use crate::error::raised;
+use crate::shown::shown;
 
 /// The attribute of a class that has its codec.
 const ATTRIBUTE: &str = "_bytewright_codec";
@@ -69,6 +71,14 @@ pub(super) struct Layout {
     /// True if the class makes its objects itself, with an `__init__` of its own.
     pub(super) calls_class: bool,
     pub(super) fields: Vec<FieldLayout>,
+}
+
+impl Layout {
+    /// A field as errors name it.
+    #[cold]
+    pub(super) fn place_of(&self, field: &FieldLayout) -> String {
+        format!("{}.{}", excerpt(&self.name), excerpt(&field.name))
+    }
 }
 
 /// A field; its number is that of an attribute of the [`Maker`], too.
@@ -227,7 +237,10 @@ fn describe<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>
     let codec = describe.call1((class,))?.cast_into::<ThriftCodec>()?.try_borrow()?;
     match codec.root(class) {
         Some(root) => Ok((codec, root)),
-        None => Err(PyTypeError::new_err(format!("expected a class of Thrift, found {class:?}"))),
+        None => Err(PyTypeError::new_err(format!(
+            "expected a class of Thrift, found {}",
+            shown(class)?
+        ))),
     }
 }
 
@@ -244,7 +257,10 @@ impl Ways {
                 Ways { sets_as_lists: true, empties_others: true, ..Ways::with(TextErrors::Keep) }
             }
             other => {
-                return Err(PyValueError::new_err(format!("expected an origin, found {other}")));
+                return Err(PyValueError::new_err(format!(
+                    "expected an origin, found {}",
+                    excerpt(other)
+                )));
             }
         })
     }

@@ -1,5 +1,6 @@
 //! From objects to the bytes of a message.
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, ProtocolError, Strictness, StructKind, Write,
 };
@@ -13,7 +14,8 @@ use pyo3::types::{
 
 use super::codec::{Element, FieldLayout, Layout, Shape, ThriftCodec};
 use crate::border::each_entry;
-use crate::error::{class_name, shown, to_python};
+use crate::error::to_python;
+use crate::shown::{class_name, shown};
 
 /// The message of an object, whose struct has that number.
 pub(super) fn encode<'py>(
@@ -88,7 +90,7 @@ fn wrong(expected: &'static str, found: &Bound<'_, PyAny>) -> Refusal {
     }
 }
 
-/// Why an object cannot do what is asked of it: an error of class `E` says that it is another one than expected.
+/// Reason why an object cannot do what is asked of it: an error of class `E` says that it is another one than expected.
 #[cold]
 fn unfit<E: PyTypeInfo>(expected: &'static str, found: &Bound<'_, PyAny>, error: PyErr) -> Refusal {
     if error.is_instance_of::<E>(found.py()) { wrong(expected, found) } else { error.into() }
@@ -118,12 +120,12 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             count += 1;
             self.writer.field(field.shape.wire(), field.id);
             self.value(&value, &field.shape)
-                .map_err(|refusal| refusal.raised(&format!("{}.{}", layout.name, field.name)))?;
+                .map_err(|refusal| refusal.raised(&layout.place_of(field)))?;
         }
         if codec.ways.is_strict && layout.kind == StructKind::Union && count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {count}",
-                layout.name
+                excerpt(&layout.name)
             )));
         }
         self.writer.struct_end();
@@ -151,10 +153,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
 
     #[cold]
     fn missing(&self, layout: &Layout, field: &FieldLayout) -> Refusal {
-        self.refused(format!(
-            "expected the required field {}.{}, found None",
-            layout.name, field.name
-        ))
+        self.refused(format!("expected the required field {}, found None", layout.place_of(field)))
     }
 
     #[cold]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use bytewright::ask::load_idl;
 use bytewright::bytes::WholeFile;
+use bytewright::error::excerpt;
 use bytewright::thrift::idl::{
     Document, IdlOptions, Origin, SourceText, TEXT_LEN_MAX, Value as IdlValue, parse,
 };
@@ -50,7 +51,7 @@ fn included(name: &str, folders: &[PathBuf]) -> bytewright::Result<SourceText> {
             return Ok(SourceText { path, bytes: file.bytes });
         }
     }
-    let message = format!("expected {name} in a folder of include, found none");
+    let message = format!("expected {} in a folder of include, found none", excerpt(name));
     Err(Error::new(ErrorKind::Argument, message))
 }
 

@@ -12,6 +12,7 @@ mod source;
 
 use std::cell::Cell;
 
+use bytewright::error::excerpt;
 use bytewright::thrift::{Encoding, Limits, ProtocolResult, StructId, Tape};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +23,8 @@ pub(crate) use columns::{ThriftBatches, ThriftColumns};
 pub(crate) use idl::read_idl;
 pub(crate) use messages::{ThriftMessages, thrift_decode_many};
 
-use crate::error::{argument, class_name, guarded, or_worded, to_python};
+use crate::error::{argument, guarded, or_worded, to_python};
+use crate::shown::class_name;
 use build::Building;
 use codec::codec_of;
 
@@ -158,8 +160,10 @@ fn encoding_named(py: Python<'_>, protocol: &str) -> PyResult<Encoding> {
         "binary" => Ok(Encoding::Binary),
         "compact" => Ok(Encoding::Compact),
         other => {
-            let message =
-                format!("expected protocol to be \"binary\" or \"compact\", found {other:?}");
+            let message = format!(
+                "expected protocol to be \"binary\" or \"compact\", found {:?}",
+                excerpt(other)
+            );
             Err(argument(py, message))
         }
     }

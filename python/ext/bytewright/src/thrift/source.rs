@@ -12,7 +12,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyString};
 
 use super::{copied, encoding_named};
-use crate::error::{class_name, or_worded, raised};
+use crate::error::{or_worded, raised};
+use crate::shown::class_name;
 
 /// Source of messages as a program names it.
 pub(super) enum Origin {

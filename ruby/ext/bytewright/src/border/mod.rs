@@ -66,7 +66,7 @@ pub(crate) fn bytes_of(string: RString) -> Vec<u8> {
     unsafe { string.as_slice() }.to_vec()
 }
 
-/// What `inspect` of an object gives, in an encoding that errors can be in. magnus's own method drops what is raised meanwhile,
+/// Result of `inspect` of an object, in an encoding that errors can be in. magnus's own method drops what is raised meanwhile,
 /// also an interrupt.
 pub(crate) fn inspected(object: Value) -> Result<RString, Error> {
     // SAFETY: what it raises goes from C to C up to `protect`. It returns a String, whatever `inspect` does.

@@ -1,0 +1,50 @@
+//! Lists of options in Perl's POD. They stand in files that are otherwise written by hand, between two marks:
+//!
+//! ```text
+//! =for generated CAPTURE by `make generate`, of the core's tables
+//! ...
+//! =for generated end
+//! ```
+
+use std::fs;
+
+use bytewright::options::OptionSpec;
+
+use crate::list::wrapped;
+use crate::options_page::value_of;
+use crate::root;
+use crate::tables::group;
+
+const BEGIN: &str = "=for generated ";
+const END: &str = "=for generated end\n";
+
+/// The file with that path, with the lists that its marks name as the tables have them.
+pub(crate) fn filled(path: &str) -> String {
+    let text = fs::read_to_string(root().join(path)).unwrap();
+    let (mut made, mut rest) = (String::new(), text.as_str());
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let (mark, after) = after.split_once('\n').unwrap();
+        let (_, after) = after.split_once(END).unwrap();
+        let (name, _) = mark.split_once(' ').unwrap();
+        made += &format!("{before}{BEGIN}{mark}\n\n{}{END}", list(name));
+        rest = after;
+    }
+    made + rest
+}
+
+fn list(name: &str) -> String {
+    let items: String = group(name).options().map(item).collect();
+    format!("=over\n\n{items}=back\n\n")
+}
+
+fn item(option: &OptionSpec) -> String {
+    let (summary, default) = (escaped(option.summary), escaped(option.default));
+    let value = value_of(option.kind, |word| format!("C<{word}>"));
+    let text = format!("{summary}. Value: {value}; default: {default}.");
+    format!("=item {}\n\n{}\n", option.name, wrapped("", "", &text))
+}
+
+/// A text in which no letter begins a mark of POD.
+fn escaped(text: &str) -> String {
+    text.replace('<', "E<lt>")
+}
