@@ -6,7 +6,7 @@
 use super::flows::{ReadCapture, merge_flows};
 use super::{CallsMerge, CaptureMerge, calls, flows};
 use crate::flow::{Flow, FlowOptions};
-use crate::input::{CaptureList, CaptureOptions, CaptureReader, SideBySide, Task, Turn};
+use crate::input::{CaptureList, CaptureOptions, CaptureReader, NextCapture, SideBySide, Task};
 use crate::rpc::RpcOptions;
 use crate::sums::{CallStore, FlowStore};
 use crate::workers::Lane;
@@ -69,8 +69,8 @@ impl Iterator for FlowMerges<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.captures.next()? {
-            Ok(Turn::Ahead(first, task)) => self.merge(first, &task),
-            Ok(Turn::Here(reader)) => {
+            Ok(NextCapture::Ahead(first, task)) => self.merge(first, &task),
+            Ok(NextCapture::Here(reader)) => {
                 (*reader).and_then(|mut reader| merge_flows(&mut reader, self.options, self.store))
             }
             Err(error) => Err(error),
@@ -127,8 +127,10 @@ impl Iterator for CallMerges<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.captures.next()? {
-            Ok(Turn::Ahead(read, _)) => read.and_then(|read| read.commit(self.store.begin()?)),
-            Ok(Turn::Here(reader)) => (*reader)
+            Ok(NextCapture::Ahead(read, _)) => {
+                read.and_then(|read| read.commit(self.store.begin()?))
+            }
+            Ok(NextCapture::Here(reader)) => (*reader)
                 .and_then(|mut reader| calls::merge_calls(&mut reader, self.options, self.store)),
             Err(error) => Err(error),
         })

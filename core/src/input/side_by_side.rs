@@ -38,8 +38,8 @@ pub(crate) struct SideBySide<T> {
     next: usize,
 }
 
-/// A capture whose turn it is.
-pub(crate) enum Turn<T> {
+/// Next capture of a list, and who reads it.
+pub(crate) enum NextCapture<T> {
     /// A thread works on it; its first result, and the way to the others.
     Ahead(T, Task<T>),
     /// It is left to the caller.
@@ -95,7 +95,7 @@ impl<T: Send + 'static> SideBySide<T> {
     ///
     /// # Errors
     /// Those of [`Workers::next`].
-    pub(crate) fn next(&mut self) -> Option<Result<Turn<T>>> {
+    pub(crate) fn next(&mut self) -> Option<Result<NextCapture<T>>> {
         let index = self.next;
         if index == self.list.count() {
             return None;
@@ -104,12 +104,12 @@ impl<T: Send + 'static> SideBySide<T> {
         if let Some(workers) = &self.workers {
             let task = Task { workers: Arc::clone(workers), number: index };
             match task.next() {
-                Ok(Some(first)) => return Some(Ok(Turn::Ahead(first, task))),
+                Ok(Some(first)) => return Some(Ok(NextCapture::Ahead(first, task))),
                 Ok(None) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
-        Some(Ok(Turn::Here(Box::new(self.list.open(index, &self.options)))))
+        Some(Ok(NextCapture::Here(Box::new(self.list.open(index, &self.options)))))
     }
 }
 
