@@ -275,7 +275,7 @@ impl Input {
             let outcome = match records.pass(&mut sink) {
                 Ok(Stop::Enough) => return sink.failure.take().map_or(Ok(()), Err),
                 Ok(stop) => {
-                    if !records.stream.never_waits() {
+                    if !records.stream.is_nonblocking() {
                         sink.cut.file.flush()?;
                     }
                     records.advance(&stop)

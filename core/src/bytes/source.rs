@@ -55,7 +55,7 @@ pub trait Source: Send {
 
     /// Returns true if a read never has to wait for somebody else to write. Then pieces are filled up;
     /// otherwise what is there is handed on at once.
-    fn never_waits(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         false
     }
 
@@ -447,7 +447,7 @@ impl Source for FileSource {
         Some(self.size()?.saturating_sub(regular.start))
     }
 
-    fn never_waits(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         self.is_regular()
     }
 

@@ -141,7 +141,7 @@ impl CaptureReader {
     /// Returns true if the packets can be read once more: those of a file, and not those of a pipe or an interface.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.source {
-            Source::Stream(records) => records.stream.never_waits(),
+            Source::Stream(records) => records.stream.is_nonblocking(),
             Source::Batches(batches) => !batches.source.facts().is_live,
         }
     }

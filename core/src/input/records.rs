@@ -230,7 +230,7 @@ impl RecordSource for StreamRecords {
             decoder: self.decoder.clone(),
             position: stream.position(),
             file_bytes: stream.input_len().unwrap_or(0).max(stream.input_read()),
-            is_live: !stream.never_waits(),
+            is_live: !stream.is_nonblocking(),
         }
     }
 
