@@ -9,7 +9,7 @@ use crate::flow::{Flow, FlowOptions};
 use crate::input::{CaptureList, CaptureOptions, CaptureReader, NextCapture, SideBySide, Task};
 use crate::rpc::RpcOptions;
 use crate::sums::{CallStore, FlowStore};
-use crate::workers::Lane;
+use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
 /// Flows of all captures that may wait, each of some 200 bytes.
@@ -40,9 +40,9 @@ impl<'s> FlowMerges<'s> {
         options: FlowOptions,
         store: &'s FlowStore,
     ) -> Self {
-        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
-            let read = opened.and_then(|mut reader| send_flows(&mut reader, options, lane));
-            lane.give(FlowPart::End(read), 0);
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
+            let read = opened.and_then(|mut reader| send_flows(&mut reader, options, output));
+            output.give(FlowPart::End(read), 0);
         };
         let captures = SideBySide::new(list, jobs, captures, FLOWS_AHEAD, work);
         FlowMerges { captures, options, store }
@@ -82,10 +82,10 @@ impl Iterator for FlowMerges<'_> {
 fn send_flows(
     reader: &mut CaptureReader,
     options: FlowOptions,
-    lane: &Lane<FlowPart>,
+    output: &TaskOutput<FlowPart>,
 ) -> Result<ReadCapture> {
     reader.read_header()?;
-    let send = |part, weight| if lane.give(part, weight) { Ok(()) } else { Err(broken_off()) };
+    let send = |part, weight| if output.give(part, weight) { Ok(()) } else { Err(broken_off()) };
     send(FlowPart::Begin, 0)?;
     flows::read_to_merge(reader, options, &mut |flows| {
         let weight = flows.len();
@@ -110,12 +110,12 @@ impl<'s> CallMerges<'s> {
         options: RpcOptions,
         store: &'s CallStore,
     ) -> Self {
-        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
             let read = opened.and_then(|mut reader| {
                 reader.read_header()?;
                 calls::read_to_merge(&mut reader, options)
             });
-            lane.give(read, 1);
+            output.give(read, 1);
         };
         let captures = SideBySide::new(list, jobs, captures, 1, work);
         CallMerges { captures, options, store }

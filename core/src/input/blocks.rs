@@ -119,10 +119,10 @@ impl Blocks {
     fn add(&mut self, kit: Kit) {
         let (about, index) = (Arc::clone(&self.about), self.added);
         self.added += 1;
-        self.workers.add(move |lane| {
+        self.workers.add(move |output| {
             // Whatever happens here, the next block must not wait for ever.
             let token = DecoderToken { chain: &about.chain, index };
-            lane.give(read_block(kit, &about, token), 1);
+            output.give(read_block(kit, &about, token), 1);
         });
     }
 

@@ -9,7 +9,7 @@ use super::side_by_side::{NextCapture, SideBySide, Task};
 use super::{CaptureList, CaptureOptions, CaptureReader, FrameBatch};
 use crate::bytes::Cancel;
 use crate::packet::Field;
-use crate::workers::Lane;
+use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
 /// Bytes of packets that may wait, of all captures. Without their frames that is a million packets: captures that have
@@ -65,8 +65,9 @@ impl PrefetchedCaptures {
         options: &CaptureOptions,
         needs: Needs,
     ) -> Self {
-        let work =
-            move |opened: Result<CaptureReader>, lane: &Lane<_>| deliver(opened, needs, lane);
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
+            deliver(opened, needs, output)
+        };
         PrefetchedCaptures(SideBySide::new(list, jobs, options, AHEAD_BYTES_MAX, work))
     }
 
@@ -94,21 +95,21 @@ impl Iterator for PrefetchedCaptures {
 }
 
 /// Reads a capture to its end on a thread, and sends what is in it.
-fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
+fn deliver(opened: Result<CaptureReader>, needs: Needs, output: &TaskOutput<Delivery>) {
     let mut reader = match opened {
         Ok(reader) => reader,
         Err(error) => {
-            lane.give(Delivery::Opened(Err(error)), 0);
+            output.give(Delivery::Opened(Err(error)), 0);
             return;
         }
     };
     let header = reader.read_header();
     let (facts, cancel) = (Box::new(reader.facts()), reader.cancel());
-    if !lane.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
+    if !output.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
         return;
     }
     let result = loop {
-        let mut batch = match lane.spare() {
+        let mut batch = match output.spare() {
             Some(Delivery::Frames(batch)) => batch,
             _ => FrameBatch::new(),
         };
@@ -119,12 +120,12 @@ fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
         let bytes = batch.memory_bytes();
         match read {
             Ok(()) if batch.is_empty() => break Ok(()),
-            Ok(()) if lane.give(Delivery::Frames(batch), bytes) => {}
+            Ok(()) if output.give(Delivery::Frames(batch), bytes) => {}
             Ok(()) => return,
             Err(error) => break Err(error),
         }
     };
-    lane.give(Delivery::End(result, Box::new(reader.facts())), 0);
+    output.give(Delivery::End(result, Box::new(reader.facts())), 0);
 }
 
 /// The caller's end of a capture that is read on another thread.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{CaptureOptions, CaptureReader};
 use crate::Result;
-use crate::workers::{Lane, Limits, Workers};
+use crate::workers::{Limits, TaskOutput, Workers};
 
 /// Captures under way for each thread: one that it works on, and one that is done and waits for its turn.
 const CAPTURES_PER_JOB: usize = 2;
@@ -60,7 +60,7 @@ impl<T: Send + 'static> SideBySide<T> {
         jobs: usize,
         options: &CaptureOptions,
         weight_max: usize,
-        work: impl Fn(Result<CaptureReader>, &Lane<T>) + Send + Sync + 'static,
+        work: impl Fn(Result<CaptureReader>, &TaskOutput<T>) + Send + Sync + 'static,
     ) -> Self {
         let (count, jobs) = (list.count(), jobs.max(1));
         let list: Arc<dyn CaptureList> = Arc::new(list);
@@ -76,9 +76,9 @@ impl<T: Send + 'static> SideBySide<T> {
             let work = Arc::new(work);
             for index in 0..count {
                 let (list, options, work) = (Arc::clone(&list), options.clone(), Arc::clone(&work));
-                workers.add(move |lane| {
+                workers.add(move |output| {
                     if list.is_regular(index) {
-                        work(list.open(index, &options), lane);
+                        work(list.open(index, &options), output);
                     }
                 });
             }
