@@ -1,4 +1,4 @@
-//! The busiest hosts and conversations, and the services with the most failure, in bounded memory.
+//! The busiest hosts and conversations, and the services with the most failures, in bounded memory.
 
 use std::cmp::Reverse;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ const HOST_FIELDS: &[Field] = &[
     number("received", "Bytes of the frames that it received."),
 ];
 
-/// Schema of the failure with a connection.
+/// Schema of the failures of connections.
 const FAILURE: Schema = Schema::constant("packets", FAILURE_FIELDS);
 
 const FAILURE_FIELDS: &[Field] = &[
@@ -72,7 +72,7 @@ impl Hosts {
     }
 }
 
-/// ConnectionFailure that a packet shows.
+/// Failure of a connection that a packet shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ConnectionFailure {
     pub(super) is_reset: bool,

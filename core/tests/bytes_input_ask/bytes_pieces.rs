@@ -115,7 +115,7 @@ fn empty_input_is_plain_and_at_its_end() {
 
 #[test]
 fn backends_are_called_as_their_projects_call_them() {
-    assert_eq!(InflateBackend::ZlibRs.to_string(), "zlib-rs");
+    assert_eq!(InflateBackend::Zlib.to_string(), "zlib-rs");
     assert_eq!(InflateBackend::Isal.to_string(), "isa-l");
 }
 

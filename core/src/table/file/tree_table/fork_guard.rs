@@ -1,5 +1,5 @@
-//! Guard of a value that belongs to the process that made it. A forked child has a copy of it, and with the copy the locks and the
-//! file offsets of its parent: dropped there, it would write to the parent's file.
+//! Guard of a value that belongs to the process that made it. A forked child has a copy of it, and with the copy the locks and
+//! the file offsets of its parent: dropped there, it would write to the parent's file.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::ProcessMark;

@@ -681,8 +681,8 @@ impl State {
     }
 }
 
-/// Reads the commits that the log beside the table of `files` has, for a reader. Where the log seems to be missing, its writer
-/// may just have written all of it to the table, and gone: so this looks until nothing changes any more.
+/// Reads the commits that the log beside the table of `files` has, for a reader. Where the log seems to be missing,
+/// its writer may just have written all of it to the table, and gone: so this looks until nothing changes any more.
 fn find_tail(database: &Database, name: &str, files: &TreeTableFiles) -> Result<Option<Tail>> {
     let mut seen = None;
     for _ in 0..LOOKS_FOR_LOG {
