@@ -75,7 +75,7 @@ impl<'a, 'py> Building<'a, 'py> {
         if !seen.is_all() {
             self.complete(layout, &fresh, &seen)?;
         }
-        if codec.ways.is_strict && layout.kind == StructKind::Union && field_count != 1 {
+        if codec.compat.is_strict && layout.kind == StructKind::Union && field_count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {field_count}",
                 layout.name
@@ -90,7 +90,7 @@ impl<'a, 'py> Building<'a, 'py> {
             if seen.has(number) {
                 continue;
             }
-            if self.codec.ways.is_strict && field.is_required {
+            if self.codec.compat.is_strict && field.is_required {
                 return Err(self.refused(format!(
                     "expected the required field {}.{}, found none",
                     layout.name, field.name
@@ -148,7 +148,7 @@ impl<'a, 'py> Building<'a, 'py> {
     #[cold]
     fn of_others(&self, shape: &Shape) -> Bound<'py, PyAny> {
         match shape {
-            Shape::List(_) | Shape::Set(_) if self.codec.ways.empties_others => {
+            Shape::List(_) | Shape::Set(_) if self.codec.compat.empties_others => {
                 PyList::empty(self.py).into_any()
             }
             _ => self.py.None().into_bound(self.py),
@@ -209,7 +209,7 @@ impl<'a, 'py> Building<'a, 'py> {
         mut element: impl FnMut(&mut Self, usize) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
-        let is_set = kind == Collection::Set && !self.codec.ways.sets_as_lists;
+        let is_set = kind == Collection::Set && !self.codec.compat.sets_as_lists;
         if !is_set {
             let elements = list(py, count, |place| element(self, place))?;
             return match is_frozen {
@@ -291,7 +291,7 @@ impl<'a, 'py> Building<'a, 'py> {
     /// Makes the object for a string that is not UTF-8.
     #[cold]
     fn no_text(&self, bytes: &'a [u8]) -> PyResult<Bound<'py, PyAny>> {
-        match self.codec.ways.text {
+        match self.codec.compat.text {
             TextErrors::Replace => {
                 let bytes = PyBytes::new(self.py, bytes);
                 bytes.call_method1("decode", ("utf-8", "replace"))
